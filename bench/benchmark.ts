@@ -1,11 +1,11 @@
 /**
- * The contract of a benchmark: a name, a sentence, and figures that come one by one. A benchmark reports and never judges the
- * build: a figure that misses its budget is "short", and the run still succeeds.
- * Not here: which benchmarks there are (all.ts), how figures are written (figure.ts), how often something is measured (rounds.ts).
+ * The contract of a benchmark: a name, a sentence, and figures that are yielded one by one. A benchmark reports and never fails the build:
+ * a figure that misses its budget is "short", and the run still succeeds. Not here: the list of benchmarks (all.ts), formatting of figures
+ * (figure.ts), the number of repetitions (rounds.ts).
  */
 import type { Rounds } from "./rounds.ts";
 
-/** What a figure should be. It is for the ratio where there is one, otherwise for the value. */
+/** Target of a figure. Applies to the ratio if there is a baseline, otherwise to the value. */
 export type Budget = { readonly atLeast: number } | { readonly atMost: number };
 
 export interface Figure {
@@ -14,30 +14,30 @@ export interface Figure {
   /** The median of the repetitions. */
   readonly value: number;
   readonly unit: string;
-  /** The same, done by the bare part that this is compared to, in the same run. */
+  /** The same operation on the bare baseline, in the same run. */
   readonly baseline?: number;
-  /** The median of value/baseline of each repetition: what slows the machine for a while slows both sides of a repetition. */
+  /** Median of value/baseline per repetition: a temporary slowdown of the machine affects both sides of a repetition. */
   readonly ratio?: number;
   readonly budget?: Budget;
-  /** From the least to the greatest value of the repetitions, as a part of the median. */
+  /** Difference between the highest and the lowest value, as a fraction of the median. */
   readonly spread?: number;
 }
 
 export interface BenchmarkContext {
-  /** An empty directory on the disk that is measured. Removed afterwards with all that is in it. */
+  /** An empty directory on the measured disk. Removed afterwards with its content. */
   readonly directory: string;
   readonly rounds: Rounds;
-  /** Aborted when the run is stopped: children end with it, and so does the benchmark. */
+  /** Aborted when the run is interrupted: ends the children and the benchmark. */
   readonly signal: AbortSignal;
-  /** Tells the reader something that is not a figure, such as why there is none. */
+  /** Prints a remark that is not a figure, such as the reason why one is missing. */
   note(sentence: string): void;
 }
 
 export interface Benchmark {
-  /** `<room>/<part>`: `npm run bench -- store` runs all of a room. */
+  /** `<room>/<part>`: `npm run bench -- store` runs all benchmarks of a room. */
   readonly name: string;
-  /** For the help: what is measured, and beside what. */
+  /** For the help: what is measured, and the baseline. */
   readonly measures: string;
-  /** Whatever it starts is gone when the iteration ends, also when it ends early. */
+  /** All processes it starts have ended when the iteration ends, early exit included. */
   run(context: BenchmarkContext): AsyncIterable<Figure>;
 }

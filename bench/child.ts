@@ -1,13 +1,12 @@
 /**
- * The part of a benchmark that runs in a process of its own, so that neither the garbage nor the compiled code of one subject
- * touches another, and memory is counted from a clean start. A child carries out one task at a time and is idle in between.
- * Not here: the child's side (serve.ts).
+ * A part of a benchmark that runs in its own process, so that garbage and compiled code of one subject do not affect another, and memory is
+ * counted from a clean start. A child executes one task at a time and is idle in between. Not here: the child's side (serve.ts).
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { extname } from "node:path";
 
-/** What a child can be asked for, by name. Input and result cross as JSON. */
+/** Tasks of a child by name. Input and result are passed as JSON. */
 export type Tasks = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
 export type Reply = { readonly result: unknown } | { readonly error: string };
@@ -17,14 +16,14 @@ export interface Child<T extends Tasks> extends AsyncDisposable {
 }
 
 /**
- * Starts the module `name` beside the one whose `import.meta.url` is given. Aborting ends it with SIGKILL, and disposing of it
- * too, and waits until it is gone.
+ * Starts the module `name` beside the one whose `import.meta.url` is given. Abort and disposal kill it with SIGKILL; disposal waits until
+ * it has exited.
  */
 export function startChild<T extends Tasks>(besideUrl: string, name: string, signal: AbortSignal): Child<T> {
   const child = fork(new URL(`./${name}${extname(besideUrl)}`, besideUrl), {
-    // What a child prints is not a figure.
+    // A child's output is not a figure.
     stdio: ["ignore", 2, 2, "ipc"],
-    // Lets it collect its garbage before, and not while, something is measured.
+    // Lets it collect garbage before a measurement instead of during it.
     execArgv: [...process.execArgv, "--expose-gc"],
     signal,
     killSignal: "SIGKILL",
@@ -44,11 +43,11 @@ export function startChild<T extends Tasks>(besideUrl: string, name: string, sig
   };
 }
 
-/** A child that is gone answers every question with that. */
+/** Calls to a child that has exited reject with its exit status. */
 function exitOf(child: ChildProcess): Promise<Reply> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve({ error: `its process ended with ${signal ?? code}` }));
-    // Also comes when a child is told to end, which then still has to.
+    // Also emitted when a child is asked to end, before it has exited.
     child.on("error", (error) => void (child.pid === undefined && resolve({ error: error.message })));
   });
 }

@@ -1,9 +1,7 @@
-/**
- * How much of the processors' time the machine below us gave to somebody else: what was measured meanwhile is too slow.
- */
+/** CPU steal: share of CPU time that the hypervisor gave to other machines. Measurements taken meanwhile are too slow. */
 import { readFileSync } from "node:fs";
 
-/** Since the machine was started, in units that only their quotient has a meaning without. */
+/** Since boot, in clock ticks; only ratios are used. */
 export interface CpuTimes {
   readonly total: number;
   readonly stolen: number;
@@ -12,7 +10,7 @@ export interface CpuTimes {
 /** The columns of the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; guests count as user. */
 const COLUMNS = 8;
 
-/** Undefined where the system does not tell. */
+/** Undefined if the system does not report it. */
 export function readCpuTimes(): CpuTimes | undefined {
   let text: string;
   try {
@@ -26,7 +24,7 @@ export function readCpuTimes(): CpuTimes | undefined {
   return { total: times.reduce((sum, time) => sum + time, 0), stolen: times[COLUMNS - 1] ?? 0 };
 }
 
-/** In percent of all processors' time; 0 where it is not known. */
+/** Percentage of the CPU time of all processors; 0 if unknown. */
 export function stealPercent(before: CpuTimes | undefined, after: CpuTimes | undefined): number {
   if (before === undefined || after === undefined || after.total === before.total) return 0;
   return ((after.stolen - before.stolen) / (after.total - before.total)) * 100;

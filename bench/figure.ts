@@ -1,15 +1,13 @@
-/**
- * From samples to a figure, and from a figure to the line and the JSON that are reported. Both show the same rounded numbers.
- */
+/** Computes a figure from samples, and formats it as a line and as JSON, both with the same rounded numbers. */
 import type { Budget, Figure } from "./benchmark.ts";
 
-/** Digits that are shown; the machine's noise is far greater than the rest. */
+/** Significant digits; the noise of a machine exceeds the rest. */
 const DIGITS = 3;
 
-/** Of a spread: percents. */
+/** Decimal places of a spread. */
 const SPREAD_DECIMALS = 2;
 
-/** What is written about a figure, in the order of the line. */
+/** Fields of a figure, in the order of the line. */
 export interface Report {
   readonly name: string;
   readonly value: number;
@@ -26,7 +24,7 @@ export interface SampledFigure {
   readonly unit: string;
   /** One per repetition. */
   readonly values: readonly number[];
-  /** Of the same repetitions, in the same order. */
+  /** Samples of the baseline in the same repetitions, in the same order. */
   readonly baselines?: readonly number[];
   readonly budget?: Budget;
 }
@@ -45,7 +43,7 @@ export function figureOf({ name, unit, values, baselines, budget }: SampledFigur
   };
 }
 
-/** The middle one, or between the two in the middle. */
+/** The middle value, or the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -73,7 +71,7 @@ export function lineOf({ name, value, unit, verdict, ...fields }: Report): strin
   return [name, value, unit, ...named, ...(verdict === undefined ? [] : [verdict])].join(" ");
 }
 
-/** Judged as it is shown, so that no line contradicts itself. */
+/** Compared after rounding, so that no line contradicts itself. */
 function isMet(budget: Budget, value: number): boolean {
   return "atLeast" in budget ? rounded(value) >= budget.atLeast : rounded(value) <= budget.atMost;
 }

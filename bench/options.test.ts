@@ -18,17 +18,17 @@ for (const { argv, expected } of [
   { argv: ["store", "--help"], expected: { help: true } },
   { argv: ["stor", "start", "x"], expected: { problem: 'Cannot find the benchmark "stor", "x"' } },
 ]) {
-  test(`the command line is understood: ${argv.join(" ") || "(nothing)"}`, () => {
+  test(`the command line is parsed: ${argv.join(" ") || "(empty)"}`, () => {
     deepEqual(parseBenchOptions(argv, all, defaults), expected);
   });
 }
 
 for (const argv of [["--jsn"], ["--json"], ["--help=x"]]) {
-  test(`the command line is refused by its name: ${argv.join(" ")}`, () => {
+  test(`the command line is rejected: ${argv.join(" ")}`, () => {
     match((parseBenchOptions(argv, all, defaults) as { problem: string }).problem, /--(jsn|json|help)/);
   });
 }
 
-test("the help names every benchmark and what it measures", () => {
+test("the help lists every benchmark with its description", () => {
   match(usage(all), /store\/commits {2}How fast it is\n {2}store\/large {4}How large it gets\n {2}start/);
 });

@@ -4,15 +4,15 @@ import type { Benchmark } from "./benchmark.ts";
 
 export interface BenchOptions {
   readonly benchmarks: readonly Benchmark[];
-  /** Where the temporary files are: the disk that is measured. */
+  /** Directory of temporary files: selects the disk to measure. */
   readonly directory: string;
-  /** Where the figures are written as JSON, if anywhere. */
+  /** JSON file to write the figures to. */
   readonly json: string | undefined;
 }
 
 export type ParsedOptions = { readonly help: true } | { readonly problem: string } | BenchOptions;
 
-/** `defaults.directory`: where to measure unless told otherwise. */
+/** `defaults.directory`: used without --directory. */
 export function parseBenchOptions(
   argv: readonly string[],
   all: readonly Benchmark[],
@@ -40,9 +40,9 @@ export function usage(all: readonly Benchmark[]): string {
 
 Measures, and prints one line per figure:
   NAME VALUE UNIT baseline=V ratio=R budget=B spread=S ok|short
-VALUE is the median of the repetitions, V that of the bare part it is compared to, measured in turn with it; R the median of
-their quotients; B what R should reach or not exceed, or VALUE where there is no R; S the distance from the least to the
-greatest value as a part of VALUE. What does not apply is left out. A figure that is short is no error: this is a report.
+VALUE is the median of the repetitions, V that of the baseline, measured alternately; R the median of their ratios; B the target
+of R, or of VALUE without a baseline; S the difference between the highest and the lowest value, as a fraction of VALUE.
+Fields that do not apply are omitted. A figure that misses its target is "short", which is not an error: this is a report.
 
   --json FILE            also write the figures to FILE, as a JSON array
   --directory DIRECTORY  measure the disk of this directory (default: the system's directory for temporary files)
@@ -51,7 +51,7 @@ Benchmarks (NAME is one, or a room such as "store"; default: all):
 ${all.map(({ name, measures }) => `  ${name.padEnd(width)}  ${measures}`).join("\n")}`;
 }
 
-/** "store" names all of that room. */
+/** "store" selects all benchmarks of that room. */
 function isNamed(name: string, wanted: string): boolean {
   return name === wanted || name.startsWith(`${wanted}/`);
 }

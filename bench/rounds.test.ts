@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { Rounds } from "./rounds.ts";
 
-/** A machine that steals `percent[n]` of the processors' time during the n-th counted round; what comes after the list is 0. */
+/** A machine with a CPU steal of `percent[n]` during the n-th counted round, and 0 after the end of the list. */
 function machine(...percent: number[]) {
   let looks = 0;
   let stolen = 0;
@@ -13,17 +13,17 @@ function machine(...percent: number[]) {
   };
 }
 
-test("every round asks all subjects, every other one backwards, and the first round does not count", async () => {
-  const asked: string[] = [];
-  const subject = (name: string) => async () => asked.push(name);
+test("every round runs all subjects, every second one in reverse, and the first round does not count", async () => {
+  const calls: string[] = [];
+  const subject = (name: string) => async () => calls.push(name);
 
   const results = await new Rounds(machine()).measure({ a: subject("a"), b: subject("b") }, 3);
 
-  deepEqual(asked, ["a", "b", "a", "b", "b", "a", "a", "b"]);
+  deepEqual(calls, ["a", "b", "a", "b", "b", "a", "a", "b"]);
   deepEqual(results, { a: [3, 6, 7], b: [4, 5, 8] });
 });
 
-test("a round during which too much time was stolen is repeated, and the steal of those that count is told", async () => {
+test("a round with too much CPU steal is repeated, and the steal of the counted ones is reported", async () => {
   let call = 0;
   const rounds = new Rounds(machine(4, 30, 10, 11, 2));
 
@@ -34,7 +34,7 @@ test("a round during which too much time was stolen is repeated, and the steal o
   equal(rounds.stealPercent, 10);
 });
 
-test("a machine that never stops stealing is put up with after ten repeats", async () => {
+test("after ten repeats, rounds with CPU steal count", async () => {
   let call = 0;
   const rounds = new Rounds(machine(...Array.from({ length: 100 }, () => 50)));
 
@@ -45,7 +45,7 @@ test("a machine that never stops stealing is put up with after ten repeats", asy
   equal(rounds.stealPercent, 50);
 });
 
-test("a machine that does not tell is believed to steal nothing", async () => {
+test("a machine without steal counters counts as one without steal", async () => {
   const rounds = new Rounds(() => undefined);
 
   const { a } = await rounds.measure({ a: async () => "measured" }, 1);

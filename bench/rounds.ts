@@ -1,17 +1,16 @@
 /**
- * How often something is measured: a round to warm up, then several that count, each with all the subjects that are compared,
- * so that whatever else the machine does meets all of them. A round during which the machine below us took processor time away
- * is thrown away and repeated. Not here: what the numbers mean (figure.ts).
+ * Repeats measurements: a warm-up round, then several that count, each with all the subjects that are compared, so that other load of the
+ * machine affects all of them. A round with too much CPU steal is discarded and repeated. Not here: the meaning of the numbers (figure.ts).
  */
 import { stealPercent, type CpuTimes } from "./cpu-steal.ts";
 
-/** Enough for a median that one bad round does not move; at least 3 are needed. */
+/** Enough for a median that one outlier does not move; at least 3. */
 const REPETITIONS = 5;
 
-/** A round with more than this is repeated. */
+/** Rounds above this are repeated. */
 export const STEAL_PERCENT_MAX = 10;
 
-/** Rounds that a run repeats in all; after that it takes what it gets, and reports the steal, so that it ends. */
+/** Limit of repeated rounds per run, so that it ends; later rounds count, and the steal is reported. */
 const REPEATS_MAX = 10;
 
 export class Rounds {
@@ -23,17 +22,17 @@ export class Rounds {
     this.#cpuTimes = cpuTimes;
   }
 
-  /** Rounds thrown away so far. */
+  /** Number of discarded rounds. */
   get repeated(): number {
     return this.#repeated;
   }
 
-  /** The highest of all rounds that counted so far. */
+  /** Maximum over all counted rounds. */
   get stealPercent(): number {
     return this.#stealPercent;
   }
 
-  /** Each subject's results, one per round. Every other round goes through the subjects backwards, since being first may matter. */
+  /** Results per subject, one per round. Every second round runs the subjects in reverse, since the position may matter. */
   async measure<Subject extends string, Result>(
     subjects: Readonly<Record<Subject, () => Promise<Result>>>,
     repetitions = REPETITIONS,

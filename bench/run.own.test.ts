@@ -14,7 +14,7 @@ test("--help lists the benchmarks and measures nothing", () => {
   match(stdout, /^ {2}store\/commits {2}/m);
 });
 
-test("a benchmark that does not exist is an error, also beside one that does", () => {
+test("an unknown benchmark is an error, even beside a known one", () => {
   const { status, stderr, stdout } = bench("store", "nothing");
 
   equal(status, 2);

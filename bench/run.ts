@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: runs the benchmarks one after the other and prints a line per figure as it is ready. Last come the figures
- * of the run itself: how much processor time the machine below us took, and how many rounds were repeated for it. The exit code is 0
- * even if figures are short, since this is a report; it is not 0 if something could not be measured.
+ * `npm run bench`: runs the benchmarks sequentially and prints a line per figure as soon as it is known. The last figures are those of the
+ * run itself: CPU steal and the number of repeated rounds. The exit code is 0 even if figures are short, since this is a report; it is not
+ * 0 if a measurement failed.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { lineOf, reportOf, type Report } from "./figure.ts";
 import { parseBenchOptions, usage, type BenchOptions } from "./options.ts";
 import { Rounds, STEAL_PERCENT_MAX } from "./rounds.ts";
 
-/** Exit codes: something could not be measured, the command line was not understood, the run was stopped. */
+/** Exit codes: a measurement failed, the command line is invalid, the run was interrupted. */
 const FAILED = 1;
 const MISUSED = 2;
 const INTERRUPTED = 130;
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if ("problem" in options) {
-    console.error(`${options.problem}\nnpm run bench -- --help tells what there is`);
+    console.error(`${options.problem}\nnpm run bench -- --help lists the benchmarks`);
     return MISUSED;
   }
   return runAll(options);
@@ -72,7 +72,7 @@ async function runOne(benchmark: Benchmark, { directory, rounds, signal, report 
   }
 }
 
-/** Whoever is stopped still removes what it made. */
+/** An interrupted benchmark still removes its files. */
 function abortedBySignals(): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => controller.abort());

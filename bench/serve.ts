@@ -1,4 +1,4 @@
-/** The child's side of child.ts: carries out the tasks that the benchmark asks for, and ends when the benchmark does. */
+/** The child's side of child.ts: executes the tasks of the benchmark, and ends when the benchmark does. */
 import type { Reply, Tasks } from "./child.ts";
 
 export function serve(tasks: Tasks): void {
@@ -16,8 +16,8 @@ async function carryOut(tasks: Tasks, task: string, input: never): Promise<Reply
   }
 }
 
-/** Makes room now, so that it is not made while something is measured. */
+/** Collects garbage now instead of during a measurement. */
 export function collectGarbage(): void {
-  // Twice: what the first pass finds dead may keep buffers that only the second can free.
+  // Twice: objects found dead in the first pass may hold buffers that only the second frees.
   for (let pass = 0; pass < 2; pass += 1) (globalThis as { gc?: () => void }).gc?.();
 }

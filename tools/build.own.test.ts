@@ -24,24 +24,24 @@ const root = packageDirectory(import.meta.dirname);
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
 
 function run(command: string, args: readonly string[], cwd: string): string {
-  // What is run may be a test, which must not take itself for a part of this one.
+  // The program may be a test, which must not attach to this test run.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8", env });
   equal(status, 0, `${command} ${args.join(" ")}:\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** Documents whose TypeScript is compiled, and run where it is a test. */
+/** Documents whose TypeScript is type-checked, and run if it is a test. */
 const DOCUMENTS = ["README", "docs/writing-controllers", "docs/client", "docs/testing", "docs/scheduler", "docs/nodes"];
 
-/** The TypeScript of a document by file: each block is one, named by its first line if that is a comment with a name. */
+/** The TypeScript blocks of a document by file name: given by the first line if that is a comment with a name. */
 function codeOf(document: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(root, `${document}.md`), "utf8");
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
   return new Map(blocks.map((code, index) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? `block-${index + 1}.ts`, code]));
 }
 
-/** A program of somebody who installed the package; its argument is the store to use. */
+/** A program of a user who installed the package; its argument is the store to use. */
 const CONSUMER = `
 import { startCluster, version, type Cluster, type ClusterOptions, type StoreConfig } from "k8ts";
 import { createClient, isReason } from "k8ts/client";
@@ -84,7 +84,7 @@ console.log(version, cluster.parts.map(({ name }) => name).join(), typeof client
 await cluster[Symbol.asyncDispose]();
 `;
 
-describe("the package, packed and used by a stranger", () => {
+describe("the packed package, used by a consumer", () => {
   const directory = mkdtempSync(join(root, ".cache/package-"));
   const consumer = join(directory, "consumer");
   const installed = join(consumer, "node_modules/k8ts");
@@ -96,7 +96,7 @@ describe("the package, packed and used by a stranger", () => {
     const tarball = run("npm", ["pack", "--ignore-scripts", "--loglevel=error"], directory).trim();
     mkdirSync(installed, { recursive: true });
     run("tar", ["-xzf", join(directory, tarball), "--strip-components=1", "-C", installed], consumer);
-    // The only package that is not inside the bundle.
+    // The only package that is not bundled.
     symlinkSync(join(root, "node_modules/lmdb"), join(consumer, "node_modules/lmdb"));
     writeFileSync(join(consumer, "package.json"), `{ "type": "module" }`);
     writeFileSync(join(consumer, "program.ts"), CONSUMER);
@@ -104,7 +104,7 @@ describe("the package, packed and used by a stranger", () => {
 
   const k8ts = (...args: readonly string[]) => run(process.execPath, [join(installed, "dist/k8ts.js"), ...args], consumer);
 
-  test("has the command, its entry points, their declarations, and no test", () => {
+  test("contains the command, its entry points, their declarations, and no test", () => {
     for (const file of [
       "k8ts.js",
       "index.js",
@@ -121,7 +121,7 @@ describe("the package, packed and used by a stranger", () => {
     equal(existsSync(join(installed, "dist/types/main/cluster.test.d.ts")), false);
   });
 
-  test("has a command that the system can start and that tells its version", () => {
+  test("contains an executable command that prints its version", () => {
     const launcher = join(installed, "dist/k8ts.js");
     match(readFileSync(launcher, "utf8"), /^#!\/usr\/bin\/env node\n/);
     equal(statSync(launcher).mode & 0o111, 0o111);
@@ -130,13 +130,13 @@ describe("the package, packed and used by a stranger", () => {
     match(k8ts("up", "--help"), /--data-dir DIRECTORY/);
   });
 
-  test("carries the licences of what is inside it", () => {
+  test("contains the licences of bundled packages", () => {
     const licences = readFileSync(join(installed, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
     match(licences, /^sorted-btree \d/m);
   });
 
   for (const moduleResolution of ["nodenext", "bundler"]) {
-    test(`agrees with the types of a program (moduleResolution ${moduleResolution})`, () => {
+    test(`matches the types of a consumer (moduleResolution ${moduleResolution})`, () => {
       const compilerOptions = {
         target: "es2022",
         module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
@@ -160,13 +160,13 @@ describe("the package, packed and used by a stranger", () => {
     "",
   ].join("\n");
 
-  test("works in the program with a store in memory", () => equal(runProgram({ driver: "memory" }), WORKS));
+  test("runs a consumer's program with a memory store", () => equal(runProgram({ driver: "memory" }), WORKS));
 
-  test("works in the program with a store in files, once more each time", () => {
+  test("runs a consumer's program with an embedded store, repeatedly", () => {
     for (let time = 0; time < 2; time++) equal(runProgram({ driver: "embedded", dataDirectory: join(directory, "data") }), WORKS);
   });
 
-  test("works in the program with a store in etcd", { ...needs("etcd") }, async () => {
+  test("runs a consumer's program with an etcd store", { ...needs("etcd") }, async () => {
     await using etcd = await startEtcd();
     equal(runProgram({ driver: "etcd", servers: etcd.endpoints }), WORKS);
   });
@@ -174,14 +174,14 @@ describe("the package, packed and used by a stranger", () => {
   const typescript = join(root, "node_modules/typescript/bin/tsc");
   const typeRoots = join(root, "node_modules/@types");
 
-  /** Compiles the project in a folder of the consumer's by its own tsconfig.json. */
+  /** Compiles the project in a folder of the consumer with its own tsconfig.json. */
   function compileProject(folder: string): string {
     const project = join(consumer, folder);
     equal(run(process.execPath, [typescript, "-p", project, "--typeRoots", typeRoots], project), "");
     return project;
   }
 
-  /** Compiles it and runs its tests. */
+  /** Compiles the project and runs its tests. */
   function checkProject(folder: string): void {
     const project = compileProject(folder);
     const files = readdirSync(join(project, "out"), { recursive: true, encoding: "utf8" });
@@ -197,13 +197,13 @@ describe("the package, packed and used by a stranger", () => {
     cpSync(join(root, "examples", name), join(consumer, folder), { recursive: true, filter: isSource });
   }
 
-  test("is all that the example operator needs: its types agree, and its tests pass", () => {
+  test("suffices for the example operator: it compiles, and its tests pass", () => {
     copyExample("operator", "operator");
     checkProject("operator");
     match(run(process.execPath, ["out/operator.js", "rbac"], join(consumer, "operator")), /"kind": "ClusterRole"/);
   });
 
-  test("is all that the code in the documents needs: its types agree, and its tests pass", () => {
+  test("suffices for the code in the documents: it compiles, and its tests pass", () => {
     const project = join(consumer, "documents");
     const { compilerOptions } = JSON.parse(readFileSync(join(root, "examples/operator/tsconfig.json"), "utf8")) as Record<string, unknown>;
     for (const document of DOCUMENTS) {
@@ -216,15 +216,15 @@ describe("the package, packed and used by a stranger", () => {
     checkProject("documents");
   });
 
-  test("has helpers for node:test: types agree, and the example's tests pass", () => {
+  test("has helpers for node:test: the example compiles, and its tests pass", () => {
     copyExample("testing/node-test", "node-test");
     checkProject("node-test");
   });
 
-  /** A busy machine may take longer than the 5 s of both frameworks. */
+  /** A busy machine may exceed the 5 s timeout of both frameworks. */
   const RUNNER_TIMEOUT_MS = 60_000;
 
-  /** Has the consumer find a framework, and packages that came with it, as if they were installed. */
+  /** Links a framework and its dependencies into the consumer, as if they were installed. */
   function installRunner(tool: "vitest" | "jest", ...packages: readonly string[]): string {
     const program = toolPath(tool);
     const modules = program.slice(0, program.lastIndexOf("node_modules") + "node_modules".length);
@@ -232,7 +232,7 @@ describe("the package, packed and used by a stranger", () => {
     return program;
   }
 
-  test("has helpers for vitest: types agree, and the example's tests pass", { ...needs("vitest") }, () => {
+  test("has helpers for vitest: the example compiles, and its tests pass", { ...needs("vitest") }, () => {
     copyExample("testing/vitest", "vitest");
     const vitest = installRunner("vitest", "vitest");
     const project = compileProject("vitest");
@@ -240,7 +240,7 @@ describe("the package, packed and used by a stranger", () => {
     match(run(process.execPath, [vitest, "run", "web.test.ts", "--no-color", ...timeouts], project), /Tests {2}3 passed \(3\)/);
   });
 
-  test("has helpers for jest: types agree, and the example's tests pass", { ...needs("jest") }, () => {
+  test("has helpers for jest: the example compiles, and its tests pass", { ...needs("jest") }, () => {
     copyExample("testing/jest", "jest");
     const jest = installRunner("jest", "jest", "@jest");
     const project = compileProject("jest");

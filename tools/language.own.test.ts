@@ -7,14 +7,6 @@ import { readTexts } from "./source/read-texts.ts";
 
 /** Folders and files whose language is not revised yet. */
 const NOT_YET: readonly string[] = [
-  // bench
-  "bench/*",
-  "bench/apiserver/",
-  "bench/cluster/",
-  "bench/gate/",
-  "bench/scheduler/",
-  "bench/store/",
-  "bench/up/",
   // src/api
   "src/api/*",
   "src/api/admissionregistration.k8s.io/",
@@ -154,13 +146,6 @@ const NOT_YET: readonly string[] = [
   "test/kinds/",
   "test/scenarios/",
   "test/security/",
-  // tools
-  "tools/*",
-  "tools/attack/",
-  "tools/checks/",
-  "tools/compare/",
-  "tools/generate/",
-  "tools/rules/",
 ];
 
 test("sources, tests, tools, examples and documents use established terms", () => {

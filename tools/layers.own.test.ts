@@ -5,23 +5,23 @@ import { layerViolations, ROOMS } from "./layers.ts";
 import { readSources } from "./source/read-sources.ts";
 import { parseSource } from "./source/source.ts";
 
-/** What the check says about one file with this text. */
+/** Violations of one file with this text. */
 function judge(path: string, text: string): string[] {
   return layerViolations([parseSource(path, text)]);
 }
 
-test("no room of src/ imports what it must not know", () => {
+test("no room of src/ imports anything that the table does not allow", () => {
   deepEqual(layerViolations(readSources(packageDirectory(import.meta.dirname), "src")), []);
 });
 
-test("the rooms that a room may know exist", () => {
+test("the rooms in the table exist", () => {
   const unknown = Object.entries(ROOMS).flatMap(([room, { knows }]) =>
     knows === "all" ? [] : knows.filter((other) => !(other.replace("/**", "") in ROOMS)).map((other) => `${room}: ${other}`),
   );
   deepEqual(unknown, []);
 });
 
-describe("every way of importing is seen, with its file and line", () => {
+describe("every form of import is found, with its file and line", () => {
   const STORE_SAYS = "src/base/a.ts:2: imports store/store.ts: base may know no other room";
   for (const { kind, statement } of [
     { kind: "a named import", statement: `import { x } from "../store/store.ts";` },
@@ -46,7 +46,7 @@ describe("every way of importing is seen, with its file and line", () => {
   }
 });
 
-describe("what hides a target is refused", () => {
+describe("imports with a hidden target are refused", () => {
   const COMPUTED = "imports something computed; write the name as a literal so that it can be checked";
   const REQUIRE = "uses require, which hides what it imports; use import";
   for (const { kind, statement, says } of [
@@ -62,7 +62,7 @@ describe("what hides a target is refused", () => {
   }
 });
 
-describe("rooms know only the rooms of their line", () => {
+describe("rooms import only the rooms of their line", () => {
   for (const { it, file, imports, says } of [
     { it: "the store's core on host", file: "store/a.ts", imports: "../host/b.ts", says: "imports host/b.ts: store may know base" },
     {
@@ -184,7 +184,7 @@ describe("rooms know only the rooms of their line", () => {
   }
 });
 
-describe("a file in no room is named, whatever is in it", () => {
+describe("a file in no room is reported, whatever its content", () => {
   for (const { path, text } of [
     { path: "src/a.ts", text: "export const a = 1;" },
     { path: "src/attic/a.ts", text: "" },
@@ -195,7 +195,7 @@ describe("a file in no room is named, whatever is in it", () => {
   }
 });
 
-describe("node: and npm packages are known where the list says so", () => {
+describe("node: and npm packages are imported only where the table allows them", () => {
   for (const { it, file, imports, says } of [
     { it: "node: in a pure room", file: "base/a.ts", imports: "node:fs", says: "base may import @noble/hashes, sorted-btree from outside" },
     { it: "node: in a driver", file: "store/embedded/a.ts", imports: "node:fs", says: "store/embedded may import lmdb from outside" },
@@ -206,9 +206,9 @@ describe("node: and npm packages are known where the list says so", () => {
       imports: "@grpc/grpc-js",
       says: "store/etcd may import nothing from outside",
     },
-    { it: "a package that nobody knows", file: "main/a.ts", imports: "left-pad", says: "main may import node:* from outside" },
+    { it: "a package that no room may import", file: "main/a.ts", imports: "left-pad", says: "main may import node:* from outside" },
     {
-      it: "a package whose name only begins alike",
+      it: "a package whose name has the same prefix",
       file: "store/embedded/a.ts",
       imports: "lmdb-store",
       says: "store/embedded may import lmdb from outside",

@@ -9,7 +9,7 @@ function judge(path: string, text: string): string[] {
   return purityViolations([parseSource(path, text)]);
 }
 
-test("no room but host reads the machine's clock, sets its timers, draws its chance or touches the process", () => {
+test("only host reads the machine's clock, sets its timers, uses its randomness or accesses the process", () => {
   deepEqual(purityViolations(readSources(packageDirectory(import.meta.dirname), "src")), []);
 });
 

@@ -1,7 +1,7 @@
 /**
- * Time, chance and the outside are arguments: only `host` (and tests, and tools) may reach for the machine's own. This check
- * reads the syntax tree of all other rooms for the globals that would, also through globalThis or under another name. It sees
- * names, not types: what is handed in from outside and only looks like a clock passes, and should.
+ * Time, randomness and I/O are arguments: only `host` (and tests, and tools) may use the machine's own. This check searches the syntax
+ * trees of all other rooms for such globals, also through globalThis or an alias. It checks names, not types: an argument that looks like a
+ * clock is allowed.
  */
 import type { MemberExpression, Node } from "oxc-parser";
 import { isIn, isPure, roomOf } from "./layers.ts";
@@ -9,16 +9,16 @@ import { declarationsIn, isOnlyType, isReference } from "./source/names.ts";
 import { isTestCode, type Source } from "./source/source.ts";
 import { walk, type Visit } from "./source/walk.ts";
 
-/** What may not be used, and what to use instead. */
+/** Forbidden globals, and the replacement of each. */
 const GLOBALS: Readonly<Record<string, string>> = {
   performance: "the Clock",
   PerformanceMark: "the Clock",
   PerformanceObserver: "the Clock",
-  // Each of these notes when it was made.
+  // Their constructors read the clock.
   Event: "the Clock",
   CustomEvent: "the Clock",
   File: "the Clock",
-  // It formats the time that it is if it is given none, and knows the machine's language and time zone.
+  // Formats the current time by default, and depends on the machine's locale and time zone.
   Intl: "a format that follows from its arguments",
   setTimeout: "clock.sleep",
   setInterval: "clock.sleep",
@@ -48,7 +48,7 @@ const GLOBALS: Readonly<Record<string, string>> = {
   window: "an argument",
 };
 
-/** What may not be used only where there is no Node. */
+/** Forbidden only in rooms that must run without Node. */
 const NODE_GLOBALS: Readonly<Record<string, string>> = {
   Buffer: "a Uint8Array",
   "import.meta": "an argument",
@@ -56,7 +56,7 @@ const NODE_GLOBALS: Readonly<Record<string, string>> = {
   __filename: "an argument",
 };
 
-/** What may not be used of globals that are otherwise harmless. */
+/** Forbidden members of globals that are otherwise allowed. */
 const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Date: { now: "clock.now" },
   Math: { random: "the Random" },
@@ -77,7 +77,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** Rooms that are the machine's door, or run beside it. */
 const EXEMPT = ["host", "testing"];
 
-/** One sentence per use of the machine in a room that must not, with its file and line. */
+/** One sentence per forbidden global, with its file and line. */
 export function purityViolations(sources: Iterable<Source>): string[] {
   return [...sources].flatMap((source) => {
     const room = roomOf(source.path.replace(/^src\//, "")) ?? "";
@@ -101,7 +101,7 @@ function usesOf(source: Source, allowed: readonly string[]): Use[] {
     if (isOnlyType(node)) return "skip";
     const name = nameOf(visit);
     if (name === undefined || allowed.includes(name)) return undefined;
-    // Hiding Date or Math is not accepted as an excuse.
+    // Shadowing Date or Math is no excuse.
     const use = memberUse(name, visit) ?? (isDeclared(name, node.start) ? undefined : globalUse(name));
     if (use !== undefined) uses.push({ line: source.lineAt(node.start), ...use });
     return undefined;
@@ -109,7 +109,7 @@ function usesOf(source: Source, allowed: readonly string[]): Use[] {
   return uses;
 }
 
-/** The name of the value that a node stands for, if it is one that could be of the machine. */
+/** The name of a global value that a node refers to. */
 function nameOf(visit: Visit): string | undefined {
   const { node } = visit;
   if (node.type === "MetaProperty") return `${node.meta.name}.${node.property.name}`;
@@ -140,7 +140,7 @@ function memberUse(name: string, { parent, field }: Visit): Omit<Use, "line"> | 
 function isHarmlessAlone(name: string, parent: Node | undefined, field: string): boolean {
   if (parent?.type === "BinaryExpression" && parent.operator === "instanceof" && field === "right") return true;
   if (name !== "Date" || parent?.type !== "NewExpression" || field !== "callee") return false;
-  // `new Date(...[])` has an argument that is none.
+  // `new Date(...[])` has an argument that may be empty.
   const first = parent.arguments[0];
   return first !== undefined && first.type !== "SpreadElement";
 }

@@ -5,7 +5,7 @@ import { parseSource } from "./source/source.ts";
 
 const lines = (count: number) => "//\n".repeat(count);
 
-test("the report has median, 90th percentile and the largest of files, functions and test files, and names those that are too large", () => {
+test("the report has median, 90th percentile and the largest of files, functions and test files, and lists those that exceed the limit", () => {
   const sources = [
     parseSource("src/a.ts", `function f() {\n${lines(70)}}\nconst o = { m() {} };\n`),
     parseSource("src/b.ts", `const g = () => 1;\n${lines(500)}`),
@@ -24,4 +24,4 @@ test("the report has median, 90th percentile and the largest of files, functions
   ]);
 });
 
-test("there is nothing to report about nothing", () => deepEqual(sizeReport([]), []));
+test("the report is empty without sources", () => deepEqual(sizeReport([]), []));

@@ -1,7 +1,4 @@
-/**
- * How large files and functions are, as a report at the end of every test run. It fails nothing: a number to look at, and the
- * names of those that should be looked at first.
- */
+/** Reports the sizes of files and functions at the end of every test run, with the names of the largest. It fails nothing. */
 import { isTestCode, type Source } from "./source/source.ts";
 import { walk } from "./source/walk.ts";
 
@@ -9,7 +6,7 @@ const FILE_LINES_MAX = 500;
 const TEST_FILE_LINES_MAX = 800;
 const FUNCTION_LINES_MAX = 70;
 
-/** How many of the largest are named in any case. */
+/** Number of the largest that are always listed. */
 const NAMED = 3;
 
 interface Size {
@@ -18,7 +15,7 @@ interface Size {
 }
 
 export function sizeReport(sources: readonly Source[]): string[] {
-  // What a generator made is as long as it is.
+  // Sizes of generated files do not matter.
   const production = sources.filter(({ path }) => !isTestCode(path) && !path.includes("/generated/"));
   const tests = sources.filter(({ path }) => isTestCode(path));
   return [
@@ -39,7 +36,7 @@ function describeSizes(what: string, sizes: readonly Size[], maxLines: number): 
   ];
 }
 
-/** The size that this share of the sizes does not exceed. */
+/** Quantile of sorted sizes. */
 function quantile(sortedDown: readonly Size[], share: number): number {
   return sortedDown[sortedDown.length - Math.max(1, Math.ceil(sortedDown.length * share))]?.lines ?? 0;
 }

@@ -9,7 +9,7 @@ test("the sources, tools, tests and benchmarks are tidy", () => {
   deepEqual(tidinessViolations(readSources(packageDirectory(import.meta.dirname), "src", "tools", "test", "bench")), []);
 });
 
-describe("each untidy thing is named with its file and line", () => {
+describe("each violation is reported with its file and line", () => {
   const OPENING = "/** Keeps something true. */\n";
   for (const { it, path = "src/base/a.ts", text, says } of [
     {

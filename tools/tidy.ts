@@ -1,16 +1,15 @@
 /**
- * Small habits that a reader relies on, held by a machine: nothing unfinished, no test that silences the others, files that
- * open with what they are about, one way to export, one ending. Not here: the machine's clock (purity.ts), imports (layers.ts),
- * sizes (sizes.ts).
+ * Conventions that readers rely on: no unfinished work, no test that disables the others, an opening comment in every file, named exports
+ * only, one file extension. Not here: the machine's clock (purity.ts), imports (layers.ts), sizes (sizes.ts).
  */
 import { extname } from "node:path";
 import type { Source } from "./source/source.ts";
 import { walk } from "./source/walk.ts";
 
-/** Node's own rules ask for a default export here. */
+/** Node requires a default export here. */
 const DEFAULT_EXPORTS_ALLOWED = ["tools/test/reporter.ts"];
 
-/** One sentence per untidy place, with its file and line. */
+/** One sentence per violation, with its file and line. */
 export function tidinessViolations(sources: Iterable<Source>): string[] {
   return [...sources].flatMap((source) => [
     ...unfinishedWork(source),
@@ -39,7 +38,7 @@ function silencingTests({ path, program, lineAt }: Source): string[] {
   return found;
 }
 
-/** A doc comment, or nothing but a #! line before it. Tests say what they are about in their titles. */
+/** A doc comment, preceded by nothing but a #! line. Tests are described by their titles. */
 function missingOpening({ path, text }: Source): string[] {
   if (path.endsWith(".test.ts") || /^(#!.*\n)?\/\*\*/.test(text)) return [];
   return [`${path}:1: does not open with a doc comment that says what it keeps true`];
@@ -55,7 +54,7 @@ function defaultExports({ path, module, lineAt }: Source): string[] {
   );
 }
 
-/** The runner looks for `.test.ts`, and so do the rules about what only tests may do. */
+/** The runner and the rules for test code match `.test.ts`. */
 function otherEnding({ path }: Source): string[] {
   if (!path.startsWith("src/") || path.endsWith(".ts")) return [];
   return [`${path}:1: ends in ${extname(path)}; what is in src/ ends in .ts, so that it is compiled and its tests run`];
@@ -63,7 +62,7 @@ function otherEnding({ path }: Source): string[] {
 
 const HTTP_SERVERS = "src/host/http/node-servers.ts";
 
-/** One file decides the limits of headers for every HTTP server; the servers of tests are scripted, and may do as they like. */
+/** One file sets the header limits of every HTTP server; test servers are exempt. */
 function otherHttpServers({ path, module, lineAt }: Source): string[] {
   if (path === HTTP_SERVERS || !path.startsWith("src/") || /(?:^|\/)testing\/|\.test\.ts$/.test(path)) return [];
   return module.staticImports

@@ -5,7 +5,7 @@ import { readSources } from "./source/read-sources.ts";
 import { parseSource } from "./source/source.ts";
 import { untriedControllers } from "./tried-controllers.ts";
 
-test("every controller is tried by cutting it after each of its calls", () => {
+test("every controller has a test that interrupts it after each of its calls", () => {
   const sources = readSources(packageDirectory(import.meta.dirname), "src/controllers");
 
   deepEqual(untriedControllers(sources), []);
@@ -14,24 +14,24 @@ test("every controller is tried by cutting it after each of its calls", () => {
 
 const IMPORTS = `import { webController } from "./web-controller.ts"; import { other } from "./other.ts";`;
 
-describe("a controller counts as tried", () => {
+describe("a controller counts as tested", () => {
   for (const [is, it, text] of [
-    [true, "if a scenario is written where the tool is called", `everyStepMayBeTheLast({ controllers: () => [webController] }, {});`],
-    [true, "if a scenario has a name", `const scenario = { controllers: () => [webController] }; everyStepMayBeTheLast(scenario, {});`],
+    [true, "by a scenario at the call", `everyStepMayBeTheLast({ controllers: () => [webController] }, {});`],
+    [true, "by a scenario in a variable", `const scenario = { controllers: () => [webController] }; everyStepMayBeTheLast(scenario, {});`],
     [
       true,
-      "if a function makes scenarios, of a controller with settings",
+      "by a function that returns scenarios, of a configured controller",
       `const made = webController({}); function of(x) { return { controllers: () => [made, other] }; } everyStepMayBeTheLast(of(1), {});`,
     ],
     [false, "not by a comment", `// everyStepMayBeTheLast({ controllers: () => [webController] }, {});`],
-    [false, "not by a text", "const text = `everyStepMayBeTheLast({ controllers: () => [webController] }, {})`;"],
-    [false, "not if another one is played", `use(webController); everyStepMayBeTheLast({ controllers: () => [other] }, {});`],
+    [false, "not by a string", "const text = `everyStepMayBeTheLast({ controllers: () => [webController] }, {})`;"],
+    [false, "not if the scenario has another one", `use(webController); everyStepMayBeTheLast({ controllers: () => [other] }, {});`],
     [
       false,
       "not if it is only mentioned in the scenario",
       `everyStepMayBeTheLast({ objects: [webController], controllers: () => [] }, {});`,
     ],
-    [false, "not by a scenario that nobody plays", `const scenario = { controllers: () => [webController] }; use(scenario);`],
+    [false, "not by a scenario that no test runs", `const scenario = { controllers: () => [webController] }; use(scenario);`],
   ] as const) {
     test(it, () => {
       const sources = [

@@ -1,7 +1,7 @@
 /**
- * Which controllers nobody tries by cutting them after each of their calls: those in whose folder no test calls everyStepMayBeTheLast
- * with a scenario whose `controllers` have the controller of that folder among them. Looked up in the parsed code, so neither a comment
- * nor an import nor a call for something else counts. Whether the test runs and passes is the run's to say.
+ * Finds controllers without a test that interrupts them after each of their calls: those in whose folder no test calls
+ * everyStepMayBeTheLast with a scenario whose `controllers` include the controller of that folder. Determined from the syntax tree, so that
+ * neither a comment nor an import nor an unrelated call counts. Whether the test passes is not checked here.
  */
 import type { Node } from "oxc-parser";
 import { isReference } from "./source/names.ts";
@@ -9,12 +9,12 @@ import type { Source } from "./source/source.ts";
 import { walk } from "./source/walk.ts";
 
 const TOOL = "everyStepMayBeTheLast";
-/** What all of them stand on; a file of it happens to be called like one. */
+/** Shared code, one of whose files is named like a controller. */
 const RUNTIME = "runtime";
 const CONTROLLER = /^src\/controllers\/([^/]+)\/[^/]+-controller\.ts$/;
 const TEST = /^src\/controllers\/([^/]+)\/[^/]+\.test\.ts$/;
 
-/** Names of folders, in order. */
+/** Names of folders, sorted. */
 export function untriedControllers(sources: readonly Source[]): string[] {
   const folders = new Set(sources.flatMap(({ path }) => CONTROLLER.exec(path)?.[1] ?? []));
   for (const source of sources) {
@@ -35,13 +35,13 @@ function triesItsController(source: Source): boolean {
   return reached(controllers, declared).some((node) => node.type === "Identifier" && own.has(node.name));
 }
 
-/** The names under which a test knows what the controllers beside it export. */
+/** Local names of the exports of the controller under test. */
 function ownControllers({ module }: Source): ReadonlySet<string> {
   const imports = module.staticImports.filter(({ moduleRequest }) => /^\.\/[^/]+-controller\.ts$/.test(moduleRequest.value));
   return new Set(imports.flatMap(({ entries }) => entries.filter(({ isType }) => !isType).map(({ localName }) => localName.value)));
 }
 
-/** What each name of the file may stand for, wherever in the file it is declared. */
+/** All initializers of each name in the file. */
 function declarations({ program }: Source): ReadonlyMap<string, readonly Node[]> {
   const found = new Map<string, Node[]>();
   const add = (name: string, node: Node): void => void found.set(name, [...(found.get(name) ?? []), node]);
@@ -52,7 +52,7 @@ function declarations({ program }: Source): ReadonlyMap<string, readonly Node[]>
   return found;
 }
 
-/** All nodes in these, and in what the names in them stand for. */
+/** All nodes in these, and in the initializers of the names in them. */
 function reached(roots: readonly Node[], declared: ReadonlyMap<string, readonly Node[]>): readonly Node[] {
   const seen = new Set<Node>();
   const pending = [...roots];
@@ -66,7 +66,7 @@ function reached(roots: readonly Node[], declared: ReadonlyMap<string, readonly 
   return [...seen];
 }
 
-/** Without names of members, which stand for nothing. */
+/** Excludes names of members. */
 function nodesIn(roots: readonly Node[]): readonly Node[] {
   const nodes: Node[] = [];
   for (const root of roots) {

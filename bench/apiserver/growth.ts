@@ -1,6 +1,4 @@
-/**
- * What size costs: memory for each of 100,000 Pods, and whether a GET and a POST take as long among 200,000 objects as among 1,000.
- */
+/** Cost of size: memory per object with 100,000 Pods, and latency of GET and POST with 200,000 objects compared to 1,000. */
 import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
 import { startChild } from "../child.ts";
@@ -14,7 +12,7 @@ const BYTES_PER_POD_MAX = 12 * 1024;
 const FEW = 1_000;
 const MANY = 200_000;
 
-/** The same within what runs scatter by. */
+/** Equal within the variance between runs. */
 const SAME_RATIO_MIN = 0.77;
 
 export const apiserverGrowth: Benchmark = {
@@ -34,7 +32,7 @@ async function* memoryFigures({ directory, signal, note }: BenchmarkContext): As
   const before = await k8ts.call("memory", undefined);
   const tookMs = await load.call("fill", { ...server, count: PODS, kind: "pods", nodes: 100 });
   const after = await k8ts.call("memory", undefined);
-  note(`${PODS} Pods were created in ${(tookMs / 1_000).toFixed(1)} s, ${Math.round((PODS * 1_000) / tookMs)} a second`);
+  note(`${PODS} Pods were created in ${(tookMs / 1_000).toFixed(1)} s, ${Math.round((PODS * 1_000) / tookMs)} per second`);
   const perPod = (key: "residentBytes" | "heapBytes" | "externalBytes") => (after[key] - before[key]) / PODS;
   const budget = { atMost: BYTES_PER_POD_MAX };
   yield figureOf({

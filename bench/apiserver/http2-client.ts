@@ -1,4 +1,4 @@
-/** An HTTP/2 connection as clients in Go open it: with windows so large that the server never waits for a note from the client. */
+/** Opens an HTTP/2 connection as Go clients do: with windows so large that the server never waits for WINDOW_UPDATE frames. */
 import { connect, type ClientHttp2Session } from "node:http2";
 import type { Credentials } from "./server-child.ts";
 

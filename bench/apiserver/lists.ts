@@ -1,5 +1,5 @@
 /**
- * Listing 10,000 Pods, whole and in pages of 500, measured with curl, since a Node client would itself be the bottleneck. Beside it: the
+ * Lists 10,000 Pods, unpaged and in pages of 500, measured with curl, since a Node client would itself be the bottleneck. Baseline: the
  * same bytes from a bare Node server.
  */
 import { execFile } from "node:child_process";
@@ -23,7 +23,7 @@ const run = promisify(execFile);
 
 export const apiserverLists: Benchmark = {
   name: "apiserver/lists",
-  measures: "LIST of 10,000 Pods, whole and in pages of 500, by curl, beside a bare Node server with the same bytes",
+  measures: "LIST of 10,000 Pods, unpaged and in pages of 500, by curl; baseline: a bare Node server with the same bytes",
   async *run(context) {
     await using children = new Disposables();
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
@@ -49,7 +49,7 @@ export const apiserverLists: Benchmark = {
 
 interface Asked {
   readonly port: number;
-  /** What makes curl show a certificate, which it reads from files. */
+  /** Arguments that make curl present a client certificate, which it reads from files. */
   readonly shown: readonly string[];
 }
 
@@ -68,11 +68,11 @@ async function curl({ port, shown }: Asked, path: string): Promise<{ readonly ms
     ...[...shown, `https://127.0.0.1:${port}${path}`],
   ]);
   const [code, bytes = 0, connected = 0, total = 0] = stdout.split(" ").map(Number);
-  if (code !== 200) throw new Error(`Cannot list: answered ${code}`);
+  if (code !== 200) throw new Error(`Cannot list Pods: the server returned ${code}`);
   return { ms: (total - connected) * 1_000, bytes };
 }
 
-/** One process for all pages, since each token comes with the page before: the time is that of the requests alone. */
+/** One process for all pages, since each continue token comes with the previous page: only the requests are timed. */
 async function listInPages({ port, shown }: Asked): Promise<number> {
   let ms = 0;
   let after = "";
@@ -95,6 +95,6 @@ async function listInPages({ port, shown }: Asked): Promise<number> {
     after = /"continue":"([^"]*)"/.exec(stdout.slice(0, 400))?.[1] ?? "";
     items += stdout.split('{"metadata":{"resourceVersion"').length - 1;
   } while (after !== "");
-  if (items < PODS) throw new Error(`Cannot list in pages: ${items} of ${PODS} objects came`);
+  if (items < PODS) throw new Error(`Cannot list Pods in pages: ${items} of ${PODS} objects were returned`);
   return ms;
 }

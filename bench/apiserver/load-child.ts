@@ -1,6 +1,6 @@
 /**
- * The load generator, in a process of its own. HTTP/1.1 is spoken directly over TLS sockets and answers are only counted, since Node's
- * own client would be slower than the servers; HTTP/2 is spoken as client-go does: one connection, many requests at once.
+ * The load generator, in its own process. HTTP/1.1 is spoken directly over TLS sockets and responses are only counted, since Node's own
+ * client would be slower than the servers; HTTP/2 is spoken as client-go does: one connection, many concurrent requests.
  */
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
@@ -15,7 +15,7 @@ export type RequestName = "get-pod" | "post-configmap" | "post-pod" | "patch-pod
 export interface LoadOptions extends StartedServer {
   readonly protocol: Protocol;
   readonly request: RequestName;
-  /** Connections of HTTP/1.1, requests at once of HTTP/2. */
+  /** Connections of HTTP/1.1, concurrent requests of HTTP/2. */
   readonly connections: number;
   readonly durationMs: number;
   readonly namespace?: string;
@@ -57,7 +57,7 @@ const tasks = {
     return { perSecond, medianMs: median(tookMs), answerBytes };
   },
 
-  /** Makes `count` objects, many at a time; returns how long it took. */
+  /** Creates `count` objects concurrently; returns the duration. */
   async fill({ count, kind, nodes = 0, ...server }: FillOptions): Promise<number> {
     const session = connectLikeGo(server);
     const client = new Http2Client(session, server.credentials);
@@ -81,7 +81,7 @@ const tasks = {
     return performance.now() - startedMs;
   },
 
-  /** Makes the objects that are read, patched and reported on. */
+  /** Creates the objects that are read, patched and whose status is updated. */
   async prepare({ count, ...server }: StartedServer & { readonly count: number }): Promise<void> {
     const session = connectLikeGo(server);
     const client = new Http2Client(session, server.credentials);
@@ -134,7 +134,7 @@ function bytesOf(value: object): Buffer {
 }
 
 interface Client {
-  /** How many bytes the answer's body had. */
+  /** Returns the size of the response body in bytes. */
   send(wanted: Wanted): Promise<number>;
 }
 
@@ -194,7 +194,7 @@ class Http1Client implements Client {
     const code = Number(head.slice(9, 12));
     const body = this.#received.subarray(end + 4, end + 4 + length);
     this.#received = Buffer.alloc(0);
-    if (code >= 300) this.#waiting?.reject(new Error(`Answered ${code}: ${body.toString().slice(0, 300)}`));
+    if (code >= 300) this.#waiting?.reject(new Error(`The server returned ${code}: ${body.toString().slice(0, 300)}`));
     else this.#waiting?.resolve(length);
   }
 }
@@ -206,7 +206,7 @@ class Http2Client implements Client {
   constructor(session: ClientHttp2Session, { token }: Credentials) {
     this.#session = session;
     this.#authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    session.on("error", () => undefined); // Requests report it.
+    session.on("error", () => undefined); // Requests report the error.
   }
 
   send({ method, path, contentType, body }: Wanted): Promise<number> {
@@ -229,7 +229,7 @@ class Http2Client implements Client {
         bytes += chunk.length;
         if (code >= 300) text += chunk.toString();
       });
-      stream.on("end", () => (code >= 300 ? reject(new Error(`Answered ${code}: ${text.slice(0, 300)}`)) : resolve(bytes)));
+      stream.on("end", () => (code >= 300 ? reject(new Error(`The server returned ${code}: ${text.slice(0, 300)}`)) : resolve(bytes)));
       stream.on("error", reject);
       if (body !== undefined) stream.end(body);
     });

@@ -1,10 +1,10 @@
-/** Objects as clients send them: a Pod of about 2 KB as a controller would make it, a ConfigMap of 1 KB. */
+/** Objects as clients send them: a Pod of about 2 KB as a controller would create it, a ConfigMap of 1 KB. */
 import type { Transport } from "../../src/api/machinery/transport.ts";
 
 const ACCOUNT = "web";
 
-/** Whose rights the pods have: it must be there before them. */
-export async function makeAccount(transport: Transport): Promise<void> {
+/** Service account of the Pods: it must exist before them. */
+export async function createAccount(transport: Transport): Promise<void> {
   const object = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: ACCOUNT, namespace: "default" } };
   await transport.request({ verb: "create", group: "", version: "v1", plural: "serviceaccounts", namespace: "default", object });
 }
@@ -68,7 +68,7 @@ export function configMapManifest(name: string): object {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { app: "web" } }, data: { "config.yaml": "x".repeat(900) } };
 }
 
-/** A status as a kubelet reports it; `round` makes each report another one. */
+/** A status as a kubelet reports it; `round` makes each report different. */
 export function podStatus(round: number): object {
   const time = new Date(Date.UTC(2026, 0, 1, 0, 0, round % 60, 0)).toISOString().replace(".000Z", "Z");
   const condition = (type: string) => ({ type, status: "True", lastProbeTime: null, lastTransitionTime: time });

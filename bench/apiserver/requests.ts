@@ -1,7 +1,7 @@
 /**
- * Requests per second over TLS, on the embedded store: reading and writing, with 1, 16 and 64 at once, over HTTP/1.1 (so many
- * connections) and HTTP/2 (one connection, so many requests). Each beside a bare Node server with the same protocol and payload, in the
- * same rounds.
+ * Requests per second over TLS on the embedded store: reads and writes at a concurrency of 1, 16 and 64, over HTTP/1.1 (that many
+ * connections) and HTTP/2 (one connection, that many streams). Baseline of each: a bare Node server with the same protocol and payload, in
+ * the same rounds.
  */
 import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
@@ -10,7 +10,7 @@ import { figureOf } from "../figure.ts";
 import type { LoadTasks, RequestName } from "./load-child.ts";
 import type { Protocol, ServerTasks, StartedServer } from "./server-child.ts";
 
-const AT_ONCE = [1, 16, 64];
+const CONCURRENCY = [1, 16, 64];
 const PROTOCOLS: readonly Protocol[] = ["http1", "http2"];
 const REQUESTS: readonly RequestName[] = ["get-pod", "post-configmap", "post-pod", "patch-pod", "put-pod-status"];
 
@@ -18,22 +18,21 @@ const REQUESTS: readonly RequestName[] = ["get-pod", "post-configmap", "post-pod
 const ROUND_MS = 700;
 
 /**
- * A write runs through some thousand small functions, which V8 compiles after some thousand calls each; what is measured is a server that
- * has been up for a while.
+ * A write runs through thousands of small functions, which V8 compiles after thousands of calls each; the benchmark measures a warm server.
  */
 const WARM_UP_MS = 5_000;
 
-/** Of a bare server that sends the same bytes. */
+/** Baseline: a bare server that sends the same bytes. */
 const GET_RATIO_MIN = 0.7;
-/** Of a bare server that parses, stringifies, appends with fdatasync and answers. */
+/** Baseline: a bare server that parses, stringifies, appends with fdatasync and responds. */
 const WRITE_RATIO_MIN = 0.5;
 
-/** Each connection has an object of its own, so that writers do not meet. */
+/** Each connection has its own object, so that writers do not conflict. */
 const TARGETS = 64;
 
 export const apiserverRequests: Benchmark = {
   name: "apiserver/requests",
-  measures: "GET, POST, PATCH and PUT per second over TLS at 1, 16 and 64 at once, beside bare Node servers",
+  measures: "GET, POST, PATCH and PUT per second over TLS at a concurrency of 1, 16 and 64; baseline: bare Node servers",
   async *run(context) {
     await using children = new Disposables();
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
@@ -62,7 +61,7 @@ async function* figuresOf(
   await using bareChild = startChild<ServerTasks>(import.meta.url, "server-child", signal);
   const durable = request !== "get-pod";
   const bare = await bareChild.call("startBare", { directory, protocol, bodyBytes: answerBytes, durable });
-  for (const connections of AT_ONCE) {
+  for (const connections of CONCURRENCY) {
     const results = await rounds.measure(
       {
         k8ts: () => load.call("load", { ...options, ...server, connections }),

@@ -1,7 +1,7 @@
 /**
- * A server in a process of its own: k8ts on the embedded store, or a bare Node server that does only what cannot be left out. The bare
- * reader sends the same bytes each time; the bare writer parses the body, writes an answer of our size as text, appends it to a file
- * with fdatasync (all that wait share one) and replies.
+ * A server in its own process: k8ts on the embedded store, or a bare Node server that does only the unavoidable. The bare reader sends the
+ * same bytes each time; the bare writer parses the body, serializes a response of our size, appends it to a file with fdatasync (shared by
+ * all pending writes) and responds.
  */
 import { createServer, type Server } from "node:https";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
@@ -13,7 +13,7 @@ import { DEFAULT_API_SERVER_OPTIONS } from "../../src/config/api-server-config.t
 import { sharedPki } from "../../src/testing/fixtures/certificates.ts";
 import { readFile } from "node:fs/promises";
 import { collectGarbage, serve } from "../serve.ts";
-import { makeAccount } from "./objects.ts";
+import { createAccount } from "./objects.ts";
 import { openBareAppend } from "../store/bare-append.ts";
 import type { Create } from "../store/load.ts";
 
@@ -24,7 +24,7 @@ export interface StartedServer {
   readonly credentials: Credentials;
 }
 
-/** What clients show: a certificate, PEM, or a token. */
+/** Credentials of clients: a certificate (PEM) or a token. */
 export interface Credentials {
   readonly token?: string;
   readonly cert?: string;
@@ -36,17 +36,17 @@ const tasks = {
     const config =
       store === "memory" ? ({ driver: "memory" } as const) : ({ driver: "embedded", dataDirectory: join(directory, "k8ts") } as const);
     const { api } = DEFAULT_API_SERVER_OPTIONS;
-    // The load is more than the default limits let in at once, and it is the cost of requests that is measured.
+    // The load exceeds the default in-flight limits, and the benchmark measures the cost of requests.
     const roomy = { ...api, maxRequestsInFlight: 10_000, maxMutatingRequestsInFlight: 10_000 };
     const cluster = await startCluster({ store: config, api: roomy, nodes: 0, listen: true });
-    await makeAccount(cluster.transport({ userAgent: "bench" }));
+    await createAccount(cluster.transport({ userAgent: "bench" }));
     const { users } = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: Record<string, string> }] };
     const pem = (member: string) => Buffer.from(users[0].user[member] ?? "", "base64").toString();
     const credentials = { cert: pem("client-certificate-data"), key: pem("client-key-data") };
     return { port: Number(new URL(cluster.url).port), credentials };
   },
 
-  /** Answers every request with `bodyBytes` bytes; with a file, only after they are in it. */
+  /** Responds to every request with `bodyBytes` bytes; with a file, only after they are written to it. */
   async startBare({ directory, protocol, bodyBytes, durable }: BareOptions): Promise<StartedServer> {
     const append = durable ? await openBareAppend(join(directory, `bare-${protocol}.log`)) : undefined;
     const { certificate, key } = (await sharedPki()).pair("apiserver");

@@ -1,6 +1,6 @@
 /**
- * Watchers and one writer. What each watcher gets is searched for the number of the event, which the writer put into an annotation with
- * the time at which it sent it; parsing 100,000 objects a second would measure this process and not the server.
+ * Watchers and one writer. Each watcher searches its stream for the number of the event, which the writer put into an annotation together
+ * with the send time; parsing 100,000 objects per second would measure this process and not the server.
  */
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTls } from "node:tls";
@@ -50,7 +50,7 @@ const tasks = {
         "application/merge-patch+json",
       );
     }
-    // Late ones still count, up to a point.
+    // Late events still count, up to a limit.
     for (let waited = 0; received < count * watching && waited < 5_000; waited += 50)
       await new Promise((resolve) => setTimeout(resolve, 50));
     const sorted = lateMs.toSorted((a, b) => a - b);
@@ -69,7 +69,7 @@ interface Result {
   readonly p99Ms: number;
 }
 
-/** Finds the marks in what one watcher gets; a mark may be cut by the end of a chunk. */
+/** Finds the markers in the stream of one watcher; a marker may be split between chunks. */
 function reader(): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let last = -1;
@@ -117,7 +117,7 @@ async function watchOverHttp2(server: StartedServer, path: string, watchers: num
 function send(session: ClientHttp2Session, method: string, path: string, body: object, contentType: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const stream = session.request({ ":method": method, ":path": path, "content-type": contentType });
-    stream.on("response", ({ ":status": code = 0 }) => (code < 300 ? undefined : reject(new Error(`Answered ${code}`))));
+    stream.on("response", ({ ":status": code = 0 }) => (code < 300 ? undefined : reject(new Error(`The server returned ${code}`))));
     stream.on("data", () => undefined);
     stream.on("end", resolve);
     stream.on("error", reject);

@@ -1,4 +1,4 @@
-/** Watchers of one resource while 100 events a second happen: how many events arrive, in order, and how late. */
+/** Watchers of one resource at 100 events per second: the share of events delivered in order, and the delay. */
 import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";
@@ -14,7 +14,7 @@ const P99_MS_MAX = 100;
 
 export const apiserverWatchers: Benchmark = {
   name: "apiserver/watchers",
-  measures: "500 and 1,000 watchers × 100 events/s over HTTP/1.1 and HTTP/2: delivered in order, and how late",
+  measures: "500 and 1,000 watchers × 100 events/s over HTTP/1.1 and HTTP/2: share delivered in order, and delay",
   async *run(context) {
     for (const protocol of ["http1", "http2"] as const) {
       for (const watchers of [500, 1_000]) {

@@ -1,4 +1,4 @@
-/** The clusters of cluster.ts, in a process of their own: each task starts some as a test does, and tells what that took. */
+/** The clusters of cluster.ts, in their own process: each task starts some as a test does, and returns the cost. */
 import { nodes } from "../../src/api/core/v1/node.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
 import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
@@ -8,23 +8,23 @@ import { realClock } from "../../src/host/real-clock.ts";
 import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
 import { collectGarbage, serve } from "../serve.ts";
 
-/** As many requests at once as an API server takes without refusing any. */
-const AT_ONCE = 100;
+/** Concurrency that an API server accepts without rejecting requests. */
+const CONCURRENCY = 100;
 
-/** Until what the last change has woken has come to rest. */
+/** Time for the effects of the last change to settle. */
 const REST_MS = 5_000;
 
 export interface Memory {
   readonly heapBytes: number;
   readonly residentBytes: number;
-  /** Timers, sockets and the like that keep the process alive. */
+  /** Active handles (timers, sockets) that keep the process alive. */
   readonly handles: number;
 }
 
 let large: Cluster | undefined;
 
 const tasks = {
-  /** Milliseconds of each of so many starts, one after the other, each closed before the next. */
+  /** Milliseconds per start of `count` clusters, one after the other, each closed before the next. */
   async starts({ count }: { readonly count: number }): Promise<readonly number[]> {
     const tookMs: number[] = [];
     for (let index = 0; index < count; index++) {
@@ -36,7 +36,7 @@ const tasks = {
     return tookMs;
   },
 
-  /** What the process holds after so many starts and ends, each time that so many more have passed. */
+  /** Resources that the process holds after every `step` starts and stops. */
   async cycles({ count, stretches }: { readonly count: number; readonly stretches: number }): Promise<readonly Memory[]> {
     const held: Memory[] = [];
     for (let stretch = 0; stretch < stretches; stretch++) {
@@ -46,7 +46,7 @@ const tasks = {
     return held;
   },
 
-  /** Bytes per cluster of so many that live at the same time. */
+  /** Bytes per cluster of `count` concurrent ones. */
   async live({ count }: { readonly count: number }): Promise<Omit<Memory, "handles">> {
     await tasks.starts({ count: 1 });
     const before = await memory();
@@ -60,7 +60,7 @@ const tasks = {
     };
   },
 
-  /** Milliseconds from nothing to so many simulated nodes that are ready. The cluster is kept for the tasks below. */
+  /** Milliseconds until `count` simulated nodes are Ready. The cluster is kept for the tasks below. */
   async readyNodes({ count }: { readonly count: number }): Promise<number> {
     await large?.close();
     collectGarbage();
@@ -70,22 +70,22 @@ const tasks = {
     return performance.now() - beganAtMs;
   },
 
-  /** Milliseconds from the first of so many Pods that are created to the last that runs. */
+  /** Milliseconds from the creation of the first of `count` Pods until the last one is Running. */
   async runningPods({ count }: { readonly count: number }): Promise<number> {
     const { client } = largeOne();
     collectGarbage();
     const beganAtMs = performance.now();
     const running = seen(client, pods, count, isRunning);
-    for (let index = 0; index < count; index += AT_ONCE) {
+    for (let index = 0; index < count; index += CONCURRENCY) {
       await Promise.all(
-        Array.from({ length: Math.min(AT_ONCE, count - index) }, (_, offset) => client.create(pods, podOf(index + offset))),
+        Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => client.create(pods, podOf(index + offset))),
       );
     }
     await running;
     return performance.now() - beganAtMs;
   },
 
-  /** Milliseconds of processor time per second while nothing changes. */
+  /** Milliseconds of CPU time per second while idle. */
   async idle({ seconds, stretches }: { readonly seconds: number; readonly stretches: number }): Promise<readonly number[]> {
     largeOne();
     await realClock.sleep(REST_MS);
@@ -104,11 +104,11 @@ export type ClusterTasks = typeof tasks;
 serve(tasks);
 
 function largeOne(): Cluster {
-  if (large === undefined) throw new Error("The task readyNodes comes first");
+  if (large === undefined) throw new Error("The task readyNodes must run first");
   return large;
 }
 
-/** What is left when all that is over has had its turn. */
+/** Memory after pending callbacks have run and garbage is collected. */
 async function memory(): Promise<Memory> {
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
@@ -116,7 +116,7 @@ async function memory(): Promise<Memory> {
   return { heapBytes: heapUsed + external, residentBytes: rss, handles: process.getActiveResourcesInfo().length };
 }
 
-/** Resolves when there are so many objects of which it is true. */
+/** Resolves when `count` objects satisfy the predicate. */
 async function seen<T extends KubeObject>(
   client: Client,
   kind: ResourceKind<T>,
@@ -139,7 +139,7 @@ async function seen<T extends KubeObject>(
           resolve();
           void watching.then((watch) => watch.stop());
         },
-        ended: () => reject(new Error(`The watch of ${kind.plural} ended when ${found.size} of ${count} were there`)),
+        ended: () => reject(new Error(`The watch of ${kind.plural} ended after ${found.size} of ${count} objects`)),
       },
     );
     watching.catch(reject);

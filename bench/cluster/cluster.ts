@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- cluster`: what a cluster inside a test costs. How soon one is there, what starting and stopping many leaves behind,
- * what memory one takes; and one with thousands of simulated nodes, from nothing to Pods that run, and idle.
+ * `npm run bench -- cluster`: cost of a cluster inside a test. Time to start, leaks over many starts and stops, memory; and a cluster with
+ * thousands of simulated nodes: time until its Pods run, and CPU time when idle.
  */
 import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";
@@ -8,12 +8,12 @@ import { figureOf, median } from "../figure.ts";
 import type { ClusterTasks } from "./cluster-child.ts";
 
 const STARTS = 100;
-/** For the second and all later ones of a process. */
+/** Applies to the second and later clusters of a process. */
 const START_MS_MAX = 50;
 
-/** The first of them fills what is kept on purpose and compiles what is used. */
+/** The first cycles fill caches and compile code. */
 const CYCLES = { count: 200, stretches: 5 };
-/** What the heap may differ by over 800 clusters; garbage that is not found yet is a few megabytes. */
+/** Tolerated difference of the heap over 800 clusters; uncollected garbage amounts to a few megabytes. */
 const GROWTH_BYTES_MAX = 4_000_000;
 
 const LIVE = 50;
@@ -25,7 +25,7 @@ const IDLE = { seconds: 5, stretches: 4 };
 
 export const clusterStarts: Benchmark = {
   name: "cluster/start",
-  measures: "startCluster: the first and later ones in a process, 1,000 starts and ends without growth, memory of 50 that live",
+  measures: "startCluster: first and later starts in a process, growth over 1,000 starts and stops, memory of 50 concurrent clusters",
   async *run({ signal, rounds }) {
     const inNewChild = async <Name extends keyof ClusterTasks>(
       task: Name,
@@ -61,9 +61,9 @@ export const clusterStarts: Benchmark = {
 
 export const clusterLarge: Benchmark = {
   name: "cluster/large",
-  measures: "5,000 simulated nodes until all are ready, 10,000 pods until all run there, and idle with them",
+  measures: "5,000 simulated nodes until all are Ready, 10,000 Pods until all are Running, and CPU time when idle",
   async *run({ signal, note }) {
-    note("each is run once");
+    note("each runs once");
     await using child = startChild<ClusterTasks>(import.meta.url, "cluster-child", signal);
     const budget = { atMost: LARGE_MS_MAX };
     yield figureOf({

@@ -1,4 +1,4 @@
-/** The cluster of controllers.ts, all in one process: each task makes something and resolves with how long it took until all was done. */
+/** The cluster of controllers.ts in one process: each task creates a workload and resolves with the time to completion. */
 import { deployments } from "../../src/api/apps/v1/deployment.ts";
 import { configMaps } from "../../src/api/core/v1/config-map.ts";
 import { namespaces } from "../../src/api/core/v1/namespace.ts";
@@ -12,8 +12,8 @@ import { realClock } from "../../src/host/real-clock.ts";
 import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
 import { collectGarbage, serve } from "../serve.ts";
 
-/** As many requests at once as an API server takes without refusing any. */
-const AT_ONCE = 100;
+/** Concurrency that an API server accepts without rejecting requests. */
+const CONCURRENCY = 100;
 
 let cluster: Cluster;
 let client: Client;
@@ -22,7 +22,7 @@ let idleSince = "";
 
 interface IdleOptions {
   readonly podCount: number;
-  /** Several: that the collector of garbage comes once after so many objects were made is not what is asked for. */
+  /** Several, so that a single garbage collection does not dominate. */
   readonly stretches: number;
   readonly seconds: number;
 }
@@ -33,11 +33,11 @@ const tasks = {
     client = createClient(cluster.transport({ userAgent: "bench" }));
   },
 
-  /** As the ReplicaSet controller would make them, without one. */
+  /** Like those of the ReplicaSet controller, created without it. */
   async bare({ count }: { readonly count: number }): Promise<number> {
     const namespace = await newNamespace();
     return timed(() =>
-      makeMany(count, (index) => client.create(pods, { ...podOf(namespace), metadata: { namespace, name: `p${index}` } })),
+      createMany(count, (index) => client.create(pods, { ...podOf(namespace), metadata: { namespace, name: `p${index}` } })),
     );
   },
 
@@ -47,7 +47,7 @@ const tasks = {
     return await timed(async () => {
       await Promise.all([
         seen.reached(count * replicas),
-        makeMany(count, (index) => client.create(deployments, deploymentOf(namespace, index, replicas))),
+        createMany(count, (index) => client.create(deployments, deploymentOf(namespace, index, replicas))),
       ]);
     });
   },
@@ -56,7 +56,7 @@ const tasks = {
     const namespace = await newNamespace();
     const owner = await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "owner" } });
     const reference = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: owner.metadata.uid ?? "" };
-    await makeMany(dependents, (index) =>
+    await createMany(dependents, (index) =>
       client.create(secrets, {
         apiVersion: "v1",
         kind: "Secret",
@@ -76,7 +76,7 @@ const tasks = {
       [configMaps, "ConfigMap"],
       [secrets, "Secret"],
     ];
-    await makeMany(objects, (index) => {
+    await createMany(objects, (index) => {
       const [kind, name] = kinds[index % kinds.length] as (typeof kinds)[number];
       return client.create(kind, { apiVersion: "v1", kind: name, metadata: { namespace, name: `o${index}` } });
     });
@@ -87,13 +87,13 @@ const tasks = {
     });
   },
 
-  /** Milliseconds of processor time per second, and how often the store was written, while nothing changes. */
+  /** Milliseconds of CPU time per second, and number of writes to the store, while idle. */
   async idle({ podCount, stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
     const namespace = await newNamespace();
-    await makeMany(podCount, (index) =>
+    await createMany(podCount, (index) =>
       client.create(pods, { ...podOf(namespace), metadata: { namespace, name: `p${index}`, labels: { app: "idle" } } }),
     );
-    await realClock.sleep(3_000); // Until what the last change has woken has come to rest.
+    await realClock.sleep(3_000); // Time for the effects of the last change to settle.
     collectGarbage();
     idleSince = new Date().toISOString();
     const cpuMs: number[] = [];
@@ -126,19 +126,19 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-async function makeMany(count: number, makeOne: (index: number) => Promise<unknown>): Promise<void> {
-  for (let index = 0; index < count; index += AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - index) }, (_, offset) => makeOne(index + offset)));
+async function createMany(count: number, createOne: (index: number) => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < count; index += CONCURRENCY) {
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => createOne(index + offset)));
   }
 }
 
-/** Without leases and events, which are written by the clock: the server's own record leaves them out. */
+/** Excludes leases and events, which are written periodically: the server's own record omits them. */
 async function writesSoFar(): Promise<number> {
   const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
   return items.filter(({ time }) => time > idleSince).length;
 }
 
-/** Counts what comes or goes from now on. */
+/** Counts objects that are added or deleted from now on. */
 async function arrivals(
   kind: ResourceKind,
   namespace: string | undefined,

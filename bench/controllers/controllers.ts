@@ -1,7 +1,7 @@
 /**
- * What the controllers of a whole cluster in one process take for what users wait for: pods of a Deployment, of many Deployments, the
- * dependents of something deleted, a namespace; and what they take when nothing happens. The bare part is a client that makes the same
- * pods one by one, as many at once as the controller.
+ * Time that the controllers of a whole cluster in one process take: Pods of a Deployment, of many Deployments, dependents of a deleted
+ * owner, a namespace; and their CPU time when idle. Baseline: a client that creates the same Pods one by one, with the controller's
+ * concurrency.
  */
 import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark } from "../benchmark.ts";
@@ -15,13 +15,13 @@ const DEPLOYMENTS = { count: 1_000, replicas: 3 };
 const DEPENDENTS = 10_000;
 const NAMESPACE_OBJECTS = 5_000;
 const IDLE = { podCount: 10_000, stretches: 5, seconds: 5 };
-/** What takes seconds is measured less often. */
+/** Workloads that take seconds are repeated less often. */
 const FEW = 3;
 
 export const controllers: Benchmark = {
   name: "controllers",
   measures:
-    "from a Deployment of 500, 1,000 Deployments, 10,000 dependents, a namespace of 5,000 objects to the end of it; idle with 10,000 pods",
+    "time to complete a Deployment of 500, 1,000 Deployments, deletion of 10,000 dependents, a namespace of 5,000 objects; CPU time idle with 10,000 Pods",
   async *run({ rounds, signal }) {
     await using children = new Disposables();
     const child = children.use(startChild<ControllersTasks>(import.meta.url, "controllers-child", signal));

@@ -1,7 +1,7 @@
 /**
- * Two API servers in one process, each on a store in memory and behind TLS: one with the gate that every cluster has (service account
- * tokens, RBAC with many bindings, all plugins of admission), one without any, where everybody is one user who may do everything and
- * nobody is asked before a write. In one process, since two would differ by more than the gate costs: in what V8 has compiled, and when.
+ * Two API servers in one process, each on a memory store and behind TLS: one with the usual authentication (service account tokens),
+ * authorization (RBAC with many bindings) and all admission plugins, one where every request is the same superuser and admission is empty.
+ * In one process, since two would differ by more than the gate costs: in what V8 has compiled, and when.
  */
 import { all as resources } from "../../src/api/all.ts";
 import { ADMINISTRATOR } from "../../src/api/identities.ts";
@@ -20,7 +20,7 @@ import { DEFAULT_IDENTITY_CONFIG } from "../../src/config/identity-config.ts";
 import { readClientAuthorities, readIdentity } from "../../src/components/identity.ts";
 import { openMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { sharedPki } from "../../src/testing/fixtures/certificates.ts";
-import { makeAccount } from "../apiserver/objects.ts";
+import { createAccount } from "../apiserver/objects.ts";
 import type { StartedServer } from "../apiserver/server-child.ts";
 import { serve } from "../serve.ts";
 
@@ -29,8 +29,8 @@ const LOADER = "loader";
 
 const PODS = { group: "", version: "v1", plural: "pods", namespace: NAMESPACE };
 
-/** More than the load, so that nobody is turned away. */
-const ROOM = 10_000;
+/** Above the load, so that no request is rejected. */
+const IN_FLIGHT_MAX = 10_000;
 
 let servers: { readonly withGate: Server; readonly without: Server } | undefined;
 
@@ -48,16 +48,16 @@ const tasks = {
   async start({ bindings }: { readonly bindings: number }): Promise<GateServers> {
     const [withGate, without] = [await startServer(gated()), await startServer(ungated())];
     servers = { withGate, without };
-    // Both are sent the same requests, with the token that one of them does not look at.
+    // Both servers receive the same requests, with the token that one of them ignores.
     const credentials = { token: await bind(withGate.transport, bindings) };
     return { withGate: { port: withGate.port, credentials }, without: { port: without.port, credentials } };
   },
 
-  /** Gives the server without a gate the pods of the other, as admission has made them, so that both work on objects of the same size. */
+  /** Copies the Pods to the server without a gate as admission has modified them, so that both work on objects of the same size. */
   async copyPods(_input: null): Promise<void> {
-    if (servers === undefined) throw new Error("Cannot copy pods: there are no servers yet");
+    if (servers === undefined) throw new Error("Cannot copy Pods: the servers are not started");
     const answer = await servers.withGate.transport.request({ verb: "list", ...PODS });
-    if (answer.is !== "list") throw new Error("Cannot list the pods: the answer is no list");
+    if (answer.is !== "list") throw new Error("Cannot list the Pods: the response is not a list");
     for (const { metadata, ...rest } of answer.items) {
       const { name, labels = {} } = metadata;
       await servers.without.transport.request({ verb: "create", ...PODS, object: { ...rest, metadata: { name, labels } } });
@@ -88,18 +88,18 @@ async function startServer(options: GateOptions): Promise<Server> {
   const { certificate, key } = pki.pair("apiserver");
   const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
   const transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
-  await makeAccount(transport);
+  await createAccount(transport);
   return { port: http.port, transport };
 }
 
 type GateOptions = Pick<ApiServerOptions, "config" | "authenticator">;
 
 function gated(): GateOptions {
-  return { config: { ...DEFAULT_API_SERVER_CONFIG, maxRequestsInFlight: ROOM, maxMutatingRequestsInFlight: ROOM } };
+  return { config: { ...DEFAULT_API_SERVER_CONFIG, maxRequestsInFlight: IN_FLIGHT_MAX, maxMutatingRequestsInFlight: IN_FLIGHT_MAX } };
 }
 
 function ungated(): GateOptions {
-  const user = { name: "everybody", groups: ["system:masters"] };
+  const user = { name: "superuser", groups: ["system:masters"] };
   return {
     authenticator: {
       authenticate: () => ({ user }),
@@ -113,7 +113,7 @@ function ungated(): GateOptions {
   };
 }
 
-/** As many bindings as asked for, one of them for the service account whose token is returned. */
+/** Creates `count` role bindings, one of them for the service account whose token is returned. */
 async function bind(transport: Transport, count: number): Promise<string> {
   const create = (group: string, plural: string, object: JsonObject, subresource = "", name = "") =>
     transport.request({ verb: "create", group, version: "v1", plural, namespace: NAMESPACE, name, subresource, object });
@@ -134,7 +134,7 @@ async function bind(transport: Transport, count: number): Promise<string> {
   await create("rbac.authorization.k8s.io", "rolebindings", binding(LOADER, loader));
   const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: {}, spec: { audiences: [] } };
   const answer = await create("", "serviceaccounts", request, "token", LOADER);
-  if (answer.is !== "value") throw new Error("Cannot get a token: the answer is none");
+  if (answer.is !== "value") throw new Error("Cannot get a token: the response has none");
   return (answer.value as { readonly status: { readonly token: string } }).status.token;
 }
 

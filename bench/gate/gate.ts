@@ -1,7 +1,6 @@
 /**
- * What it costs to ask who sends a request, whether they may, and what admission says: processor time of a server with the whole gate and
- * many role bindings beside one without any, in one process, for the same requests over TLS in turns. The figure is the share of a
- * request's processor time that the gate takes.
+ * Cost of authentication, authorization and admission: CPU time of a server with all of them and many role bindings, compared to one
+ * without any, in one process, for alternating batches of the same requests over TLS. The figure is their share of a request's CPU time.
  */
 import { Disposables } from "../../src/base/disposables.ts";
 import type { LoadTasks, RequestName } from "../apiserver/load-child.ts";
@@ -15,21 +14,21 @@ const REQUESTS: readonly RequestName[] = ["get-pod", "post-configmap", "patch-po
 
 const BINDINGS = [10, 10_000];
 const CONNECTIONS = 16;
-/** Short and many: what else the machine does meets both servers alike. */
+/** Short and many: other load of the machine affects both servers alike. */
 const ROUND_MS = 500;
 const ROUNDS = 11;
 
-/** As in apiserver/requests.ts: what is measured is a server that has been up for a while. */
+/** As in apiserver/requests.ts: the benchmark measures a warm server. */
 const WARM_UP_MS = 4_000;
 
-/** Each connection has an object of its own. */
+/** Each connection has its own object. */
 const TARGETS = CONNECTIONS;
 
 const SHARE_MAX = 0.15;
 
 export const gate: Benchmark = {
   name: "gate",
-  measures: "the share of a request's processor time that authentication, authorization and admission take, with 10 and 10,000 bindings",
+  measures: "share of authentication, authorization and admission in a request's CPU time, with 10 and 10,000 bindings",
   async *run(context) {
     for (const bindings of BINDINGS) {
       await using children = new Disposables();
@@ -52,7 +51,7 @@ interface Compared {
 }
 
 async function shareOf({ load, child, servers, request, bindings }: Compared, { rounds }: BenchmarkContext): Promise<Figure> {
-  /** Microseconds of the server's processor time per request. */
+  /** Microseconds of the server's CPU time per request. */
   const cost = async (server: StartedServer, durationMs: number): Promise<number> => {
     const before = await child.call("cpuMs", null);
     const { perSecond } = await load.call("load", { ...server, protocol: "http1", request, connections: CONNECTIONS, durationMs });

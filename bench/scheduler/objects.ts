@@ -1,13 +1,13 @@
 /**
- * The objects of scheduler_perf's workloads in our own words: the same requests, labels and rules, so that the figures can be compared.
- * A priority is named by a class here, since default admission is on and refuses numbers.
+ * The objects of scheduler_perf's workloads: the same requests, labels and rules, so that the figures are comparable. Priorities are given
+ * by class, since default admission is enabled and rejects numbers.
  */
 import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
 import type { Draft } from "../../src/client/client.ts";
 
 export type PodSpec = NonNullable<Pod["spec"]>;
 
-/** What is special about the Pods of one step. */
+/** Properties of the Pods of one step. */
 export interface PodTemplate {
   readonly labels?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
@@ -19,10 +19,10 @@ const HOSTNAME = "kubernetes.io/hostname";
 
 export const HIGH_PRIORITY_CLASS = { name: "high", value: 10 };
 
-/** The one node of workloads that have all their Pods on one, and its name in their rules. */
+/** The single node of workloads whose Pods all fit on one, and its name in their rules. */
 export const NAMED_NODE = "scheduler-perf-node";
 
-/** `zones`: nodes are in these by turns. */
+/** `zones`: assigned to the nodes round-robin. */
 export interface NodeTemplate {
   readonly name?: string;
   readonly zones?: readonly string[];
@@ -59,14 +59,14 @@ function sized(cpu: string): Pick<PodSpec, "containers"> {
 const DEFAULT_SPEC = sized("100m");
 
 export const DEFAULT_POD: PodTemplate = { spec: DEFAULT_SPEC };
-/** Gone at once when it is deleted: there is no kubelet that would say goodbye. */
+/** Deleted without a grace period: there is no kubelet to confirm it. */
 export const LIGHT_POD: PodTemplate = { spec: { terminationGracePeriodSeconds: 0 } };
 export const LABELLED_POD: PodTemplate = { labels: { app: "scheduler-perf" } };
 export const POD_WITH_FINALIZER: PodTemplate = { finalizers: ["test.example.com/hold"] };
 export const GATED_POD: PodTemplate = { spec: { schedulingGates: [{ name: "test.example.com/hold" }] } };
 export const LOW_PRIORITY_POD: PodTemplate = { spec: { ...sized("900m"), terminationGracePeriodSeconds: 0 } };
 export const HIGH_PRIORITY_POD: PodTemplate = { spec: { ...sized("3"), priorityClassName: HIGH_PRIORITY_CLASS.name } };
-/** More than any node has. */
+/** More than the allocatable resources of any node. */
 export const TOO_LARGE_POD: PodTemplate = { spec: { ...sized("9"), priorityClassName: HIGH_PRIORITY_CLASS.name } };
 export const SECRET_POD: PodTemplate = { spec: { ...DEFAULT_SPEC, volumes: [{ name: "secret", secret: { secretName: "secret" } }] } };
 
@@ -87,7 +87,7 @@ function requiredNodes(term: RequiredNodes["nodeSelectorTerms"][number]): NodeAf
   return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } };
 }
 
-/** Whose Pods a rule between Pods is about. */
+/** Selects the Pods that an affinity term applies to. */
 const NAMED_NAMESPACES = { namespaces: ["sched-0", "sched-1"] };
 export const TEAM = { team: "devops" };
 const SELECTED_NAMESPACES = { namespaceSelector: { matchLabels: TEAM } };
@@ -119,7 +119,7 @@ function apart(color: string, podAntiAffinity: ReturnType<typeof required> | Ret
   return { labels: { color }, spec: { ...DEFAULT_SPEC, affinity: { podAntiAffinity } } };
 }
 
-/** The four rules between Pods, for Pods of namespaces that are named and of those that are selected. */
+/** The four kinds of inter-Pod affinity, with namespaces given by name and by selector. */
 function rulesFor(whose: Whose) {
   return {
     apart: apart("green", required({ color: "green", topologyKey: HOSTNAME, whose })),
@@ -131,7 +131,7 @@ function rulesFor(whose: Whose) {
 
 export const NAMED = rulesFor(NAMED_NAMESPACES);
 export const SELECTED = rulesFor(SELECTED_NAMESPACES);
-/** Has no rule, and is not wanted beside those of `NAMED.apart`. */
+/** Has no affinity itself, but the anti-affinity of `NAMED.apart` selects it. */
 export const GREEN_POD: PodTemplate = { labels: { color: "green" }, spec: DEFAULT_SPEC };
 
 export const GATED_POD_WITH_AFFINITY: PodTemplate = {

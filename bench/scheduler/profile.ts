@@ -1,4 +1,4 @@
-/** A processor profile of what is measured and of nothing else: written to the directory K8TS_BENCH_PROFILE, if that is set. */
+/** Records a CPU profile of the measured part only, to the directory K8TS_BENCH_PROFILE, if set. */
 import { writeFile } from "node:fs/promises";
 import { Session } from "node:inspector/promises";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * What a workload is made with, in one process: a cluster without kubelets whose nodes are only objects, as in scheduler_perf, and the
- * steps that its workloads take. The API server is the real one with RBAC and default admission, the store is in memory, and the
- * scheduler runs as `k8ts up` starts it. Beside it run only controllers that namespaces need.
+ * Environment of a workload, in one process: a cluster without kubelets whose nodes are only objects, as in scheduler_perf, and the steps
+ * of its workloads. The API server is the real one with RBAC and default admission, the store is in memory, and the scheduler runs as `k8ts
+ * up` starts it. Only the controllers that namespaces need run beside it.
  */
 import { namespaces } from "../../src/api/core/v1/namespace.ts";
 import { nodes } from "../../src/api/core/v1/node.ts";
@@ -19,12 +19,12 @@ import { collectGarbage } from "../serve.ts";
 import { HIGH_PRIORITY_CLASS, nodeOf, podOf, type NodeTemplate, type PodTemplate } from "./objects.ts";
 import { profiled } from "./profile.ts";
 
-/** As many at once as scheduler_perf. */
-const CREATED_AT_ONCE = 30;
+/** Concurrency of scheduler_perf. */
+const CREATE_CONCURRENCY = 30;
 
 /**
- * What makes the account that admission asks for, and what scheduler_perf runs beside its scheduler. None that looks after nodes: without
- * kubelets it would take them for lost.
+ * Controllers for the service account that admission requires, and those that scheduler_perf runs. No node lifecycle controller: without
+ * kubelets it would mark the nodes as unreachable.
  */
 const CONTROLLERS = ["serviceaccount-controller", "namespace-controller", "garbage-collector-controller"];
 
@@ -47,7 +47,7 @@ export class Scene implements AsyncDisposable {
   }
 
   static async start(): Promise<Scene> {
-    // As `k8ts up` has it; in tests what is shared is frozen.
+    // As in `k8ts up`; tests freeze shared objects.
     const cluster = await startCluster({ nodes: 0, controllers: CONTROLLERS, api: { freezeObjects: false } });
     const client = createClient(cluster.transport({ userAgent: "bench" }));
     const { name, value } = HIGH_PRIORITY_CLASS;
@@ -62,9 +62,9 @@ export class Scene implements AsyncDisposable {
   }
 
   async createNodes(count: number, template: NodeTemplate = {}): Promise<void> {
-    await makeMany(count, async () => {
+    await createMany(count, async () => {
       const made = await this.#client.create(nodes, nodeOf(template, this.#names++));
-      // Admission marks every new node as not ready until a controller of nodes has seen that it is.
+      // Admission taints every new node as not ready until the node lifecycle controller sees it Ready.
       await this.#client.update(nodes, { ...made, spec: { ...made.spec, taints: template.taints ?? [] } });
     });
   }
@@ -82,14 +82,14 @@ export class Scene implements AsyncDisposable {
     return { namespace, name };
   }
 
-  /** Made, and not waited for. Resolves with their namespace: one of their own if none is given. */
+  /** Creates Pods without waiting. Resolves with their namespace: a new one if none is given. */
   async createPods({ count, template, namespace }: PodStep): Promise<string> {
     const place = namespace ?? (await this.#newNamespace());
-    await makeMany(count, () => this.#client.create(pods, podOf(template, place, `pod-${this.#names++}`)));
+    await createMany(count, () => this.#client.create(pods, podOf(template, place, `pod-${this.#names++}`)));
     return place;
   }
 
-  /** Made and bound; resolves with their namespace. */
+  /** Creates Pods and waits until they are bound; resolves with their namespace. */
   async schedulePods(step: PodStep): Promise<string> {
     const place = step.namespace ?? (await this.#newNamespace());
     await using bound = await this.#arrivals(pods, place, hasNode);
@@ -97,7 +97,7 @@ export class Scene implements AsyncDisposable {
     return place;
   }
 
-  /** Milliseconds from the first Pod that is made to the last that a watch shows as bound. */
+  /** Milliseconds from the creation of the first Pod until a watch shows the last one as bound. */
   async measurePods(step: PodStep): Promise<number> {
     const namespace = step.namespace ?? (await this.#newNamespace());
     await using bound = await this.#arrivals(pods, namespace, hasNode);
@@ -109,13 +109,13 @@ export class Scene implements AsyncDisposable {
     });
   }
 
-  /** One more Pod every so often, until the end. */
+  /** Creates one Pod per interval until the workload ends. */
   async churnPods(template: PodTemplate, intervalMs: number): Promise<void> {
     const namespace = await this.#newNamespace();
     this.#every(intervalMs, () => this.createPods({ count: 1, template, namespace }));
   }
 
-  /** A node without room, a Pod that fits nowhere and a Service: every so often they come, or go. */
+  /** Creates and deletes periodically a full node, an unschedulable Pod and a Service. */
   async recreateMixed(template: PodTemplate, intervalMs: number): Promise<void> {
     const namespace = await this.#newNamespace();
     let made: readonly [ResourceKind, ObjectKey][] = [];
@@ -136,7 +136,7 @@ export class Scene implements AsyncDisposable {
     });
   }
 
-  /** Deletes the Pods of a namespace one after the other, so many per second, until they or the workload are at an end. */
+  /** Deletes the Pods of a namespace at the given rate, until none is left or the workload ends. */
   async deletePods(namespace: string, perSecond: number): Promise<void> {
     const { items } = await this.#client.list(pods, { namespace });
     const left = items.values();
@@ -164,7 +164,7 @@ export class Scene implements AsyncDisposable {
     return name;
   }
 
-  /** Counts the objects of a namespace of which it is true, those that are there and those that come. */
+  /** Counts the objects of a namespace that satisfy the predicate, existing and future ones. */
   async #arrivals<T extends KubeObject>(
     kind: ResourceKind<T>,
     namespace: string,
@@ -207,10 +207,10 @@ function hasNode({ spec }: Pod): boolean {
   return (spec?.nodeName ?? "") !== "";
 }
 
-async function makeMany(count: number, makeOne: () => Promise<unknown>): Promise<void> {
+async function createMany(count: number, createOne: () => Promise<unknown>): Promise<void> {
   let left = count;
-  const maker = async (): Promise<void> => {
-    while (left-- > 0) await makeOne();
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) await createOne();
   };
-  await Promise.all(Array.from({ length: CREATED_AT_ONCE }, maker));
+  await Promise.all(Array.from({ length: CREATE_CONCURRENCY }, worker));
 }

@@ -1,13 +1,13 @@
-/** One workload of workloads.ts in a process of its own: the cluster, who creates the Pods, and who watches them. */
+/** Runs one workload of workloads.ts in its own process, with the cluster, the client that creates the Pods, and the watch. */
 import { serve } from "../serve.ts";
 import { Scene } from "./scene.ts";
 import { workloads, type Size } from "./workloads.ts";
 
 const tasks = {
-  /** Resolves with how long the measured Pods took, in milliseconds. */
+  /** Resolves with the scheduling duration of the measured Pods, in milliseconds. */
   async run({ workload: name, size }: { readonly workload: string; readonly size: Size }): Promise<number> {
     const workload = workloads.find((each) => each.name === name);
-    if (workload === undefined) throw new Error(`There is no workload ${JSON.stringify(name)}`);
+    if (workload === undefined) throw new Error(`Unknown workload ${JSON.stringify(name)}`);
     await using scene = await Scene.start();
     return await workload.run(scene, size);
   },

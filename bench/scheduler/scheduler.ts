@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- scheduler`: upstream's scheduler_perf by name, one benchmark per workload, so that each can be run alone
- * (`npm run bench -- scheduler/SchedulingBasic`; with K8TS_BENCH_PROFILE=DIRECTORY its measured part is profiled). A figure is measured
- * Pods per second, from the first that is created to the last that a watch shows as bound, with everything in one process; the Pods are
- * created as fast as the server takes them by 30 at once, as upstream does.
+ * `npm run bench -- scheduler`: upstream's scheduler_perf by name, one benchmark per workload, so that each can be run alone (`npm run
+ * bench -- scheduler/SchedulingBasic`; with K8TS_BENCH_PROFILE=DIRECTORY its measured part is profiled). A figure is measured Pods per
+ * second, from the creation of the first until a watch shows the last one as bound, with everything in one process; 30 concurrent clients
+ * create Pods as fast as the server accepts them, as upstream does.
  */
 import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
 import { startChild, type Child } from "../child.ts";
@@ -10,25 +10,25 @@ import { figureOf } from "../figure.ts";
 import type { SchedulerTasks } from "./scheduler-child.ts";
 import { shrunk, workloads, type Size, type Workload } from "./workloads.ts";
 
-/** Workloads with more Pods than this in all run once, so that a whole run ends within a quarter of an hour. */
+/** Workloads with more Pods than this in total run once, so that a full run takes less than a quarter of an hour. */
 const REPEATED_PODS_MAX = 7_000;
 const REPETITIONS = 3;
 
-/** The first, which does not count, warms up with so many times fewer. */
+/** Divisor of the size of the warm-up round, which does not count. */
 const WARM_UP_FACTOR = 10;
 
 const [BASIC] = workloads as readonly [Workload, ...Workload[]];
 
 const GROWTH_NODES = [100, 1_000, 5_000, 15_000];
-/** As many as 100 nodes hold with some room left. */
+/** Fits on 100 nodes with capacity left. */
 const GROWTH_PODS = { initPods: 500, measuredPods: 3_000 };
 
 const growth: Benchmark = {
   name: "scheduler/growth",
-  measures: "SchedulingBasic with 3,000 pods on 100 to 15,000 nodes: pods/s, and µs per pod",
+  measures: "SchedulingBasic with 3,000 Pods on 100 to 15,000 nodes: Pods/s, and µs per Pod",
   async *run(context) {
-    // Here, since it belongs to no workload: whoever reads a whole report finds it once.
-    context.note("SchedulingInTreePVs (floor 290) and SchedulingCSIPVs (floor 100) are left out: there are no volume plugins yet");
+    // Printed here, since it belongs to no workload and should occur once per report.
+    context.note("SchedulingInTreePVs (floor 290) and SchedulingCSIPVs (floor 100) are omitted: there are no volume plugins yet");
     for (const nodes of GROWTH_NODES) {
       const size: Size = { name: `${nodes}-nodes`, nodes, ...GROWTH_PODS };
       const tookMs = await timesOf(BASIC, size, context);
@@ -63,11 +63,11 @@ async function figureFor(workload: Workload, size: Size, context: BenchmarkConte
   });
 }
 
-/** In a process of its own, where one cluster follows the other. */
+/** In its own process, one cluster after the other. */
 async function timesOf(workload: Workload, size: Size, { rounds, signal, note }: BenchmarkContext): Promise<readonly number[]> {
   await using child = startChild<SchedulerTasks>(import.meta.url, "scheduler-child", signal);
   const repetitions = podsOf(size) > REPEATED_PODS_MAX ? 1 : REPETITIONS;
-  if (repetitions === 1) note(`${workload.name} ${size.name} is run once`);
+  if (repetitions === 1) note(`${workload.name} ${size.name} runs once`);
   const sizes = sizesOf(size);
   const { took } = await rounds.measure({ took: () => runNext(child, workload, sizes) }, repetitions);
   return took;
@@ -77,7 +77,7 @@ function podsOf({ initPods, measuredPods, otherPods = 0 }: Size): number {
   return initPods + measuredPods + otherPods;
 }
 
-/** A small one, then the real one as often as it is asked for. */
+/** A small warm-up round, then `count` measured ones. */
 function* sizesOf(size: Size): Generator<Size, never> {
   yield shrunk(size, WARM_UP_FACTOR);
   for (;;) yield size;

@@ -1,40 +1,40 @@
 /**
  * The workloads of upstream's scheduler_perf by name (test/integration/scheduler_perf, 1.36), with the sizes of its performance runs and
- * the floors of its CI. The steps are upstream's: what is there before, what goes on beside, and the Pods that are measured.
+ * the floors of its CI. The steps are upstream's: initial objects, background churn, and the measured Pods.
  *
- * Not here: workloads with persistent volumes and claims of devices, for which there are no plugins yet.
+ * Not here: workloads with persistent volumes and resource claims, for which there are no plugins yet.
  */
 import * as objects from "./objects.ts";
 import { DEFAULT_POD, NAMED, NAMED_NODE, SELECTED, TEAM, type PodTemplate } from "./objects.ts";
 import type { PodStep, Scene } from "./scene.ts";
 
 export interface Size {
-  /** As in upstream's name of the workload. */
+  /** Upstream's name of the size. */
   readonly name: string;
-  /** 0: only the one that is named. */
+  /** 0: only the named one. */
   readonly nodes: number;
-  /** Bound before anything is measured. */
+  /** Bound before the measurement. */
   readonly initPods: number;
   readonly measuredPods: number;
-  /** Those that are not to be bound, or to be deleted meanwhile. */
+  /** Pods that stay pending, or are deleted meanwhile. */
   readonly otherPods?: number;
-  /** Pods per second that it should reach. */
+  /** Target in Pods per second. */
   readonly floor?: number;
 }
 
 export interface Workload {
   readonly name: string;
   readonly sizes: readonly Size[];
-  /** Resolves with how long the measured Pods took, in milliseconds. */
+  /** Resolves with the scheduling duration of the measured Pods, in milliseconds. */
   run(scene: Scene, size: Size): Promise<number>;
 }
 
-/** Upstream's floor twice: what the project promises where nothing is special about a Pod. */
+/** Twice upstream's floor: the project's own target for Pods without special rules. */
 const BASIC_FLOOR = 2 * 680;
 const BASIC_50000_FLOOR = 2 * 790;
-/** Upstream's floors of the variants with a selector of namespaces are from 140 to 190: the highest holds for all. */
+/** Upstream's floors of the variants with a namespace selector range from 140 to 190: the highest applies to all. */
 const SELECTOR_FLOOR = 190;
-/** From 590 to 600 as well. */
+/** Likewise, from 590 to 600. */
 const UNSCHEDULABLE_FLOOR = 600;
 
 const ZONE_1 = ["zone1"];
@@ -135,7 +135,7 @@ export const workloads: readonly Workload[] = [
   },
   {
     name: "SchedulingRequiredPodAntiAffinityWithNSSelector",
-    // Upstream's name says 5,000 nodes: all Pods need one each.
+    // Upstream's name says 5,000 nodes: every Pod needs its own.
     sizes: [{ name: "5000Nodes_2000Pods", nodes: 6_000, initPods: 4_000, measuredPods: 2_000, floor: SELECTOR_FLOOR }],
     run: (scene, size) => inSelectedNamespaces(scene, size, SELECTED.apart),
   },
@@ -220,7 +220,7 @@ export const workloads: readonly Workload[] = [
   },
 ];
 
-/** The same, small: for warming up. There is room for all of them as there is in the large one. */
+/** A small version for the warm-up round, with the same relative capacity. */
 export function shrunk(size: Size, factor: number): Size {
   const less = (count: number): number => Math.ceil(count / factor);
   return {
@@ -276,7 +276,7 @@ async function afterDefaultPods(scene: Scene, size: Size, measured: Omit<PodStep
   return scene.measurePods({ ...measured, count: size.measuredPods });
 }
 
-/** Five per second of another kind come beside the measured ones. */
+/** Five Pods per second of another kind are created beside the measured ones. */
 async function whilePodsCome(
   scene: Scene,
   { nodes, initPods, measuredPods }: Size,

@@ -1,6 +1,6 @@
 /**
- * The least that a disk can do for durable writes: append them to a file, fdatasync, answer. All that come while the disk is
- * busy share the next sync. Nothing can be read back: this is the floor that no store gets below.
+ * Lower bound for durable writes on a disk: append to a file, fdatasync, respond. Writes that arrive while the disk is busy share the next
+ * sync. Nothing can be read back: no store can be faster.
  */
 import { open, type FileHandle } from "node:fs/promises";
 import type { Create } from "./load.ts";
@@ -29,7 +29,7 @@ export async function openBareAppend(path: string): Promise<Create> {
   return (key, bytes) =>
     new Promise((resolve, reject) => {
       waiting.push({ buffers: [Buffer.from(key), bytes], resolve, reject });
-      // In the next turn, so that writes which come together go together.
+      // In the next event-loop tick, so that concurrent writes share a sync.
       if (!busy) setImmediate(() => void (busy || flush()));
     });
 }

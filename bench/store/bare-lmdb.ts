@@ -1,6 +1,6 @@
 /**
- * The least that lmdb can do for a durable write: one put of one key and its value per commit, in one map, with the options of
- * the embedded store. No revision, no precondition, no history, no checksum. lmdb makes one transaction of what comes in one turn.
+ * Lower bound for durable writes with lmdb: one put of one key and its value per commit, in one database, with the options of the embedded
+ * store. No revision, precondition, history or checksum. lmdb batches the writes of one event-loop tick into one transaction.
  */
 import { open } from "lmdb";
 import type { Create } from "./load.ts";

@@ -1,4 +1,4 @@
-/** One subject of commits.ts in a process of its own. */
+/** One subject of commits.ts in its own process. */
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/logger.ts";
 import { realClock } from "../../src/host/real-clock.ts";
@@ -18,7 +18,7 @@ const tasks = {
   },
 
   async load(options: LoadOptions): Promise<LoadResult> {
-    if (load === undefined) throw new Error("Cannot load the subject: it has not been opened");
+    if (load === undefined) throw new Error("Cannot load the subject: it is not open");
     collectGarbage();
     return load(options);
   },

@@ -1,6 +1,6 @@
 /**
- * Durable commits per second of the embedded store, beside bare lmdb and beside the bare disk. The three take turns, each in a
- * process of its own and on files of its own, which grow alike; a commit creates an object that must not be there yet.
+ * Durable commits per second of the embedded store. Baselines: bare lmdb and the bare disk. The three alternate, each in its own process
+ * and on its own files, which grow alike; a commit creates an object that must not exist.
  */
 import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
@@ -8,18 +8,18 @@ import { startChild, type Child } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import type { CommitsTasks, SubjectName } from "./commits-child.ts";
 
-/** One that is bound by the disk, a small cluster, and more than a group commit needs to fill the processor. */
+/** Disk-bound, a small cluster, and more than a group commit needs to saturate the CPU. */
 const WRITERS = [1, 16, 256];
 
-/** Long enough for some fifty syncs of a slow disk. */
+/** Long enough for fifty syncs of a slow disk. */
 const ROUND_MS = 600;
 
-/** Of bare lmdb's rate: what revisions, history, preconditions and checksums may cost. */
+/** Fraction of bare lmdb's rate: the permitted cost of revisions, history, preconditions and checksums. */
 const LMDB_RATIO_MIN = 0.7;
 
 export const storeCommits: Benchmark = {
   name: "store/commits",
-  measures: "durable commits per second of the embedded store, beside bare lmdb and beside append + fdatasync",
+  measures: "durable commits per second of the embedded store; baselines: bare lmdb, and append + fdatasync",
   async *run(context) {
     await using children = new Disposables();
     const start = async (subject: SubjectName) => {

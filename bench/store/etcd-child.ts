@@ -1,4 +1,4 @@
-/** One subject of etcd.ts in a process of its own. */
+/** One subject of etcd.ts in its own process. */
 import { silentLogger } from "../../src/base/logger.ts";
 import { decode, encode } from "../../src/base/protobuf/messages.ts";
 import { openGrpcChannel } from "../../src/host/grpc/channel.ts";
@@ -11,7 +11,7 @@ import { createIn, loadOf, type Create, type LoadOptions, type LoadResult } from
 
 export type EtcdSubject = "driver" | "grpc";
 
-/** Far more than a transaction takes on a busy machine. */
+/** Far longer than a transaction takes on a busy machine. */
 const TIMEOUT_MS = 10_000;
 
 let load: ((options: LoadOptions) => Promise<LoadResult>) | undefined;
@@ -22,7 +22,7 @@ const tasks = {
   },
 
   async load(options: LoadOptions): Promise<LoadResult> {
-    if (load === undefined) throw new Error("Cannot load etcd: no subject has been opened");
+    if (load === undefined) throw new Error("Cannot load etcd: no subject is open");
     collectGarbage();
     return load(options);
   },
@@ -35,7 +35,7 @@ async function openDriver(port: number): Promise<Create> {
   return createIn(await openEtcdStore({ endpoints, clock: realClock, random: realRandom(), log: silentLogger }));
 }
 
-/** The same transaction without the driver: nothing is checked, tried again or failed over. */
+/** The same transaction without the driver: no checks, retries or failover. */
 async function openBareGrpc(port: number): Promise<Create> {
   const channel = await openGrpcChannel({ host: "127.0.0.1", port, clock: realClock });
   return async (key, value) => {
@@ -46,6 +46,6 @@ async function openBareGrpc(port: number): Promise<Create> {
       failure: [{ range: { key: there } }],
     });
     const response = decode(TXN.response, await channel.call(TXN.path, request, { timeoutMs: TIMEOUT_MS }));
-    if (!response.succeeded) throw new Error(`Cannot create ${key}: it is there already`);
+    if (!response.succeeded) throw new Error(`Cannot create ${key}: it already exists`);
   };
 }

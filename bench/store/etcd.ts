@@ -1,6 +1,6 @@
 /**
- * Commits per second through the etcd driver, beside the same transactions over bare gRPC, on one real etcd on this machine.
- * etcd keeps its files in the system's directory for temporary files, whatever directory is measured otherwise.
+ * Commits per second through the etcd driver, on a real etcd on this machine. Baseline: the same transactions over bare gRPC. etcd stores
+ * its files in the system's directory for temporary files, independent of --directory.
  */
 import { Disposables } from "../../src/base/disposables.ts";
 import { startEtcd } from "../../src/testing/servers/etcd-server.ts";
@@ -15,7 +15,7 @@ const ROUND_MS = 600;
 
 export const storeEtcd: Benchmark = {
   name: "store/etcd",
-  measures: "commits per second of the etcd driver with 64 in flight, beside bare gRPC, on a real etcd",
+  measures: "commits per second of the etcd driver with 64 in flight, on a real etcd; baseline: bare gRPC",
   async *run({ rounds, signal, note }) {
     const { skip } = needs("etcd");
     if (skip !== false) return note(skip);

@@ -1,4 +1,4 @@
-/** What large.ts measures, each call in a process of its own, so that time and memory are those of a start. */
+/** Measurements of large.ts, each in its own process, so that time and memory are those of a fresh start. */
 import { readFileSync } from "node:fs";
 import { silentLogger } from "../../src/base/logger.ts";
 import { realClock } from "../../src/host/real-clock.ts";
@@ -9,10 +9,10 @@ import { collectGarbage, serve } from "../serve.ts";
 import { createIn } from "./load.ts";
 import { podBytes, podKey } from "./objects.ts";
 
-/** Commits in flight while the data set is made: large groups, few syncs. */
+/** Commits in flight while the data set is created: large groups, few syncs. */
 const WRITERS = 2_000;
 
-/** Objects read at a time by who must not hold all of them. */
+/** Page size for reading without holding all objects in memory. */
 const PAGE_ENTRIES = 500;
 
 export interface DataSet {
@@ -26,13 +26,13 @@ export interface ReopenTimes {
   readonly fullListMs: number;
 }
 
-/** Bytes more than before. */
+/** Growth in bytes. */
 export interface MemoryGrowth {
-  /** What JavaScript holds: its heap and its buffers. */
+  /** JavaScript heap and buffers. */
   readonly held: number;
-  /** What the process has in memory that is its own. */
+  /** Private resident memory. */
   readonly resident: number;
-  /** What it has mapped of files: the page cache, which the system takes back when it needs it. */
+  /** Resident file mappings: page cache, which the system reclaims under memory pressure. */
   readonly mapped: number;
 }
 
@@ -52,7 +52,8 @@ const tasks = {
     const { entries } = await store.list("");
     const fullListMs = performance.now() - startedMs;
     const complete = entries.length === set.objects && entries.every(({ value }) => value.bytes().length === set.valueBytes);
-    if (entry === undefined || !complete) throw new Error(`Cannot measure: ${entries.length} objects came back, ${set.objects} were made`);
+    if (entry === undefined || !complete)
+      throw new Error(`Cannot measure: ${entries.length} objects were read, ${set.objects} were created`);
     await store.close();
     return { firstGetMs, fullListMs };
   },
@@ -71,7 +72,7 @@ const tasks = {
     const store = openMemoryStore({ clock: realClock });
     await fill(store, set);
     const grown = growth(before);
-    await store.close(); // Until here it must not be garbage.
+    await store.close(); // Keeps the entries reachable until here.
     return grown;
   },
 };
@@ -114,7 +115,7 @@ function growth(before: MemoryGrowth): MemoryGrowth {
   return { held: held - before.held, resident: resident - before.resident, mapped: mapped - before.mapped };
 }
 
-/** 0 where the system does not tell, and all that is resident is then counted as the process's own. */
+/** 0 if the system does not report it; all resident memory then counts as private. */
 function mappedBytes(): number {
   try {
     return Number(/^RssFile:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1_024;

@@ -1,6 +1,6 @@
 /**
- * A store with 200,000 objects of 2 KB: how soon it is there when it is opened again, and what memory an object takes. The file
- * was just written, so the system has it in memory: what is measured is the program, not the disk.
+ * A store with 200,000 objects of 2 KB: time to reopen it, and memory per object. The file was just written and is in the page cache: this
+ * measures the program, not the disk.
  */
 import { join } from "node:path";
 import type { Benchmark, Figure } from "../benchmark.ts";
@@ -11,7 +11,7 @@ import type { LargeTasks } from "./large-child.ts";
 const OBJECTS = 200_000;
 const VALUE_BYTES = 2_048;
 
-/** Until everything has been listed, bytes and all: an API server that is opened again does that first. */
+/** Until everything has been listed with values, which an API server does first after a restart. */
 const REOPEN_MS_MAX = 2_000;
 
 /** Each takes seconds, and memory hardly varies. */

@@ -1,4 +1,4 @@
-/** Writers that each commit one new object after the other, for a while, and how fast that went. */
+/** Concurrent writers that each commit new objects sequentially for a given duration, and their rate. */
 import type { Store } from "../../src/store/store.ts";
 import { bytesValue } from "../../src/store/value.ts";
 import { median } from "../figure.ts";
@@ -17,11 +17,11 @@ export interface LoadOptions {
 
 export interface LoadResult {
   readonly perSecond: number;
-  /** Of the time that one commit took. */
+  /** Latency of one commit. */
   readonly medianMs: number;
 }
 
-/** A load that goes on with new keys each time it is called. */
+/** A load that continues with new keys on each call. */
 export function loadOf(create: Create): (options: LoadOptions) => Promise<LoadResult> {
   const valueOf = podValues(VALUE_BYTES);
   let number = 0;
@@ -29,7 +29,7 @@ export function loadOf(create: Create): (options: LoadOptions) => Promise<LoadRe
     const tookMs: number[] = [];
     const startedMs = performance.now();
     const writer = async () => {
-      // The clock is read once per commit, also to see the end: a timer would never fire beside a store that answers at once.
+      // The clock is read once per commit, also to detect the end: a timer would never fire beside a store that resolves in microtasks.
       for (let beganMs = startedMs; beganMs < startedMs + durationMs;) {
         number += 1;
         await create(podKey(number), valueOf(number));
@@ -43,10 +43,10 @@ export function loadOf(create: Create): (options: LoadOptions) => Promise<LoadRe
   };
 }
 
-/** Creation through the contract of the store, on any driver. */
+/** Creates an object through the store contract, on any driver. */
 export function createIn(store: Store): Create {
   return async (key, bytes) => {
     const result = await store.commit([{ type: "put", key, value: bytesValue(bytes), precondition: { is: "absent" } }]);
-    if (!result.committed) throw new Error(`Cannot create ${key}: it is there already`);
+    if (!result.committed) throw new Error(`Cannot create ${key}: it already exists`);
   };
 }

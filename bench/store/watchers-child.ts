@@ -1,4 +1,4 @@
-/** A round of watchers.ts: commits on a new store, with and without watchers of something else, in a process of its own. */
+/** One round of watchers.ts: commits on a new store, with and without watchers of other prefixes, in its own process. */
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/logger.ts";
@@ -11,7 +11,7 @@ import { createIn, loadOf, type LoadOptions, type LoadResult } from "./load.ts";
 
 export type Driver = "memory" | "embedded";
 
-/** What is watched while Pods of other namespaces are created. */
+/** Namespaces that are watched while Pods of others are created. */
 export type Watched = "nothing" | "other-resources" | "other-namespaces";
 
 const WATCHERS = 1_000;
@@ -19,7 +19,7 @@ const WATCHERS = 1_000;
 export interface WatchersRound extends LoadOptions {
   readonly driver: Driver;
   readonly watched: Watched;
-  /** For the files of drivers that have some. */
+  /** Directory of drivers with files. */
   readonly directory: string;
 }
 
@@ -55,9 +55,9 @@ function prefixesOf(watched: Watched): string[] {
 
 const unconcerned: WatchListener = {
   changes: (changes) => {
-    throw new Error(`Cannot measure: a watcher was told of ${changes[0]?.key}, which is not its own`);
+    throw new Error(`Cannot measure: a watcher received ${changes[0]?.key}, which is outside its prefix`);
   },
   ended: ({ reason }) => {
-    if (reason !== "closed") console.error(`A watch of something else ended: ${reason}`);
+    if (reason !== "closed") console.error(`The watch of another prefix ended: ${reason}`);
   },
 };

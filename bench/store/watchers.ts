@@ -1,7 +1,7 @@
 /**
- * What a commit costs when a thousand others watch something else: it should cost the same as when nobody watches. Watchers of
- * other resources are told apart from watchers of other namespaces of the same resource, which are harder to leave alone.
- * The store in a round is new, so that all rounds find the same.
+ * Cost of a commit with a thousand watchers of other prefixes: it should equal that without watchers. Watchers of other resources and
+ * watchers of other namespaces of the same resource, which are harder to exclude, are measured separately. Each round has a new store, so
+ * that all start equal.
  */
 import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";
@@ -9,20 +9,20 @@ import { figureOf } from "../figure.ts";
 import type { LoadResult } from "./load.ts";
 import type { Driver, Watched, WatchersTasks } from "./watchers-child.ts";
 
-/** The embedded store with so many that the processor and not the disk decides; in memory there is nothing to wait for. */
+/** The embedded store at a concurrency that makes the CPU and not the disk the bottleneck; in memory there is no wait. */
 const WRITERS: Readonly<Record<Driver, number>> = { memory: 1, embedded: 256 };
 
 const ROUND_MS = 500;
 
-/** More than usual: a ratio that should be 1 has to be told from one that is a little more. */
+/** More than usual: a ratio of 1 must be distinguishable from a slightly higher one. */
 const REPETITIONS = 9;
 
-/** "The same": what the noise of a machine leaves of 1. */
+/** Equal within the noise of a machine. */
 const RATIO_MAX = 1.1;
 
 export const storeWatchers: Benchmark = {
   name: "store/watchers",
-  measures: "cost of a commit with 1,000 watchers of other prefixes, beside none, in memory and embedded",
+  measures: "cost of a commit with 1,000 watchers of other prefixes, in memory and embedded; baseline: none",
   async *run({ directory, rounds, signal }) {
     for (const driver of ["memory", "embedded"] as const) {
       await using child = startChild<WatchersTasks>(import.meta.url, "watchers-child", signal);

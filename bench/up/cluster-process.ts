@@ -1,6 +1,6 @@
 /**
- * A cluster as its users start it: the shipped program in a process of its own, with a home of its own, asked over HTTPS as any client
- * would. What is measured is counted from before the process exists.
+ * A cluster as users start it: the shipped program in its own process, with its own home, queried over HTTPS like by any client.
+ * Measurements start before the process exists.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -13,16 +13,16 @@ import { parse } from "yaml";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 
 export interface StartedCluster extends AsyncDisposable {
-  /** From the start of the process until its Node was Ready for a client. */
+  /** From the start of the process until a client sees its Node Ready. */
   readonly readyMs: number;
-  /** Processor time until then. */
+  /** CPU time until then. */
   readonly cpuSeconds: number;
-  /** Of the process, now. */
+  /** Current memory of the process. */
   readonly cpuNowSeconds: () => number;
   readonly residentBytes: () => number;
   post(path: string, body: object): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Calls `see` for each event until it answers true. */
+  /** Calls `see` for each event until it returns true. */
   watch(path: string, see: (object: WatchedObject) => boolean): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface WatchedObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** As the kernel counts processor time for everybody (USER_HZ). */
+/** Kernel's unit of CPU time in /proc (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 const STOP_SIGNAL = "SIGTERM";
 
@@ -66,13 +66,13 @@ export async function startClusterProcess(home: string, flags: readonly string[]
 }
 
 async function isUp(child: ChildProcess): Promise<void> {
-  if (child.stdout === null) throw new Error("Cannot hear what the cluster says");
+  if (child.stdout === null) throw new Error("Cannot read the output of the cluster");
   for await (const line of createInterface({ input: child.stdout })) {
     if (!/ is up\b/.test(line)) continue;
     child.stdout.resume();
     return;
   }
-  throw new Error("The cluster ended before it was up");
+  throw new Error("The cluster exited before it was up");
 }
 
 export function isReady(status: WatchedObject["status"]): boolean {
@@ -84,10 +84,10 @@ interface Kubeconfig {
   readonly users: readonly { readonly user: { readonly "client-certificate-data": string; readonly "client-key-data": string } }[];
 }
 
-async function clientOf(path: string) {
-  const { clusters, users } = parse(await readFile(path, "utf8")) as Kubeconfig;
+async function clientOf(kubeconfig: string) {
+  const { clusters, users } = parse(await readFile(kubeconfig, "utf8")) as Kubeconfig;
   const [first, user] = [clusters[0]?.cluster, users[0]?.user];
-  if (first === undefined || user === undefined) throw new Error(`Cannot use ${path}: it has no cluster or no user`);
+  if (first === undefined || user === undefined) throw new Error(`Cannot use ${kubeconfig}: it has no cluster or no user`);
   const decoded = (text: string): Buffer => Buffer.from(text, "base64");
   const agent = new Agent({
     ca: decoded(first["certificate-authority-data"]),
@@ -95,20 +95,20 @@ async function clientOf(path: string) {
     key: decoded(user["client-key-data"]),
     keepAlive: true,
   });
-  const ask = async (method: string, asked: string, body?: object) => {
+  const send = async (method: string, path: string, body?: object) => {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
-    const outgoing = request(new URL(asked, first.server), { method, agent, headers });
+    const outgoing = request(new URL(path, first.server), { method, agent, headers });
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
     const [answer] = (await once(outgoing, "response")) as [import("node:http").IncomingMessage];
     if ((answer.statusCode ?? 500) < 300) return answer;
-    throw new Error(`${method} ${asked} was answered with ${answer.statusCode}`);
+    throw new Error(`${method} ${path} returned ${answer.statusCode}`);
   };
   return {
     close: () => agent.destroy(),
-    post: async (asked: string, body: object) => void (await ask("POST", asked, body)).resume(),
-    remove: async (asked: string) => void (await ask("DELETE", asked)).resume(),
-    async watch(asked: string, see: (object: WatchedObject) => boolean): Promise<void> {
-      const answer = await ask("GET", `${asked}?watch=1`);
+    post: async (path: string, body: object) => void (await send("POST", path, body)).resume(),
+    remove: async (path: string) => void (await send("DELETE", path)).resume(),
+    async watch(path: string, see: (object: WatchedObject) => boolean): Promise<void> {
+      const answer = await send("GET", `${path}?watch=1`);
       for await (const line of createInterface({ input: answer })) {
         if (!see((JSON.parse(line) as { readonly object: WatchedObject }).object)) continue;
         answer.destroy();
@@ -118,7 +118,7 @@ async function clientOf(path: string) {
   };
 }
 
-/** Fields 14 and 15 of /proc/PID/stat, counted after the name, which may hold anything. */
+/** Fields 14 and 15 of /proc/PID/stat, counted after the command name, which may contain anything. */
 function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

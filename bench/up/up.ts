@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- up`: what a person feels of `k8ts up`. How soon it is ready, what it takes when nothing happens, and how soon a Pod
- * runs on containerd, beside `ctr run` of one container on the same containerd in the same run: a Pod is two containers, a network and
- * volumes, so it takes longer; how much longer is ours.
+ * `npm run bench -- up`: the latency of `k8ts up` as a user experiences it. Time until it is ready, resources when idle, and time until a
+ * Pod runs on containerd. Baseline: `ctr run` of one container on the same containerd in the same run; a Pod is two containers, a network
+ * and volumes, so it takes longer.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -20,10 +20,10 @@ const IDLE_BYTES_MAX = 150e6;
 const IDLE_CPU_PERCENT_MAX = 1;
 
 const STARTS = 5;
-/** Until what the start left behind is done, and then for so long. */
+/** Time for the start to settle, and duration of the idle measurement. */
 const SETTLE_MS = 5_000;
 const IDLE_MS = 20_000;
-/** After work: until what it took is given back. */
+/** Time after a load until its memory is released. */
 const AFTERWARDS_MS = 25_000;
 
 const ONE_BY_ONE = 30;
@@ -34,7 +34,7 @@ const wait = (durationMs: number): Promise<void> => new Promise((resolve) => set
 
 export const upSimulated: Benchmark = {
   name: "up/simulated",
-  measures: "k8ts up with a simulated node: from the start of the process to a Node that is Ready, and what it takes when idle",
+  measures: "k8ts up with a simulated node: from the start of the process to a Ready Node, and resources when idle",
   async *run({ directory, signal }) {
     const starts: StartFigures[] = [];
     for (let index = 0; index < STARTS; index++) {
@@ -53,7 +53,7 @@ export const upSimulated: Benchmark = {
 
 export const upContainerd: Benchmark = {
   name: "up/containerd",
-  measures: "k8ts up on a containerd that runs, and pods on it, one by one and at 5 per second, beside ctr run",
+  measures: "k8ts up on a running containerd, and Pods on it, one by one and at 5 per second; baseline: ctr run",
   async *run(context) {
     const { skip } = needs("containerd", "cni", "busybox", "iptables");
     if (skip !== false) return context.note(skip);
@@ -99,7 +99,7 @@ async function* idleFigures(name: string, cluster: StartedCluster): AsyncIterabl
 async function* podFigures(cluster: StartedCluster, containerd: TestContainerd, { note }: BenchmarkContext): AsyncIterable<Figure> {
   const [pods, bare]: [number[], number[]] = [[], []];
   for (let index = 0; index < ONE_BY_ONE; index++) {
-    // By turns, so that what slows the machine for a while slows both.
+    // Alternating, so that a temporary slowdown affects both.
     pods.push(await startPod(cluster, `one-${index}`));
     bare.push(await startBare(containerd, `bare-${index}`));
   }
@@ -107,7 +107,7 @@ async function* podFigures(cluster: StartedCluster, containerd: TestContainerd, 
     const name = `up/containerd-pod-start-p${part * 100}`;
     yield figureOf({ name, unit: "ms", values: [quantile(pods, part)], baselines: [quantile(bare, part)] });
   }
-  note(`then ${AT_A_RATE.count} pods, ${AT_A_RATE.perSecond} per second`);
+  note(`then ${AT_A_RATE.count} Pods, ${AT_A_RATE.perSecond} per second`);
   const rated = await Promise.all(
     Array.from({ length: AT_A_RATE.count }, async (_, index) => {
       await wait((index * 1_000) / AT_A_RATE.perSecond);
@@ -122,7 +122,7 @@ async function* podFigures(cluster: StartedCluster, containerd: TestContainerd, 
 
 const PODS = "/api/v1/namespaces/default/pods";
 
-/** From asking for it to a client that sees it Ready. It is removed afterwards, and nobody waits for that. */
+/** From the create request until a client sees it Ready. Deleted afterwards without waiting. */
 async function startPod(cluster: StartedCluster, name: string): Promise<number> {
   const begunAt = performance.now();
   const seen = cluster.watch(PODS, ({ metadata, status }) => metadata.name === name && isReady(status));
@@ -138,7 +138,7 @@ async function startPod(cluster: StartedCluster, name: string): Promise<number> 
   return tookMs;
 }
 
-/** One container, without network, volumes or anybody who watches it. */
+/** One container, without network, volumes or supervision. */
 async function startBare({ endpoint }: TestContainerd, id: string): Promise<number> {
   const ctr = (...words: readonly string[]) =>
     run("ctr", ["--address", endpoint.slice("unix://".length), "--namespace", "k8s.io", ...words]);

@@ -1,4 +1,4 @@
-/** Reads without credentials: only health, version and what upstream's public roles grant may be answered with data. */
+/** Reads without credentials: only health, version and what upstream's public roles grant may return data. */
 import type { Attack } from "./attack.ts";
 
 const SECOND_MS = 1_000;
@@ -29,17 +29,17 @@ const PROTECTED = [
 
 export const anonymousReads: Attack = {
   name: "anonymous-reads",
-  tries: "to read objects, documents and metrics without credentials, also by crooked paths: 401, 403 or 404",
+  tries: "reads objects, documents and metrics without credentials, also by malformed paths; expected: 401, 403 or 404",
   timeoutMs: 60 * SECOND_MS,
   async run(target) {
     const breaches: string[] = [];
     for (const path of PROTECTED) {
       const { code } = await target.request({ path });
-      if (![400, 401, 403, 404].includes(code)) breaches.push(`GET ${path} was answered with ${code}`);
+      if (![400, 401, 403, 404].includes(code)) breaches.push(`GET ${path} returned ${code}`);
     }
     for (const path of PUBLIC) {
       const { code } = await target.request({ path });
-      if (code !== 200) breaches.push(`GET ${path}, which is public, was answered with ${code}`);
+      if (code !== 200) breaches.push(`GET ${path}, which is public, returned ${code}`);
     }
     return { attempts: PROTECTED.length + PUBLIC.length, breaches };
   },

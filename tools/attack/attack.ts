@@ -1,16 +1,16 @@
 /**
- * The contract of an attack: something that a user, or somebody without credentials, tries against a running k8ts, with a bounded number of
- * attempts and a timeout. An attack that achieves what it tries reports each time as a breach, and the run fails.
- * Not here: which attacks there are (all.ts), what they attack (target.ts).
+ * The contract of an attack: an abuse of a running k8ts by a user or by an unauthenticated client, with a bounded number of attempts and a
+ * timeout. An attack reports each success as a breach, and the run fails. Not here: the list of attacks (all.ts), the attacked server
+ * (target.ts).
  */
 import type { Target } from "./target.ts";
 
 export interface Attack {
   /** Whole words with dashes: "many-headers". */
   readonly name: string;
-  /** For the list: what is tried, and what k8ts does instead. */
+  /** For the list: the attempt, and the expected defence. */
   readonly tries: string;
-  /** Flags of the API server that is attacked, beyond those of target.ts. */
+  /** Flags of the attacked API server, beyond those of target.ts. */
   readonly flags?: readonly string[];
   /** After this the attack is cancelled and counts as a breach. */
   readonly timeoutMs: number;
@@ -19,7 +19,7 @@ export interface Attack {
 
 export interface AttackReport {
   readonly attempts: number;
-  /** What succeeded although it must not; empty if the attack failed. */
+  /** Successes of the attack; empty if it was repelled. */
   readonly breaches: readonly string[];
   /** Measured values, with their unit, for the report. */
   readonly measured?: Readonly<Record<string, string>>;

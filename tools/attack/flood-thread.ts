@@ -1,8 +1,8 @@
-/** The thread of a flood (load.ts): sends requests until it is told to stop, and then reports how many got which code. */
+/** The thread of a flood (load.ts): sends requests until stopped, and then reports how many received which code. */
 import { parentPort, workerData } from "node:worker_threads";
 import { sender, type Flood } from "./load.ts";
 
-/** Between two requests of a connection: a body that is rejected costs its connection, and handshakes alone are not what is tried here. */
+/** Pause between two requests of a connection: a rejected body costs its connection, and this is not an attack by handshakes. */
 const PAUSE_MS = 20;
 
 const { target, token, connections, sent } = workerData as Flood;

@@ -1,6 +1,6 @@
 /**
- * Bodies that cost much to read, from a user without any right: 30 connections send them to SelfSubjectAccessReview, which every user may.
- * Another user's p99 may at most double against the quiet run, and the server's memory stays bounded.
+ * Bodies that are expensive to parse, from a user without permissions: 30 connections send them to SelfSubjectAccessReview, which every
+ * user may create. Another user's p99 latency may at most double against the baseline, and the server's memory stays bounded.
  */
 import type { Attack, AttackReport } from "./attack.ts";
 import { mebibytes, milliseconds, observe, percentile, startFlood } from "./load.ts";
@@ -12,10 +12,10 @@ const OBSERVED = 200;
 const WARM_UP = 20;
 const MEBIBYTE = 1024 * 1024;
 
-/** The longest that one request may hold the event loop; below it a factor says nothing. */
+/** Upper limit for blocking the event loop with one request; below it the factor is irrelevant. */
 const P99_FLOOR_MS = 50;
 const FACTOR_MAX = 2;
-/** What the process may grow by: a few large bodies and what the garbage collector has not collected yet. */
+/** Tolerated growth of the process: a few large bodies and uncollected garbage. */
 const GROWTH_BYTES_MAX = 400 * MEBIBYTE;
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -46,7 +46,7 @@ const BODIES: readonly Body[] = [
 export const heavyBodies: Attack = {
   name: "heavy-bodies",
   tries:
-    "to stop the API server by bodies that cost much to read, without any right: others' p99 stays below 50 ms or at most doubles, memory is bounded",
+    "sends bodies that are expensive to parse, without permissions; expected: others' p99 stays below 50 ms or at most doubles, memory is bounded",
   timeoutMs: 300 * SECOND_MS,
   async run(target, signal) {
     let attempts = 0;
@@ -69,11 +69,11 @@ const READ = { method: "GET", path: `${MAPS}/observed`, as: "administrator" } as
 
 async function attackWith(target: Target, { it, headers, body }: Body): Promise<AttackReport> {
   const before = await target.residentBytes();
-  // The first ones of a connection are slower.
+  // The first requests of a connection are slower.
   await observe(target, WARM_UP, READ);
   const quiet = percentile(await observe(target, OBSERVED, READ), 99);
   const flood = startFlood(target, CONNECTIONS, { path: REVIEWS, as: "mallory", headers, body });
-  // Thirty handshakes at once are not what is tried here.
+  // Thirty concurrent handshakes are not part of this attack.
   await new Promise((resolve) => setTimeout(resolve, SECOND_MS));
   const attacked = await observe(target, OBSERVED, READ);
   const after = await target.residentBytes();
@@ -84,11 +84,11 @@ async function attackWith(target: Target, { it, headers, body }: Body): Promise<
   return {
     attempts: [...codes.values()].reduce((sum, count) => sum + count, 0),
     breaches: [
-      ...(p99 > limit ? [`${it}: p99 of others ${milliseconds(p99)}, quiet ${milliseconds(quiet)}`] : []),
+      ...(p99 > limit ? [`${it}: p99 of others ${milliseconds(p99)}, baseline ${milliseconds(quiet)}`] : []),
       ...(after - before > GROWTH_BYTES_MAX ? [`${it}: memory grew from ${mebibytes(before)} to ${mebibytes(after)}`] : []),
     ],
     measured: {
-      [it]: `p50 ${milliseconds(percentile(attacked, 50))}, p99 ${milliseconds(p99)} (quiet ${milliseconds(quiet)}), RSS ${mebibytes(before)} → ${mebibytes(after)}, ${answered}`,
+      [it]: `p50 ${milliseconds(percentile(attacked, 50))}, p99 ${milliseconds(p99)} (baseline ${milliseconds(quiet)}), RSS ${mebibytes(before)} → ${mebibytes(after)}, ${answered}`,
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Requests that run beside an attack: an observer whose latencies are measured, and senders that keep a number of connections busy.
- * The quiet run and the attack are measured in the same run, since the machine may be busy with something else.
+ * Baseline and attack are measured in the same run, since the load of the machine varies.
  */
 import { Agent, request as httpsRequest } from "node:https";
 import { Worker } from "node:worker_threads";
@@ -14,7 +14,7 @@ export interface Sent {
   readonly body?: string | Uint8Array;
 }
 
-/** Sends a request on a connection that is kept. Resolves to the code; 0: the connection broke. */
+/** Sends a request on a keep-alive connection. Resolves to the code; 0: the connection broke. */
 export type Send = (sent: Sent) => Promise<number>;
 
 export function sender({
@@ -41,7 +41,7 @@ export function sender({
         (response) => {
           const done = () => resolve(response.statusCode ?? 0);
           response.on("end", done).on("close", done).on("error", done).resume();
-          // A body that is rejected is not sent to its end.
+          // A rejected body is not sent completely.
           if (response.statusCode === 413) response.on("end", () => sent.destroy());
         },
       );
@@ -55,7 +55,7 @@ export function sender({
 
 const REQUEST_TIMEOUT_MS = 20_000;
 
-/** What a thread that floods needs to know (flood-thread.ts). */
+/** Input of the flood thread (flood-thread.ts). */
 export interface Flood {
   readonly target: Pick<Target, "host" | "port" | "authority" | "administrator">;
   readonly token: string;
@@ -63,10 +63,10 @@ export interface Flood {
   readonly sent: Omit<Sent, "as">;
 }
 
-/** Requests that got each code. */
+/** Number of responses per code. */
 export type Codes = ReadonlyMap<number, number>;
 
-/** Keeps connections of a user busy from a thread of its own, so that it does not slow down the observer, until it is stopped. */
+/** Keeps connections of a user busy, from a separate thread that does not slow down the observer, until stopped. */
 export function startFlood(
   target: Target,
   connections: number,
@@ -86,14 +86,14 @@ export function startFlood(
   };
 }
 
-/** Milliseconds that each of so many requests took, one after the other with a pause, on one connection. */
+/** Latencies in milliseconds of `count` sequential requests with a pause, on one connection. */
 export async function observe(target: Target, count: number, sent: Sent): Promise<readonly number[]> {
   const { send, close } = sender(target);
   const latenciesMs: number[] = [];
   for (let index = 0; index < count; index++) {
     const started = performance.now();
     const code = await send(sent);
-    if (code >= 400 || code === 0) throw new Error(`The observer's request was answered with ${code}`);
+    if (code >= 400 || code === 0) throw new Error(`The observer's request returned ${code}`);
     latenciesMs.push(performance.now() - started);
     await new Promise((resolve) => setTimeout(resolve, OBSERVER_PAUSE_MS));
   }
@@ -103,7 +103,7 @@ export async function observe(target: Target, count: number, sent: Sent): Promis
 
 const OBSERVER_PAUSE_MS = 5;
 
-/** Of sorted values. */
+/** Percentile of sorted values. */
 export function percentile(sorted: readonly number[], percent: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
 }

@@ -1,14 +1,14 @@
-/** One user sends hundreds of requests at once, again and again: another user's requests must not become slow. */
+/** One user repeatedly sends hundreds of concurrent requests: another user's requests must not become slow. */
 import { connect, type ClientHttp2Session } from "node:http2";
 import type { Attack } from "./attack.ts";
 import type { Target } from "./target.ts";
 
 const SECOND_MS = 1_000;
-const AT_ONCE = 500;
+const CONCURRENCY = 500;
 const ATTACK_MS = 10 * SECOND_MS;
-/** Requests of the other user: one every so often. */
+/** Interval of the other user's requests. */
 const QUIET_REQUESTS = 50;
-/** As upstream answers under the same load, with room for a busy machine: the event loop is shared, and 500 answers take their time. */
+/** Upstream's latency under the same load, with a margin for a busy machine: the event loop is shared by 500 responses. */
 const MEDIAN_MS_MAX = 1_000;
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const REVIEW = JSON.stringify({
@@ -19,14 +19,14 @@ const REVIEW = JSON.stringify({
 
 export const manyRequests: Attack = {
   name: "many-requests",
-  tries: "to delay others with 500 requests at once as one user: other users are served in turn",
+  tries: "sends 500 concurrent requests as one user; expected: other users are served in turn",
   timeoutMs: 120 * SECOND_MS,
   async run(target, signal) {
     const session = connect(`https://${target.host}:${target.port}`, { ca: target.authority });
     session.on("error", () => undefined);
     let sent = 0;
     const endMs = performance.now() + ATTACK_MS;
-    const attackers = Array.from({ length: AT_ONCE }, async () => {
+    const attackers = Array.from({ length: CONCURRENCY }, async () => {
       while (performance.now() < endMs && !signal.aborted) {
         await review(session, target);
         sent++;
@@ -39,12 +39,12 @@ export const manyRequests: Attack = {
       const headers = { "content-type": "application/json" };
       const { code } = await target.request({ method: "POST", path: REVIEWS, as: "alice", headers, body: REVIEW });
       durations.push(performance.now() - started);
-      if (code !== 201) breaches.push(`a request of another user was answered with ${code}`);
+      if (code !== 201) breaches.push(`a request of another user returned ${code}`);
     }
     await Promise.all(attackers);
     session.destroy();
     const median = durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 2)] ?? Infinity;
-    if (median > MEDIAN_MS_MAX) breaches.push(`half of another user's requests took more than ${Math.round(median)} ms`);
+    if (median > MEDIAN_MS_MAX) breaches.push(`the median latency of another user was ${Math.round(median)} ms`);
     return {
       attempts: sent,
       breaches,
@@ -53,7 +53,7 @@ export const manyRequests: Attack = {
   },
 };
 
-/** Resolves with the answer, whatever it is. */
+/** Resolves with the response, whatever its code. */
 function review(session: ClientHttp2Session, { tokenOf }: Target): Promise<void> {
   return new Promise((resolve) => {
     const stream = session.request({

@@ -1,6 +1,6 @@
 /**
- * `npm run attack [-- NAME ...]`: runs the attacks one after the other, each on an API server of its own, and prints a line for each. The exit
- * code is 1 if one of them succeeded, 2 if a name is unknown.
+ * `npm run attack [-- NAME ...]`: runs the attacks sequentially, each on its own API server, and prints a line for each. The exit code is 1
+ * if one of them succeeded, 2 if a name is unknown.
  */
 import { all } from "./all.ts";
 import type { Attack, AttackReport } from "./attack.ts";

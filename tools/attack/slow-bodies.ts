@@ -1,6 +1,6 @@
 /**
- * Two users announce large bodies and never send them: neither a node's lease update, nor another user, nor an administrator may be
- * rejected or wait for them.
+ * Two users announce large bodies and never send them: requests of nodes, other users and administrators must neither be rejected nor
+ * delayed.
  */
 import { connect, type TLSSocket } from "node:tls";
 import type { Attack } from "./attack.ts";
@@ -10,9 +10,9 @@ const SECOND_MS = 1_000;
 const BODY_BYTES = 3 * 1024 * 1024;
 const BODIES_EACH = 300;
 const ATTACKERS: readonly UserName[] = ["mallory", "trudy"];
-/** Lease updates and other requests that are sent while the bodies are missing. */
+/** Lease updates and other requests that are sent while the bodies are pending. */
 const ROUNDS = 20;
-/** A request that takes longer has waited for the attackers. Upstream answers in milliseconds; this leaves room for a busy machine. */
+/** A request above this was delayed by the attackers. Upstream responds in milliseconds; this leaves a margin for a busy machine. */
 const ANSWER_MS_MAX = 2_000;
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -20,7 +20,7 @@ const NODE_HEADERS = { "impersonate-user": "system:node:a", "impersonate-group":
 
 export const slowBodies: Attack = {
   name: "slow-bodies",
-  tries: "to fill the server with bodies that never come, as two users: nodes, other users and administrators are served",
+  tries: "announces bodies that never arrive, as two users; expected: nodes, other users and administrators are served",
   timeoutMs: 120 * SECOND_MS,
   async run(target) {
     await grantEdit(target);
@@ -33,7 +33,7 @@ export const slowBodies: Attack = {
       const { code } = await send();
       const tookMs = performance.now() - started;
       slowestMs = Math.max(slowestMs, tookMs);
-      if (code !== expected) breaches.push(`${what} was answered with ${code}`);
+      if (code !== expected) breaches.push(`${what} returned ${code}`);
       else if (tookMs > ANSWER_MS_MAX) breaches.push(`${what} took ${Math.round(tookMs)} ms`);
     };
     const review = JSON.stringify({ apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: NOTHING_MUCH });
@@ -45,14 +45,14 @@ export const slowBodies: Attack = {
       await timed("a read by the administrator", 200, () => target.request({ path: "/api/v1/namespaces", as: "administrator" }));
     }
     for (const socket of sockets) socket.destroy();
-    return { attempts: sockets.length, breaches, measured: { "slowest answer": `${Math.round(slowestMs)} ms` } };
+    return { attempts: sockets.length, breaches, measured: { "slowest response": `${Math.round(slowestMs)} ms` } };
   },
 };
 
 const JSON_BODY = { "content-type": "application/json" };
 const NOTHING_MUCH = { nonResourceAttributes: { path: "/version", verb: "get" } };
 
-/** The attackers may create ConfigMaps: who may not is rejected before the body. */
+/** Permission to create ConfigMaps: without it, a request is rejected before its body. */
 async function grantEdit(target: Target): Promise<void> {
   const subjects = ATTACKERS.map((name) => ({ apiGroup: "rbac.authorization.k8s.io", kind: "User", name }));
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "edit" };
@@ -93,7 +93,7 @@ function renew(target: Target): Promise<Reply> {
   return target.request({ method: "PATCH", path: `${LEASES}/a`, as: "administrator", headers, body });
 }
 
-/** Resolves when the head of the request is on its way; the server may ask for the body, let it wait or refuse it. */
+/** Resolves when the request headers are sent; the server may request the body, wait for it or reject it. */
 function slowBody({ host, port, authority, tokenOf }: Target, user: UserName): Promise<TLSSocket> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, ca: authority, ALPNProtocols: ["http/1.1"] });

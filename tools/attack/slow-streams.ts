@@ -1,6 +1,6 @@
 /**
- * Four users without any right open HTTP/2 streams with bodies that never end and have no length: an administrator's large object must be
- * written as if they were not there. Large bodies wait for a turn to be worked on, and one that is not received must not take a turn.
+ * Four users without permissions open HTTP/2 streams with endless bodies without a length: an administrator's large object must be written
+ * without delay. Large bodies queue for processing, and a body that is not received completely must not occupy the queue.
  */
 import { connect, type ClientHttp2Session } from "node:http2";
 import type { Attack } from "./attack.ts";
@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 const ATTACKERS: readonly UserName[] = ["mallory", "trudy", "alice", "bob"];
 const STREAMS_EACH = 400;
 const ROUNDS = 10;
-/** A write that takes longer has waited for the attackers. Without them it takes milliseconds; this leaves room for a busy machine. */
+/** A write above this was delayed by the attackers. Without them it takes milliseconds; this leaves a margin for a busy machine. */
 const ANSWER_MS_MAX = 2_000;
 const LARGE_BYTES = 100_000;
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -19,7 +19,7 @@ const JSON_BODY = { "content-type": "application/json" };
 
 export const slowStreams: Attack = {
   name: "slow-streams",
-  tries: "to hold up large objects of others by bodies that never end, as four users without any right: they are written at once",
+  tries: "sends bodies that never end, as four users without permissions; expected: large objects of others are written immediately",
   timeoutMs: 120 * SECOND_MS,
   async run(target, signal) {
     const sessions = await Promise.all(ATTACKERS.map((user) => slowSession(target, user)));
@@ -32,7 +32,7 @@ export const slowStreams: Attack = {
       if (code !== 201) breaches.push(`a large ConfigMap of the administrator: ${code ?? `no answer within ${ANSWER_MS_MAX} ms`}`);
     }
     for (const session of sessions) session.destroy();
-    const measured = { "slowest answer": `${Math.round(slowestMs)} ms` };
+    const measured = { "slowest response": `${Math.round(slowestMs)} ms` };
     return { attempts: ATTACKERS.length * STREAMS_EACH, breaches, measured };
   },
 };

@@ -1,6 +1,6 @@
 /**
- * Watches whose clients never read, over HTTP/1.1 and over HTTP/2 with a window that allows everything: what waits for them must stay below
- * what docs/apiserver.md promises, and the server must close them.
+ * Watches whose clients never read, over HTTP/1.1 and over HTTP/2 with an unlimited window: their buffers must stay below the limit in
+ * docs/apiserver.md, and the server must close them.
  */
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
@@ -12,18 +12,18 @@ const SECOND_MS = 1_000;
 const MEBIBYTE = 1024 * 1024;
 
 const WATCHERS_PER_PROTOCOL = 500;
-/** Each change is sent to every watcher: together a hundred times what the server may hold. */
+/** Each change is sent to every watcher: in total a hundred times the server's limit. */
 const CHANGES = 60;
 const OBJECT_BYTES = 400 * 1024;
 
-/** What may wait for all clients together (docs/apiserver.md), and as much again for what Node and the C library keep around it. */
+/** Limit of the buffers of all clients (docs/apiserver.md), doubled for the overhead of Node and the C library. */
 const GROWTH_BYTES_MAX = 256 * MEBIBYTE;
 
 const PATH = "/api/v1/namespaces/default/configmaps";
 
 export const stuckWatchers: Attack = {
   name: "stuck-watchers",
-  tries: `to fill the memory with ${2 * WATCHERS_PER_PROTOCOL} watches that never read: they are closed, and the process grows by ${GROWTH_BYTES_MAX / MEBIBYTE} MiB at most`,
+  tries: `opens ${2 * WATCHERS_PER_PROTOCOL} watches that never read; expected: they are closed, and the process grows by at most ${GROWTH_BYTES_MAX / MEBIBYTE} MiB`,
   timeoutMs: 300 * SECOND_MS,
   async run(target) {
     const sockets: TLSSocket[] = [];
@@ -63,7 +63,7 @@ async function change(target: Target, count: number): Promise<void> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(object),
   });
-  if (code >= 300) throw new Error(`The change was answered with ${code}: ${body.slice(0, 200)}`);
+  if (code >= 300) throw new Error(`The change returned ${code}: ${body.slice(0, 200)}`);
 }
 
 async function connectAs({ host, port, authority, administrator }: Target, protocol: string): Promise<TLSSocket> {
@@ -84,7 +84,7 @@ async function watchByHttp1(target: Target): Promise<TLSSocket> {
 const STREAMS_PER_SESSION = 100;
 const WINDOW_BYTES_MAX = 2 ** 31 - 1;
 
-/** Streams whose windows allow the server to send, on connections that are not read any more. */
+/** Streams with open windows, on connections that are no longer read. */
 async function watchByHttp2(target: Target): Promise<readonly TLSSocket[]> {
   const sockets: TLSSocket[] = [];
   for (let count = 0; count < WATCHERS_PER_PROTOCOL; count += STREAMS_PER_SESSION) {
@@ -107,9 +107,10 @@ async function watchByHttp2(target: Target): Promise<readonly TLSSocket[]> {
   return sockets;
 }
 
-/** Node's HTTP/2 reads for all its streams; only the handle below it can be stopped. */
+/** Node's HTTP/2 reads for all its streams; only the underlying handle can be stopped. */
 function stopReading(socket: TLSSocket): void {
-  (socket as unknown as { readonly _handle: { readStop(): void } })._handle.readStop();
+  const handle: unknown = Reflect.get(socket, "_handle");
+  (handle as { readStop(): void }).readStop();
 }
 
 function mebibytes(bytes: number): string {

@@ -1,6 +1,6 @@
 /**
- * What is attacked: `k8ts apiserver` in a process of its own on loopback, with an embedded store in a temporary directory, an administrator,
- * and users that may do nothing but what every authenticated user may.
+ * The attacked server: `k8ts apiserver` in its own process on loopback, with an embedded store in a temporary directory, an administrator,
+ * and users with the permissions of every authenticated user.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
@@ -11,7 +11,7 @@ import { startProgram } from "../../src/host/processes/child-process.ts";
 import { freePort } from "../../src/testing/servers/free-ports.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 
-/** Authenticated by token, without a role of their own. */
+/** Authenticated by token, without roles. */
 const USERS = ["mallory", "trudy", "alice", "bob"] as const;
 
 export type UserName = (typeof USERS)[number];
@@ -42,11 +42,11 @@ export interface Target extends AsyncDisposable {
   readonly authority: string;
   readonly administrator: Credentials;
   tokenOf(user: UserName): string;
-  /** One request on a connection of its own. */
+  /** Sends one request on a new connection. */
   request(options: RequestOptions): Promise<Reply>;
   /** Resident memory of the API server's process. */
   residentBytes(): Promise<number>;
-  /** What the API server logged last. */
+  /** Last log lines of the API server. */
   readonly output: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export async function startTarget(flags: readonly string[] = []): Promise<Target
     onLine,
   });
   const ended = program.exited.then((): never => {
-    throw new Error(`The API server ended: ${program.output.slice(-5).join("\n")}`);
+    throw new Error(`The API server exited: ${program.output.slice(-5).join("\n")}`);
   });
   await Promise.race([listening, ended]);
   ended.catch(() => undefined);

@@ -9,12 +9,12 @@ function check(...paths: readonly string[]): { readonly exitCode: number | null;
   return runTool("oxfmt/bin/oxfmt", ["--config", join(root, ".oxfmtrc.json"), "--check", ...paths]);
 }
 
-test("every file is formatted (npm run format does it)", () => {
+test("every file is formatted (fix: npm run format)", () => {
   const { exitCode, output } = check(...["src", "tools", "test", "bench"].filter((folder) => existsSync(join(root, folder))));
   equal(exitCode, 0, output);
 });
 
-test("a file that is not formatted is named", () => {
+test("the check names a file that is not formatted", () => {
   const directory = mkdtempSync(join(tmpdir(), "k8ts-format-"));
   const file = join(directory, "planted.ts");
   writeFileSync(file, "export const  a=1\n");

@@ -8,12 +8,12 @@ function lint(...args: readonly string[]): { readonly exitCode: number | null; r
   return runTool("oxlint/bin/oxlint", ["--config", join(root, ".oxlintrc.json"), "--format=unix", ...args]);
 }
 
-test("the linter finds nothing", () => {
+test("the linter reports nothing", () => {
   const { exitCode, output } = lint("src", "tools", "test", "bench", "--no-error-on-unmatched-pattern");
   equal(exitCode, 0, output);
 });
 
-describe("the linter is really asked: each planted mistake is found, with file and line", () => {
+describe("the linter is effective: each planted mistake is reported with file and line", () => {
   const mistakes = [
     { rule: "no-floating-promises", text: "export function f(p: Promise<void>) { p; }" },
     { rule: "no-floating-promises", text: "async function g() {} export function f() { g(); }" },
@@ -31,14 +31,14 @@ describe("the linter is really asked: each planted mistake is found, with file a
     { rule: "only-throw-error", text: `export function f() { throw "x"; }` },
   ];
   const harmless = `import { test } from "node:test"; test("x", () => {});`;
-  // Git ignores the place where they are planted, and so would the linter.
+  // Git, and therefore the linter, ignores the directory of the planted files.
   const { output } = plant([...mistakes.map(({ text }) => text), harmless], (_directory, files) => lint("--no-ignore", ...files));
 
   for (const [index, { rule, text }] of mistakes.entries()) {
     test(`${rule}: ${text}`, () => match(output, new RegExp(`planted-${index}\\.ts:2:.*${rule}`)));
   }
 
-  test("none of them: a test that nobody awaits, since node:test keeps its promise", () => {
+  test("a test that is not awaited is allowed, since node:test tracks its promise", () => {
     doesNotMatch(output, new RegExp(`planted-${mistakes.length}\\.ts`));
   });
 });

@@ -1,12 +1,12 @@
-/** Planted mistakes, so that the tests of the checks can see them fail. */
+/** Plants mistakes, so that the tests of the checks can prove that they fail. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./run-tool.ts";
 
 /**
- * Writes each text to the second line of `planted-<index>.ts` in a project of its own with the clone's settings, and says what
- * `check` makes of the directory and its files. All at once, since a check starts much slower than it reads. The directory is inside the
- * clone, so that its settings and packages are found.
+ * Writes each text to the second line of `planted-<index>.ts` in a separate project with the clone's settings, and returns the result of
+ * `check` for the directory and its files. All in one call, since starting a check takes much longer than checking a file. The directory is
+ * inside the clone, so that its settings and packages resolve.
  */
 export function plant<T>(texts: readonly string[], check: (directory: string, files: readonly string[]) => T): T {
   mkdirSync(join(root, ".cache"), { recursive: true });

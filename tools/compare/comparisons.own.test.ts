@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), "k8ts-yardsticks-"));
 after(() => rmSync(directory, { recursive: true }));
 mkdirSync(join(directory, "openapi-v3-9.9"));
 
-/** What an OpenAPI document says of a container's port, in which `changes` are mistaken. */
+/** The schema of a container port in an OpenAPI document, with planted `changes`. */
 function plantPort(changes: Readonly<Record<string, OpenApiSchema | undefined>>, more: OpenApiSchema = {}): void {
   const properties = {
     name: { type: "string" },
@@ -31,26 +31,30 @@ function plantPort(changes: Readonly<Record<string, OpenApiSchema | undefined>>,
 }
 
 const planted: readonly { readonly it: string; plant(): void; readonly finds: readonly string[] }[] = [
-  { it: "finds nothing where nothing differs", plant: () => plantPort({}), finds: [] },
+  { it: "reports nothing for equal schemas", plant: () => plantPort({}), finds: [] },
   {
-    it: "finds a type",
+    it: "reports another type",
     plant: () => plantPort({ name: { type: "integer", format: "int64" } }),
     finds: [`${PORT}.name, type: ours "string", theirs "integer int64"`],
   },
-  { it: "finds a field that we lack", plant: () => plantPort({ color: { type: "string" } }), finds: [`${PORT}.color: we do not have it`] },
-  { it: "finds a field that they lack", plant: () => plantPort({ name: undefined }), finds: [`${PORT}.name: they do not have it`] },
   {
-    it: "finds what is required",
+    it: "reports a field that we lack",
+    plant: () => plantPort({ color: { type: "string" } }),
+    finds: [`${PORT}.color: we do not have it`],
+  },
+  { it: "reports a field that they lack", plant: () => plantPort({ name: undefined }), finds: [`${PORT}.name: they do not have it`] },
+  {
+    it: "reports other required fields",
     plant: () => plantPort({}, { required: [] }),
     finds: [`${PORT}, required: ours "containerPort", theirs ""`],
   },
   {
-    it: "finds an enumeration and a default",
+    it: "reports another enumeration and default",
     plant: () => plantPort({ protocol: { type: "string", enum: ["TCP"] } }),
     finds: [`${PORT}.protocol, enum: ours "SCTP TCP UDP", theirs "TCP"`, `${PORT}.protocol, default: ours "\\"TCP\\"", theirs ""`],
   },
   {
-    it: "finds kinds",
+    it: "reports other kinds",
     plant: () => plantPort({}, { "x-kubernetes-group-version-kind": [{ group: "", version: "v1", kind: "Port" }] }),
     finds: [`${PORT}, kinds: ours "", theirs "/v1 Port"`],
   },
@@ -64,7 +68,7 @@ for (const { it, plant, finds } of planted) {
   });
 }
 
-test("the comparison of descriptions finds other words, and not the values of an enumeration", async () => {
+test("the comparison of descriptions reports another text, but not the values of an enumeration", async () => {
   const described = (description: string): OpenApiSchema => ({ type: "string", description });
   plantPort({ protocol: described('Protocol for port. Must be UDP, TCP, or SCTP. Defaults to "TCP".'), hostIP: described("A host.") });
 
@@ -76,14 +80,14 @@ test("the comparison of descriptions finds other words, and not the values of an
   );
 });
 
-test("the comparison of lists finds what one of the two does not have, and what is different", async () => {
+test("the comparison of lists reports missing and different list types", async () => {
   plantPort({});
   writeFileSync(join(directory, "list-map-semantics-9.9.tsv"), "core.v1.ContainerPort\tname\tlist=set\n");
 
   deepEqual(await listSemantics.compare(directory), ["core.v1.ContainerPort name: ours nothing, theirs list=set"]);
 });
 
-test("the comparison of messages finds another number, type and label", async () => {
+test("the comparison of messages reports another number, type and label", async () => {
   const rows = [
     ["name", "1", "optional", "string"],
     ["hostPort", "2", "optional", "int64"],

@@ -1,4 +1,4 @@
-/** Compares the descriptions of types and fields, and which of them are unions or have lists of undeclared kind, with OpenAPI documents. */
+/** Compares the descriptions of types and fields, and which of them are unions or have lists of undeclared type, with OpenAPI documents. */
 import { parseDescriptions, type TypeDescription } from "../../src/api/descriptions.ts";
 import { descriptionData } from "../../src/api/generated/descriptions.ts";
 import type { Comparison } from "./comparison.ts";
@@ -20,7 +20,7 @@ export const descriptionTexts: Comparison = {
   },
 };
 
-/** A server describes the values of an enumeration below the text if it shows enumerations; the yardsticks' server does not. */
+/** A server that shows enumerations describes their values below the text; the yardsticks' server does not. */
 const ENUM_VALUES = /\n*Possible enum values:\n[^]*$/;
 
 function differing(place: string, ours = "", theirs = ""): string[] {

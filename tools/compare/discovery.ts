@@ -1,4 +1,4 @@
-/** Compares discovery: groups and their order, and what is said of every resource and subresource of the kinds that we serve. */
+/** Compares discovery: groups and their order, and the entry of every resource and subresource of the kinds that we serve. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Comparison } from "./comparison.ts";
@@ -27,7 +27,7 @@ export const discovery: Comparison = {
     }),
 };
 
-/** The order of the groups that both have, and the version that is preferred. */
+/** Order of the groups that both have, and their preferred versions. */
 async function groupDifferences(folder: string, read: ReadDocument): Promise<string[]> {
   const ours = ((await read("/apis")) as GroupList).groups;
   const theirs = readGroups(folder).filter(({ name }) => ours.some((group) => group.name === name));
@@ -50,7 +50,7 @@ async function resourceDifferences(folder: string, file: string, read: ReadDocum
     if (yours === undefined) return [`${path} ${name}: they do not have it`];
     if (mine !== undefined) return entryDifferences(`${path} ${name}`, mine, yours);
     const [plural = ""] = name.split("/");
-    // Of a kind that is not there, its subresources are not there either.
+    // Subresources of a missing kind are not reported separately.
     if (!our.has(plural)) return name === plural ? [`${path} ${name}: we do not serve it`] : [];
     return [`${path} ${name}: we do not have it`];
   });

@@ -15,14 +15,14 @@ mkdirSync(join(directory, "discovery-9.9"));
 // oxlint-disable-next-line typescript/no-explicit-any -- a document is changed in places that no type names
 type Loose = any;
 
-/** Our own documents, in which `change` plants a mistake, are the yardstick. */
+/** Uses our own documents, with a mistake planted by `change`, as the yardstick. */
 async function plant(file: string, path: string, change: (document: Loose) => void = () => {}): Promise<void> {
   const document = await withOurDocuments((read) => read(path));
   change(document);
   writeFileSync(join(directory, file), JSON.stringify(document));
 }
 
-test("the comparison of discovery finds what is said otherwise, what we lack and what they lack", async () => {
+test("the comparison of discovery reports differences, what we lack and what they lack", async () => {
   await plant("discovery-9.9/apis.json", "/apis", ({ groups }) => groups.reverse());
   await plant("discovery-9.9/api__v1.json", "/api/v1", ({ resources }) => {
     const named = (name: string) => resources.find((resource: Loose) => resource.name === name);
@@ -50,23 +50,23 @@ const PATH = "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
 const LEASE = "io.k8s.api.coordination.v1.Lease";
 
 const planted: readonly { readonly it: string; change(document: Loose): void; readonly finds: readonly string[] }[] = [
-  { it: "finds nothing where nothing differs", change: () => {}, finds: [] },
+  { it: "reports nothing for equal documents", change: () => {}, finds: [] },
   {
-    it: "finds a path of a kind that we serve",
+    it: "reports a missing path of a kind that we serve",
     change: ({ paths }) => (paths[`${PATH}/dance`] = {}),
     finds: [`${PATH}/dance: we do not have it`],
   },
   {
-    it: "names a kind that we do not serve once",
+    it: "reports a kind that we do not serve once",
     change: ({ paths }) => {
       paths["/apis/coordination.k8s.io/v1/namespaces/{namespace}/dances"] = {};
       paths["/apis/coordination.k8s.io/v1/dances"] = {};
     },
     finds: [`${DOCUMENT} dances: we do not serve it`],
   },
-  { it: "finds a method", change: ({ paths }) => delete paths[PATH].patch, finds: [`patch ${PATH}: they do not have it`] },
+  { it: "reports a method", change: ({ paths }) => delete paths[PATH].patch, finds: [`patch ${PATH}: they do not have it`] },
   {
-    it: "finds a parameter and an id",
+    it: "reports a parameter and an operation id",
     change: ({ paths }) => {
       paths[PATH].put.parameters.pop();
       paths[PATH].put.operationId = "replaceIt";
@@ -77,15 +77,15 @@ const planted: readonly { readonly it: string; change(document: Loose): void; re
     ],
   },
   {
-    it: "finds the type of an answer",
+    it: "reports the type of a response",
     change: ({ paths }) => {
       for (const content of Object.values<Loose>(paths[PATH].get.responses[200].content))
         content.schema = { $ref: "#/components/schemas/Other" };
     },
-    finds: [`get ${PATH}, answer 200: ours ${LEASE}, theirs Other`],
+    finds: [`get ${PATH}, response 200: ours ${LEASE}, theirs Other`],
   },
   {
-    it: "finds how a field is written, and not what is said of it",
+    it: "reports another schema of a field, but not another description",
     change({ components }) {
       const { spec, metadata } = components.schemas[LEASE].properties;
       spec.default = { holderIdentity: "me" };

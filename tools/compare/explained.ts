@@ -1,8 +1,8 @@
-/** Why we differ from the yardsticks where we do. An explanation that no difference needs any more fails the run, so that none goes stale. */
+/** Explains each known difference from the yardsticks. An unused explanation fails the run, so that none becomes stale. */
 export interface Explanation {
   /** The name of the comparison. */
   readonly comparison: string;
-  /** One difference word by word, or a pattern of all that have the same reason. */
+  /** One difference literally, or a pattern of all with the same reason. */
   readonly difference: string | RegExp;
   readonly why: string;
 }
@@ -11,7 +11,7 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "openapi-types",
     difference: /^io\.k8s\..*, enum: ours ".+", theirs ""$/,
-    why: "The yardsticks' server was told to leave enumerations out. One that is started without flags shows them, and exactly ours.",
+    why: "The yardsticks' server was configured to omit enumerations. A server with default flags has them, exactly as ours.",
   },
   {
     comparison: "openapi-types",
@@ -43,7 +43,7 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "protobuf-fields",
     difference: /^k8s\.io\..*\.(Duration|FieldsV1|IntOrString|JSON|MicroTime|Quantity|RawExtension|Time): we do not have it$/,
-    why: "It is not made of fields in JSON. The protobuf codec knows its message by the format of the schema.",
+    why: "It has no fields in JSON. The protobuf codec identifies its message by the format of the schema.",
   },
   {
     comparison: "protobuf-fields",
@@ -63,12 +63,12 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "discovery",
     difference: /(mutatingadmissionpolic\w+|customresourcedefinitions), storageVersionHash: /,
-    why: "Upstream stores them as v1beta1, a version that it does not serve, for the sake of servers that are older. We have none.",
+    why: "Upstream stores them as v1beta1, a version that it does not serve, for compatibility with older servers. We have none.",
   },
   {
     comparison: "openapi-documents",
     difference: /^(api|apis)\/\S*( \S+)?: we do not serve it$/,
-    why: "The kinds come one after the other, as siblings of those that are there.",
+    why: "The kinds are added one by one, as siblings of the existing ones.",
   },
   {
     comparison: "openapi-documents",
@@ -78,7 +78,7 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "openapi-documents",
     difference: "logs: we do not serve it",
-    why: "Files of the server's machine, which upstream shows if it is told to. We keep none.",
+    why: "Log files of the server's machine, which upstream serves if configured. We have none.",
   },
   {
     comparison: "openapi-documents",
@@ -93,7 +93,7 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "openapi-documents",
     difference: /, media types: ours (.*), theirs (?:application\/\S*cbor\S* )+\1$/,
-    why: "The yardsticks' server had every feature switched on, CBOR among them, which is off by default.",
+    why: "The yardsticks' server had every feature enabled, CBOR among them, which is off by default.",
   },
   {
     comparison: "openapi-documents",
@@ -103,6 +103,6 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "openapi-documents",
     difference: /^delete \/api\/v1\/namespaces\/\{name\}, answer 20[02]: ours \S+\.Namespace, theirs \S+\.Status$/,
-    why: "Upstream's document says so, but its server answers with the Namespace, as ours does.",
+    why: "Upstream's document says so, but its server returns the Namespace, as ours does.",
   },
 ];

@@ -1,4 +1,4 @@
-/** Compares which lists are sets and maps, which maps and structs are atomic, and how strategic merge patches go, with the yardstick's table. */
+/** Compares list types, map and struct types, and strategic merge patch strategies with the yardstick's table. */
 import { readFileSync } from "node:fs";
 import type { Field, ObjectSchema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
@@ -17,7 +17,7 @@ export const listSemantics: Comparison = {
         .split("\n")
         .map((line) => line.split("\t")),
     );
-    // The table is of the types in documents; a struct that is only inlined shows in those that it is inlined in.
+    // The table has the types in documents; a struct that is only inlined appears in those that inline it.
     const ours = rowMap([...readOpenApiSchemas(directory).keys()].flatMap(ourRows));
     return [...new Set([...ours.keys(), ...theirs.keys()])].sort().flatMap((place) => {
       const [our = "nothing", their = "nothing"] = [ours.get(place), theirs.get(place)];

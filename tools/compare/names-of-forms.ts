@@ -1,4 +1,4 @@
-/** The OpenAPI names of types that are not made of fields (Time, Quantity). Each has one schema, so that they are known by it. */
+/** OpenAPI names of types without fields (Time, Quantity). Each has one schema object, which identifies it. */
 import type { Schema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Compares the OpenAPI v3 documents that a server of ours sends with those of the yardstick: paths, operations, and how the types that we
- * use are written (references, defaults, extensions). Descriptions and enumerations are compared elsewhere, for all types.
+ * Compares the OpenAPI v3 documents of our server with those of the yardstick: paths, operations, and schemas of the types that we use
+ * (references, defaults, extensions). Descriptions and enumerations are compared elsewhere, for all types.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -76,7 +76,7 @@ function pathDifferences(document: string, ours: Paths, theirs: Paths): string[]
     missing.add(pluralOf(path));
     return [];
   });
-  // All paths of a resource at once.
+  // Reports all paths of a resource as one.
   return [...[...missing].map((plural) => `${document} ${plural}: we do not serve it`), ...found];
 }
 
@@ -105,7 +105,7 @@ function itemDifferences(path: string, ours: PathItem, theirs: PathItem): string
   });
 }
 
-/** What is compared of an operation, by its name. */
+/** Facts of an operation to compare, by name. */
 function factsOf(item: PathItem, operation: Operation): ReadonlyMap<string, string> {
   const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(
     ({ name, in: place, required = false, schema }) =>
@@ -119,12 +119,12 @@ function factsOf(item: PathItem, operation: Operation): ReadonlyMap<string, stri
     ["tags", operation.tags.join(" ")],
     ...parameters,
     ...contentFacts(`body${operation.requestBody?.required === true ? " (required)" : ""}`, requestBody),
-    ...Object.entries(responses).flatMap(([code, content]) => contentFacts(`answer ${code}`, content)),
+    ...Object.entries(responses).flatMap(([code, content]) => contentFacts(`response ${code}`, content)),
     ...extensions.map(([name, value]) => [name, sortedJson(value)] as const),
   ]);
 }
 
-/** The type, and the media types in which it comes. */
+/** The type and its media types. */
 function contentFacts(what: string, { content = {} }: Content): readonly (readonly [string, string])[] {
   const types = new Set(Object.values(content).map(({ schema }) => schema.$ref?.split("/").at(-1) ?? sortedJson(schema)));
   return [

@@ -1,4 +1,4 @@
-/** Compares fields, what they hold, what is required, enumerations, defaults and kinds of all types in the yardsticks' OpenAPI documents. */
+/** Compares fields, their types, required fields, enumerations, defaults and kinds of all types in the yardsticks' OpenAPI documents. */
 import type { GroupVersionKind } from "../../src/api/machinery/object.ts";
 import type { ObjectSchema, Schema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
@@ -75,7 +75,7 @@ function enumText(values: readonly string[] | undefined): string {
   return values?.toSorted().join(" ") ?? "";
 }
 
-/** Zero values are defaults in documents where Go has no pointer: they are derived when a document is written. */
+/** Zero values are defaults in documents where Go has no pointer: they are derived when a document is generated. */
 function defaultText(value: unknown): string {
   const isZero = value === undefined || value === 0 || value === "" || value === false || JSON.stringify(value) === "{}";
   return isZero ? "" : JSON.stringify(value);

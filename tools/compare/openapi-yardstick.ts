@@ -1,4 +1,4 @@
-/** The schemas of the yardsticks' OpenAPI v3 documents, all documents taken together. */
+/** The schemas of all the yardsticks' OpenAPI v3 documents, merged. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GroupVersionKind } from "../../src/api/machinery/object.ts";
@@ -25,7 +25,7 @@ interface Document {
   readonly components?: { readonly schemas?: Readonly<Record<string, OpenApiSchema>> };
 }
 
-/** A type that several documents have is the same in all but for the kinds it says it is, which are put together. */
+/** A type in several documents is equal in all but its kinds, which are merged. */
 export function readOpenApiSchemas(directory: string): Map<string, OpenApiSchema> {
   const folder = yardstickCalled(directory, "openapi-v3");
   const schemas = new Map<string, OpenApiSchema>();

@@ -1,4 +1,4 @@
-/** The documents of a server with all built-in kinds, on a store in memory, as a client gets them. */
+/** The documents of a server with all built-in kinds on a memory store, as a client receives them. */
 import { all as resources } from "../../src/api/all.ts";
 import { parseDescriptions } from "../../src/api/descriptions.ts";
 import { descriptionData } from "../../src/api/generated/descriptions.ts";
@@ -10,7 +10,7 @@ import { realClock } from "../../src/host/real-clock.ts";
 import { realRandom } from "../../src/host/real-random.ts";
 import { openMemoryStore } from "../../src/store/memory/memory-store.ts";
 
-/** Undefined: there is no such document. */
+/** Undefined: the document does not exist. */
 export type ReadDocument = (path: string) => Promise<unknown>;
 
 export async function withOurDocuments<T>(use: (read: ReadDocument) => Promise<T>): Promise<T> {
@@ -51,8 +51,8 @@ async function readJson(exchange: Exchange, path: string): Promise<unknown> {
     cancel: () => {},
     peer: { address: "127.0.0.1", isLoopback: true },
   });
-  if (!("body" in answer)) throw new Error(`Cannot read ${path}: the server answers with a stream`);
+  if (!("body" in answer)) throw new Error(`Cannot read ${path}: the server responds with a stream`);
   if (answer.code === 404) return undefined;
-  if (answer.code !== 200) throw new Error(`Cannot read ${path}: the server answers ${answer.code}`);
+  if (answer.code !== 200) throw new Error(`Cannot read ${path}: the server returned ${answer.code}`);
   return JSON.parse(Buffer.concat(answer.body).toString());
 }

@@ -23,14 +23,14 @@ export const protobufFields: Comparison = {
   },
 };
 
-/** Messages that are lists with a name; what holds one of them says so in our schemas, which do not name them. */
+/** Named list messages; our schemas mark their use without a name. */
 const WRAPPED_LIST = /^\.k8s\.io\..*\.(ExtraValue|Verbs)$/;
 
 function theirMessages(lines: readonly string[]): Map<string, Map<number, Row>> {
   const messages = new Map<string, Map<number, Row>>();
   for (const line of lines) {
     const [proto = "", message = "", field = "", number = "", label = "", type = ""] = line.split("\t");
-    // A message of the same package is named without it.
+    // Names in the same package are relative.
     const full = type.replace(/\b(?<![.\w])[A-Z]\w*/, `.${proto}.$&`).replace(/^map<string, /, "map<string,");
     const [, before = "", named = "", after = ""] = /^(map<string,)?([^>]*)(>?)$/.exec(full) ?? [];
     const row = { field, label, type: `${before}${WRAPPED_LIST.test(named) ? "a list of its own" : named}${after}` };
@@ -51,7 +51,7 @@ function messageDifferences(name: string, ours: Map<number, Row> | undefined, th
   });
 }
 
-/** Names in protobuf are made from those in Go, and differ from those in JSON in upper and lower case. The wire has no names. */
+/** Protobuf names are derived from Go names, and differ from JSON names in case. The wire format has no names. */
 function comparable(text: string): string {
   return text.toLowerCase();
 }
@@ -95,7 +95,7 @@ function messageType(schema: Schema): string {
   return "format" in schema ? (SCALARS[schema.format ?? ""] ?? `${schema.type} ${schema.format}`) : schema.type;
 }
 
-/** "k8s.io.api.core.v1.Pod" of "io.k8s.api.core.v1.Pod": protobuf turns the host round, and has no hyphens. */
+/** "k8s.io.api.core.v1.Pod" of "io.k8s.api.core.v1.Pod": protobuf reverses the host, and has no hyphens. */
 function protobufName(openApiName: string): string {
   return openApiName.replace(/^io\.k8s\./, "k8s.io.").replaceAll("-", "_");
 }

@@ -8,7 +8,7 @@ const found = [
   { comparison: "numbers", text: "A.x: ours 1, theirs 2" },
 ];
 
-test("each difference stands above its explanation, and all being explained is fine", () => {
+test("each difference is printed above its explanation, and the report passes if all are explained", () => {
   const report = reportOf(found, [
     { comparison: "fields", difference: /^A\./, why: "A is special" },
     { comparison: "numbers", difference: "A.x: ours 1, theirs 2", why: "x is counted twice" },
@@ -29,15 +29,15 @@ test("each difference stands above its explanation, and all being explained is f
   });
 });
 
-test("a difference without an explanation is not fine, and an explanation is of one comparison only", () => {
+test("a difference without an explanation fails, and an explanation applies to one comparison only", () => {
   const report = reportOf(found, [{ comparison: "fields", difference: /^A\./, why: "A is special" }]);
 
   deepEqual(report.lines.slice(-2), ["numbers: A.x: ours 1, theirs 2", "3 differences, 2 explained, 1 unexplained"]);
   deepEqual(report.ok, false);
 });
 
-test("an explanation of nothing is not fine", () => {
+test("an unused explanation fails", () => {
   const report = reportOf([], [{ comparison: "fields", difference: "B", why: "was so once" }]);
 
-  deepEqual(report, { lines: ["Explains nothing any more: fields: B", "0 differences, 0 explained, 0 unexplained"], ok: false });
+  deepEqual(report, { lines: ["Unused explanation: fields: B", "0 differences, 0 explained, 0 unexplained"], ok: false });
 });

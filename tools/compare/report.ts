@@ -1,4 +1,4 @@
-/** What is printed of the differences that were found: those with an explanation by explanation, then what is wrong, then the count. */
+/** Formats the differences: explained ones by explanation, then problems, then the totals. */
 import type { Explanation } from "./explained.ts";
 
 export interface Difference {
@@ -9,7 +9,7 @@ export interface Difference {
 
 export interface Report {
   readonly lines: readonly string[];
-  /** False if a difference has no explanation, and if an explanation explains nothing any more. */
+  /** False if a difference has no explanation, or an explanation is unused. */
   readonly ok: boolean;
 }
 
@@ -29,7 +29,7 @@ export function reportOf(differences: readonly Difference[], explanations: reado
   return {
     lines: [
       ...explained,
-      ...stale.map(({ comparison, difference }) => `Explains nothing any more: ${comparison}: ${String(difference)}`),
+      ...stale.map(({ comparison, difference }) => `Unused explanation: ${comparison}: ${String(difference)}`),
       ...unexplained,
       `${differences.length} differences, ${counts}`,
     ],

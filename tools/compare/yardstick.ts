@@ -1,4 +1,4 @@
-/** Finds a yardstick by its name. Theirs end in a version of upstream (openapi-v3-1.36, protobuf-fields-1.36.tsv): the newest counts. */
+/** Finds a yardstick by name. Names end with an upstream version (openapi-v3-1.36, protobuf-fields-1.36.tsv): the newest is used. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 

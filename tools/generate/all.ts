@@ -1,4 +1,7 @@
-/** The files under src/ that are made and not written, in this order: the last reads what those before it made. One more is its file here and one line in this list. Git ignores what they make. */
+/**
+ * Generators of files under src/, in this order: the last one reads the output of the others. One more is its file here and one line in
+ * this list. Git ignores their output.
+ */
 import { apiTypes } from "./api-types.ts";
 import { descriptions } from "./descriptions.ts";
 import type { Generator } from "./generator.ts";

@@ -1,6 +1,6 @@
 /**
- * The tables of tables/, as values: what is known of all types of the built-in API except what their documentation says
- * (documentation.ts). The names are short here ("core.v1.Pod"); `openApiName` makes them long.
+ * The tables of tables/ as values: all facts about the types of the built-in API except their documentation (documentation.ts). Names are
+ * short here ("core.v1.Pod"); `openApiName` returns the long form.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export interface ApiPackage {
   /** "io.k8s.api.core.v1" */
   readonly openApi: string;
   readonly group: string;
-  /** "" for what is not versioned (runtime, version). */
+  /** "" for unversioned packages (runtime, version). */
   readonly version: string;
   readonly types: readonly ApiType[];
 }
@@ -23,15 +23,15 @@ export interface ApiType {
   readonly shortName: string;
   readonly atomic: boolean;
   readonly inProtobuf: boolean;
-  /** Which field says what member of a union is given: "by kind", "by nothing". Empty: it is no union. */
+  /** The field that discriminates the members of a union: "by kind", "by nothing". Empty: not a union. */
   readonly union: string;
   readonly fields: readonly ApiField[];
 }
 
 export interface ApiField {
-  /** Empty: the fields of the struct of `form` stand here in JSON. */
+  /** Empty: inlined, the fields of the struct of `form` are at this place in JSON. */
   readonly name: string;
-  /** 0: it is not written in protobuf. */
+  /** 0: not in protobuf. */
   readonly number: number;
   /** As tables/facts.ts explains. */
   readonly form: string;

@@ -14,7 +14,7 @@ function interfaceIn(path: string, name: string): string[] {
   return (body ?? "").trimEnd().split("\n");
 }
 
-test("there is a file per group and version, with the group's name for its folder", () => {
+test("there is a file per group and version, in a folder named after the group", () => {
   const paths = files.map(({ path }) => path);
 
   for (const path of ["core/v1.ts", "meta/v1.ts", "apps/v1.ts", "autoscaling/v2.ts", "rbac.authorization.k8s.io/v1.ts"]) {
@@ -22,7 +22,7 @@ test("there is a file per group and version, with the group's name for its folde
   }
 });
 
-test("a kind always has its apiVersion, its kind and metadata", () => {
+test("a kind always has apiVersion, kind and metadata", () => {
   deepEqual(interfaceIn("apps/v1.ts", "Deployment"), [
     '  readonly apiVersion: "apps/v1";',
     '  readonly kind: "Deployment";',
@@ -32,11 +32,11 @@ test("a kind always has its apiVersion, its kind and metadata", () => {
   ]);
 });
 
-test("what is no kind need not have metadata, and a name least of all", () => {
+test("a type that is not a kind has optional metadata without a required name", () => {
   deepEqual(interfaceIn("core/v1.ts", "PodTemplateSpec"), ["  readonly metadata?: Partial<ObjectMeta>;", "  readonly spec?: PodSpec;"]);
 });
 
-test("fields are readonly, optional if they are, and of the type that JSON has", () => {
+test("fields are readonly, optional where OpenAPI says so, and have the JSON type", () => {
   deepEqual(interfaceIn("core/v1.ts", "ContainerPort"), [
     "  readonly name?: string;",
     "  readonly hostPort?: number;",
@@ -54,7 +54,7 @@ test("fields are readonly, optional if they are, and of the type that JSON has",
   deepEqual(interfaceIn("apps/v1.ts", "ControllerRevision")[3], "  readonly data?: Json;");
 });
 
-test("types of other packages are imported from their files, and the metadata from where it is written by hand", () => {
+test("types of other packages are imported from their files, and ObjectMeta from the handwritten one", () => {
   const { text = "" } = files.find(({ path }) => path.endsWith("/batch/v1.ts")) ?? {};
 
   deepEqual(text.match(/^import .*$/gm), [
@@ -64,7 +64,7 @@ test("types of other packages are imported from their files, and the metadata fr
   ]);
 });
 
-test("objects of the types are objects of the API, and wrong ones are not", () => {
+test("objects of the API satisfy the types, and invalid ones do not", () => {
   const template: PodTemplateSpec = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web" }] } };
   const deployment: Deployment = {
     apiVersion: "apps/v1",
@@ -73,7 +73,7 @@ test("objects of the types are objects of the API, and wrong ones are not", () =
     spec: { selector: { matchLabels: { app: "web" } }, template },
   };
   const object: KubeObject = deployment;
-  // @ts-expect-error: it is not one of the values.
+  // @ts-expect-error: not one of the values.
   const port: ContainerPort = { containerPort: 80, protocol: "ICMP" };
   // @ts-expect-error: a Pod has a name.
   const pod: Pod = { apiVersion: "v1", kind: "Pod", metadata: {} };

@@ -1,15 +1,15 @@
 /**
- * The TypeScript types of the built-in API, one file per group and version: src/api/generated/apps/v1.ts. Everything is readonly; what
- * OpenAPI requires is required. A kind at the root always has apiVersion, kind and metadata, for that is how the server hands it out.
- * The metadata of all objects is written by hand (machinery/object.ts) and used here.
- * Types, not interfaces: TypeScript lets only an object type without a name of its own be used as a JsonObject.
+ * Generates the TypeScript types of the built-in API, one file per group and version: src/api/generated/apps/v1.ts. Everything is readonly;
+ * what OpenAPI requires is required. A kind at the root always has apiVersion, kind and metadata, as the server returns it. The metadata of
+ * all objects is handwritten (machinery/object.ts) and imported.
+ * Type aliases, not interfaces: only an alias of an object type is assignable to JsonObject.
  */
 import { type ApiField, type ApiPackage, type ApiTables, type ApiType, packageNameOf, readApiTables, shortNameOf } from "./api-tables.ts";
 import { type Documentation, readDocumentation } from "./documentation.ts";
 import type { GeneratedFile, Generator } from "./generator.ts";
 import { kindsOf } from "./kinds.ts";
 
-/** Types of meta/v1 that machinery/object.ts has. */
+/** Types of meta/v1 that are defined in machinery/object.ts. */
 const BY_HAND = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference"].map((name) => `meta.v1.${name}`);
 const METADATA = ["meta.v1.ObjectMeta", "meta.v1.ListMeta"];
 
@@ -46,7 +46,7 @@ class TypesFile {
   private readonly one: ApiPackage;
   private readonly tables: ApiTables;
   private readonly documentation: Documentation;
-  /** Names by the module they come from. */
+  /** Imported names by module. */
   private readonly imports = new Map<string, Set<string>>();
 
   constructor(one: ApiPackage, tables: ApiTables, documentation: Documentation) {
@@ -72,7 +72,7 @@ class TypesFile {
       : `export type ${type.shortName} = {\n${members.map((member) => `  readonly ${member};\n`).join("")}};\n`;
   }
 
-  /** Of a type, or of one whose fields stand in those of `root`. */
+  /** Of a type, or of one whose fields are inlined in those of `root`. */
   private membersOf(type: ApiType, root: ApiType): string[] {
     const documented = this.documentation.ofType(type.name)?.fields;
     const [kind, another] = kindsOf(this.one, root, this.tables);
@@ -115,7 +115,7 @@ class TypesFile {
   }
 }
 
-/** The group as it is written in apiVersion; "core" and "meta" for the two that have none. */
+/** The group as in apiVersion; "core" and "meta" for the two without one. */
 function folderOf({ name, group }: ApiPackage): string {
   return name === "core.v1" ? "core" : name === "meta.v1" ? "meta" : group;
 }
@@ -124,7 +124,7 @@ function typeMetaOf([group, version]: readonly [string, string], kind: string): 
   return [`apiVersion: "${group === "" ? version : `${group}/${version}`}"`, `kind: "${kind}"`];
 }
 
-/** What is no kind of its own (a Pod's template) need not have a name. */
+/** A type that is not a kind itself (a Pod template) needs no name. */
 function metadataOf(field: ApiField, text: string, isRoot: boolean): string {
   return isRoot ? `${field.name}: ${text}` : `${field.name}?: Partial<${text}>`;
 }

@@ -1,6 +1,6 @@
 /**
- * The descriptions of all types and fields, and what else only documents show, apart from the schemas: nothing but OpenAPI and
- * `kubectl explain` needs them. One text, which src/api/descriptions.ts reads.
+ * Generates the descriptions of all types and fields and other documentation, separate from the schemas: only OpenAPI and `kubectl explain`
+ * need them. One text, which src/api/descriptions.ts reads.
  */
 import type { DescriptionData, TypeDescription } from "../../src/api/descriptions.ts";
 import { type ApiTables, type ApiType, packageNameOf, readApiTables, shortNameOf } from "./api-tables.ts";
@@ -9,7 +9,7 @@ import type { Generator } from "./generator.ts";
 import { isKind } from "./kinds.ts";
 import { stringLiteral } from "./string-literal.ts";
 
-/** Types that have no row in the tables, because they are not made of fields. */
+/** Types without rows in the tables, because they have no fields. */
 const WITHOUT_FIELDS = [
   "io.k8s.apimachinery.pkg.api.resource.Quantity",
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
@@ -23,7 +23,7 @@ const WITHOUT_FIELDS = [
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray",
 ];
 
-/** What no package describes, in our words. */
+/** Descriptions that no package has. */
 const DESCRIBED_HERE: Readonly<Record<string, string>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity":
     "Quantity is a number with an optional unit: a power of 1000 (n, u, m, k, M, G, T, P, E), a power of 1024 (Ki, Mi, Gi, Ti, Pi, Ei) or an exponent of ten (e3). At most three digits follow the decimal point.",

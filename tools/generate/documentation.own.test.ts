@@ -40,7 +40,7 @@ export declare class Widget extends Model<IWidget> implements IWidget {
 }
 `;
 
-test("descriptions and enumerations are read from a declaration, without what makes them a comment", () => {
+test("descriptions and enumerations are read from a declaration, without comment markers", () => {
   deepEqual(parseDeclaration(DECLARATION, "Widget"), {
     description: 'Widget is a thing.\n\nIt has *parts*, see "*/part".',
     fields: new Map([
@@ -53,7 +53,7 @@ test("descriptions and enumerations are read from a declaration, without what ma
   });
 });
 
-test("a type that is another name for a string is described", () => {
+test("an alias of string has a description", () => {
   const text = "/**\n * Time is a moment.\n */\nexport type ITime = string;\nexport type Time = ITime;\n";
 
   deepEqual(parseDeclaration(text, "Time"), { description: "Time is a moment.", fields: new Map() });
@@ -72,7 +72,7 @@ test("the packages and the tables have the same fields, so they are of the same 
   equal(compared.length > 550, true, `only ${compared.length} types are in both`);
 });
 
-test("a type that is only ever inlined is documented by those that it is inlined in", () => {
+test("a type that is only inlined is documented by the types that inline it", () => {
   const documentation = readDocumentation(root, tables);
 
   deepEqual(documentation.ofType("core.v1.EphemeralContainerCommon")?.fields.get("imagePullPolicy")?.enum, [

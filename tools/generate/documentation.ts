@@ -1,6 +1,6 @@
 /**
- * What the packages of types say of the API beyond the tables: descriptions, and the values that an enumeration may have. Read from
- * their declaration files, which are printed by a program and so have one form: a doc comment and then one member, indented by four.
+ * Reads descriptions and enumeration values of the API from the declaration files of the packages of types, which are generated and so have
+ * one form: a doc comment and then one member, indented by four.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface FieldDocumentation {
 }
 
 export interface Documentation {
-  /** By short name. Undefined if the packages do not have the type: what is no resource and no part of one (Table, ListOptions). */
+  /** By short name. Undefined if the packages do not have the type: neither a resource nor a part of one (Table, ListOptions). */
   ofType(name: string): TypeDocumentation | undefined;
 }
 
@@ -35,13 +35,13 @@ export function readDocumentation(root: string, tables: ApiTables): Documentatio
   return { ofType };
 }
 
-/** The packages do not have a type that is inlined wherever it is used; its fields are described in any of those that do so. */
+/** The packages lack types that are always inlined; their fields are described in the types that inline them. */
 function outerTypes({ packages }: ApiTables): Map<string, string> {
   const types = packages.flatMap((one) => one.types);
   return new Map(types.flatMap(({ name, fields }) => fields.filter((field) => field.name === "").map(({ form }) => [form, name])));
 }
 
-/** Undefined if there is no such declaration. */
+/** Undefined if the declaration does not exist. */
 export function documentationOf(root: string, one: DocumentedPackage, type: string): TypeDocumentation | undefined {
   const file = join(root, "node_modules", folderOf(one), `${type}.d.ts`);
   return existsSync(file) ? parseDeclaration(readFileSync(file, "utf8"), type) : undefined;
@@ -66,14 +66,14 @@ export function parseDeclaration(text: string, type: string): TypeDocumentation 
   const members = body.matchAll(/^(?: {4}\/\*\*\n((?: {5}\*.*\n)*?) {5}\*\/\n)? {4}"([^"]+)"\??: ([^;]*(?:;\n {4}\})?);/gm);
   const fields = new Map<string, FieldDocumentation>();
   for (const [, comment = "", name = "", typeText = ""] of members) {
-    // A kind's apiVersion and kind have one value each, which is not an enumeration.
+    // apiVersion and kind of a kind have one value each, which is not an enumeration.
     const isLiteral = isKind && (name === "apiVersion" || name === "kind");
     fields.set(name, { description: textOf(comment), enum: isLiteral ? [] : enumOf(typeText) });
   }
   return { description: textOf(start[1] ?? ""), fields };
 }
 
-/** The text that became the comment: without what marks it as one, and without the tag that editors strike names out for. */
+/** The text of a comment, without its markers and the tag for deprecated names. */
 function textOf(comment: string): string {
   const lines = comment.split("\n").map((line) => line.replace(/^ *\* ?/, ""));
   return lines

@@ -11,7 +11,7 @@ const root = packageDirectory(import.meta.dirname);
 const clone = mkdtempSync(join(tmpdir(), "k8ts-generate-"));
 after(() => rmSync(clone, { recursive: true }));
 
-/** What is in the repository and nothing that was made from it. */
+/** The content of the repository without generated files. */
 function makeClone(): void {
   for (const part of ["package.json", "tools"]) cpSync(join(root, part), join(clone, part), { recursive: true });
   cpSync(join(root, "src"), join(clone, "src"), { recursive: true, filter: (path) => !path.endsWith("/generated") });
@@ -30,7 +30,7 @@ function filesIn(directory: string): string[] {
     .sort();
 }
 
-test("a fresh clone with nothing but its packages makes what this one has, and a second time writes nothing", () => {
+test("a fresh clone with only its packages generates the same files, and a second run writes nothing", () => {
   makeClone();
   generate();
 
@@ -43,7 +43,7 @@ test("a fresh clone with nothing but its packages makes what this one has, and a
   deepEqual(times(), before);
 });
 
-test("any text survives being made a literal", async () => {
+test("stringLiteral round-trips any text", async () => {
   const text = `it's "quoted"\\ \\n\n\r\u2028\u2029 \${x} \u00e9`;
   const program = encodeURIComponent(`export const text = ${stringLiteral(text)};`);
 

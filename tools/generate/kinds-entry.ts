@@ -1,6 +1,6 @@
 /**
- * The package's entry `k8ts/kinds`: every built-in kind as a value that a client is given, and the types of their objects, by group and
- * version. Made from api/all.ts, so that one more kind is still one line there.
+ * Generates the package's entry `k8ts/kinds`: every built-in kind as a value for clients, and the types of their objects, by group and
+ * version. Derived from api/all.ts, so that one more kind is still one line there.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ function groupVersions(root: string): readonly string[] {
     .toSorted();
 }
 
-/** "coreV1", "rbacV1": the first word of the group is enough to tell them apart. */
+/** "coreV1", "rbacV1": the first word of the group is unique. */
 function typesName(path: string): string {
   const [group = "", version = ""] = path.split("/");
   return `${group.split(".")[0]}${version[0]?.toUpperCase()}${version.slice(1)}`;

@@ -1,15 +1,15 @@
-/** Which groups and versions have a kind with this type at its root. A type is one if it has the fields apiVersion and kind in front. */
+/** Computes the groups and versions of which a type is a kind. A type is one if apiVersion and kind are its first fields. */
 import type { ApiPackage, ApiTables, ApiType } from "./api-tables.ts";
 
 const TYPE_META = "meta.v1.TypeMeta";
 
-/** Answers that are the same for the whole server are of the core group. */
+/** Responses that are the same for the whole server are in the core group. */
 const OF_CORE = ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"];
 const OF_META = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"];
-/** Every group and version has these, because they are sent to its paths or by them. */
+/** Every group and version has these, because its paths accept or return them. */
 const OF_ALL = ["CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"];
 
-/** Their types are only ever parts of answers. */
+/** Only parts of responses. */
 const WITHOUT_PATHS = ["meta.v1", "apidiscovery.v2"];
 
 export function kindsOf({ name, group, version }: ApiPackage, type: ApiType, tables: ApiTables): readonly (readonly [string, string])[] {

@@ -1,4 +1,7 @@
-/** The schemas of the built-in API as one compact text, from the tables and the enumerations of the packages: src/api/schemas.ts reads it. */
+/**
+ * Generates the schemas of the built-in API as one compact text, from the tables and the enumerations of the packages: src/api/schemas.ts
+ * reads it.
+ */
 import type { FieldDetails, FieldRow, TypeRow } from "../../src/api/schemas.ts";
 import type { Field } from "../../src/api/machinery/schema.ts";
 import { type ApiField, type ApiTables, type ApiType, readApiTables } from "./api-tables.ts";

@@ -1,4 +1,4 @@
-/** The version of package.json as a constant, so that `k8ts --version` reads no file. */
+/** Generates the version of package.json as a constant, so that `k8ts --version` reads no file. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Generator } from "./generator.ts";

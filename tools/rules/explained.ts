@@ -1,8 +1,8 @@
-/** Why a rule of upstream is shown by no test. An explanation that no rule needs any more fails the run, so that none goes stale. */
+/** Explains each rule of upstream that no test covers. An unused explanation fails the run, so that none becomes stale. */
 export interface Explanation {
-  /** Of one kind, or of all if there is none. */
+  /** Restricts it to one kind; default: all. */
   readonly kind?: string;
-  /** Of the rule as rules.ts describes it. */
+  /** The rule as rules.ts describes it. */
   readonly rule: string | RegExp;
   readonly why: string;
 }
@@ -10,19 +10,19 @@ export interface Explanation {
 export const explanations: readonly Explanation[] = [
   {
     rule: /^InternalError /,
-    why: "Upstream says so where its own code is wrong, or where a type of Go has a value that JSON cannot give it.",
+    why: "Upstream reports it for its own defects, or for Go values that JSON cannot express.",
   },
   {
     rule: /error generating diff/,
-    why: "Upstream says so if it cannot print an object that it has just decoded.",
+    why: "Upstream reports it if it cannot encode an object that it has just decoded.",
   },
   {
     rule: /: must be an integer or percentage \(e\.g '5%%'\)/,
-    why: "A value that is neither a number nor a text is refused when it is decoded.",
+    why: "A value that is neither a number nor a string is rejected when it is decoded.",
   },
   {
     rule: /^FieldValueRequired resourceVersion \(/,
-    why: "A write that does not name a resourceVersion is given that of the object before it is checked.",
+    why: "A write without a resourceVersion gets that of the object before validation.",
   },
   {
     rule: /: (hostProcess containers are )?disallowed by cluster policy/,
@@ -35,22 +35,22 @@ export const explanations: readonly Explanation[] = [
   },
   {
     rule: /^FieldValue(Invalid|Required|Forbidden) \S*([eE]xpression): (…|too complex)/,
-    why: "What is wrong in an expression is known when it is compiled: CEL comes with the issue on extensions.",
+    why: "Errors in an expression are known when it is compiled: CEL comes with the issue on extensions.",
   },
   {
     kind: "CustomResourceDefinition",
     rule: /^FieldValue(Duplicate|Forbidden) (items\.default \|\| openAPIV3Schema\.default \|\| properties\.default)? ?\(validate\)$/,
-    why: "A default is refused in this way only by a rule that gives it as its reason: CEL comes with the issue on extensions.",
+    why: "A default is rejected in this way only by a rule with this reason: CEL comes with the issue on extensions.",
   },
   {
     kind: "CustomResourceDefinition",
     rule: /^FieldValueInvalid \S+\.(JSONPath|\w+Path): must (not be empty|be a json path in the dot notation) /,
-    why: "Upstream asks before whether the path is empty, and after splitting it whether there are no parts, of which there is always one.",
+    why: "Upstream checks first whether the path is empty, and after splitting it whether there are no parts; there is always one.",
   },
   {
     kind: "CustomResourceDefinition",
     rule: /^FieldValueInvalid versions\.schema: error building validator/,
-    why: "Only a reference to another schema can fail to be built, and references are refused before.",
+    why: "Only a reference to another schema can fail to build, and references are rejected earlier.",
   },
   {
     kind: "CustomResourceDefinition",
@@ -60,12 +60,12 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "CustomResourceDefinition",
     rule: /^FieldValueRequired schema\.openAPIV3Schema \|\| validation\.openAPIV3Schema: because it is defined in/,
-    why: "Said of a condition on something without a schema; the root has one, or nothing is checked.",
+    why: "Applies to a condition on something without a schema; the root has one, or nothing is checked.",
   },
   {
     kind: "CustomResourceDefinition",
     rule: /mutually exclusive|may not all be set to identical values| spec\.(version|validation): /,
-    why: "About fields of upstream's internal type, which no version that is served can set.",
+    why: "Fields of upstream's internal type, which no served version can set.",
   },
   {
     kind: "RuntimeClass",
@@ -104,36 +104,36 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "PersistentVolumeClaim",
     rule: /^FieldValueInvalid (spec\.resources|status\.allocatedResources): must be an integer /,
-    why: "Upstream asks this of storage, which may be a broken number.",
+    why: "Upstream checks this for storage, which may be fractional.",
   },
   {
     kind: "PersistentVolumeClaim",
     rule: /^FieldValueInvalid spec\.resources: must be greater than or equal to 0 /,
-    why: "Upstream asks before whether it is greater than zero, and goes on only then.",
+    why: "Upstream checks before whether it is greater than zero, and continues only then.",
   },
   {
     kind: "PersistentVolumeClaim",
     rule: /^FieldValueInvalid status\.allocatedResources: must be greater than or equal to 0 /,
-    why: "Upstream says so of amounts below -9.2E whose int64 has overflowed. Ours has one message for all amounts below zero.",
+    why: "Upstream reports this for amounts below -9.2E whose int64 has overflowed. Ours has one message for all negative amounts.",
   },
   {
     kind: "CSIDriver",
     rule: /^FieldValueRequired spec\.(attachedRequired|podInfoOnMount|seLinuxMount|storageCapacity) /,
-    why: "The defaults fill it in.",
+    why: "Set by defaults.",
   },
   {
     kind: "StorageClass",
     rule: /^FieldValueRequired volumeBindingMode /,
-    why: "The defaults fill it in.",
+    why: "Set by defaults.",
   },
   {
     kind: "IngressClass",
     rule: /^FieldValueRequired parameters\.scope /,
-    why: "The defaults fill it in.",
+    why: "Set by defaults.",
   },
   {
     rule: /^FieldValueRequired (spec\.failurePolicy|match(Constraints|Resources)\.(matchPolicy|namespaceSelector|objectSelector)) \(validate/,
-    why: "The defaults of admission policies and their bindings fill it in.",
+    why: "Set by the defaults of admission policies and their bindings.",
   },
   {
     rule: /^FieldValueForbidden spec\.param(Kind|Ref): cannot identify user /,
@@ -142,22 +142,22 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "ValidatingAdmissionPolicy",
     rule: /^FieldValueRequired validations\.message: message must be specified if expression contains line breaks/,
-    why: "Upstream asks whether the message is empty only after it has found that the same message contains line breaks.",
+    why: "Upstream checks whether the message is empty only after it has found line breaks in it.",
   },
   {
     kind: "CertificateSigningRequest",
     rule: /^FieldValueForbidden status\.certificate: updates may not set certificate content/,
-    why: "A write that may not set the certificate is given the one that was there before it is checked.",
+    why: "A write that may not set the certificate gets the previous one before validation.",
   },
   {
     kind: "EndpointSlice",
     rule: /^FieldValue(Invalid|TooMany) endpoints\.deprecatedTopology: /,
-    why: "Version v1 drops what is written there, and no other version is served.",
+    why: "Version v1 drops the field, and no other version is served.",
   },
   {
     kind: "EndpointSlice",
     rule: "FieldValueInvalid endpoints.addresses: must be a valid IP address (validateEndpoints)",
-    why: "Upstream asks once more of addresses that it has found to be valid, in a stricter way.",
+    why: "Upstream validates addresses a second time, more strictly, after the first validation has passed.",
   },
   {
     kind: "PriorityLevelConfiguration",
@@ -166,12 +166,12 @@ export const explanations: readonly Explanation[] = [
   },
   {
     rule: /^FieldValueInvalid (opaque\.parameters|devices\.data): error parsing data as JSON: /,
-    why: "Only protobuf can carry what is no JSON, and ours refuses that when it is decoded.",
+    why: "Only protobuf can carry invalid JSON, which our decoder rejects.",
   },
   {
     kind: "ResourceClaim",
     rule: "FieldValueRequired devices.data (validateDeviceStatus)",
-    why: "Data that is null counts as absent, as it does where upstream decodes JSON.",
+    why: "Data that is null counts as absent, as in upstream's JSON decoder.",
   },
   {
     kind: "ResourceClaim",
@@ -181,15 +181,15 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "ResourceClaim",
     rule: /^FieldValueRequired tolerations\.operator \(validateDeviceToleration\)/,
-    why: "The defaults fill it in.",
+    why: "Set by defaults.",
   },
   {
     rule: /^FieldValueRequired (constraints\.(distinct|match)Attribute|devices\.(attributes|capacity)) \(validateDevice/,
-    why: "Said of a driver's name that is empty; a domain that is empty is refused before, in other words.",
+    why: "Applies to an empty driver name; an empty domain is rejected earlier, with another message.",
   },
   {
     rule: /^FieldValueTooMany (status\.devices|devices\.(attributes|capacity)): has too many items /,
-    why: "These have no limit of their own.",
+    why: "These have no separate limit.",
   },
   {
     kind: "ResourceSlice",
@@ -198,12 +198,12 @@ export const explanations: readonly Explanation[] = [
   },
   {
     rule: /^FieldValueRequired spec\.template \(Validate(Deployment|ReplicaSet|StatefulSet)Spec\)/,
-    why: "The template is part of upstream's type, so there always is one; without containers it is refused for that.",
+    why: "The template is a value in upstream's type, so it always exists; without containers it is rejected for that.",
   },
   {
     kind: "Deployment",
     rule: /^FieldValueRequired strategy\.rollingUpdate: this should be defaulted/,
-    why: "Defaults give steps to every strategy that rolls.",
+    why: "Every rolling strategy has steps by default.",
   },
   {
     kind: "StatefulSet",
@@ -213,61 +213,61 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "DaemonSet",
     rule: /^FieldValueInvalid spec\.templateGeneration: /,
-    why: "Before it is checked the number becomes at least 1 on a create; on an update it is the one before, and one more with a new template.",
+    why: "Before validation the number becomes at least 1 on create; on update it is the previous one, incremented with a new template.",
   },
   {
     kind: "ControllerRevision",
     rule: /^FieldValueInvalid data: error parsing data: /,
-    why: "JSON that cannot be read fails when the request is decoded; here also that within protobuf (machinery/codec/protobuf.ts).",
+    why: "Invalid JSON is rejected when the request is decoded, in protobuf as well (machinery/codec/protobuf.ts).",
   },
   {
     kind: "Job",
     rule: /^FieldValueInvalid status\.conditions: cannot set SuccessCriteriaMet(=True for Job without SuccessPolicy| to NonIndexed Job) /,
-    why: "The feature JobManagedBy is on by default, and with it every Job may have the condition.",
+    why: "The feature JobManagedBy is on by default, and permits the condition on every Job.",
   },
   {
     kind: "Eviction",
     rule: /^FieldValueInvalid deleteOptions\.ignoreStoreReadErrorWithClusterBreakingPotential: /,
-    why: "Not stored, so checked by who carries it out: apiserver/resources/pod/eviction.ts, shown by its test.",
+    why: "Not stored, so validated where it is executed: apiserver/resources/pod/eviction.ts, covered by its test.",
   },
   {
     kind: "Scale",
     rule: /^FieldValueInvalid spec\.replicas: must be greater than or equal to 0 \(ValidateScale\)/,
-    why: "Not stored, so checked by who carries it out: apiserver/verbs/scale.ts, shown by its test.",
+    why: "Not stored, so validated where it is executed: apiserver/verbs/scale.ts, covered by its test.",
   },
   {
     kind: "Service",
     rule: /^FieldValueInvalid (ports\.nodePort: provided port is already allocated|spec\.clusterIPs: failed to allocate IP …: …)/,
-    why: "Known to who gives out the numbers: apiserver/resources/service/service-extension.ts, shown by its test and service-numbers.test.ts.",
+    why: "Reported by the allocator: apiserver/resources/service/service-extension.ts, covered by its test and service-numbers.test.ts.",
   },
   {
     kind: "Service",
     rule: "FieldValueInvalid spec.clusterIPs: failed to allocate IP: … (Allocators.allocIPs)",
-    why: "Upstream says so if its store fails while it looks for any free address; that there is none left is another error.",
+    why: "Upstream reports it if its store fails while it allocates an address; an exhausted range is another error.",
   },
   {
     kind: "Service",
     rule: /^FieldValueInvalid spec\.clusterIPs: unknown is not configured on this cluster /,
-    why: "Addresses that are none are refused right before.",
+    why: "Invalid addresses are rejected earlier.",
   },
   {
     kind: "Service",
     rule: "FieldValueInvalid spec.externalIPs: must be a valid IP address (validateService)",
-    why: "Only of an address that was stored before it was checked: a new one has been refused in other words.",
+    why: "Applies only to addresses stored before validation existed: a new one is rejected with another message.",
   },
   {
     kind: "Service",
     rule: /^FieldValueRequired spec\.(type|healthCheckNodePort) \(validateService/,
-    why: "The type has a default, and a port for the health check is given out before the Service is checked.",
+    why: "The type has a default, and the health check port is allocated before validation.",
   },
   {
     rule: /^FieldValue\w+ (: `tailLines` and specific|stream: (supported values: …|must be specified) )/,
-    why: "The feature PodLogsQuerySplitStreams is off by default, and no stream may be named.",
+    why: "The feature PodLogsQuerySplitStreams is off by default, and the stream cannot be selected.",
   },
   {
     kind: "Pod",
     rule: /^FieldValueForbidden status\.nodeName: may not be changed directly /,
-    why: "A write of the status keeps the spec, which is what this compares.",
+    why: "A status write keeps the spec, which is what this compares.",
   },
   {
     rule: /^FieldValueForbidden containers\.restartPolicy: may not be set for non-init containers /,
@@ -279,15 +279,15 @@ export const explanations: readonly Explanation[] = [
   },
   {
     rule: /^FieldValueForbidden livenessProbe\.exec \|\| \S.*: may not specify more than 1 handler type /,
-    why: "Upstream looks at exec first, so it is never one more.",
+    why: "Upstream checks exec first, so it is never the second.",
   },
   {
     rule: /^FieldValueInvalid (downwardAPI|valueFrom)\.fieldRef: does not support subscript /,
-    why: "Such a path has been refused at fieldRef.fieldPath, in other words.",
+    why: "Such a path is rejected at fieldRef.fieldPath, with another message.",
   },
   {
     rule: /^FieldValueInvalid grpc\.port: must be no more than 15 characters /,
-    why: "This port is a number: a name is refused when it is decoded.",
+    why: "This port is a number: a name is rejected when it is decoded.",
   },
   {
     rule: /^FieldValueInvalid initContainers\.resizePolicy: must not be set for init containers /,
@@ -295,7 +295,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     rule: /^FieldValueInvalid io\/tolerations\.value \|\| tolerations\.value: /,
-    why: "The feature TaintTolerationComparisonOperators is off by default, and the operators that compare are refused.",
+    why: "The feature TaintTolerationComparisonOperators is off by default, and the comparison operators are rejected.",
   },
   {
     rule: /^FieldValueInvalid livenessProbe\.sleep \|\| \S.*: must be greater than 0 and less than terminationGracePeriodSeconds /,
@@ -303,18 +303,18 @@ export const explanations: readonly Explanation[] = [
   },
   {
     rule: /^FieldValueInvalid spec\.imagePullSecrets: only name may be set /,
-    why: "Upstream's type has nothing but a name.",
+    why: "Upstream's type has only a name.",
   },
   {
     rule: /^FieldValueInvalid topologySpreadConstraints\.matchLabelKeys: exists in both matchLabelKeys and labelSelector /,
-    why: "Only of pods from before MatchLabelKeysInPodTopologySpreadSelectorMerge, which is on: now it is said of the constraint itself.",
+    why: "Applies only to Pods from before MatchLabelKeysInPodTopologySpreadSelectorMerge, which is on: now the constraint itself is reported.",
   },
   {
     rule: /^FieldValueRequired (containers\.(imagePullPolicy|terminationMessagePolicy) \|\| .*|fieldRef\.apiVersion|httpGet\.path|image\.pullPolicy) \(validate/,
-    why: "Defaults fill it in, also where it is an empty text.",
+    why: "Set by defaults, also for an empty string.",
   },
   {
     rule: /^FieldValueRequired spec\.volumes: must specify a volume type /,
-    why: "A volume without a source is an empty directory by default.",
+    why: "A volume without a source is an emptyDir by default.",
   },
 ];

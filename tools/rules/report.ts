@@ -1,15 +1,15 @@
-/** What is printed of the rules: for each kind the counts and the rules that no test shows, then what is wrong, then the count of all. */
+/** Formats the coverage of the rules: totals and uncovered rules per kind, then problems, then the totals of all. */
 import type { Explanation } from "./explained.ts";
 import { describeRule, type Rule } from "./rules.ts";
 
 export interface Report {
   readonly lines: readonly string[];
-  /** False if a rule is neither shown nor explained, and if an explanation explains nothing any more. */
+  /** False if a rule is neither covered nor explained, or an explanation is unused. */
   readonly ok: boolean;
 }
 
 interface Options {
-  /** Only the rules of this kind; whether explanations are needed is not known then. */
+  /** Only the rules of this kind; unused explanations are not detected then. */
   readonly kind?: string | undefined;
 }
 
@@ -28,14 +28,14 @@ export function reportOf(
   return {
     lines: [
       ...kinds.flatMap((one) => linesOfKind(one, kind === undefined ? listedAt(wanted, one) : wanted, { shown, needed })),
-      ...stale.map(({ rule }) => `Explains nothing any more: ${String(rule)}`),
-      `${wanted.length} rules, ${wanted.length - missing.length} shown by a test, ${missing.length - unexplained.length} explained, ${unexplained.length} neither`,
+      ...stale.map(({ rule }) => `Unused explanation: ${String(rule)}`),
+      `${wanted.length} rules, ${wanted.length - missing.length} covered by tests, ${missing.length - unexplained.length} explained, ${unexplained.length} neither`,
     ],
     ok: unexplained.length === 0 && stale.length === 0,
   };
 }
 
-/** A rule of several kinds is listed at the first of them, once. */
+/** A rule of several kinds is listed once, under the first of them. */
 function listedAt(rules: readonly Rule[], kind: string): readonly Rule[] {
   return rules.filter(({ kinds }) => kinds[0] === kind);
 }
@@ -48,7 +48,7 @@ interface Findings {
 function linesOfKind(kind: string, rules: readonly Rule[], { shown, needed }: Findings): readonly string[] {
   const missing = rules.filter((rule) => !shown.has(rule) && needed.get(rule) === undefined);
   const explained = rules.filter((rule) => needed.get(rule) !== undefined).length;
-  const counts = `${rules.length} rules, ${rules.length - missing.length - explained} shown, ${explained} explained`;
+  const counts = `${rules.length} rules, ${rules.length - missing.length - explained} covered, ${explained} explained`;
   return [`${kind}: ${counts}`, ...missing.map((rule) => `  ${describeRule(rule)}${othersOf(rule)}`)];
 }
 

@@ -1,7 +1,7 @@
 /**
- * `node out/tools/rules/run.js [--kind KIND]`: prints, per kind, the validation rules of upstream that no test of src/api has yielded an
- * error of. Fails if one of them is not explained, and if an explanation explains nothing any more.
- * The tables were made by a machine that reads code, and may name what nobody can reach (explained.ts says so then).
+ * `node out/tools/rules/run.js [--kind KIND]`: prints, per kind, the validation rules of upstream that no test of src/api covers. Fails if
+ * an uncovered rule has no explanation, or an explanation is unused. The tables were extracted from upstream's sources by a program, and
+ * may have unreachable rules (explained.ts then says so).
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

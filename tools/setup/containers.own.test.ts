@@ -16,14 +16,14 @@ const skip = hasRuntime || !isDebianRoot ? "needs root on a Debian without a con
 function setUp(directory: string, script: string, environment: Readonly<Record<string, string>> = {}) {
   const programs = join(directory, "bin");
   mkdirSync(programs, { recursive: true });
-  writeFileSync(join(programs, "apt-get"), `#!/bin/sh\necho "$SYSTEMD_OFFLINE $*" >> ${directory}/asked\n${script}\n`, { mode: 0o755 });
+  writeFileSync(join(programs, "apt-get"), `#!/bin/sh\necho "$SYSTEMD_OFFLINE $*" >> ${directory}/calls\n${script}\n`, { mode: 0o755 });
   const program = `const { installContainers } = await import(${JSON.stringify(MODULE)}); await installContainers(${JSON.stringify(directory)});`;
   const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
     encoding: "utf8",
     env: { PATH: programs, ...environment },
   });
-  const asked = existsSync(join(directory, "asked")) ? readFileSync(join(directory, "asked"), "utf8").trim().split("\n") : [];
-  return { stdout, status, asked };
+  const calls = existsSync(join(directory, "calls")) ? readFileSync(join(directory, "calls"), "utf8").trim().split("\n") : [];
+  return { stdout, status, calls };
 }
 
 function temporary(run: (directory: string) => void): void {
@@ -37,23 +37,23 @@ function temporary(run: (directory: string) => void): void {
 
 test("npm start installs containerd and its dependencies without starting any service", { skip }, () => {
   temporary((directory) => {
-    const { stdout, status, asked } = setUp(directory, "exit 0");
+    const { stdout, status, calls } = setUp(directory, "exit 0");
     equal(status, 0);
     match(stdout, /^set-up: installing Debian packages containerd, .*iptables \(skip with K8TS_INSTALL=no\) \.\.\. [\d.]+ s\n$/);
-    equal(asked.length, 1);
-    match(asked[0] ?? "", /^1 .*install --yes --no-install-recommends containerd .*iptables$/);
+    equal(calls.length, 1);
+    match(calls[0] ?? "", /^1 .*install --yes --no-install-recommends containerd .*iptables$/);
   });
 });
 
 test("a failed installation is reported once, and the start continues", { skip }, () => {
   temporary((directory) => {
     const first = setUp(directory, 'echo "E: Unable to locate package containerd"; exit 100');
-    deepEqual([first.status, first.asked.length], [0, 3]);
+    deepEqual([first.status, first.calls.length], [0, 3]);
     match(first.stdout, /failed, Pods will be simulated \(E: Unable to locate package containerd\)/);
     deepEqual(setUp(directory, "exit 0").stdout, "");
   });
 });
 
 test("K8TS_INSTALL=no installs nothing", { skip }, () => {
-  temporary((directory) => deepEqual(setUp(directory, "exit 0", { K8TS_INSTALL: "no" }).asked, []));
+  temporary((directory) => deepEqual(setUp(directory, "exit 0", { K8TS_INSTALL: "no" }).calls, []));
 });

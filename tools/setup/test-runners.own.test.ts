@@ -36,9 +36,9 @@ test("without a network the reason is reported, and no partial installation is l
 });
 
 test("the locked versions are installed once, and then used without network access", async () => {
-  const asked: (readonly string[])[] = [];
+  const calls: (readonly string[])[] = [];
   const npm: Surroundings["npm"] = async (args) => {
-    asked.push(args);
+    calls.push(args);
     const into = args[args.indexOf("--prefix") + 1] ?? "";
     equal(readFileSync(join(into, "package-lock.json"), "utf8"), readFileSync(join(list, "package-lock.json"), "utf8"));
     for (const file of ["node_modules/vitest/vitest.mjs", "node_modules/jest/bin/jest.js"]) {
@@ -51,7 +51,7 @@ test("the locked versions are installed once, and then used without network acce
   const first = await testRunners(machineWith(npm));
   const second = await testRunners(machineWith(npm));
 
-  equal(asked.length, 1);
+  equal(calls.length, 1);
   deepEqual(first, second);
   deepEqual(readdirSync(cache), [`vitest-${locked["vitest"]}-jest-${locked["jest"]}`], "another version has another name");
   equal("path" in first.jest && existsSync(first.jest.path), true);

@@ -1,7 +1,7 @@
 /**
- * Every way in which a file can reach another: import and `export … from` (also of types, also for side effects), `import()`,
- * `import("x").Type`, `import x = require()`, require and createRequire. Where the target is computed it is unknown, and the
- * caller decides what that is worth.
+ * Finds all ways in which a file refers to another: import and `export … from` (of types and for side effects too), `import()`,
+ * `import("x").Type`, `import x = require()`, require and createRequire. A computed target is undefined, and the caller decides how to
+ * treat it.
  */
 import type { Expression, Node } from "oxc-parser";
 import type { Source } from "./source.ts";
@@ -9,7 +9,7 @@ import { walk } from "./walk.ts";
 
 export interface Import {
   readonly how: "import" | "export" | "dynamic import" | "type import" | "require";
-  /** As it is written; undefined if it is computed. */
+  /** As written; undefined if computed. */
   readonly specifier: string | undefined;
   readonly line: number;
 }

@@ -1,26 +1,26 @@
 /**
- * Which identifiers stand for values, and which of them a file declares itself: a parameter called `fetch` hides the global inside
- * its function, and nowhere else in the file. Where the language's rule is long, a name is known in fewer places than it really is (a
- * `var` only in its block, a name of one `case` not in the next), so that a check sees a global too many and never one too few.
+ * Determines which identifiers are values, and which of them a file declares itself: a parameter called `fetch` shadows the global inside
+ * its function only. Where the scoping rules are complex, scopes are narrower than in the language (a `var` only in its block, a name of
+ * one `case` not in the next), so that a check may report a global too many and never one too few.
  */
 import type { Node } from "oxc-parser";
 import type { Source } from "./source.ts";
 import { walk, type Visit } from "./walk.ts";
 
-/** Wrappers that have an expression inside; other nodes of TypeScript are types, or what the compiler refuses here (enum, namespace). */
+/** Wrappers of an expression; other nodes of TypeScript are types, or rejected by the compiler here (enum, namespace). */
 const WITH_EXPRESSION = ["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression", "TSTypeAssertion", "TSInstantiationExpression"];
 
 export function isOnlyType(node: Node): boolean {
   return node.type.startsWith("TS") && !WITH_EXPRESSION.includes(node.type);
 }
 
-/** Whether an identifier stands for a value, and is not the name of a member, a key or a label. */
+/** True if an identifier refers to a value, and is not the name of a member, a key or a label. */
 export function isReference({ parent, field }: Visit): boolean {
   switch (parent?.type) {
     case "MemberExpression":
       return field === "object" || parent.computed;
     case "Property":
-      // In `{ crypto }` key and value are the same identifier; it is seen as the value.
+      // In `{ crypto }` key and value are the same identifier; it counts as the value.
       return field === "value" || parent.computed;
     case "PropertyDefinition":
     case "MethodDefinition":
@@ -38,7 +38,7 @@ export function isReference({ parent, field }: Visit): boolean {
   }
 }
 
-/** Says whether a name, where it stands at an offset, is one that the file declares. */
+/** Returns a predicate: whether a name at an offset is declared by the file. */
 export function declarationsIn(source: Source): (name: string, offset: number) => boolean {
   const scopes = new Map<string, Node[]>();
   walk(source.program, ({ node }) => {
@@ -49,7 +49,7 @@ export function declarationsIn(source: Source): (name: string, offset: number) =
   return (name, offset) => scopes.get(name)?.some(({ start, end }) => start <= offset && offset < end) ?? false;
 }
 
-/** The patterns whose names are known inside of a node because of the node itself. */
+/** Patterns that a node declares for its own content. */
 function knownInside(node: Node): readonly (Node | null)[] {
   switch (node.type) {
     case "Program":
@@ -77,7 +77,7 @@ function knownInside(node: Node): readonly (Node | null)[] {
   }
 }
 
-/** The patterns by which a statement declares names for all that stands beside it. `declare` declares nothing that exists. */
+/** Patterns that a statement declares for its block. `declare` declares nothing that exists. */
 function declaredBy(statement: Node | null): readonly (Node | null)[] {
   switch (statement?.type) {
     case "VariableDeclaration":

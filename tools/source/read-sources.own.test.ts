@@ -7,10 +7,10 @@ import { layerViolations } from "../layers.ts";
 import { purityViolations } from "../purity.ts";
 import { readSources } from "./read-sources.ts";
 
-/** Written so that it is code under every ending. */
+/** Valid code with every file extension. */
 const MISTAKES = `/** Planted. */\nvoid import("node:fs");\nvoid Date.now();\n`;
 
-/** What `check` makes of a clone that has these files, each with the same mistakes. */
+/** Result of `check` for a clone with these files, each with the same mistakes. */
 function plantFiles<T>(files: readonly string[], check: (root: string) => T): T {
   const root = mkdtempSync(join(tmpdir(), "k8ts-sources-"));
   try {
@@ -24,7 +24,7 @@ function plantFiles<T>(files: readonly string[], check: (root: string) => T): T 
   }
 }
 
-describe("no name of a file or folder hides what is in it", () => {
+describe("no name of a file or folder hides its content from the checks", () => {
   for (const file of [
     "src/base/a.ts",
     "src/base/generated/a.ts",
@@ -44,7 +44,7 @@ describe("no name of a file or folder hides what is in it", () => {
   }
 });
 
-test("files come in the order of their names, and what is no code is left out", () => {
+test("files are sorted by name, and files that are not code are ignored", () => {
   const files = ["src/main/b.ts", "src/base/notes.md", "src/base/table.json", "tools/a.mjs", "src/base/a.ts", "other/a.ts"];
   const paths = plantFiles(files, (root) => readSources(root, "tools", "src", "missing").map(({ path }) => path));
   deepEqual(paths, ["src/base/a.ts", "src/main/b.ts", "tools/a.mjs"]);

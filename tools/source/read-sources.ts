@@ -1,5 +1,5 @@
 /**
- * All the code under folders of the clone, parsed: of any ending and in any folder, also what is generated, so that no name of a file
+ * Reads and parses all code under folders of the clone, with any extension and in any folder, generated code included, so that no file name
  * hides it from the checks.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";

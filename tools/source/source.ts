@@ -1,7 +1,4 @@
-/**
- * A source file, parsed once for all checks that look at it. A file that does not parse is a mistake to be seen, not one to be
- * skipped, so parsing it throws.
- */
+/** A source file, parsed once for all checks. Parsing throws on a syntax error, so that no file is skipped. */
 import { parseSync, type Comment, type EcmaScriptModule, type Program } from "oxc-parser";
 
 export interface Source {

@@ -1,4 +1,4 @@
-/** Every node of a syntax tree, parents before children. */
+/** Visits every node of a syntax tree, parents before children. */
 import { visitorKeys, type Node } from "oxc-parser";
 
 export interface Visit {
@@ -9,13 +9,13 @@ export interface Visit {
   readonly field: string;
 }
 
-/** `enter` says "skip" where what is inside is of no interest. */
+/** `enter` returns "skip" to skip the children. */
 export function walk(root: Node, enter: (visit: Visit) => "skip" | void): void {
   const pending: Visit[] = [{ node: root, parent: undefined, field: "" }];
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     if (enter(visit) === "skip") continue;
     const { node } = visit;
-    // Last first, since the one pushed last is looked at first.
+    // In reverse, since the last one pushed is visited first.
     for (const field of visitorKeys[node.type]?.toReversed() ?? []) {
       for (const child of childrenIn(node, field).toReversed()) pending.push({ node: child, parent: node, field });
     }
@@ -23,7 +23,7 @@ export function walk(root: Node, enter: (visit: Visit) => "skip" | void): void {
 }
 
 function childrenIn(node: Node, field: string): Node[] {
-  const value: unknown = (node as unknown as Record<string, unknown>)[field];
+  const value: unknown = Reflect.get(node, field);
   return (Array.isArray(value) ? value : [value]).filter(isNode);
 }
 

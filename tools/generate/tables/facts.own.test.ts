@@ -30,7 +30,7 @@ function packagesWith(source: string): Packages {
   };
 }
 
-/** The rows of a struct with these lines. */
+/** Rows of a struct with these lines. */
 function rowsOf(lines: string): string[][] {
   const packages = packagesWith(`type Widget struct {\n${lines}\n}\n`);
   const type = packages.get(PATH)?.types.get("Widget");
@@ -75,7 +75,7 @@ for (const [go, required] of requirements) {
   });
 }
 
-test("a row has the number, the merging, the patch strategy and the default", () => {
+test("a row has the number, list type, patch strategy and default", () => {
   const lines = [
     "\t// +listType=map",
     "\t// +listMapKey=name",
@@ -95,10 +95,10 @@ test("an inlined struct has a row without a name", () => {
   deepEqual(rowsOf('\tPart `json:",inline" protobuf:"bytes,1,opt,name=part"`'), [["widgets.v1.Widget", "", "1", "widgets.v1.Part"]]);
 });
 
-test("what is neither in JSON nor in protobuf has no row", () => {
+test("a field in neither JSON nor protobuf has no row", () => {
   deepEqual(rowsOf('\tCache string `json:"-"`'), [[]]);
 });
 
-test("a type that is not found is an error", () => {
+test("an unknown type is an error", () => {
   throws(() => rowsOf('\tF Gadget `json:"f"`'), /Cannot find the Go type Gadget/);
 });

@@ -1,25 +1,25 @@
 /**
- * Turns Go types into rows of the tables: what a field is called in JSON and numbered in protobuf, what it holds, what becomes of its
- * zero value, how lists and maps merge. The form of a value is written as the generator reads it: `string`, `int32`, `core.v1.Container`,
- * `[]x` a list of x, `{}x` a map of x, `()x` a list that is a message of its own in protobuf.
+ * Turns Go types into rows of the tables: JSON name and protobuf number of a field, its type, the encoding of its zero value, and merge
+ * semantics. The form of a value is written as the generator reads it: `string`, `int32`, `core.v1.Container`, `[]x` a list of x, `{}x` a
+ * map of x, `()x` a list that is a separate message in protobuf.
  */
 import type { GoField, GoPackage, GoType } from "./go-source.ts";
 
 export interface Packages {
   /** By import path. */
   get(path: string): GoPackage | undefined;
-  /** "core.v1" of "k8s.io/api/core/v1"; undefined for packages that only lend names for strings and numbers. */
+  /** "core.v1" of "k8s.io/api/core/v1"; undefined for packages that only define strings and numbers. */
   shortNameOf(path: string): string | undefined;
   isMessage(path: string, type: string): boolean;
 }
 
-/** Where a name in a Go file is looked up. */
+/** Scope for resolving a name in a Go file. */
 interface Scope {
   readonly path: string;
   readonly type: GoType;
 }
 
-/** Types that encode themselves. The forms are those of Schema.format, or the name of the scalar. */
+/** Types with their own encoding. The forms are those of Schema.format, or the name of the scalar. */
 const FORMS_OF_THEIR_OWN = new Map([
   ["k8s.io/apimachinery/pkg/apis/meta/v1.Time", "date-time"],
   ["k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime", "micro-time"],
@@ -77,7 +77,7 @@ function resolve(goType: string, scope: Scope, packages: Packages): Scope {
   return { path, type };
 }
 
-/** A struct's own fields, or those of the struct that it is another name for. */
+/** The fields of a struct, or of the struct that it aliases. */
 export function fieldsOf(scope: Scope, packages: Packages): { readonly scope: Scope; readonly fields: readonly GoField[] } | undefined {
   if (scope.type.fields !== undefined) return { scope, fields: scope.type.fields };
   if (scope.type.underlying === undefined || !/^[\w.]+$/.test(scope.type.underlying) || SCALARS.has(scope.type.underlying))
@@ -88,7 +88,7 @@ export function fieldsOf(scope: Scope, packages: Packages): { readonly scope: Sc
 
 /**
  * One row: type, field, number, form, zero, required, merge, strategy, mergeKey, default. A struct that is inlined in JSON has no field
- * name; without a number it has no part in protobuf (TypeMeta).
+ * name; without a number it is absent from protobuf (TypeMeta).
  */
 export function rowOf(name: string, field: GoField, scope: Scope, packages: Packages): string[] {
   const protobuf = (field.tags.get("protobuf") ?? "").split(",");
@@ -119,7 +119,7 @@ function zeroOf(goType: string, form: string, jsonOptions: readonly string[]): "
   const omitsEmpty = jsonOptions.includes("omitempty");
   if (/^(\[\]|\{\}|\(\)|byte$)/.test(form)) return omitsEmpty ? "omit" : "keep";
   if (jsonOptions.includes("omitzero")) return "omit";
-  // For a struct omitempty means nothing to Go: only basic types have an empty value.
+  // Go ignores omitempty for structs: only basic types have an empty value.
   return omitsEmpty && /^(string|boolean|int32|int64|double)$/.test(form) ? "omit" : "write";
 }
 

@@ -44,7 +44,7 @@ function withoutImports({ imports: _imports, ...type }: GoType): Omit<GoType, "i
   return type;
 }
 
-test("the structs, their tags and their markers are read, and the names of other types", () => {
+test("structs, their tags and markers, and aliases are read", () => {
   const [widget, ...others] = typesOf(SOURCE).map(withoutImports);
 
   deepEqual(widget, {
@@ -77,7 +77,7 @@ test("the structs, their tags and their markers are read, and the names of other
   ]);
 });
 
-test("imports are known by the name that the file gives them", () => {
+test("imports are resolved by their local name", () => {
   deepEqual(
     typesOf(SOURCE)[0]?.imports,
     new Map([
@@ -87,6 +87,6 @@ test("imports are known by the name that the file gives them", () => {
   );
 });
 
-test("a field that is sent and cannot be read ends the run", () => {
+test("an unreadable field with a tag is an error", () => {
   throws(() => typesOf('type A struct {\n\tB, C, D string `json:"b"`\n}\n'), /Cannot read the Go field/);
 });

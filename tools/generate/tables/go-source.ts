@@ -1,7 +1,7 @@
 /**
- * Reads what the tables need from the Go sources of an API package: its struct types with their tags and marker comments, its other
- * named types, its text constants. Line by line, since such files are always formatted by gofmt. Not a Go parser: it looks at nothing
- * else, and what it does not understand in a struct ends the run.
+ * Reads what the tables need from the Go sources of an API package: struct types with their tags and marker comments, other named types,
+ * string constants. Line by line, since such files are always formatted by gofmt. Not a Go parser: it ignores everything else, and fails on
+ * anything unknown in a struct.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ export interface GoPackage {
 export interface GoType {
   readonly name: string;
   readonly markers: Markers;
-  /** Absent: it is another name for `underlying`. */
+  /** Absent: an alias of `underlying`. */
   readonly fields?: readonly GoField[];
   readonly underlying?: string;
-  /** Import paths by the name that the file gives them. */
+  /** Import paths by local name. */
   readonly imports: ReadonlyMap<string, string>;
 }
 
@@ -69,7 +69,7 @@ export function typesOf(text: string): GoType[] {
     } else if (name !== "") {
       found.push({ name, imports, markers: markersOf(comment), underlying: underlying.replace(/\s*(\/\/.*)?$/, "") });
     }
-    // A marker may stand in a comment that an empty line separates from the one above the type.
+    // A marker may be in a comment that an empty line separates from the one above the type.
     if (line !== "" && !line.startsWith("//")) comment = [];
   }
   return found;
@@ -88,7 +88,7 @@ function fieldsOf(lines: readonly string[]): GoField[] {
     if (line === "") comment = [];
     else if (line.startsWith("//")) comment.push(line);
     else {
-      // What has no tags is not sent.
+      // Fields without tags are not serialized.
       if (line.includes("`")) fields.push(fieldOf(line, comment));
       comment = [];
     }

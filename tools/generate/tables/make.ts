@@ -1,8 +1,8 @@
 /**
- * Makes the tables beside this file, from the root of the clone: `node out/tools/generate/tables/make.js DIRECTORY`, where DIRECTORY holds the Go modules api,
+ * Generates the tables beside this file, run from the root of the clone: `node out/tools/generate/tables/make.js DIRECTORY`, where DIRECTORY holds the Go modules api,
  * apimachinery, apiextensions-apiserver and kube-aggregator of k8s.io in one version each, as Go's module cache does
  * (`go mod download k8s.io/api@v0.36.0 …`, then "$(go env GOMODCACHE)/k8s.io"). Run once per version of Kubernetes, and the result is
- * committed: it is facts of the wire format and of Go's zero values, which no npm package has. Every number in a Go tag is checked with
+ * committed: facts of the wire format and of Go's zero values, which no npm package has. Every number in a Go tag is verified with
  * the `.proto` file of its package.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { numbersOf } from "./proto-source.ts";
 
 const GO_VERSION = "v0.36.0";
 
-/** Beside the packages of k8s.io/api whose version is stable, which are found by their folders. */
+/** In addition to the stable packages of k8s.io/api, which are found by their folders. */
 const MORE_API_PACKAGES = [
   "k8s.io/apimachinery/pkg/apis/meta/v1",
   "k8s.io/apimachinery/pkg/runtime",
@@ -22,10 +22,10 @@ const MORE_API_PACKAGES = [
   "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1",
 ];
 
-/** Types of these are strings, numbers or have a form of their own; they have no rows. */
+/** Their types are strings, numbers or have their own encoding; they have no rows. */
 const LENDING_PACKAGES = ["k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/api/resource", "k8s.io/apimachinery/pkg/util/intstr"];
 
-/** Of apimachinery's runtime package only these are sent over wires. */
+/** The types of apimachinery's runtime package that are serialized. */
 const SENT_OF_RUNTIME = ["TypeMeta", "Unknown"];
 
 const STABLE = /^v\d+$/;
@@ -136,7 +136,7 @@ function isSent(sources: Sources, path: string, { name, fields }: GoType): boole
   return sources.isMessage(path, name) || (fields ?? []).some(({ tags }) => tags.has("json"));
 }
 
-/** A struct of which one member is given, and the field that says which one. */
+/** A struct with exactly one member set, and the field that discriminates it. */
 function unionOf({ markers, fields }: GoType): string {
   if (!markers.has("union")) return "";
   const discriminator = (fields ?? []).find((field) => field.markers.has("unionDiscriminator"));

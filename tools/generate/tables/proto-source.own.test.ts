@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { numbersOf } from "./proto-source.ts";
 
-test("messages and the numbers of their fields are read, comments are not", () => {
+test("messages and the numbers of their fields are read, comments are ignored", () => {
   const text = `package p;
 
 // optional string no = 9;

@@ -1,4 +1,4 @@
-/** Reads the numbers of all fields from the text of a `.proto` file, to check those of the Go tags with: "Pod.metadata" is 1. */
+/** Reads the numbers of all fields from a `.proto` file, to verify those of the Go tags: "Pod.metadata" is 1. */
 export function numbersOf(text: string): Map<string, number> {
   const numbers = new Map<string, number>();
   let message = "";
