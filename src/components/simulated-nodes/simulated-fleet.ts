@@ -5,6 +5,7 @@
  * machines.
  */
 import { LABEL_VALUE_LENGTH_MAX } from "../../api/machinery/names.ts";
+import { fnv1a32 } from "../../base/fnv-1a.ts";
 import type { NodesConfig } from "./simulated-nodes.ts";
 import type { StoreConfig } from "../../config/store-config.ts";
 
@@ -49,9 +50,7 @@ export function prefixLengthMax(count: number): number {
   return LABEL_VALUE_LENGTH_MAX - String(count - 1).length;
 }
 
-/** The same for the same name, and spread evenly: FNV-1a. */
+/** The same for the same name, and spread evenly. */
 function numberOf(name: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash % NUMBERS;
+  return fnv1a32(name) % NUMBERS;
 }

@@ -2,6 +2,7 @@
  * What is written on sandboxes and containers so that they can be found and understood by whoever looks at the runtime, or at this machine
  * after the kubelet was away: upstream's names and forms, which tools for containers know.
  */
+import { fnv1a32 } from "../../base/fnv-1a.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -50,16 +51,11 @@ export function containerAnnotations({ metadata, spec }: Pod, container: AnyCont
   };
 }
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
 /**
  * Of what makes a running container another one if it changes: its image. Upstream's number, which is that of a dump of its bytes by a
  * tool for debugging: so the containers of an upstream kubelet are known here.
  */
 export function containerHash({ name, image = "" }: AnyContainer): string {
   const bytes = encodeUtf8(JSON.stringify({ image, name }));
-  let hash = FNV_OFFSET;
-  for (const byte of encodeUtf8(`([]uint8)[${[...bytes].join(" ")}]`)) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return (hash >>> 0).toString(16);
+  return fnv1a32(`([]uint8)[${[...bytes].join(" ")}]`).toString(16);
 }

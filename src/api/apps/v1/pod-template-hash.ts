@@ -5,8 +5,8 @@
  * The word has upstream's form (a 32-bit FNV-1a in decimal, spelled without vowels). Its value is our own: upstream hashes a dump of its
  * Go types, and never compares the word either, only the templates.
  */
-import { encodeUtf8 } from "../../../base/utf8.ts";
 import { deepEqual } from "../../../base/deep.ts";
+import { fnv1a32 } from "../../../base/fnv-1a.ts";
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import { writeStableJson } from "../../machinery/codec/stable-json.ts";
 import { isSameSpec } from "../../core/v1/pod/same-spec.ts";
@@ -16,24 +16,16 @@ export const POD_TEMPLATE_HASH_LABEL = "pod-template-hash";
 
 /** Upstream's letters for generated names: no vowels, and no digits that look like them, so that no word comes out. */
 const LETTERS = "bcdfghjklmnpqrstvwxz2456789";
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 
 /** `collisionCount` gives another word for the same template, where the first was taken by somebody else. */
 export function podTemplateHash(template: PodTemplateSpec, collisionCount?: number): string {
   const text = writeStableJson(withoutHashLabel(template));
-  return spell(fnv32a(collisionCount === undefined ? text : `${text}#${collisionCount}`).toString());
+  return spell(fnv1a32(collisionCount === undefined ? text : `${text}#${collisionCount}`).toString());
 }
 
 /** Upstream's SafeEncodeString: one letter for each character. */
 function spell(digits: string): string {
   return Array.from(digits, (digit) => LETTERS.charAt(digit.charCodeAt(0) % LETTERS.length)).join("");
-}
-
-function fnv32a(text: string): number {
-  let hash = FNV_OFFSET;
-  for (const byte of encodeUtf8(text)) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return hash >>> 0;
 }
 
 /** Whether they make the same Pods. The label is not part of what somebody asked for. */

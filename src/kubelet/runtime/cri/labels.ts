@@ -3,6 +3,7 @@
  * by their names, and three of our own. The owner's label keeps two clusters on one runtime apart: who lists, lists by it.
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
+import { fnv1a32 } from "../../../base/fnv-1a.ts";
 import type { TerminationMessage } from "../../contracts/container-run.ts";
 
 export const POD_NAME = "io.kubernetes.pod.name";
@@ -46,7 +47,8 @@ export function containerAnnotations(pod: Pod, container: Container | EphemeralC
   const { lifecycle, ports = [] } = container;
   return {
     ...own,
-    [HASH]: hashOf(`${container.name}\n${container.image ?? ""}`),
+    // Upstream hashes a dump of its Go types, so the value is our own.
+    [HASH]: fnv1a32(`${container.name}\n${container.image ?? ""}`).toString(16),
     [WANTED_IMAGE]: container.image ?? "",
     [RESTART_COUNT]: String(attempt),
     [TERMINATION_MESSAGE_PATH]: terminationPathOf(container),
@@ -66,14 +68,4 @@ interface Noted {
 
 export function terminationPathOf({ terminationMessagePath = "" }: Container | EphemeralContainer): string {
   return terminationMessagePath === "" ? TERMINATION_MESSAGE_PATH_DEFAULT : terminationMessagePath;
-}
-
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** FNV-1a of 32 bits, as upstream's; what is hashed is written down differently, so the numbers are our own. */
-function hashOf(text: string): string {
-  let hash = FNV_OFFSET;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return (hash >>> 0).toString(16);
 }

@@ -1,0 +1,13 @@
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import { fnv1a32 } from "./fnv-1a.ts";
+
+/** Those in ASCII are among the test vectors of the authors of FNV. */
+for (const [text, hash] of [
+  ["", 0x811c9dc5],
+  ["a", 0xe40c292c],
+  ["foobar", 0xbf9cf968],
+  ["ä", 0x199de0e2],
+] as const) {
+  test(`fnv1a32 of "${text}" is ${hash}`, () => equal(fnv1a32(text), hash));
+}
