@@ -31,4 +31,6 @@ export interface MountedVolume {
   readonly isReadOnly: boolean;
   /** True for a directory of the host that does not belong to the Pod (hostPath). */
   readonly isExternal: boolean;
+  /** True if its disk usage counts as local ephemeral storage of the Pod. */
+  readonly isEphemeral: boolean;
 }

@@ -35,11 +35,12 @@ after(() => rm(root, { recursive: true }));
 
 function aStorage() {
   const clock = virtualClock();
-  const at = (name: string, isForeign = false): [string, MountedVolume] => [
+  const at = (name: string, fields: Partial<MountedVolume> = {}): [string, MountedVolume] => [
     name,
-    { path: isForeign ? "/" : join(root, name), isReadOnly: false, isExternal: isForeign },
+    { path: join(root, name), isReadOnly: false, isExternal: false, isEphemeral: false, ...fields },
   ];
-  const mounted = new Map([at("disk"), at("memory"), at("settings"), at("foreign", true)]);
+  const [ephemeral, external] = [{ isEphemeral: true }, { path: "/", isExternal: true }];
+  const mounted = new Map([at("disk", ephemeral), at("memory"), at("settings", ephemeral), at("foreign", external)]);
   const directories = { logs: join(root, "logs"), pods: join(root, "pods") };
   return { clock, storage: new PodStorageOnDisk({ clock, directories, volumes: { mounted: () => mounted } }) };
 }

@@ -53,7 +53,7 @@ export class PodStorageOnDisk {
     const filesystem = await diskUsage(mounted.path).catch(() => undefined);
     if (filesystem === undefined) return undefined;
     const used = await this.#used(mounted.path);
-    return { name: volume.name, isEphemeral: isEphemeral(volume), filesystem, ...(used === undefined ? {} : { used }) };
+    return { name: volume.name, isEphemeral: mounted.isEphemeral, filesystem, ...(used === undefined ? {} : { used }) };
   }
 
   #used(path: string): Promise<TreeUsage | undefined> {
@@ -85,9 +85,4 @@ function sumOf(usages: readonly (TreeUsage | undefined)[]): TreeUsage {
   const sum = (of: (usage: TreeUsage) => number): number =>
     usages.reduce((total, usage) => total + (usage === undefined ? 0 : of(usage)), 0);
   return { usedBytes: sum(({ usedBytes }) => usedBytes), inodesUsed: sum(({ inodesUsed }) => inodesUsed) };
-}
-
-/** Upstream's rule for what counts as a Pod's own storage. */
-function isEphemeral({ emptyDir, configMap }: Volume): boolean {
-  return configMap !== undefined || (emptyDir !== undefined && (emptyDir.medium ?? "") === "");
 }

@@ -38,7 +38,7 @@ export function aService(name: string, namespace: string, spec: Service["spec"])
 }
 
 export function aVolume(path: string, fields: Partial<MountedVolume> = {}): MountedVolume {
-  return { path, isReadOnly: false, isExternal: false, ...fields };
+  return { path, isReadOnly: false, isExternal: false, isEphemeral: false, ...fields };
 }
 
 export interface Objects {

@@ -450,7 +450,7 @@ test("unmounting removes all that is the Pod's, whatever was left in it, and not
   assert.deepEqual(await mountsUnder(all.root), []);
   assert.deepEqual(await readdir(join(host, "part")), ["precious"]);
   await all.volumes.unmount("u");
-  await assert.rejects(all.volumes.unmount("../host"), /is no name of a directory/);
+  await assert.rejects(all.volumes.unmount("../host"), /is not a valid directory name/);
 });
 
 test("unmounting ends what is under way for the Pod", async () => {

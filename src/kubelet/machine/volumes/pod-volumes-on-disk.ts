@@ -1,9 +1,9 @@
 /**
- * The volumes of this node's Pods on its disks, kept up to date while they are mounted. What is there is found on the disk and in the
- * kernel's table of mounts, so a kubelet that starts anew, or after it was killed, goes on where the last one was: mounting again changes
- * nothing that is right. Of one Pod one thing is done at a time. An update that fails leaves what was there and is tried again.
+ * Mounts the volumes of this node's Pods through the plugins of kubelet/volumes and refreshes them while they are mounted. State is read
+ * from the disk and from the kernel's mount table, so a kubelet that restarts, or was killed, continues where the last one stopped.
+ * Operations on one Pod are serialized. A refresh that fails keeps the old contents and is retried.
  *
- * Not here: what a volume holds (volumes/), and which Pods there are. Whoever mounts a Pod has registered it with the references.
+ * Not here: the volume kinds (kubelet/volumes), and which Pods exist. The caller registers a Pod with the references before mounting it.
  */
 import type { Container, EphemeralContainer, Pod, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
@@ -18,11 +18,12 @@ import type { MountedVolume, PodVolumes } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
 import { usedVolumes } from "../../pod/used-volumes.ts";
-import { kindOf } from "../../volumes/framework/volume-kind.ts";
-import { setUpEmptyVolume } from "./empty-volume.ts";
-import { setUpFilesVolume, type FileSources } from "./files-volume.ts";
-import { checkHostPath } from "./host-volume.ts";
-import { PARENT_MODE, PodDirectories } from "./pod-directories.ts";
+import { all } from "../../volumes/all.ts";
+import { findPlugin } from "../../volumes/framework/find-plugin.ts";
+import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
+import type { VolumeNode } from "../../volumes/framework/volume-plugin.ts";
+import { linuxMounter } from "./linux-mounter.ts";
+import { PodDirectories } from "./pod-directories.ts";
 import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
 
@@ -57,9 +58,11 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #updates: Updates;
   readonly #listening: readonly Disposable[];
+  readonly #node: VolumeNode;
 
   constructor(options: PodVolumesOptions, directories: PodDirectories) {
     this.#options = options;
+    this.#node = { ...options, nodeAllocatable: () => options.nodeAllocatable(), mounter: linuxMounter(options.clock) };
     this.#directories = directories;
     this.#updates = startUpdates({
       clock: options.clock,
@@ -116,7 +119,10 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#updates.forget(podUid);
     this.#options.tokens.forget(podUid);
     await this.#inTurn(podUid, async () => {
-      // Never the other way round: what is still mounted would be emptied, and may be a directory of the machine.
+      // SubPaths first: they are mounts of parts of volumes.
+      await unmountUnder(this.#directories.subPaths(podUid));
+      await this.#unmountVolumes(podUid);
+      // Mounts that containers left. Always before removing files: a mount may be a directory of the host, which would be emptied.
       await unmountUnder(directory);
       if (!keepsFiles) await removeTree(directory);
     });
@@ -156,24 +162,25 @@ class PodVolumesOnDisk implements PodVolumes {
     }
   }
 
+  /** Mounts a volume, or refreshes it if it is mounted already. */
   async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<MountedVolume> {
-    const kind = kindOf(volume);
-    if (kind.is === "host") {
-      await checkHostPath(kind.source);
-      return { path: kind.source.path, isReadOnly: false, isExternal: true };
-    }
-    const path = this.#directories.volume(uidOf(pod), kind.directory, volume.name);
-    if (kind.is === "empty") {
-      const readyDirectory = this.#directories.readyDirectory(uidOf(pod), volume.name);
-      await setUpEmptyVolume({ pod, source: kind.source, path, readyDirectory, nodeAllocatable: this.#options.nodeAllocatable() });
-      return { path, isReadOnly: false, isExternal: false };
-    }
-    await setUpFilesVolume({ pod, volume, inMemory: kind.inMemory, path }, this.#sources(), signal);
-    return { path, isReadOnly: true, isExternal: false };
+    const plugin = findPlugin(all, volume);
+    const podVolume = { pod, volume, ...this.#directories.volume(uidOf(pod), plugin.directory, volume.name) };
+    const mounted = await plugin.reconstruct(podVolume, this.#node);
+    if (mounted !== undefined && plugin.refresh === undefined) return mounted;
+    const resolved = await plugin.resolve(podVolume, this.#node, signal);
+    if (mounted === undefined) return plugin.mount(podVolume, resolved, this.#node);
+    await plugin.refresh?.(podVolume, resolved, this.#node);
+    return mounted;
   }
 
-  #sources(): FileSources {
-    return { ...this.#options, nodeAllocatable: this.#options.nodeAllocatable() };
+  /** Unmounts every volume that is found on disk: the Pod object may no longer exist. */
+  async #unmountVolumes(podUid: string): Promise<void> {
+    const found = await namesIn(this.#directories.volumes(podUid));
+    for (const plugin of all.filter(({ directory }) => found.includes(directory))) {
+      const { path: parent } = this.#directories.volume(podUid, plugin.directory, "");
+      for (const name of await namesIn(parent)) await plugin.unmount(this.#directories.volume(podUid, plugin.directory, name), this.#node);
+    }
   }
 
   /** All volumes of files that the Pod has by now. Rejects with the first failure, after all were tried. */
@@ -182,7 +189,7 @@ class PodVolumesOnDisk implements PodVolumes {
       const mounted = this.#pods.get(podUid);
       if (mounted === undefined) return;
       const { pod, volumes, stop } = mounted;
-      const present = usedVolumes(pod).filter((volume) => volumes.has(volume.name) && kindOf(volume).is === "files");
+      const present = usedVolumes(pod).filter((volume) => volumes.has(volume.name) && findPlugin(all, volume).refresh !== undefined);
       const results = await Promise.allSettled(present.map((volume) => this.#setUp(pod, volume, stop.signal)));
       // A terminating Pod keeps what it has: its sources may go with its namespace.
       if (stop.signal.aborted || mounted.pod.metadata.deletionTimestamp !== undefined) return;

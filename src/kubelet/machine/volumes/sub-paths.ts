@@ -11,7 +11,7 @@ import { mountOpenFile, unmountUnder } from "../../../host/kernel/mounts.ts";
 import { openWithin } from "../../../host/files/open-within.ts";
 import { fileIdentity, makeDirectories, modeOf, touchFile } from "../../../host/files/shared-directory.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
-import { PARENT_MODE } from "./pod-directories.ts";
+import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
 
 const TARGET_FILE_MODE = 0o640;
 

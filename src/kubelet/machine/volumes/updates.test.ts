@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createLogger } from "../../../base/logger.ts";
 import { VirtualClock } from "../../../base/virtual-clock.ts";
 import { realMacrotask } from "../../../host/real-clock.ts";
-import { MissingSourceError } from "../../volumes/framework/volume-file.ts";
+import { MissingSourceError } from "../../volumes/framework/volume-error.ts";
 import { startUpdates } from "./updates.ts";
 
 /** The lines at level "warn" and above that failing updates log within a minute. */

@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { perKeyExponential } from "../../../base/rate-limiter.ts";
 import { WorkQueue } from "../../../base/work-queue.ts";
-import { isMissingSource } from "../../volumes/framework/collect-files.ts";
+import { isMissingSource } from "../../volumes/framework/volume-error.ts";
 
 /** As upstream's, for volumes that cannot be mounted. */
 const RETRY_DELAY = { minMs: 500, maxMs: 122_000 };

@@ -1,22 +1,29 @@
-/** The files that a ConfigMap or a Secret is in a volume: all of its keys, or those that are named, each at its path. */
-import type { ConfigMap, KeyToPath, Secret } from "../../../api/generated/core/v1.ts";
+/** The files of a ConfigMap or Secret in a volume: all keys, or the listed items, each at its path. Messages are upstream's. */
+import type { KeyToPath } from "../../../api/generated/core/v1.ts";
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { encodeUtf8 } from "../../../base/utf8.ts";
-import { MissingSourceError, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";
+import { MissingSourceError, VolumeError } from "./volume-error.ts";
+import type { VolumeFile, VolumeFiles } from "./volume-file.ts";
+import type { VolumeNode } from "./volume-plugin.ts";
 
-/** What the four ways of having one in a volume share. */
+/** Common fields of configMap and secret volumes and projections. */
 export interface KeyedSource {
   readonly items?: readonly KeyToPath[];
   readonly optional?: boolean;
 }
 
-/** `configMap` is undefined if there is none. */
-export function configMapFiles(
-  source: KeyedSource & { readonly name?: string },
-  configMap: ConfigMap | undefined,
-  defaultMode: number,
-): VolumeFiles {
-  if (configMap === undefined && source.optional !== true) throw new MissingSourceError(`configmap "${source.name ?? ""}" not found`);
+export interface KeyedSourceContext {
+  readonly namespace: string;
+  readonly defaultMode: number;
+  readonly references: VolumeNode["references"];
+  readonly signal: AbortSignal;
+}
+
+export async function configMapFiles(source: KeyedSource & { readonly name?: string }, context: KeyedSourceContext): Promise<VolumeFiles> {
+  const { namespace, references, defaultMode, signal } = context;
+  const { name = "" } = source;
+  const configMap = await references.configMap(namespace, name, signal);
+  if (configMap === undefined && source.optional !== true) throw new MissingSourceError(`configmap "${name}" not found`);
   const texts = Object.entries(configMap?.data ?? {}).map(([key, text]) => [key, encodeUtf8(text)] as const);
   const bytes = Object.entries(configMap?.binaryData ?? {}).map(([key, text]) => [key, decodeBase64(text)] as const);
   return filesOf(source, new Map([...texts, ...bytes]), {
@@ -25,12 +32,11 @@ export function configMapFiles(
   });
 }
 
-export function secretFiles(
-  source: KeyedSource & { readonly name?: string },
-  secret: Secret | undefined,
-  defaultMode: number,
-): VolumeFiles {
-  if (secret === undefined && source.optional !== true) throw new MissingSourceError(`secret "${source.name ?? ""}" not found`);
+export async function secretFiles(source: KeyedSource & { readonly name?: string }, context: KeyedSourceContext): Promise<VolumeFiles> {
+  const { namespace, references, defaultMode, signal } = context;
+  const { name = "" } = source;
+  const secret = await references.secret(namespace, name, signal);
+  if (secret === undefined && source.optional !== true) throw new MissingSourceError(`secret "${name}" not found`);
   const bytes = Object.entries(secret?.data ?? {}).map(([key, text]) => [key, decodeBase64(text)] as const);
   return filesOf(source, new Map(bytes), { defaultMode, missing: (key) => `references non-existent secret key: ${key}` });
 }

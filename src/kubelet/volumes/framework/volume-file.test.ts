@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkedFiles, VolumeError, type VolumeFiles } from "./volume-file.ts";
+import { VolumeError } from "./volume-error.ts";
+import { checkedFiles, type VolumeFiles } from "./volume-file.ts";
 
 const FILE = { data: new Uint8Array(), mode: 0o644 };
 

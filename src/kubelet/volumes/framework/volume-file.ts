@@ -1,35 +1,26 @@
 /**
- * What a volume is to hold: files by their path, and the rules that all paths keep. The words of the errors are upstream's, except where
- * upstream leaves it to the file system to object.
+ * The files of a volume that is made from API objects, and the rules for their paths. Error messages are upstream's, except where upstream
+ * leaves the check to the file system.
  */
 import { utf8Length } from "../../../base/utf8.ts";
+import { VolumeError } from "./volume-error.ts";
 
 export interface VolumeFile {
   readonly data: Uint8Array;
-  /** As chmod takes it. */
+  /** Permission bits, as for chmod. */
   readonly mode: number;
-  /** Whose it is. Absent: root's. */
+  /** Absent: root. */
   readonly ownerUid?: number;
 }
 
 /** By path, relative to the volume. */
 export type VolumeFiles = ReadonlyMap<string, VolumeFile>;
 
-/** Why a volume cannot have what it should. Told after the words that say which volume it is. */
-export class VolumeError extends Error {
-  override readonly name: string = "VolumeError";
-}
-
-/** A ConfigMap or Secret that it is made of does not exist. */
-export class MissingSourceError extends VolumeError {
-  override readonly name = "MissingSourceError";
-}
-
-/** As Linux has it. */
+/** Linux's PATH_MAX and NAME_MAX. */
 const PATH_BYTES_MAX = 4_096;
 const NAME_BYTES_MAX = 255;
 
-/** With clean paths ("a/b", not "./a//b"). Throws if one leads elsewhere, or two cannot both be. */
+/** Returns the files with normalized paths ("a/b", not "./a//b"). Throws if a path escapes the volume or conflicts with another. */
 export function checkedFiles(files: VolumeFiles): VolumeFiles {
   const clean = new Map<string, VolumeFile>();
   for (const [path, file] of files) {
@@ -38,7 +29,7 @@ export function checkedFiles(files: VolumeFiles): VolumeFiles {
   }
   for (const path of clean.keys()) {
     const taken = parentsOf(path).find((parent) => clean.has(parent));
-    if (taken !== undefined) throw new VolumeError(`invalid path: ${path} is to be in ${taken}, which is to be a file`);
+    if (taken !== undefined) throw new VolumeError(`invalid path: ${path} conflicts with the file ${taken}`);
   }
   return clean;
 }
@@ -53,7 +44,7 @@ function checkPath(path: string): void {
     if (utf8Length(name) > NAME_BYTES_MAX)
       throw new VolumeError(`invalid path: filenames must be less than or equal to ${NAME_BYTES_MAX} characters`);
   }
-  // Names that begin so are the volume's own.
+  // Names with this prefix are reserved for "..data" and its targets.
   if (names[0]?.startsWith("..") === true) throw new VolumeError(`invalid path: must not start with '..': ${path}`);
   if (cleanPath(path) === "") throw new VolumeError(`invalid path: must name a file: ${path}`);
 }

@@ -1,0 +1,10 @@
+/** The supported volume kinds. The order does not matter: a volume names its kind. */
+import { configMap } from "./config-map/config-map.ts";
+import { downwardAPI } from "./downward-api/downward-api.ts";
+import { emptyDir } from "./empty-dir/empty-dir.ts";
+import type { VolumePlugin } from "./framework/volume-plugin.ts";
+import { hostPath } from "./host-path/host-path.ts";
+import { projected } from "./projected/projected.ts";
+import { secret } from "./secret/secret.ts";
+
+export const all: readonly VolumePlugin[] = [configMap, downwardAPI, emptyDir, hostPath, projected, secret];

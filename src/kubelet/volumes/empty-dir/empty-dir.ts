@@ -1,0 +1,52 @@
+/** emptyDir: created once, on disk or on a tmpfs; from then on its contents belong to the Pod, across restarts of the kubelet. */
+import type { Volume } from "../../../api/generated/core/v1.ts";
+import { ensureDirectory, ensureTmpfs, PARENT_MODE, setPodGroup } from "../framework/volume-directory.ts";
+import { VolumeError } from "../framework/volume-error.ts";
+import type { VolumeLocation, VolumePlugin } from "../framework/volume-plugin.ts";
+
+const READY_FILE_MODE = 0o640;
+
+export const emptyDir: VolumePlugin<void> = {
+  source: "emptyDir",
+  directory: "kubernetes.io~empty-dir",
+
+  resolve: () => Promise.resolve(),
+
+  async mount({ pod, volume, path, ...location }, _resolved, node) {
+    const { mounter } = node;
+    const sizeLimit = volume.emptyDir?.sizeLimit;
+    const medium = mediumOf(volume);
+    if (medium === "") await ensureDirectory(path, mounter);
+    else if (medium === "Memory") await ensureTmpfs(path, { pod, node, ...(sizeLimit === undefined ? {} : { sizeLimit }) });
+    else if (medium.startsWith("HugePages")) throw new VolumeError(`storage medium "${medium}" is not supported by this version`);
+    else throw new VolumeError(`unknown storage medium "${medium}"`);
+    await setPodGroup(path, pod, { isReadOnly: false, mounter });
+    await mounter.makeDirectories(location.stateDirectory, PARENT_MODE);
+    await mounter.touchFile(readyFile(location), READY_FILE_MODE);
+    return mountedAt(path, medium);
+  },
+
+  unmount: ({ path }, { mounter }) => mounter.unmount(path),
+
+  async reconstruct({ volume, path, ...location }, { mounter }) {
+    if ((await mounter.fileKind(readyFile(location))) !== "file") return undefined;
+    if ((await mounter.fileKind(path)) !== "directory") return undefined;
+    const medium = mediumOf(volume);
+    // After a reboot the directory is still there, but the tmpfs is not.
+    if (medium === "Memory" && !(await mounter.isMountPoint(path))) return undefined;
+    return mountedAt(path, medium);
+  },
+};
+
+function mediumOf({ emptyDir: source }: Volume): string {
+  return source?.medium ?? "";
+}
+
+/** Exists once the volume is set up, as upstream's: an interrupted `mount` is repeated. */
+function readyFile({ stateDirectory }: Pick<VolumeLocation, "stateDirectory">): string {
+  return `${stateDirectory}/ready`;
+}
+
+function mountedAt(path: string, medium: string) {
+  return { path, isReadOnly: false, isExternal: false, isEphemeral: medium === "" };
+}

@@ -1,0 +1,26 @@
+/** Why a volume cannot be mounted or refreshed, and how several reasons become one. */
+import { isReason } from "../../../api/machinery/status-error.ts";
+
+/** The message continues `MountVolume.SetUp failed for volume "v" : `, which names the volume. */
+export class VolumeError extends Error {
+  override readonly name: string = "VolumeError";
+}
+
+/** A ConfigMap or Secret of the volume does not exist. */
+export class MissingSourceError extends VolumeError {
+  override readonly name = "MissingSourceError";
+}
+
+/** True if an object that the volume depends on does not exist: a source, or the ServiceAccount of a token. */
+export function isMissingSource(error: unknown): boolean {
+  return error instanceof MissingSourceError || isReason(error, "NotFound");
+}
+
+/** Returns a single error unchanged; several become one with the distinct messages in brackets, as upstream aggregates them. */
+export function combineErrors(errors: readonly unknown[]): unknown {
+  if (errors.length === 1) return errors[0];
+  const messages = new Set(errors.map((error) => (error instanceof Error ? error.message : String(error))));
+  const [first] = messages;
+  const Reason = errors.every(isMissingSource) ? MissingSourceError : VolumeError;
+  return new Reason(messages.size === 1 ? (first ?? "") : `[${[...messages].join(", ")}]`, { cause: errors[0] });
+}
