@@ -22,7 +22,7 @@ test("the rooms in the table exist", () => {
 });
 
 describe("every form of import is found, with its file and line", () => {
-  const STORE_SAYS = "src/base/a.ts:2: imports store/store.ts: base may know no other room";
+  const STORE_SAYS = "src/base/a.ts:2: imports store/store.ts: base may import no other room";
   for (const { kind, statement } of [
     { kind: "a named import", statement: `import { x } from "../store/store.ts";` },
     { kind: "a default import", statement: `import x from "../store/store.ts";` },
@@ -64,66 +64,66 @@ describe("imports with a hidden target are refused", () => {
 
 describe("rooms import only the rooms of their line", () => {
   for (const { it, file, imports, says } of [
-    { it: "the store's core on host", file: "store/a.ts", imports: "../host/b.ts", says: "imports host/b.ts: store may know base" },
+    { it: "the store's core on host", file: "store/a.ts", imports: "../host/b.ts", says: "imports host/b.ts: store may import base" },
     {
       it: "the memory driver on host",
       file: "store/memory/a.ts",
       imports: "../../host/b.ts",
-      says: "imports host/b.ts: store/memory may know base, store",
+      says: "imports host/b.ts: store/memory may import base, store",
     },
     {
       it: "one driver on another",
       file: "store/memory/a.ts",
       imports: "../embedded/b.ts",
-      says: "imports store/embedded/b.ts: store/memory may know base, store",
+      says: "imports store/embedded/b.ts: store/memory may import base, store",
     },
     {
       it: "the store's core on a driver",
       file: "store/a.ts",
       imports: "./memory/b.ts",
-      says: "imports store/memory/b.ts: store may know base",
+      says: "imports store/memory/b.ts: store may import base",
     },
     {
       it: "the API server on a driver",
       file: "apiserver/a.ts",
       imports: "../store/etcd/b.ts",
-      says: "imports store/etcd/b.ts: apiserver may know base, api/machinery, api, store, apiserver/fairness",
+      says: "imports store/etcd/b.ts: apiserver may import base, api/machinery, api, store, apiserver/fairness",
     },
     {
       it: "the API server's core on its HTTP side",
       file: "apiserver/a.ts",
       imports: "./http/b.ts",
-      says: "imports apiserver/http/b.ts: apiserver may know base, api/machinery, api, store, apiserver/fairness",
+      says: "imports apiserver/http/b.ts: apiserver may import base, api/machinery, api, store, apiserver/fairness",
     },
     {
       it: "a scheduler on the store",
       file: "scheduler/cycle.ts",
       imports: "../store/store.ts",
-      says: "imports store/store.ts: scheduler may know base, api/machinery, api, client, scheduler/framework",
+      says: "imports store/store.ts: scheduler may import base, api/machinery, api, client, scheduler/framework",
     },
     {
       it: "a plugin on the client",
       file: "scheduler/plugins/a/a.ts",
       imports: "../../../client/client.ts",
-      says: "imports client/client.ts: scheduler/plugins may know base, api/machinery, api, scheduler/framework",
+      says: "imports client/client.ts: scheduler/plugins may import base, api/machinery, api, scheduler/framework",
     },
     {
       it: "machinery on a kind",
       file: "api/machinery/a.ts",
       imports: "../core/v1/pod.ts",
-      says: "imports api/core/v1/pod.ts: api/machinery may know base",
+      says: "imports api/core/v1/pod.ts: api/machinery may import base",
     },
     {
       it: "a controller on another",
       file: "controllers/a/a.ts",
       imports: "../b/b.ts",
-      says: "imports controllers/b/b.ts: the children of controllers do not know each other",
+      says: "imports controllers/b/b.ts: the children of controllers must not import each other",
     },
     {
       it: "a command on another",
       file: "cli/commands/a.ts",
       imports: "./b.ts",
-      says: "imports cli/commands/b.ts: the children of cli/commands do not know each other",
+      says: "imports cli/commands/b.ts: the children of cli/commands must not import each other",
     },
     {
       it: "anything on a room that is not in the list",
@@ -141,20 +141,25 @@ describe("rooms import only the rooms of their line", () => {
       it: "production on testing",
       file: "main/a.ts",
       imports: "../testing/needs.ts",
-      says: "imports testing/needs.ts: only tests may know tests",
+      says: "imports testing/needs.ts: only tests may import test code",
     },
     {
       it: "production on a suite",
       file: "store/memory/a.ts",
       imports: "../testing/store-suite.ts",
-      says: "imports store/testing/store-suite.ts: only tests may know tests",
+      says: "imports store/testing/store-suite.ts: only tests may import test code",
     },
-    { it: "production on a test", file: "store/a.ts", imports: "./b.test.ts", says: "imports store/b.test.ts: only tests may know tests" },
+    {
+      it: "production on a test",
+      file: "store/a.ts",
+      imports: "./b.test.ts",
+      says: "imports store/b.test.ts: only tests may import test code",
+    },
     {
       it: "a test on a room that its room does not know",
       file: "base/a.test.ts",
       imports: "../store/store.ts",
-      says: "imports store/store.ts: base may know no other room",
+      says: "imports store/store.ts: base may import no other room",
     },
     {
       it: "a file in a room that is not in the list",

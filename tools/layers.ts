@@ -1,24 +1,24 @@
 /**
- * Which room of src/ may import what: the one table of who may know whom. layers.own.test.ts holds the tree to it.
- * A file's room is the longest line that its path begins with. Read a line as "<room> may know <rooms>, and <packages>"; a room
- * that is not named is not known, also if it lies inside one that is. Do not relax a line to make a change fit: move the code.
+ * The table of which room of src/ may import which; layers.own.test.ts enforces it. The room of a file is the longest row that its path
+ * starts with. Read a row as "<room> may import <rooms>, and <packages>"; a room that is not listed must not be imported, even if it is
+ * inside one that is. Do not relax a row to make a change fit: move the code.
  */
 import { posix } from "node:path";
 import { importsOf, type Import } from "./source/imports.ts";
 import { isTestCode, type Source } from "./source/source.ts";
 
 export interface Room {
-  /** Other rooms; "all" is for those that put everything together. */
+  /** Rooms that it may import; "all" is for composition roots. */
   readonly knows: readonly string[] | "all";
-  /** Whether it may import `node:*`. Only the door to the machine, what puts everything together, and tests. */
+  /** True if it may import `node:*`: only host, composition roots and tests. */
   readonly node?: true;
-  /** npm packages, each known to one room. */
+  /** npm packages, each imported by one room only. */
   readonly packages?: readonly string[];
 }
 
 const API = ["base", "api/machinery", "api"];
 
-/** Everything that runs in a cluster, and what it runs on: known to the rooms that assemble clusters of it. */
+/** All components of a cluster and their dependencies, imported by the rooms that assemble clusters. */
 const COMPONENTS = [
   ...API,
   "host/**",
@@ -90,7 +90,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   testing: { knows: "all", node: true, packages: ["fast-check", "@kubernetes/client-node"] },
 };
 
-/** Rooms whose children are strangers: they meet only in the cluster's objects or in a contract. `all.ts` is the list that knows each. */
+/** Rooms whose children must not import each other: they interact only through API objects or a contract. `all.ts` imports each. */
 const STRANGERS = [
   "controllers",
   "scheduler/plugins",
@@ -103,7 +103,7 @@ const STRANGERS = [
   "apiserver/resources",
 ];
 
-/** What a test of any room may use besides what its room may. */
+/** Modules that tests of any room may import. */
 const TEST_MODULES = ["node:test", "node:assert", "node:assert/strict", "fast-check"];
 
 /** One sentence per forbidden import, and per file in no room, with its file and line. */
@@ -133,12 +133,12 @@ function wrongWithFile(file: string, from: string, room: string, target: string)
   const other = roomOf(to);
   if (other === undefined) return `imports ${to}, which is in no room; tools/layers.ts has the list`;
   if (!isTestCode(file) && room !== "testing" && (isTestCode(target) || other === "testing"))
-    return `imports ${to}: only tests may know tests`;
-  // A test may use what its room holds: the store's own rules are tested on the memory driver.
+    return `imports ${to}: only tests may import test code`;
+  // A test may import rooms inside its own: the store's own rules are tested on the memory driver.
   if (isTestCode(file) && (other === "testing" || isIn(room, to))) return undefined;
-  if (!mayKnow(room, other)) return `imports ${to}: ${room} may know ${roomsOf(room)}`;
+  if (!mayKnow(room, other)) return `imports ${to}: ${room} may import ${roomsOf(room)}`;
   const parent = STRANGERS.find((strangers) => areStrangers(strangers, from, to));
-  return parent === undefined ? undefined : `imports ${to}: the children of ${parent} do not know each other`;
+  return parent === undefined ? undefined : `imports ${to}: the children of ${parent} must not import each other`;
 }
 
 function mayKnow(room: string, other: string): boolean {
@@ -153,7 +153,7 @@ function covers(known: string, room: string): boolean {
   );
 }
 
-/** Whether it can run under virtual time and in a browser tab: it knows neither the machine nor the door to it. */
+/** True if it can run under virtual time and in a browser: it imports neither node: modules nor host. */
 export function isPure(room: string): boolean {
   const { knows = [], node } = ROOMS[room] ?? {};
   return node !== true && knows !== "all" && !knows.some((known) => isIn("host", known));
@@ -167,7 +167,7 @@ function mayUseModule(file: string, room: string, specifier: string): boolean {
   return packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
 }
 
-/** Test code that has a process of its own, or runs in one of tests that do. */
+/** Test code that runs in its own process, or is imported only by such tests. */
 function isOwnTestCode(file: string, room: string): boolean {
   return file.endsWith(".own.test.ts") || (isTestCode(file) && !file.endsWith(".test.ts") && !isPure(room));
 }
@@ -196,7 +196,7 @@ export function roomOf(path: string): string | undefined {
   return ROOM_NAMES.find((room) => isIn(room, path));
 }
 
-/** Longest first, so that the first that fits is the narrowest. */
+/** Longest first, so that the first match is the most specific. */
 const ROOM_NAMES = Object.keys(ROOMS).sort((a, b) => b.length - a.length);
 
 export function isIn(room: string, path: string): boolean {

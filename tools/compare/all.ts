@@ -1,4 +1,4 @@
-/** All comparisons with the yardsticks. One more is its file here and one line in this list. */
+/** All comparisons with upstream snapshots. One more is its file here and one line in this list. */
 import type { Comparison } from "./comparison.ts";
 import { descriptionTexts } from "./description-texts.ts";
 import { discovery } from "./discovery.ts";

@@ -6,13 +6,13 @@ import { after, test } from "node:test";
 import { descriptionTexts } from "./description-texts.ts";
 import { listSemantics } from "./list-semantics.ts";
 import { openApiTypes } from "./openapi-types.ts";
-import type { OpenApiSchema } from "./openapi-yardstick.ts";
+import type { OpenApiSchema } from "./openapi-snapshot.ts";
 import { protobufFields } from "./protobuf-fields.ts";
 
 const PORT = "io.k8s.api.core.v1.ContainerPort";
 const DESCRIBED = "ContainerPort represents a network port in a single container.";
 
-const directory = mkdtempSync(join(tmpdir(), "k8ts-yardsticks-"));
+const directory = mkdtempSync(join(tmpdir(), "k8ts-snapshots-"));
 after(() => rmSync(directory, { recursive: true }));
 mkdirSync(join(directory, "openapi-v3-9.9"));
 

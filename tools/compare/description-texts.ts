@@ -2,7 +2,7 @@
 import { parseDescriptions, type TypeDescription } from "../../src/api/descriptions.ts";
 import { descriptionData } from "../../src/api/generated/descriptions.ts";
 import type { Comparison } from "./comparison.ts";
-import { type OpenApiSchema, readOpenApiSchemas } from "./openapi-yardstick.ts";
+import { type OpenApiSchema, readOpenApiSchemas } from "./openapi-snapshot.ts";
 
 export const descriptionTexts: Comparison = {
   name: "description-texts",
@@ -20,7 +20,7 @@ export const descriptionTexts: Comparison = {
   },
 };
 
-/** A server that shows enumerations describes their values below the text; the yardsticks' server does not. */
+/** A server that shows enumerations describes their values below the text; the server of the snapshots does not. */
 const ENUM_VALUES = /\n*Possible enum values:\n[^]*$/;
 
 function differing(place: string, ours = "", theirs = ""): string[] {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Comparison } from "./comparison.ts";
 import { withOurDocuments, type ReadDocument } from "./our-documents.ts";
-import { yardstickCalled } from "./yardstick.ts";
+import { findSnapshot } from "./snapshot.ts";
 
 interface GroupList {
   readonly groups: readonly { readonly name: string; readonly preferredVersion: { readonly groupVersion: string } }[];
@@ -18,7 +18,7 @@ export const discovery: Comparison = {
 
   compare: (directory) =>
     withOurDocuments(async (read) => {
-      const folder = yardstickCalled(directory, "discovery");
+      const folder = findSnapshot(directory, "discovery");
       const found = await groupDifferences(folder, read);
       for (const file of readdirSync(folder).sort()) {
         if (/^(api__[^_]+|apis__[^_]+__[^_]+)\.json$/.test(file)) found.push(...(await resourceDifferences(folder, file, read)));

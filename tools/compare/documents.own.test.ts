@@ -7,7 +7,7 @@ import { discovery } from "./discovery.ts";
 import { openApiDocuments } from "./openapi-documents.ts";
 import { withOurDocuments } from "./our-documents.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "k8ts-yardsticks-"));
+const directory = mkdtempSync(join(tmpdir(), "k8ts-snapshots-"));
 after(() => rmSync(directory, { recursive: true }));
 mkdirSync(join(directory, "openapi-v3-9.9"));
 mkdirSync(join(directory, "discovery-9.9"));
@@ -15,7 +15,7 @@ mkdirSync(join(directory, "discovery-9.9"));
 // oxlint-disable-next-line typescript/no-explicit-any -- a document is changed in places that no type names
 type Loose = any;
 
-/** Uses our own documents, with a mistake planted by `change`, as the yardstick. */
+/** Uses our own documents, with a mistake planted by `change`, as the snapshot. */
 async function plant(file: string, path: string, change: (document: Loose) => void = () => {}): Promise<void> {
   const document = await withOurDocuments((read) => read(path));
   change(document);

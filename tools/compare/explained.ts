@@ -1,4 +1,4 @@
-/** Explains each known difference from the yardsticks. An unused explanation fails the run, so that none becomes stale. */
+/** Explains each known difference from the upstream snapshots. An unused explanation fails the run, so that none becomes stale. */
 export interface Explanation {
   /** The name of the comparison. */
   readonly comparison: string;
@@ -11,7 +11,7 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "openapi-types",
     difference: /^io\.k8s\..*, enum: ours ".+", theirs ""$/,
-    why: "The yardsticks' server was configured to omit enumerations. A server with default flags has them, exactly as ours.",
+    why: "The server of the snapshots was configured to omit enumerations. A server with default flags has them, exactly as ours.",
   },
   {
     comparison: "openapi-types",
@@ -93,7 +93,7 @@ export const explanations: readonly Explanation[] = [
   {
     comparison: "openapi-documents",
     difference: /, media types: ours (.*), theirs (?:application\/\S*cbor\S* )+\1$/,
-    why: "The yardsticks' server had every feature enabled, CBOR among them, which is off by default.",
+    why: "The server of the snapshots had every feature enabled, CBOR among them, which is off by default.",
   },
   {
     comparison: "openapi-documents",

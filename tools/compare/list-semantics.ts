@@ -1,16 +1,16 @@
-/** Compares list types, map and struct types, and strategic merge patch strategies with the yardstick's table. */
+/** Compares list types, map and struct types, and strategic merge patch strategies with the snapshot's table. */
 import { readFileSync } from "node:fs";
 import type { Field, ObjectSchema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
 import type { Comparison } from "./comparison.ts";
-import { readOpenApiSchemas } from "./openapi-yardstick.ts";
-import { yardstickCalled } from "./yardstick.ts";
+import { readOpenApiSchemas } from "./openapi-snapshot.ts";
+import { findSnapshot } from "./snapshot.ts";
 
 export const listSemantics: Comparison = {
   name: "list-semantics",
 
   async compare(directory) {
-    const text = readFileSync(yardstickCalled(directory, "list-map-semantics"), "utf8");
+    const text = readFileSync(findSnapshot(directory, "list-map-semantics"), "utf8");
     const theirs = rowMap(
       text
         .trimEnd()

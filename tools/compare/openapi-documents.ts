@@ -1,12 +1,12 @@
 /**
- * Compares the OpenAPI v3 documents of our server with those of the yardstick: paths, operations, and schemas of the types that we use
+ * Compares the OpenAPI v3 documents of our server with those of the snapshot: paths, operations, and schemas of the types that we use
  * (references, defaults, extensions). Descriptions and enumerations are compared elsewhere, for all types.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Comparison } from "./comparison.ts";
 import { withOurDocuments } from "./our-documents.ts";
-import { yardstickCalled } from "./yardstick.ts";
+import { findSnapshot } from "./snapshot.ts";
 
 interface Document {
   readonly paths?: Readonly<Record<string, PathItem>>;
@@ -43,7 +43,7 @@ export const openApiDocuments: Comparison = {
 
   compare: (directory) =>
     withOurDocuments(async (read) => {
-      const folder = yardstickCalled(directory, "openapi-v3");
+      const folder = findSnapshot(directory, "openapi-v3");
       const found: string[] = [];
       for (const file of readdirSync(folder).sort()) {
         const path = file.replace(/_openapi\.json$/, "").replaceAll("__", "/");

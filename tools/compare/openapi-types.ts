@@ -1,10 +1,10 @@
-/** Compares fields, their types, required fields, enumerations, defaults and kinds of all types in the yardsticks' OpenAPI documents. */
+/** Compares fields, their types, required fields, enumerations, defaults and kinds of all types in the snapshots' OpenAPI documents. */
 import type { GroupVersionKind } from "../../src/api/machinery/object.ts";
 import type { ObjectSchema, Schema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
 import type { Comparison } from "./comparison.ts";
-import { NAMES_OF_FORMS } from "./names-of-forms.ts";
-import { type OpenApiSchema, readOpenApiSchemas } from "./openapi-yardstick.ts";
+import { SCALAR_NAMES } from "./scalar-names.ts";
+import { type OpenApiSchema, readOpenApiSchemas } from "./openapi-snapshot.ts";
 
 export const openApiTypes: Comparison = {
   name: "openapi-types",
@@ -45,7 +45,7 @@ function differing(place: string, ours: string, theirs: string): string[] {
 }
 
 function ourType(schema: Schema): string {
-  const name = schema.type === "object" ? schema.name : NAMES_OF_FORMS.get(schema);
+  const name = schema.type === "object" ? schema.name : SCALAR_NAMES.get(schema);
   if (name !== undefined) return name;
   if (schema.type === "list") return `list of ${ourType(schema.items)}`;
   if (schema.type === "map") return `map of ${ourType(schema.values)}`;

@@ -1,10 +1,10 @@
-/** Compares the number, the label and the type of every field of every message with the yardstick's table. */
+/** Compares the number, the label and the type of every field of every message with the snapshot's table. */
 import { readFileSync } from "node:fs";
 import type { ObjectSchema, ProtobufField, Schema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
 import type { Comparison } from "./comparison.ts";
-import { NAMES_OF_FORMS } from "./names-of-forms.ts";
-import { yardstickCalled } from "./yardstick.ts";
+import { SCALAR_NAMES } from "./scalar-names.ts";
+import { findSnapshot } from "./snapshot.ts";
 
 interface Row {
   readonly field: string;
@@ -16,7 +16,7 @@ export const protobufFields: Comparison = {
   name: "protobuf-fields",
 
   async compare(directory) {
-    const text = readFileSync(yardstickCalled(directory, "protobuf-fields"), "utf8");
+    const text = readFileSync(findSnapshot(directory, "protobuf-fields"), "utf8");
     const theirs = theirMessages(text.trimEnd().split("\n"));
     const ours = new Map([...schemas.names()].flatMap((name) => ourMessage(name)));
     return [...new Set([...theirs.keys(), ...ours.keys()])].flatMap((name) => messageDifferences(name, ours.get(name), theirs.get(name)));
@@ -88,7 +88,7 @@ const SCALARS: Readonly<Record<string, string>> = {
 
 function messageType(schema: Schema): string {
   if (schema.type === "object") return `.${protobufName(schema.name ?? "")}`;
-  const named = NAMES_OF_FORMS.get(schema);
+  const named = SCALAR_NAMES.get(schema);
   if (named !== undefined) return `.${protobufName(named)}`;
   if (schema.type === "list") return "a list of its own";
   if (schema.type === "boolean") return "bool";

@@ -38,7 +38,10 @@ describe("no name of a file or folder hides its content from the checks", () => 
   ]) {
     test(file, () => {
       const sources = plantFiles([file], (root) => readSources(root, "src"));
-      deepEqual(layerViolations(sources), [`${file}:2: imports node:fs: base may import sorted-btree from outside`]);
+      deepEqual(
+        layerViolations(sources).map((violation) => violation.replace(/: base may import .*/, "")),
+        [`${file}:2: imports node:fs`],
+      );
       deepEqual(purityViolations(sources), [`${file}:3: uses Date.now; base takes clock.now`]);
     });
   }

@@ -2,6 +2,6 @@
 import type { Schema } from "../../src/api/machinery/schema.ts";
 import { schemas } from "../../src/api/schemas.ts";
 
-export const NAMES_OF_FORMS: ReadonlyMap<Schema | undefined, string> = new Map(
+export const SCALAR_NAMES: ReadonlyMap<Schema | undefined, string> = new Map(
   [...schemas.names()].filter((name) => schemas.get(name)?.type !== "object").map((name) => [schemas.get(name), name]),
 );

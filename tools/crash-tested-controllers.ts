@@ -15,17 +15,17 @@ const CONTROLLER = /^src\/controllers\/([^/]+)\/[^/]+-controller\.ts$/;
 const TEST = /^src\/controllers\/([^/]+)\/[^/]+\.test\.ts$/;
 
 /** Names of folders, sorted. */
-export function untriedControllers(sources: readonly Source[]): string[] {
+export function controllersWithoutCrashTest(sources: readonly Source[]): string[] {
   const folders = new Set(sources.flatMap(({ path }) => CONTROLLER.exec(path)?.[1] ?? []));
   for (const source of sources) {
     const folder = TEST.exec(source.path)?.[1];
-    if (folder !== undefined && triesItsController(source)) folders.delete(folder);
+    if (folder !== undefined && testsItsController(source)) folders.delete(folder);
   }
   folders.delete(RUNTIME);
   return [...folders].toSorted();
 }
 
-function triesItsController(source: Source): boolean {
+function testsItsController(source: Source): boolean {
   const own = ownControllers(source);
   const declared = declarations(source);
   const scenarios = nodesIn([source.program]).flatMap((node) =>

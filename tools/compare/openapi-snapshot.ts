@@ -1,8 +1,8 @@
-/** The schemas of all the yardsticks' OpenAPI v3 documents, merged. */
+/** The schemas of all the snapshots' OpenAPI v3 documents, merged. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GroupVersionKind } from "../../src/api/machinery/object.ts";
-import { yardstickCalled } from "./yardstick.ts";
+import { findSnapshot } from "./snapshot.ts";
 
 export interface OpenApiSchema {
   readonly type?: string;
@@ -27,7 +27,7 @@ interface Document {
 
 /** A type in several documents is equal in all but its kinds, which are merged. */
 export function readOpenApiSchemas(directory: string): Map<string, OpenApiSchema> {
-  const folder = yardstickCalled(directory, "openapi-v3");
+  const folder = findSnapshot(directory, "openapi-v3");
   const schemas = new Map<string, OpenApiSchema>();
   for (const file of readdirSync(folder).sort()) {
     const document = JSON.parse(readFileSync(join(folder, file), "utf8")) as Document;
