@@ -29,14 +29,14 @@ export type ClockVerdict =
   | { readonly is: "doubtful"; readonly why: string };
 
 export function judgeClock({ nowMs, authorityFromMs = 0, storeWrittenMs = 0 }: KnownTimes, directory: string): ClockVerdict {
-  const now = `This machine's clock says ${timeText(nowMs)}`;
+  const now = `The clock of this machine is at ${timeText(nowMs)}`;
   const set = "set it (timedatectl set-ntp true, or date --set)";
-  if (nowMs < EARLIEST_MS) return { is: "wrong", why: `${now}, which is before this version of k8ts was made; ${set}` };
+  if (nowMs < EARLIEST_MS) return { is: "wrong", why: `${now}, before this version of k8ts was built; ${set}` };
   if (nowMs + TOLERANCE_MS < authorityFromMs) {
     const pki = joinPath(directory, "pki");
     return {
       is: "wrong",
-      why: `${now}, but the cluster's certificates are good only from ${timeText(authorityFromMs)} on; ${set}, or, if it was wrong when they were made, remove ${pki}`,
+      why: `${now}, but the cluster's certificates are valid from ${timeText(authorityFromMs)}; ${set}, or, if it was wrong when they were created, remove ${pki}`,
     };
   }
   if (nowMs + TOLERANCE_MS < storeWrittenMs)

@@ -40,21 +40,21 @@ test("all mistakes are told at once, each with its line", () => {
   ].join("\n");
 
   deepEqual(read(text).problems, [
-    'c.yaml:1: Unknown name "nmae"; did you mean "name"?',
+    'c.yaml:1: Unknown flag "nmae"; did you mean "name"?',
     'c.yaml:2: "secure-port" must be a number, is "many"',
-    'c.yaml:3: "simulated-nodes" must be a whole number from 0 to 20000, is "-1"',
+    'c.yaml:3: "simulated-nodes" must be an integer from 0 to 20000, is "-1"',
     'c.yaml:4: "in-memory" must be true or false, is the number 1',
-    'c.yaml:5: "name" must be a name of lower case letters, digits and dashes, at most 32 of them, is "Upper"',
+    'c.yaml:5: "name" must be a name of at most 32 lower-case letters, digits and dashes, is "Upper"',
     'c.yaml:6: "listen" must be an address such as 127.0.0.1, 0.0.0.0:6443 or [::1]:6443, is "here"',
-    'c.yaml:7: "node-name" must be a text (in quotes, if it looks like something else), is the number 5',
-    'c.yaml:8: "etcd-servers" must be a list of texts, is a map',
+    'c.yaml:7: "node-name" must be a string (quote it if it looks like another type), is the number 5',
+    'c.yaml:8: "etcd-servers" must be a list of strings, is a map',
     'c.yaml:9: "store" must be embedded, memory or etcd, is "paper"',
-    'c.yaml:10: "store" is given twice, first in line 9',
-    'c.yaml:11: "config" can only be given on the command line',
-    'c.yaml:12: Unknown name "frobnicate-everything-at-once"',
-    'c.yaml:13: "kubeconfig" must be a text (in quotes, if it looks like something else), is empty',
+    'c.yaml:10: "store" is set twice, first in line 9',
+    'c.yaml:11: "config" can only be set on the command line',
+    'c.yaml:12: Unknown flag "frobnicate-everything-at-once"',
+    'c.yaml:13: "kubeconfig" must be a string (quote it if it looks like another type), is empty',
     'c.yaml:14: "data-dir" must not be empty',
-    'c.yaml:15: "controllers" must be a list of texts, but number 2 of it is the number 5',
-    'c.yaml:16: "cert-dir" must be a text (in quotes, if it looks like something else), is a list',
+    'c.yaml:15: "controllers" must be a list of strings, but item 2 is the number 5',
+    'c.yaml:16: "cert-dir" must be a string (quote it if it looks like another type), is a list',
   ]);
 });

@@ -44,18 +44,18 @@ export async function startInBackground(options: UpOptions, io: Io): Promise<voi
   });
   // From its first word on it says itself what it waits for.
   const toBegin = () => io.clock.external(Promise.race([begun, child.ended, interrupted]));
-  await reportSteps(io).quietly(`process ${child.pid} in the background begun`, toBegin);
+  await reportSteps(io).quietly(`started background process ${child.pid}`, toBegin);
   const outcome = await io.clock.external(Promise.race([ready, child.ended, interrupted]));
   child.letGo();
   if (outcome === "interrupted")
     return io.out(
-      `Goes on starting in the background as process ${child.pid}; "k8ts status${words}" shows it, "k8ts down${words}" stops it`,
+      `Still starting in the background as process ${child.pid}; "k8ts status${words}" shows its state, "k8ts down${words}" stops it`,
     );
   await unmarkStart(home);
-  if (outcome === "ready") return io.out(`Runs in the background as process ${child.pid}; "k8ts logs${words} -f" shows its log`);
+  if (outcome === "ready") return io.out(`Running in the background as process ${child.pid}; "k8ts logs${words} -f" follows its log`);
   io.note(failure?.error ?? (await endedText(home, outcome)));
   // That of a first start that failed is gone again, with all that it made.
-  if (failure?.hasHome !== false && (await fileExists(home.logFile))) io.note(`  its log: ${home.logFile}`);
+  if (failure?.hasHome !== false && (await fileExists(home.logFile))) io.note(`  log file: ${home.logFile}`);
   throw new ProgramEnded(outcome === 0 ? 1 : outcome);
 }
 
@@ -76,8 +76,8 @@ type Failure = Extract<Report, { readonly is: "failed" }>;
 
 /** Of one that has told of no failure: nobody but who asks it to stop makes it end well before it is ready. */
 async function endedText({ name, logFile }: ClusterHome, code: number): Promise<string> {
-  if (code === 0) return `Error: Cluster "${name}" was stopped while it started`;
-  return `Error: It ended while it started, and said last:\n${await lastWords(logFile)}`;
+  if (code === 0) return `Error: Cluster "${name}" was stopped during startup`;
+  return `Error: The cluster exited during startup; the end of its log:\n${await lastWords(logFile)}`;
 }
 
 async function lastWords(logFile: string): Promise<string> {

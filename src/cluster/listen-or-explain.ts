@@ -16,6 +16,6 @@ export async function listenOrExplain<T>(place: ListenPlace, { clock, environmen
 
 /** Of a flag that says both: "127.0.0.1:10257". */
 export function placeOfFlag({ host, port }: { readonly host: string; readonly port: number }, flag: string): ListenPlace {
-  const anotherPort = `${flag} HOST:PORT (port 0 takes any that is free)`;
+  const anotherPort = `${flag} HOST:PORT (port 0 picks a free port)`;
   return { address: host, port, addressFlag: flag, portFlag: flag, anotherPort };
 }

@@ -4,7 +4,7 @@ import { tryLines, type TriedCluster } from "./next-steps.ts";
 
 const PULLED = [
   "kubectl create deployment shell --image=busybox:1 -- sleep 1d",
-  "# that pulls an image from the internet; without: docker save busybox:1 | k8ts image load --name b -",
+  "# pulls an image from the internet; without access: docker save busybox:1 | k8ts image load --name b -",
 ];
 
 for (const { title, cluster, expected } of [
@@ -17,12 +17,12 @@ for (const { title, cluster, expected } of [
   {
     title: "simulated Pods need no image",
     cluster: { podsAre: "simulated" },
-    expected: ["kubectl create deployment web --image=any --replicas=3  # no image is needed: Pods are simulated"],
+    expected: ["kubectl create deployment web --image=any --replicas=3  # Pods are simulated, no image is pulled"],
   },
   {
     title: "without nodes Pods wait",
     cluster: { podsAre: "nothing" },
-    expected: ["kubectl create deployment web --image=busybox:1 --replicas=3  # Pods wait until a node joins: k8ts kubelet --help"],
+    expected: ["kubectl create deployment web --image=busybox:1 --replicas=3  # Pods stay Pending until a node joins: k8ts kubelet --help"],
   },
 ] satisfies readonly { title: string; cluster: Partial<TriedCluster> & Pick<TriedCluster, "podsAre">; expected: readonly string[] }[]) {
   test(`what is proposed: ${title}`, () => {
@@ -35,7 +35,7 @@ for (const { title, cluster, expected } of [
 test("where kubectl is missing, that is said, and k8ts kubectl is proposed in its place", () => {
   const lines = tryLines({ podsAre: "simulated", commandArguments: " --name b", hasKubectl: false });
   deepEqual(lines.slice(0, 3), [
-    'kubectl is not on PATH: "k8ts kubectl" offers to fetch it (or see https://kubernetes.io/docs/tasks/tools/)',
+    'kubectl is not on PATH: "k8ts kubectl" offers to download it (or see https://kubernetes.io/docs/tasks/tools/)',
     "Try:",
     "  k8ts kubectl --name b get nodes",
   ]);

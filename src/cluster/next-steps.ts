@@ -15,17 +15,19 @@ export function tryLines({ podsAre, presentImage, commandArguments, hasKubectl }
   const kubectl = hasKubectl ? "kubectl" : `k8ts kubectl${commandArguments}`;
   // With the tag latest, or none, an image is pulled at every start of a Pod.
   const fromRegistry = `${kubectl} create deployment shell --image=busybox:1 -- sleep 1d`;
-  const offline = `# that pulls an image from the internet; without: docker save busybox:1 | k8ts image load${commandArguments} -`;
+  const offline = `# pulls an image from the internet; without access: docker save busybox:1 | k8ts image load${commandArguments} -`;
   const create = {
     containers: [
       ...(presentImage === undefined ? [] : [`${kubectl} create deployment web --image=${presentImage} --replicas=3`]),
       fromRegistry,
       offline,
     ],
-    simulated: [`${kubectl} create deployment web --image=any --replicas=3  # no image is needed: Pods are simulated`],
-    nothing: [`${kubectl} create deployment web --image=busybox:1 --replicas=3  # Pods wait until a node joins: k8ts kubelet --help`],
+    simulated: [`${kubectl} create deployment web --image=any --replicas=3  # Pods are simulated, no image is pulled`],
+    nothing: [
+      `${kubectl} create deployment web --image=busybox:1 --replicas=3  # Pods stay Pending until a node joins: k8ts kubelet --help`,
+    ],
   }[podsAre];
   const lines = [`${kubectl} get nodes`, ...create, `${kubectl} get pods --watch`, `${kubectl} get events --watch`];
-  const missing = `kubectl is not on PATH: "k8ts kubectl" offers to fetch it (or see https://kubernetes.io/docs/tasks/tools/)`;
+  const missing = `kubectl is not on PATH: "k8ts kubectl" offers to download it (or see https://kubernetes.io/docs/tasks/tools/)`;
   return [...(hasKubectl ? [] : [missing]), "Try:", ...lines.map((line) => `  ${line}`)];
 }

@@ -67,7 +67,7 @@ async function askApi(kubeconfig: string, options: ObserveOptions): Promise<ApiS
   const late = new AbortController();
   const timer = new AbortController();
   const timing = clock.sleep(ANSWER_WITHIN_MS, timer.signal).then(
-    () => late.abort(new Error(`it has not answered within ${ANSWER_WITHIN_MS / 1_000} s`)),
+    () => late.abort(new Error(`no response within ${ANSWER_WITHIN_MS / 1_000} s`)),
     () => undefined, // It answered in time.
   );
   try {

@@ -14,5 +14,5 @@ export function withPodAccess(serving: ServingConfig, gateway: string | undefine
 /** Whether Pods have no way to the server, and what helps; undefined if they have one. */
 export function podAccessProblem({ bindAddress, advertiseAddress }: ServingConfig): string | undefined {
   if (!isLoopback(bindAddress) || advertiseAddress !== undefined) return undefined;
-  return `Pods cannot reach the API server, which listens on ${bindAddress} only, since their network is not k8ts's own: --listen 0.0.0.0:6443 lets them, and others`;
+  return `Pods cannot reach the API server: it listens on ${bindAddress} only, and the Pod network is not managed by k8ts; --listen 0.0.0.0:6443 makes it reachable for Pods and other machines`;
 }

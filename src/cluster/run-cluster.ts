@@ -47,7 +47,7 @@ export async function runCluster(options: UpOptions, io: Io): Promise<void> {
   try {
     await using owned = new Disposables();
     const open = () => io.clock.external(openHome(options.home, io.environment));
-    const held = owned.use(await steps.quietly("cluster's directory taken", open));
+    const held = owned.use(await steps.quietly("locked data directory", open));
     hasHome = true;
     let failure: unknown;
     owned.defer(async () => {
@@ -78,7 +78,7 @@ function outAndReport({ out }: Pick<Io, "out">, report: RunIo["report"]): (line:
 async function forgetFailedFirst({ home, isUnused }: HeldHome, failure: unknown, { environment, log }: Io): Promise<void> {
   if (!isUnused || describeError(failure, false).includes(home.directory) || (await fileExists(home.runtimeDirectory))) return;
   const keepsDirectory = home.directory !== `${homesDirectory(environment)}/${home.name}`;
-  await removeHome(home, { keepsDirectory }).catch((error: unknown) => log.debug("Cannot remove what a failed start made", { error }));
+  await removeHome(home, { keepsDirectory }).catch((error: unknown) => log.debug("Cleaning up after a failed start failed", { error }));
 }
 
 interface RunIo extends Io {
@@ -109,12 +109,12 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
   };
   const steps = reportSteps({ out, clock: io.clock });
   const running: Running = { options, held, steps, log: loggerFor(io, logFile), io: { ...io, out } };
-  out(`k8ts ${version} starts cluster "${home.name}" in ${home.directory}`);
+  out(`k8ts ${version}: starting cluster "${home.name}" in ${home.directory}`);
   const record = await begin(running);
   const cluster = await startUnlessStopped(running, record);
   if (cluster === undefined) return;
   owned.defer(async () => {
-    await steps.step("cluster stopped", async () => cluster[Symbol.asyncDispose]());
+    await steps.step("stopped cluster", async () => cluster[Symbol.asyncDispose]());
   });
   // Then it never was up, and nobody is told that it is.
   if (io.signal.aborted) return;
@@ -123,17 +123,19 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
     if (!io.signal.aborted)
       void held
         .writeRecord({ ...ready, parts: cluster.list })
-        .catch((error: unknown) => running.log.warn("Cannot write the record", { error }));
+        .catch((error: unknown) => running.log.warn("Writing the cluster record failed", { error }));
   });
   if (!io.signal.aborted) io.report({ is: "ready" });
   await untilStopped(io);
-  out("Stopping; a second Ctrl-C ends it at once");
+  out("Stopping; press Ctrl-C again to terminate immediately");
   await noteStopping(running, { ...ready, parts: cluster.list });
 }
 
 /** A disk that is full must not keep it from stopping in good order. */
 async function noteStopping({ held, log }: Running, record: ClusterRecord): Promise<void> {
-  await held.writeRecord({ ...record, state: "stopping" }).catch((error: unknown) => log.warn("Cannot write the record", { error }));
+  await held
+    .writeRecord({ ...record, state: "stopping" })
+    .catch((error: unknown) => log.warn("Writing the cluster record failed", { error }));
 }
 
 /** Undefined: a wish to stop came meanwhile, and it was given up. It is said at once, also to who asks from outside. */
@@ -141,7 +143,7 @@ async function startUnlessStopped(running: Running, record: ClusterRecord): Prom
   const { signal, out } = running.io;
   let noting: Promise<void> | undefined;
   const onStop = (): void => {
-    out("Stopping while it starts; a second Ctrl-C ends it at once");
+    out("Stopping during startup; press Ctrl-C again to terminate immediately");
     noting = noteStopping(running, record);
   };
   if (signal.aborted) onStop();
@@ -174,19 +176,19 @@ async function begin({ held, io, steps, options }: Running): Promise<ClusterReco
     process: ourProcess(),
     version,
     kubernetesVersion: `v${major}.${minor}.${patch}`,
-    mode: options.processes === undefined ? "one process" : "a process each",
+    mode: options.processes === undefined ? "one process" : "one process per component",
     isDetached: options.isDetached,
     since: new Date(io.clock.now()).toISOString(),
     logFile: home.logFile,
     runtimeDirectory: home.runtimeDirectory,
   };
-  const verdict = await steps.quietly("clock looked at", () => io.clock.external(checkClock(home, io.clock.now())));
+  const verdict = await steps.quietly("checked clock", () => io.clock.external(checkClock(home, io.clock.now())));
   if (verdict.is === "wrong") throw new Error(`Cannot start with a wrong clock: ${verdict.why}`);
   if (verdict.is === "doubtful") steps.note(`  warning: ${verdict.why}`);
   const before = await io.clock.external(readRecord(home.record));
   if (before !== undefined)
-    await steps.quietly("processes of the last start ended", () => io.clock.external(outwaitOrphans(before, io.clock)));
-  await steps.quietly("record written", () => io.clock.external(held.writeRecord(record)));
+    await steps.quietly("terminated processes of the previous run", () => io.clock.external(outwaitOrphans(before, io.clock)));
+  await steps.quietly("wrote cluster record", () => io.clock.external(held.writeRecord(record)));
   return record;
 }
 
@@ -207,7 +209,7 @@ function placeOf({ listenFlags, apiServer: { serving } }: UpOptions): ListenPlac
     port: serving.securePort,
     addressFlag: listenFlags.address,
     portFlag: listenFlags.port,
-    anotherPort: "--listen ADDRESS:PORT (port 0 takes any that is free)",
+    anotherPort: "--listen ADDRESS:PORT (port 0 picks a free port)",
   };
 }
 
@@ -237,7 +239,7 @@ async function mergeContext({ options, held, steps, io }: Running, { door }: Sta
   const { clock, environment } = io;
   const entry = { server: door.url, authority: door.authority, ...door.admin };
   try {
-    const put = await steps.step("kubeconfig written", () => clock.external(putContext(held.home, { files, entry, environment, clock })));
+    const put = await steps.step("wrote kubeconfig", () => clock.external(putContext(held.home, { files, entry, environment, clock })));
     for (const warning of put.warnings) steps.note(`  warning: ${warning}`);
     return put;
   } catch (error) {
@@ -258,8 +260,8 @@ function summary(
   return [
     `k8ts ${version} is up (Kubernetes ${record.kubernetesVersion}):`,
     ...parts.map(({ name, description }) => `  ${name}: ${description}`),
-    ...(cluster.simulatedBecause === undefined ? [] : [`Pods are simulated, no containers are run: ${cluster.simulatedBecause}`]),
-    `Not there yet: ${NOT_YET.join(", ")}`,
+    ...(cluster.simulatedBecause === undefined ? [] : [`Pods are simulated, no containers run: ${cluster.simulatedBecause}`]),
+    `Not implemented yet: ${NOT_YET.join(", ")}`,
     ...(put?.isFoundByKubectl === true
       ? [`kubectl's current context is "${record.context}" (in ${kubeconfig})`]
       : [`export KUBECONFIG=${shellWord(kubeconfig ?? adminKubeconfig)}`]),

@@ -85,7 +85,7 @@ export const K8TS_AGENT = "k8ts";
 /** A node without the role works all the same. */
 export async function tryMarkControlPlane(transport: Transport, nodeName: string, steps: Steps): Promise<void> {
   await markControlPlane(transport, nodeName).catch((error: unknown) =>
-    steps.note(`  warning: Cannot give node ${nodeName} the role control-plane: ${(error as Error).message}`),
+    steps.note(`  warning: labeling node ${nodeName} with the control-plane role failed: ${(error as Error).message}`),
   );
 }
 
@@ -136,7 +136,7 @@ export async function chooseRuntime(options: UpOptions, context: StartClusterCon
   }
   // Loaded only where containers are run.
   const { findRuntime } = await clock.external(import("./machine/prepare-machine.ts"));
-  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machineOptions(options, context))));
+  const choice = await steps.step("detected container runtime", () => clock.external(findRuntime(machineOptions(options, context))));
   await stopOldPods(context, choice.is === "there" ? choice.endpoint : undefined);
   return choice.is === "none" ? { simulated: 1, because: choice.why } : { simulated: 0, runtime: choice };
 }

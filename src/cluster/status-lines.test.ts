@@ -51,13 +51,13 @@ test("many nodes are counted", () => {
   const lines = statusLines({ ...base, api: { answers: true, nodes, podsByPhase: {} } });
   deepEqual(
     lines.filter((line) => /node|pod/.test(line)),
-    ["  nodes:       11, 10 of them Ready", "  pods:        none"],
+    ["  nodes:       11, 10 Ready", "  pods:        none"],
   );
 });
 
 test("a server that does not answer is told with the reason", () => {
   const lines = statusLines({ ...base, api: { answers: false, why: "connection refused" } });
-  deepEqual(lines[4], "  API server:  https://127.0.0.1:6443, does not answer: connection refused");
+  deepEqual(lines[4], "  API server:  https://127.0.0.1:6443, does not respond: connection refused");
 });
 
 test("one that was killed says so, and nothing about what does not run", () => {
@@ -85,7 +85,7 @@ test("one that runs and whose record is damaged has its process, and what can be
     'cluster "a": running',
     "  directory:   /h",
     "  process:     42",
-    "  record:      /h/run/cluster.json is damaged, so no more is known; k8ts down stops it, and the next k8ts up writes a new one",
+    "  record:      /h/run/cluster.json is corrupt; k8ts down stops the cluster, and the next k8ts up rewrites the file",
   ]);
   deepEqual(statusObject(status), {
     ...{ name: "a", directory: "/h", state: "running" },

@@ -30,7 +30,7 @@ export function statusObject({ name, directory, state, record, unrecorded, api }
 }
 
 function damageText(path: string): string {
-  return `${path} is damaged, so no more is known; k8ts down stops it, and the next k8ts up writes a new one`;
+  return `${path} is corrupt; k8ts down stops the cluster, and the next k8ts up rewrites the file`;
 }
 
 function line(what: string, text: string): string {
@@ -39,19 +39,19 @@ function line(what: string, text: string): string {
 
 function stateText(state: ClusterStatus["state"]): string {
   if (state !== "killed") return state;
-  return "stopped (its process was killed; the next k8ts up goes on from there, k8ts down removes what is left)";
+  return "stopped (its process was killed; k8ts up resumes the cluster, k8ts down cleans up)";
 }
 
 function apiText(api: ApiStatus | undefined): string {
-  if (api === undefined) return "not there yet";
-  return api.answers ? "answers" : `does not answer: ${api.why}`;
+  if (api === undefined) return "not started yet";
+  return api.answers ? "answers" : `does not respond: ${api.why}`;
 }
 
 /** Those of the parts, if they have some. */
 function processRow({ record, state }: ClusterStatus): readonly [string, string] | undefined {
-  if (state === "killed" || record?.mode !== "a process each" || record.parts === undefined) return undefined;
+  if (state === "killed" || record?.mode !== "one process per component" || record.parts === undefined) return undefined;
   const own = record.parts.filter(({ name }) => name !== "store");
-  return ["processes", own.map(({ name, process }) => `${name} ${process?.pid ?? "(is being started again)"}`).join(", ")];
+  return ["processes", own.map(({ name, process }) => `${name} ${process?.pid ?? "(restarting)"}`).join(", ")];
 }
 
 /** Parts that have lines of their own, which say how they are now. */
@@ -65,7 +65,7 @@ function partRows({ record, state }: ClusterStatus): (readonly [string, string])
 function nodeRows(nodes: readonly NodeStatus[]): (readonly [string, string])[] {
   if (nodes.length > NODES_NAMED_MAX) {
     const ready = nodes.filter((node) => node.ready === "Ready").length;
-    return [["nodes", `${nodes.length}, ${ready} of them Ready`]];
+    return [["nodes", `${nodes.length}, ${ready} Ready`]];
   }
   return nodes.map(({ name, ready, runtime }) => ["node", `${name} ${ready}${runtime === undefined ? "" : ` (${runtime})`}`]);
 }

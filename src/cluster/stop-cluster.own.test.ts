@@ -14,7 +14,7 @@ import { writeRecord } from "./home/cluster-record.ts";
 import { markStart, unmarkStart } from "./background-start.ts";
 import { stopCluster } from "./stop-cluster.ts";
 
-const UNDER_WAY = "It is being started or stopped already; waiting for that";
+const UNDER_WAY = "The cluster is already starting or stopping; waiting for that";
 
 async function aHome(context: TestContext) {
   const root = await mkdtemp(join(tmpdir(), "k8ts-stop-"));
@@ -64,7 +64,7 @@ test("a start of which only the process is there is waited for, and stopped", as
   const [told, line] = await stop(home, () => record(home, pid));
   equal(told, UNDER_WAY);
 
-  match(line ?? "", new RegExp(`^ {2}process ${pid} stopped`));
+  match(line ?? "", new RegExp(`^ {2}stopped process ${pid}`));
   deepEqual(await ended, [null, "SIGUSR2"]);
   deepEqual([home.startMark, home.record].map(existsSync), [false, false]);
 });
@@ -73,19 +73,19 @@ test("a start that has the home and no record yet is waited for; if it fails by 
   const { home, choice, environment } = await aHome(context);
   const held = await openHome(choice, environment);
   context.after(() => rm(held.home.runtimeDirectory, { recursive: true, force: true }));
-  deepEqual(await stop(home, () => held[Symbol.asyncDispose]()), [UNDER_WAY, 'Nothing runs: cluster "a" is stopped']);
+  deepEqual(await stop(home, () => held[Symbol.asyncDispose]()), [UNDER_WAY, 'Nothing is running: cluster "a" is stopped']);
 });
 
 test("a damaged record that nobody runs is removed, and taken for nothing that runs", async (context) => {
   const { home } = await aHome(context);
   await writeFile(home.record, "{");
   await markStart(home, process.pid);
-  deepEqual(await stop(home, () => unmarkStart(home)), [UNDER_WAY, 'Nothing runs: cluster "a" is stopped']);
+  deepEqual(await stop(home, () => unmarkStart(home)), [UNDER_WAY, 'Nothing is running: cluster "a" is stopped']);
   equal(existsSync(home.record), false);
 });
 
 test("a start that ends before it has a record is nothing that runs", async (context) => {
   const { home } = await aHome(context);
   await markStart(home, process.pid);
-  deepEqual(await stop(home, () => unmarkStart(home)), [UNDER_WAY, 'Nothing runs: cluster "a" is stopped']);
+  deepEqual(await stop(home, () => unmarkStart(home)), [UNDER_WAY, 'Nothing is running: cluster "a" is stopped']);
 });

@@ -25,7 +25,7 @@ const KILLED_WITHIN_MS = 30_000;
 const RECORDED_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 20;
 
-const UNDER_WAY = "It is being started or stopped already; waiting for that";
+const UNDER_WAY = "The cluster is already starting or stopping; waiting for that";
 
 export interface StopOptions {
   /** How long it may take to stop by itself. */
@@ -51,7 +51,9 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
   await makePrivateDirectory(home.runDirectory);
   const attempt = await lockSoon(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
   if (!("lock" in attempt))
-    throw new Error(`Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds ${home.directory}; stop that first`);
+    throw new Error(
+      `Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds the lock of ${home.directory}; stop that process first`,
+    );
   try {
     // A damaged one together with a holder is a cluster that runs, which this is not.
     if (record === undefined) await removeRecord(home.record);
@@ -61,9 +63,9 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
     const removed = [...(await io.clock.external(cleanMachine(home, io.clock))), ...left];
     await removeRecord(home.record);
     await unmarkStart(home);
-    if (removed.length > 0) io.out(`Removed what was left: ${removed.join(", ")}`);
+    if (removed.length > 0) io.out(`Cleaned up: ${removed.join(", ")}`);
     else if (process === undefined)
-      io.out(`Nothing runs: cluster "${home.name}" is stopped${record === undefined ? "" : " (its process was killed)"}`);
+      io.out(`Nothing is running: cluster "${home.name}" is stopped${record === undefined ? "" : " (its process was killed)"}`);
   } finally {
     await attempt.lock.release();
   }
@@ -109,14 +111,14 @@ interface Ended {
 
 async function endProcess(ended: Ended, { timeoutMs }: StopOptions, steps: Steps, { clock, note }: Io): Promise<void> {
   const { name, process, isStopping } = ended;
-  if (isStopping) steps.note(`Process ${process.pid} is being stopped already; waiting for it`);
-  await steps.step(`process ${process.pid} stopped`, async () => {
+  if (isStopping) steps.note(`Process ${process.pid} is already stopping; waiting for it`);
+  await steps.step(`stopped process ${process.pid}`, async () => {
     ask(name, process);
     if (await outwaitProcess(process, { timeoutMs, clock })) return;
-    note(`Process ${process.pid} has not stopped within ${timeoutMs / 1_000} s: it is killed`);
+    note(`Process ${process.pid} did not stop within ${timeoutMs / 1_000} s; sending SIGKILL`);
     signalProcess(process, "SIGKILL");
     if (!(await outwaitProcess(process, { timeoutMs: KILLED_WITHIN_MS, clock })))
-      throw new Error(`Cannot end process ${process.pid}: it is still there ${KILLED_WITHIN_MS / 1_000} s after SIGKILL`);
+      throw new Error(`Cannot stop process ${process.pid}: it is still running ${KILLED_WITHIN_MS / 1_000} s after SIGKILL`);
   });
 }
 
@@ -127,6 +129,6 @@ function ask(name: string, process: ProcessMark): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
     const advice = "run this as that user, or with sudo";
-    throw new Error(`Cannot stop cluster "${name}": process ${process.pid} is another user's; ${advice}`, { cause: error });
+    throw new Error(`Cannot stop cluster "${name}": process ${process.pid} belongs to another user; ${advice}`, { cause: error });
   }
 }

@@ -9,7 +9,7 @@ export const stopTimeoutFlag = {
     type: "string",
     placeholder: "DURATION",
     default: STOP_TIMEOUT,
-    doc: "How long it may take to stop its Pods and itself; then its process is killed.",
+    doc: "Time for a graceful stop of Pods and components; then the process is killed.",
     expects: durationExpected,
   },
 } as const;

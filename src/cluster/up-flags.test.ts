@@ -27,19 +27,19 @@ const ROWS: readonly { given: Record<string, ConfigValue>; plain: Record<string,
   {
     given: { listen: "10.0.0.1:1", "secure-port": 2 },
     plain: { "bind-address": "10.0.0.1", "secure-port": 2 },
-    problems: ["--listen and --secure-port contradict each other: leave one of them out"],
+    problems: ["--listen and --secure-port are mutually exclusive: leave one of them out"],
   },
   {
     given: { listen: "10.0.0.1", "bind-address": "10.0.0.2" },
     plain: { "bind-address": "10.0.0.2" },
-    problems: ["--listen and --bind-address contradict each other: leave one of them out"],
+    problems: ["--listen and --bind-address are mutually exclusive: leave one of them out"],
   },
   { given: { "in-memory": true }, plain: { store: "memory" } },
   { given: { "in-memory": false, store: "embedded" }, plain: { store: "embedded" } },
   {
     given: { "in-memory": true, store: "embedded" },
     plain: { store: "embedded" },
-    problems: ["--in-memory and --store contradict each other: leave one of them out"],
+    problems: ["--in-memory and --store are mutually exclusive: leave one of them out"],
   },
   { given: { "etcd-servers": ["http://a:1"] }, plain: { "etcd-servers": ["http://a:1"], store: "etcd" } },
 ];

@@ -20,50 +20,53 @@ export const upFlags = {
   config: {
     type: "string",
     placeholder: "FILE",
-    doc: "Reads flags from a file in YAML or JSON: the same names without the dashes. What is typed as well wins over the file.",
+    doc: "YAML or JSON file of flags: keys are flag names without the dashes. Flags on the command line override it.",
   },
-  detach: { type: "boolean", doc: "Goes on in the background, and returns when the cluster is ready. k8ts status, logs and down find it." },
+  detach: {
+    type: "boolean",
+    doc: "Run in the background and return when the cluster is ready. Use k8ts status, logs and down to manage it.",
+  },
   processes: {
     type: "boolean",
-    doc: "Runs API server, controllers, scheduler and kubelet, or all simulated nodes, in a process each; one that ends is started again. k8ts logs PART shows the log of one. Not with --in-memory.",
+    doc: "Run API server, controllers, scheduler and kubelet (or simulated nodes) as separate processes, which are restarted when they exit. k8ts logs COMPONENT prints the log of one. Not with --in-memory.",
   },
-  "in-memory": { type: "boolean", doc: "Keeps nothing of the cluster's state for the next start. The same as --store memory." },
+  "in-memory": { type: "boolean", doc: "Keep the cluster's state in memory only; it is lost on exit. Same as --store memory." },
   "simulated-nodes": {
     type: "number",
     min: 0,
     max: SIMULATED_NODES_MAX,
     default: 0,
-    doc: "Nodes whose Pods are played and not run: they start, become ready and end as annotations say. On etcd they are called after --node-name and --name.",
+    doc: "Number of simulated nodes: their Pods run no containers, but start, become ready and terminate as their annotations specify. With etcd the names derive from --node-name and --name.",
   },
   listen: {
     type: "string",
     placeholder: "ADDRESS[:PORT]",
-    doc: "Where the API server listens. The same as --bind-address and --secure-port; port 0 takes any that is free.",
+    doc: "Address of the API server. Same as --bind-address and --secure-port; port 0 picks a free port.",
     expects: (text) => (parseListen(text) === undefined ? "an address such as 127.0.0.1, 0.0.0.0:6443 or [::1]:6443" : undefined),
   },
   containers: {
     type: "boolean",
     default: true,
-    doc: "Makes this machine a node that runs containers, if there is a runtime for them; false: it is none.",
+    doc: "Join this machine as a node that runs containers, if a container runtime is available.",
   },
   "node-name": {
     type: "string",
     placeholder: "NAME",
-    doc: "What this machine is called as a node. Default: its host name, in lower case.",
-    expects: (name) => (NODE_NAME.test(name) && name.length <= 253 ? undefined : 'a name of lower case letters, digits, "-" and "."'),
+    doc: "Name of this machine's node. Default: the host name in lower case.",
+    expects: (name) => (NODE_NAME.test(name) && name.length <= 253 ? undefined : 'a name of lower-case letters, digits, "-" and "."'),
   },
   "container-runtime-endpoint": {
     type: "string",
     placeholder: "ENDPOINT",
-    doc: "Socket of the container runtime, such as unix:///run/containerd/containerd.sock. Default: a containerd that answers, or one of k8ts's own. Not with --simulated-nodes or --containers=false.",
+    doc: "CRI socket of the container runtime, such as unix:///run/containerd/containerd.sock. Default: a running containerd, or one that k8ts manages. Not with --simulated-nodes or --containers=false.",
     expects: (endpoint) => (/^(unix:\/\/)?\/./.test(endpoint) ? undefined : "a socket such as unix:///run/containerd/containerd.sock"),
   },
   kubeconfig: {
     type: "string",
     placeholder: "FILE",
-    doc: "The kubeconfig that gets a context for the cluster, beside what it has. Default: of the files that KUBECONFIG names the first that there is, as kubectl does, or ~/.kube/config.",
+    doc: "kubeconfig to add the cluster's context to. Default: the first existing file of $KUBECONFIG, or ~/.kube/config.",
   },
-  "write-kubeconfig": { type: "boolean", default: true, doc: "Puts that context there; false leaves the file alone." },
+  "write-kubeconfig": { type: "boolean", default: true, doc: "Add the cluster's context to the kubeconfig and make it current." },
   ...otherClusterFlags,
   ...chosenFlag,
   "scheduler-config": schedulerConfigFlag,
@@ -120,7 +123,7 @@ export function plain({ values, shown }: Source): PlainSource {
 
   function take(from: string, to: string, value: ConfigValue): void {
     if (values.has(to) && values.get(to) !== value)
-      problems.push(`${shown(from)} and ${shown(to)} contradict each other: leave one of them out`);
+      problems.push(`${shown(from)} and ${shown(to)} are mutually exclusive: leave one of them out`);
     else made.set(to, value);
   }
 }

@@ -123,14 +123,16 @@ function chosenKubeconfigs({ kubeconfig, "write-kubeconfig": isWritten }: UpFlag
 }
 
 function processProblems({ processes, store }: UpFlagValues): readonly string[] {
-  return processes && store === "memory" ? ["--processes needs a store that outlives its API server: leave --in-memory out"] : [];
+  return processes && store === "memory"
+    ? ["--processes requires a persistent store, because the API server runs in another process: leave out --in-memory"]
+    : [];
 }
 
 /** Whoever names a runtime wants containers. */
 function runtimeProblems(values: UpFlagValues): readonly string[] {
   if (values["container-runtime-endpoint"] === undefined) return [];
   const against = [...(values["simulated-nodes"] > 0 ? ["--simulated-nodes"] : []), ...(values.containers ? [] : ["--containers=false"])];
-  return against.map((flag) => `--container-runtime-endpoint and ${flag} contradict each other: leave one of them out`);
+  return against.map((flag) => `--container-runtime-endpoint and ${flag} are mutually exclusive: leave one of them out`);
 }
 
 /** The port is told apart, since one that was chosen stays. Kubelets that k8ts starts are reached at their addresses. */

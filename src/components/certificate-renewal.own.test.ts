@@ -52,7 +52,7 @@ test("what fails is logged and tried again", async () => {
   await clock.advance(30 * 60 * 1000);
   await renewal.stop();
 
-  deepEqual([renewed, lines], [1, ["Cannot renew certificates", "Cannot renew certificates", "Certificates were renewed"]]);
+  deepEqual([renewed, lines], [1, ["Renewing certificates failed", "Renewing certificates failed", "Renewed certificates"]]);
 });
 
 async function ask(url: string, agent: Agent | false): Promise<TLSSocket> {

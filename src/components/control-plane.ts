@@ -101,7 +101,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   await using starting = new Disposables();
   if (options.listens) await clock.external(checkNamedFiles(apiServer));
   const { config, opened } = "opened" in options.store ? options.store : { config: options.store, opened: undefined };
-  const open = () => steps.step("store opened", () => openStore(config, { clock, log: log.with({ part: "store" }) }));
+  const open = () => steps.step("opened store", () => openStore(config, { clock, log: log.with({ part: "store" }) }));
   const store = opened ?? starting.use(disposableStore(await open()));
   // These come after the server that shows their figures and leads to them.
   const late: { controllers?: LedControllers; scheduler?: LedScheduler; nodes?: NodesPart } = {};
@@ -113,7 +113,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
     ...(options.pki === undefined ? {} : { pki: options.pki }),
   };
-  const server = starting.use(await steps.step("API server ready", () => startServer(store, options, context)));
+  const server = starting.use(await steps.step("started API server", () => startServer(store, options, context)));
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
   // In this process nobody needs to show who they are.
@@ -200,19 +200,19 @@ function candidate({ driver }: StoreConfig, random: Random): Omit<Election, "lea
 
 /** Undefined: another leads, or it is not known yet who does. */
 function describeControllers(running: { readonly names: readonly string[] } | undefined): string {
-  if (running === undefined) return "running in the process that holds the lease kube-system/kube-controller-manager";
+  if (running === undefined) return "run by the leader (Lease kube-system/kube-controller-manager)";
   return running.names.length === 0 ? "none" : `${running.names.length} running`;
 }
 
 function describeScheduler(running: { readonly schedulerNames: readonly string[] } | undefined): string {
-  if (running === undefined) return "running in the process that holds the lease kube-system/kube-scheduler";
+  if (running === undefined) return "run by the leader (Lease kube-system/kube-scheduler)";
   return running.schedulerNames.join(", ");
 }
 
 export function describeStore(config: StoreConfig): string {
   switch (config.driver) {
     case "memory":
-      return "in memory, gone when this process ends";
+      return "in memory, lost when this process exits";
     case "embedded":
       return `in ${config.dataDirectory}`;
     case "etcd":

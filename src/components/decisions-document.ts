@@ -31,6 +31,6 @@ export function decisionsDocument({ acting, elsewhere }: DecisionsDocumentOption
 
 /** Of an API server whose scheduler is another process: with --processes, `k8ts apiserver`, or where another process is the leader. */
 export const DECISIONS_ELSEWHERE =
-  "No scheduler acts in the process of this API server. Its decisions are at the address of the process that holds the lease " +
-  `kube-system/kube-scheduler, under ${DECISIONS_PATH}: start that with "k8ts scheduler --metrics-address 127.0.0.1:10259", or use ` +
+  "No scheduler runs in the process of this API server. Query the scheduler that holds the Lease " +
+  `kube-system/kube-scheduler, at ${DECISIONS_PATH}: start it with "k8ts scheduler --metrics-address 127.0.0.1:10259", or run ` +
   "k8ts up without --processes";

@@ -132,7 +132,7 @@ test("tokens of a file, and issuers of flags or of a file, are known; what is wr
   );
   deepEqual([flagged.openIdIssuers.map(({ usernamePrefix }) => usernamePrefix), ofFile.openId], [[`${issuer.url}#`], undefined]);
   await rejects(read({ tokenAuthFile: broken }), (error: Error) => {
-    equal(error.message.startsWith(`Cannot use ${broken}: `) && error.message.endsWith("give another with --token-auth-file"), true);
+    equal(error.message.startsWith(`Cannot use ${broken}: `) && error.message.endsWith("set --token-auth-file to another file"), true);
     return !error.message.includes("only-a-token");
   });
 });

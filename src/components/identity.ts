@@ -119,7 +119,7 @@ export async function readDescription(
   return usable(path, flag, () => {
     const described = readAuthenticationConfiguration(new TextEncoder().encode(text), serviceAccount.issuers);
     if (described.anonymous === undefined || anonymousAuth) return described;
-    throw new Error("it says who may be anonymous, and --anonymous-auth=false says it otherwise: leave one of them out");
+    throw new Error("it configures anonymous authentication, and so does --anonymous-auth=false: leave one of them out");
   });
 }
 

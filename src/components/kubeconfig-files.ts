@@ -52,8 +52,8 @@ export class KubeconfigFiles implements AsyncDisposable {
       } catch (error) {
         const flag = name === "admin" ? "--kubeconfig" : "--cert-dir";
         const problem = isDiskFull(error)
-          ? `Cannot write ${path}: no space is left on the disk; make room (df -h shows where)`
-          : `Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`;
+          ? `Cannot write ${path}: no space is left on the disk; free some (see df -h)`
+          : `Cannot write ${path}: ${(error as Error).message}; set ${flag} to a path that this user can write`;
         if (name === "admin") throw new Error(problem, { cause: error });
         log.warn(problem);
       }

@@ -10,13 +10,13 @@ export const admissionFlags = {
   "enable-admission-plugins": {
     type: "list",
     placeholder: "NAME,...",
-    doc: `Plugins that are asked before a write, besides those that are by default: ${BY_DEFAULT.join(", ")}.`,
+    doc: `Admission plugins to enable in addition to the default ones: ${BY_DEFAULT.join(", ")}.`,
     expects: pluginExpected,
   },
   "disable-admission-plugins": {
     type: "list",
     placeholder: "NAME,...",
-    doc: "Plugins that are not asked.",
+    doc: "Admission plugins to disable, including default ones.",
     expects: pluginExpected,
   },
   "default-not-ready-toleration-seconds": {
@@ -24,14 +24,14 @@ export const admissionFlags = {
     min: 0,
     default: DEFAULT_ADMISSION_CONFIG.notReadyTolerationSeconds,
     placeholder: "SECONDS",
-    doc: "How long a pod that does not say it stays on a node that is not ready.",
+    doc: "tolerationSeconds of the not-ready:NoExecute toleration that is added to Pods without one.",
   },
   "default-unreachable-toleration-seconds": {
     type: "number",
     min: 0,
     default: DEFAULT_ADMISSION_CONFIG.unreachableTolerationSeconds,
     placeholder: "SECONDS",
-    doc: "The same for a node that cannot be reached.",
+    doc: "tolerationSeconds of the unreachable:NoExecute toleration that is added to Pods without one.",
   },
 } as const satisfies FlagSet;
 
@@ -43,7 +43,7 @@ function pluginExpected(name: string): string | undefined {
 
 export function admissionProblems(values: AdmissionFlagValues): string[] {
   const both = values["enable-admission-plugins"].filter((name) => values["disable-admission-plugins"].includes(name));
-  return both.map((name) => `--enable-admission-plugins and --disable-admission-plugins both name ${name}`);
+  return both.map((name) => `--enable-admission-plugins and --disable-admission-plugins both contain ${name}; remove it from one of them`);
 }
 
 export function admissionConfig(values: AdmissionFlagValues): AdmissionConfig {

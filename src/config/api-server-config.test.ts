@@ -116,20 +116,20 @@ test("flags about who is who and about admission have their place, too", () => {
 
 describe("what does not fit together is refused, all of it", () => {
   for (const { words, problems } of [
-    { words: "--tls-cert-file c", problems: ["--tls-cert-file and --tls-private-key-file are only of use together"] },
+    { words: "--tls-cert-file c", problems: ["--tls-cert-file and --tls-private-key-file must be set together"] },
     {
       words:
         "--tls-cert-file c --service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24 --oidc-issuer-url https://issuer.example.com " +
         "--authentication-config f --service-account-key-file k --authorization-mode RBAC,RBAC " +
         "--enable-admission-plugins PodSecurity --disable-admission-plugins PodSecurity",
       problems: [
-        "--tls-cert-file and --tls-private-key-file are only of use together",
-        "--service-cluster-ip-range must be one range, or one of IPv4 and one of IPv6",
-        "--oidc-issuer-url and --oidc-client-id are only of use together",
-        "--authentication-config names the issuers of tokens, --oidc-issuer-url names one: give one of them",
-        "--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted",
-        "--authorization-mode names something twice: RBAC,RBAC",
-        "--enable-admission-plugins and --disable-admission-plugins both name PodSecurity",
+        "--tls-cert-file and --tls-private-key-file must be set together",
+        "--service-cluster-ip-range must be one range, or an IPv4 and an IPv6 range",
+        "--oidc-issuer-url and --oidc-client-id must be set together",
+        "--authentication-config and --oidc-issuer-url are mutually exclusive: configure the issuer in one of them",
+        "--service-account-key-file requires --service-account-signing-key-file: tokens signed with a generated key would not be accepted",
+        "--authorization-mode contains duplicates: RBAC,RBAC",
+        "--enable-admission-plugins and --disable-admission-plugins both contain PodSecurity; remove it from one of them",
       ],
     },
   ]) {
@@ -149,24 +149,24 @@ describe("a value that cannot be is refused by its flag, in a sentence that says
     },
     {
       word: "--service-account-max-token-expiration=5m",
-      problem: '--service-account-max-token-expiration must be a length of time from 1h on such as 24h, is "5m"',
+      problem: '--service-account-max-token-expiration must be a duration of at least 1h such as 24h, is "5m"',
     },
-    { word: "--secure-port=65536", problem: '--secure-port must be a whole number from 0 to 65535, is "65536"' },
+    { word: "--secure-port=65536", problem: '--secure-port must be an integer from 0 to 65535, is "65536"' },
     {
       word: "--service-cluster-ip-range=10.0.0.0",
-      problem: '--service-cluster-ip-range must be a range of at least 4 addresses such as 10.96.0.0/12, is "10.0.0.0"',
+      problem: '--service-cluster-ip-range must be a CIDR of at least 4 addresses such as 10.96.0.0/12, is "10.0.0.0"',
     },
     {
       word: "--service-cluster-ip-range=10.0.0.0/31",
-      problem: '--service-cluster-ip-range must be a range of at least 4 addresses such as 10.96.0.0/12, is "10.0.0.0/31"',
+      problem: '--service-cluster-ip-range must be a CIDR of at least 4 addresses such as 10.96.0.0/12, is "10.0.0.0/31"',
     },
-    { word: "--service-node-port-range=2-1", problem: '--service-node-port-range must be a range of ports such as 30000-32767, is "2-1"' },
+    { word: "--service-node-port-range=2-1", problem: '--service-node-port-range must be a port range such as 30000-32767, is "2-1"' },
     {
       word: "--service-node-port-range=0-70000",
-      problem: '--service-node-port-range must be a range of ports such as 30000-32767, is "0-70000"',
+      problem: '--service-node-port-range must be a port range such as 30000-32767, is "0-70000"',
     },
-    { word: "--request-timeout=60", problem: '--request-timeout must be a length of time such as 1m30s, is "60"' },
-    { word: "--event-ttl=-1h", problem: '--event-ttl must be a length of time such as 1m30s, is "-1h"' },
+    { word: "--request-timeout=60", problem: '--request-timeout must be a duration such as 1m30s, is "60"' },
+    { word: "--event-ttl=-1h", problem: '--event-ttl must be a duration such as 1m30s, is "-1h"' },
   ]) {
     test(word, () => deepEqual(parseArguments({ flags: apiServerFlags, arguments: {} }, [word]).problems, [problem]));
   }

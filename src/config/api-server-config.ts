@@ -65,84 +65,89 @@ export const apiServerFlags = {
     min: 0,
     max: PORT_MAX,
     default: DEFAULT_SERVING_CONFIG.securePort,
-    doc: "Port for HTTPS. 0 takes any that is free.",
+    doc: "HTTPS port. 0 picks a free port.",
   },
   "bind-address": {
     type: "string",
     placeholder: "ADDRESS",
     default: DEFAULT_SERVING_CONFIG.bindAddress,
-    doc: "Address to listen on. 0.0.0.0 and :: stand for all addresses of this machine.",
+    doc: "IP address to listen on. 0.0.0.0 and :: mean all addresses of this machine.",
     expects: (address) => (parseIp(address) === undefined ? "an IP address such as 127.0.0.1" : undefined),
   },
   "additional-bind-address": {
     type: "list",
     placeholder: "ADDRESS,...",
-    doc: "Further addresses to listen on, at the same port. k8ts up gives the address of this machine on its Pod network here, so that Pods reach an API server that listens on loopback.",
+    doc: "Additional IP addresses to listen on, with the same port. k8ts up adds this machine's address on the Pod network, so that Pods reach an API server that otherwise listens on loopback only.",
     expects: (address) => (parseIp(address) === undefined ? "an IP address such as 10.244.0.1" : undefined),
   },
   "advertise-address": {
     type: "string",
     placeholder: "ADDRESS",
-    doc: 'Where the Service "kubernetes" leads to; not a loopback address. Default: --bind-address, or one of this machine\'s network if that is loopback or all addresses.',
-    expects: (address) => (isReachable(address) ? undefined : "an address such as 192.0.2.10, which is not loopback"),
+    doc: 'IP address published in the endpoints of the Service "kubernetes"; must not be loopback. Default: --bind-address, or an address of this machine\'s network if that is loopback or unspecified.',
+    expects: (address) => (isReachable(address) ? undefined : "a non-loopback IP address such as 192.0.2.10"),
   },
   "tls-cert-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "Certificate of the server, PEM, followed by those of its authorities. Needs --tls-private-key-file. Default: one is made.",
+    doc: "TLS certificate (PEM) of the server, followed by intermediate certificates. Requires --tls-private-key-file. Default: a generated certificate.",
   },
-  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key of --tls-cert-file, PEM." },
+  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key (PEM) of --tls-cert-file." },
   "cert-dir": {
     type: "string",
     placeholder: "DIRECTORY",
-    doc: "Where certificates and keys that are made are kept for the next start. Default: pki in the data directory.",
+    doc: "Directory of generated certificates and keys. Default: pki in the data directory.",
   },
   kubeconfig: {
     type: "string",
     placeholder: "FILE",
-    doc: "Where to write the file with which kubectl finds the server: what stands there is replaced. (Other components read the file that --kubeconfig names; this one makes it.) Default: kubeconfig in the data directory, or in a temporary one.",
+    doc: "File to write the administrator's kubeconfig to; an existing file is replaced. (Other components read the file of --kubeconfig, this one writes it.) Default: kubeconfig in the data directory, or in a temporary directory.",
   },
   "service-cluster-ip-range": {
     type: "list",
     placeholder: "CIDR,...",
-    doc: `From which Services get their addresses: one range, or one of IPv4 and one of IPv6. Default: ${DEFAULT_API_SERVER_CONFIG.serviceClusterIpRange}.`,
-    expects: (range) => (isServiceRange(range) ? undefined : "a range of at least 4 addresses such as 10.96.0.0/12"),
+    doc: `CIDR of Service cluster IPs: one range, or an IPv4 and an IPv6 range. Default: ${DEFAULT_API_SERVER_CONFIG.serviceClusterIpRange}.`,
+    expects: (range) => (isServiceRange(range) ? undefined : "a CIDR of at least 4 addresses such as 10.96.0.0/12"),
   },
   "service-node-port-range": {
     type: "string",
     placeholder: "FIRST-LAST",
     default: `${DEFAULT_PORTS.first}-${DEFAULT_PORTS.last}`,
-    doc: "From which Services get their node ports, both included.",
-    expects: (range) => (parsePortRange(range) === undefined ? "a range of ports such as 30000-32767" : undefined),
+    doc: "Range of Service node ports, both ends included.",
+    expects: (range) => (parsePortRange(range) === undefined ? "a port range such as 30000-32767" : undefined),
   },
   ...kubeletFlags,
-  "request-timeout": durationFlag("1m0s", "After this long a request that did not say how long it may take is given up."),
+  "request-timeout": durationFlag("1m0s", "Timeout of requests that do not set one themselves; does not apply to watches."),
   "min-request-timeout": {
     type: "number",
     min: 1,
     default: 1800,
     placeholder: "SECONDS",
-    doc: "A watch that did not say how long it may take ends after this long, or up to twice as long.",
+    doc: "Minimum duration of watches that set no timeout; each gets a random one of up to twice this value.",
   },
   "enable-priority-and-fairness": {
     type: "boolean",
     default: true,
-    doc: "Let FlowSchemas and PriorityLevelConfigurations decide which requests execute, wait or are rejected. If false, --max-requests-inflight and --max-mutating-requests-inflight are two plain limits.",
+    doc: "Queue and reject requests according to FlowSchemas and PriorityLevelConfigurations. If false, only --max-requests-inflight and --max-mutating-requests-inflight limit them.",
   },
   "max-requests-inflight": {
     type: "number",
     min: 1,
     default: 400,
-    doc: "With priority and fairness: together with --max-mutating-requests-inflight, the seats that priority levels share. Otherwise: maximum number of requests that read and execute at once.",
+    doc: "Maximum number of concurrent non-mutating requests. With priority and fairness, the sum with --max-mutating-requests-inflight is the total concurrency shared by the priority levels.",
   },
-  "max-mutating-requests-inflight": { type: "number", min: 1, default: 200, doc: "The same for requests that write." },
+  "max-mutating-requests-inflight": {
+    type: "number",
+    min: 1,
+    default: 200,
+    doc: "Maximum number of concurrent mutating requests; see --max-requests-inflight.",
+  },
   "http2-max-streams-per-connection": {
     type: "number",
     min: 1,
     default: DEFAULT_SERVING_CONFIG.streamsPerConnectionMax,
-    doc: "HTTP/2 requests at the same time on one connection; further ones wait in the client.",
+    doc: "Maximum number of concurrent HTTP/2 streams per connection; clients queue further requests.",
   },
-  "event-ttl": durationFlag("1h0m0s", "How long Events are kept."),
+  "event-ttl": durationFlag("1h0m0s", "Retention time of Events."),
   ...admissionFlags,
   ...identityFlags,
 } as const satisfies FlagSet;
@@ -175,15 +180,14 @@ export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig 
 function fileProblems(values: ApiServerFlagValues): string[] {
   const problems: string[] = [];
   const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
-  if ((certificate === undefined) !== (key === undefined))
-    problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
+  if ((certificate === undefined) !== (key === undefined)) problems.push("--tls-cert-file and --tls-private-key-file must be set together");
   return problems;
 }
 
 function rangeProblems(values: ApiServerFlagValues): string[] {
   const families = values["service-cluster-ip-range"].map((range) => parseCidr(range)?.address.family);
   if (families.length <= 1 || (families.length === 2 && families[0] !== families[1])) return [];
-  return ["--service-cluster-ip-range must be one range, or one of IPv4 and one of IPv6"];
+  return ["--service-cluster-ip-range must be one range, or an IPv4 and an IPv6 range"];
 }
 
 function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefined): ServingConfig {
@@ -248,7 +252,7 @@ function durationFlag<const Default extends string>(standard: Default, doc: stri
     placeholder: "DURATION",
     default: standard,
     doc,
-    expects: (text: string) => (durationMs(text) > 0 ? undefined : "a length of time such as 1m30s"),
+    expects: (text: string) => (durationMs(text) > 0 ? undefined : "a duration such as 1m30s"),
   } as const;
 }
 

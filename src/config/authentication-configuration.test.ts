@@ -60,7 +60,7 @@ const GOOD = "issuer: {url: https://a, audiences: [x]}";
 const NAMED = 'claimMappings: {username: {claim: sub, prefix: ""}}';
 const issuer = (...lines: readonly string[]) => `jwt:\n- ${lines.join("\n  ")}\n`;
 const withIssuer = (text: string) => issuer(`issuer: {${text}}`, NAMED);
-const CEL = "expressions (CEL) are not supported here: name a claim instead";
+const CEL = "CEL expressions are not supported; use a claim instead";
 
 const wrong: readonly [text: string, sentence: string][] = [
   [issuer(GOOD, "claimMappings: {username: {expression: claims.sub}}"), `jwt[0].claimMappings.username.expression: Forbidden: ${CEL}`],
@@ -101,7 +101,10 @@ const wrong: readonly [text: string, sentence: string][] = [
     withIssuer("url: https://a, discoveryURL: https://a/, audiences: [x]"),
     'jwt[0].issuer.discoveryURL: Invalid value: "https://a/": discoveryURL must be different from URL',
   ],
-  [withIssuer("url: https://a, audiences: [yes]"), "jwt[0].issuer.audiences[0] must be a text; jwt[0].issuer.audiences[0]: Required value"],
+  [
+    withIssuer("url: https://a, audiences: [yes]"),
+    "jwt[0].issuer.audiences[0] must be a string; jwt[0].issuer.audiences[0]: Required value",
+  ],
   [withIssuer("url: https://a"), "jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required"],
   [withIssuer("url: https://a, audiences: [x, x], audienceMatchPolicy: MatchAny"), 'jwt[0].issuer.audiences[1]: Duplicate value: "x"'],
   [
@@ -112,8 +115,8 @@ const wrong: readonly [text: string, sentence: string][] = [
     withIssuer("url: https://a, audiences: [x], certificateAuthority: nonsense"),
     'jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ECDSA certificates',
   ],
-  [withIssuer("url: https://a, audiences: [x], colour: red"), "There is no field jwt[0].issuer.colour"],
-  [withIssuer("url: 7, audiences: [x]"), "jwt[0].issuer.url must be a text; jwt[0].issuer.url: Required value"],
+  [withIssuer("url: https://a, audiences: [x], colour: red"), "Unknown field jwt[0].issuer.colour"],
+  [withIssuer("url: 7, audiences: [x]"), "jwt[0].issuer.url must be a string; jwt[0].issuer.url: Required value"],
   [`${issuer(GOOD, NAMED)}- ${GOOD}\n  ${NAMED}\n`, 'jwt[1].issuer.url: Duplicate value: "https://a"'],
   [
     "anonymous: {enabled: false, conditions: [{path: /x}]}",
@@ -135,8 +138,8 @@ test("everything that is wrong is said at once", () => {
 });
 
 test("what is no such configuration is refused", () => {
-  throws(() => read("", "kind: Pod\n"), /must be an AuthenticationConfiguration of apiserver.config.k8s.io\/v1, and is a "Pod"/);
+  throws(() => read("", "kind: Pod\n"), /Must be an AuthenticationConfiguration of apiserver.config.k8s.io\/v1, is a "Pod"/);
   throws(() => read("", ""), /must be an object/);
-  throws(() => read("a: [", ""), /It is no YAML or JSON/);
+  throws(() => read("a: [", ""), /Not valid YAML or JSON/);
   throws(() => read("jwt: []\njwt: []\n"), /already set in map/);
 });

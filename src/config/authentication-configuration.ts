@@ -33,7 +33,7 @@ export interface AuthenticationConfiguration {
 const ISSUERS_MAX = 64;
 const API_VERSIONS = ["v1", "v1beta1", "v1alpha1"].map((version) => `apiserver.config.k8s.io/${version}`);
 const ALL_ALGORITHMS = ["ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"];
-const NO_EXPRESSIONS = "expressions (CEL) are not supported here: name a claim instead";
+const NO_EXPRESSIONS = "CEL expressions are not supported; use a claim instead";
 
 /** `otherIssuers`: those of service account tokens, which must not be among these. Throws one error with everything that is wrong. */
 export function readAuthenticationConfiguration(bytes: Uint8Array, otherIssuers: readonly string[]): AuthenticationConfiguration {
@@ -50,7 +50,7 @@ function documentOf(bytes: Uint8Array): Json {
     if (duplicates.length > 0) throw new YamlError(duplicates.join(", "));
     return value;
   } catch (error) {
-    if (error instanceof YamlError) throw new Error(`It is no YAML or JSON: ${error.message}`, { cause: error });
+    if (error instanceof YamlError) throw new Error(`Not valid YAML or JSON: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -67,7 +67,7 @@ class ConfigurationReader {
     const { apiVersion, kind, jwt, anonymous } = this.#object(document, "", ["apiVersion", "kind", "jwt", "anonymous"]);
     if (kind !== "AuthenticationConfiguration" || !API_VERSIONS.some((version) => version === apiVersion))
       this.problems.push(
-        `It must be an AuthenticationConfiguration of ${API_VERSIONS[0]}, and is ${kind === undefined ? "nothing that says what it is" : `a ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`}`,
+        `Must be an AuthenticationConfiguration of ${API_VERSIONS[0]}, is ${kind === undefined ? "an object without kind" : `a ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`}`,
       );
     const list = this.#list(jwt, "jwt");
     if (list.length > ISSUERS_MAX) this.#add(tooMany("jwt", list.length, ISSUERS_MAX));
@@ -115,7 +115,7 @@ class ConfigurationReader {
     if (certificateAuthority !== "" && !hasCertificates(certificateAuthority))
       this.#add(invalid(child(at, "certificateAuthority"), "<omitted>", "data does not contain any valid RSA or ECDSA certificates"));
     if (this.#text(issuer, "egressSelectorType", at) !== "")
-      this.#add(forbidden(child(at, "egressSelectorType"), "there is no other way out than the network of this machine"));
+      this.#add(forbidden(child(at, "egressSelectorType"), "egress selectors are not supported; leave it out"));
     return {
       url,
       ...(discoveryUrl === "" ? {} : { discoveryUrl }),
@@ -218,11 +218,11 @@ class ConfigurationReader {
   /** An object with no other members than these; empty if it is none. */
   #object(value: Json | undefined, at: string, known: readonly string[]): JsonObject {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      this.problems.push(`${at === "" ? "It" : at} must be an object`);
+      this.problems.push(`${at === "" ? "The document" : at} must be an object`);
       return {};
     }
     const object = value as JsonObject;
-    for (const name of Object.keys(object)) if (!known.includes(name)) this.problems.push(`There is no field ${child(at, name)}`);
+    for (const name of Object.keys(object)) if (!known.includes(name)) this.problems.push(`Unknown field ${child(at, name)}`);
     return object;
   }
 
@@ -240,7 +240,7 @@ class ConfigurationReader {
 
   #textOf(value: Json | undefined, at: string): string {
     if (typeof value === "string") return value;
-    if (value !== undefined && value !== null) this.problems.push(`${at} must be a text`);
+    if (value !== undefined && value !== null) this.problems.push(`${at} must be a string`);
     return "";
   }
 

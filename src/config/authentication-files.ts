@@ -21,14 +21,12 @@ export function readStaticTokens(text: string): StaticTokens {
   for (const [index, record] of csvRecords(text).entries()) {
     const [token = "", name = "", uid, groups] = record;
     if (uid === undefined)
-      throw new Error(
-        `Each record must have at least 3 columns (token, user name, user uid), and record ${index + 1} has ${record.length}`,
-      );
+      throw new Error(`Each record must have at least 3 columns (token, user name, user uid), record ${index + 1} has ${record.length}`);
     if (token === "") {
-      warnings.push(`Record ${index + 1} has no token and is passed over`);
+      warnings.push(`Record ${index + 1} has an empty token and is ignored`);
       continue;
     }
-    if (users.has(token)) warnings.push(`Record ${index + 1} has the token of a record before it, and takes its place`);
+    if (users.has(token)) warnings.push(`Record ${index + 1} has the same token as an earlier record and overrides it`);
     users.set(token, { name, ...(uid === "" ? {} : { uid }), groups: groups === undefined ? [] : groups.split(",") });
   }
   return { users, warnings };

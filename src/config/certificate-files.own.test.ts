@@ -51,32 +51,32 @@ const REFUSED: readonly (readonly [string, (file: (name: string) => string) => P
   [
     "an authority's certificate that is no certificate",
     (file) => readSigningFiles({ certificate: file("rsa.pub"), key: file("leaf.key") }),
-    /^Error: Cannot use .*rsa\.pub: it holds no certificate in PEM form; give one with --cluster-signing-cert-file$/,
+    /^Error: Cannot use .*rsa\.pub: it contains no PEM certificate; set --cluster-signing-cert-file to/,
   ],
   [
     "a key of another certificate",
     (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("other.key") }),
-    /leaf\.crt with .*other\.key: the key is not the certificate's; give/,
+    /leaf\.crt with .*other\.key: the private key does not match the certificate; set/,
   ],
   [
     "a certificate for a key",
     (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("leaf.crt") }),
-    /leaf\.crt: it holds no private key .*--tls-private-key-file/,
+    /leaf\.crt: it contains no unencrypted PEM private key .*--tls-private-key-file/,
   ],
   [
     "a key for a certificate",
     (file) => readServingFiles({ certificate: file("leaf.key"), key: file("leaf.key") }),
-    /leaf\.key: it holds no certificate .*--tls-cert-file/,
+    /leaf\.key: it contains no PEM certificate; .*--tls-cert-file/,
   ],
   [
     "no file",
     (file) => readServingFiles({ certificate: file("none"), key: file("leaf.key") }),
-    /Cannot read .*none: there is no such file; .*--tls-cert-file/,
+    /Cannot read .*none: the file does not exist; .*--tls-cert-file/,
   ],
   [
     "a bundle that has none",
     (file) => readAuthorities(file("leaf.key"), "--client-ca-file"),
-    /leaf\.key: it holds no certificate in PEM form; .*--client-ca-file/,
+    /leaf\.key: it contains no PEM certificate; .*--client-ca-file/,
   ],
   [
     "a bundle with a broken one",
@@ -86,12 +86,12 @@ const REFUSED: readonly (readonly [string, (file: (name: string) => string) => P
   [
     "a public key to sign with",
     (file) => readSigningKey(file("rsa.pub")),
-    /rsa\.pub: it holds no private key .*--service-account-signing-key-file/,
+    /rsa\.pub: it contains no unencrypted PEM private key .*--service-account-signing-key-file/,
   ],
   [
     "no key to check with",
     (file) => readVerifyingKeys([file("rsa.pub"), file("none")]),
-    /Cannot read .*none: there is no such file; .*--service-account-key-file/,
+    /Cannot read .*none: the file does not exist; .*--service-account-key-file/,
   ],
 ];
 

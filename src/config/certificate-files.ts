@@ -31,12 +31,12 @@ async function readPair(files: GivenPair, flags: GivenPair): Promise<Certificate
   const [certificate, key] = await Promise.all([readGiven(files.certificate, flags.certificate), readGiven(files.key, flags.key)]);
   switch (keyProblem({ certificate, key })) {
     case "certificate":
-      throw new Error(`Cannot use ${files.certificate}: it holds no certificate in PEM form; give one with ${flags.certificate}`);
+      throw new Error(`Cannot use ${files.certificate}: it contains no PEM certificate; set ${flags.certificate} to a file that does`);
     case "key":
-      throw new Error(`Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with ${flags.key}`);
+      throw new Error(`Cannot use ${files.key}: it contains no unencrypted PEM private key; set ${flags.key} to a file that does`);
     case "pair":
       throw new Error(
-        `Cannot use ${files.certificate} with ${files.key}: the key is not the certificate's; give the one that belongs to it`,
+        `Cannot use ${files.certificate} with ${files.key}: the private key does not match the certificate; set ${flags.key} to the matching one`,
       );
     case undefined:
       return { certificate, key };
@@ -49,9 +49,9 @@ export async function readAuthorities(path: string, flag: string): Promise<strin
   try {
     if (parsePemCertificates(bundle).length > 0) return bundle;
   } catch (error) {
-    throw new Error(`Cannot use ${path}: ${(error as Error).message}; give certificates in PEM form with ${flag}`, { cause: error });
+    throw new Error(`Cannot use ${path}: ${(error as Error).message}; set ${flag} to a file with PEM certificates`, { cause: error });
   }
-  throw new Error(`Cannot use ${path}: it holds no certificate in PEM form; give at least one with ${flag}`);
+  throw new Error(`Cannot use ${path}: it contains no PEM certificate; set ${flag} to a file with at least one`);
 }
 
 /** --service-account-signing-key-file. */

@@ -5,9 +5,9 @@ import { connectionAdvice } from "./connection-advice.ts";
 
 const away = (words: string) => new StatusError("ServiceUnavailable", `Cannot ask https://192.0.2.1:6443: ${words}`);
 
-const CREDENTIALS = /^check the current context of admin\.conf: the server does not take the credentials there/;
-const AUTHORITY = /^check the current context of admin\.conf: the certificate authority there did not sign/;
-const CLOCKS = /^compare the clocks .* that the current context of admin\.conf names/;
+const CREDENTIALS = /^check the credentials in the current context of admin\.conf: the server rejects them/;
+const AUTHORITY = /^check the certificate authority in the current context of admin\.conf: it did not sign/;
+const CLOCKS = /^compare the clocks .* of the server in the current context of admin\.conf/;
 
 for (const [error, advice] of [
   [new StatusError("Unauthorized", "Unauthorized"), CREDENTIALS],
@@ -19,7 +19,10 @@ for (const [error, advice] of [
   [away("self-signed certificate"), AUTHORITY],
   [away("unable to verify the first certificate"), AUTHORITY],
   [away("unable to get local issuer certificate"), AUTHORITY],
-  [away("Hostname/IP does not match certificate's altnames: IP: 192.0.2.1 is not in the cert's list"), /the address there nor for a tls-/],
+  [
+    away("Hostname/IP does not match certificate's altnames: IP: 192.0.2.1 is not in the cert's list"),
+    /valid neither for it nor for its tls-/,
+  ],
   [away("certificate is not yet valid"), CLOCKS],
   [away("certificate has expired"), CLOCKS],
 ] as const) {

@@ -6,22 +6,22 @@ import { isReason } from "../api/machinery/status-error.ts";
 
 type Advice = (source: string) => string;
 
-const CHECK_CREDENTIALS: Advice = (source) => `check ${source}: the server does not take the credentials there, or not any more`;
+const CHECK_CREDENTIALS: Advice = (source) => `check the credentials in ${source}: the server rejects them`;
 
 /** TLS has only words for what is wrong: OpenSSL's and Node's, which come through whatever wraps the error. */
 const OF_CERTIFICATES: readonly (readonly [words: RegExp, advice: Advice])[] = [
   [
     /certificate is not yet valid|certificate has expired/,
     (source) =>
-      `compare the clocks of this machine and of the server that ${source} names; if they are right, it needs another certificate`,
+      `compare the clocks of this machine and of the server in ${source}; if both are right, the server's certificate must be renewed`,
   ],
   [
     /self-signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/,
-    (source) => `check ${source}: the certificate authority there did not sign the server's certificate`,
+    (source) => `check the certificate authority in ${source}: it did not sign the server's certificate`,
   ],
   [
     /does not match certificate's altnames/,
-    (source) => `check ${source}: the server's certificate is neither for the address there nor for a tls-server-name there`,
+    (source) => `check the server address in ${source}: the server's certificate is valid neither for it nor for its tls-server-name`,
   ],
   [/alert (bad certificate|unsupported certificate|unknown ca|certificate \w+)/, CHECK_CREDENTIALS],
 ];

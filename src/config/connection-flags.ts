@@ -21,9 +21,9 @@ export const connectionFlags = {
   kubeconfig: {
     type: "string",
     placeholder: "FILE",
-    doc: "Where the API server is and who this program is to it. Default: the files that KUBECONFIG names, ~/.kube/config, or, in a Pod, its service account.",
+    doc: "kubeconfig with the address of the API server and the credentials to use. Default: the files in $KUBECONFIG, ~/.kube/config, or the service account when running in a Pod.",
   },
-  context: { type: "string", placeholder: "NAME", doc: "Which context of it, if not the current one." },
+  context: { type: "string", placeholder: "NAME", doc: "Context of the kubeconfig to use. Default: its current context." },
 } as const satisfies FlagSet;
 
 export type ConnectionFlagValues = FlagValues<typeof connectionFlags>;
@@ -62,21 +62,21 @@ export const electionFlags = {
     type: "string",
     placeholder: "DURATION",
     default: seconds(LEASE_DURATION_MS),
-    doc: "How long others wait, from when they last saw the leader renew its lease, before they take it.",
+    doc: "Time that standby instances wait after the last observed renewal before they try to acquire the Lease.",
     expects: durationExpected,
   },
   "leader-elect-renew-deadline": {
     type: "string",
     placeholder: "DURATION",
     default: seconds(RENEW_DEADLINE_MS),
-    doc: "How long a leader goes on that cannot renew its lease.",
+    doc: "Time that the leader keeps retrying to renew the Lease before it gives up leadership.",
     expects: durationExpected,
   },
   "leader-elect-retry-period": {
     type: "string",
     placeholder: "DURATION",
     default: seconds(RETRY_PERIOD_MS),
-    doc: "How often the leader renews its lease.",
+    doc: "Time between attempts to acquire or renew the Lease.",
     expects: durationExpected,
   },
 } as const satisfies FlagSet;

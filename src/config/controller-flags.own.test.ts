@@ -25,10 +25,10 @@ test("nothing is signed without an authority, which is a certificate and its key
   deepEqual(signingProblems(valuesOf()), []);
   deepEqual(signingProblems(valuesOf("--cluster-signing-cert-file=a", "--cluster-signing-key-file=b")), []);
   deepEqual(signingProblems(valuesOf("--cluster-signing-cert-file=a")), [
-    "--cluster-signing-cert-file is of no use alone: give --cluster-signing-key-file, too",
+    "--cluster-signing-cert-file requires --cluster-signing-key-file",
   ]);
   deepEqual(signingProblems(valuesOf("--cluster-signing-key-file=a")), [
-    "--cluster-signing-key-file is of no use alone: give --cluster-signing-cert-file, too",
+    "--cluster-signing-key-file requires --cluster-signing-cert-file, too",
   ]);
   equal((await readControllerSettings(valuesOf(), "")).signing, undefined);
 });
@@ -95,7 +95,9 @@ for (const [period, isShort] of [
     for (const warning of warnings)
       match(
         warning,
-        new RegExp(`^--node-monitor-grace-period is ${period}, shorter than the lease of a kubelet, 40s \\(renewed every 10s\\)`),
+        new RegExp(
+          `^--node-monitor-grace-period is ${period}, shorter than the duration of a kubelet's Lease, 40s \\(renewed every 10s\\)`,
+        ),
       );
   });
 }
@@ -103,7 +105,7 @@ for (const [period, isShort] of [
 test("all values that are out of range are told at once", () => {
   const words = ["--max-endpoints-per-slice=0", "--cluster-signing-duration=never", "--node-monitor-grace-period=0s"];
   deepEqual(parseArguments({ flags: controllerFlags, arguments: {} }, words).problems, [
-    '--max-endpoints-per-slice must be a whole number from 1 to 1000, is "0"',
+    '--max-endpoints-per-slice must be an integer from 1 to 1000, is "0"',
     '--cluster-signing-duration must be a duration such as "15s" or "1m30s", is "never"',
     '--node-monitor-grace-period must be a duration such as "15s" or "1m30s", is "0s"',
   ]);

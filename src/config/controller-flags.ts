@@ -11,13 +11,13 @@ import { fileLook, pairLooks, type Look } from "../cli/framework/check-files.ts"
 import { readAuthorities, readSigningFiles, SIGNING_FLAGS } from "./certificate-files.ts";
 
 /** Their names are the same whatever their settings are. */
-const NAMES = all({ rootCa: "" }).map(({ name, onlyIfNamed }) => (onlyIfNamed === true ? `${name} (only if named)` : name));
+const NAMES = all({ rootCa: "" }).map(({ name, onlyIfNamed }) => (onlyIfNamed === true ? `${name} (disabled by default)` : name));
 
 export const chosenFlag = {
   controllers: {
     type: "list",
     placeholder: "NAME,...",
-    doc: `Which controllers run: "*" all that run by default, "NAME" that one, "-NAME" not that one. Default: *. There are ${NAMES.join(", ")}.`,
+    doc: `Controllers to run: "*" all that are enabled by default, "NAME" enables one, "-NAME" disables one. Default: *. Available: ${NAMES.join(", ")}.`,
   },
 } as const satisfies FlagSet;
 
@@ -26,33 +26,33 @@ export const controllerFlags = {
   "root-ca-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "The certificate by which pods know the API server, published in every namespace. Default: the one of the kubeconfig.",
+    doc: "CA certificate (PEM) of the API server, published to every namespace in the ConfigMap kube-root-ca.crt. Default: the one of the kubeconfig.",
   },
   "cluster-signing-cert-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "The certificate of the authority that signs what clients and kubelets ask for, in PEM form. Default: nothing is signed.",
+    doc: "CA certificate (PEM) that signs approved CertificateSigningRequests. Default: none are signed.",
   },
-  "cluster-signing-key-file": { type: "string", placeholder: "FILE", doc: "Its private key, in PEM form." },
+  "cluster-signing-key-file": { type: "string", placeholder: "FILE", doc: "Private key (PEM) of --cluster-signing-cert-file." },
   "cluster-signing-duration": {
     type: "string",
     placeholder: "DURATION",
     default: `${SIGNING_DURATION_DEFAULT_MS / 3_600_000}h`,
-    doc: "For how long such certificates are good, unless less was asked for.",
+    doc: "Maximum lifetime of issued certificates.",
     expects: durationExpected,
   },
   "node-monitor-grace-period": {
     type: "string",
     placeholder: "DURATION",
     default: `${NODE_LIFECYCLE_DEFAULTS.nodeMonitorGracePeriodMs / 1_000}s`,
-    doc: "How long a node may be silent before it is taken for lost.",
+    doc: "Time without a heartbeat after which a node is marked as not ready (Unknown).",
     expects: durationExpected,
   },
   "terminated-pod-gc-threshold": {
     type: "number",
     default: 12_500,
     placeholder: "PODS",
-    doc: "How many pods that have ended are kept; 0 keeps all.",
+    doc: "Number of terminated Pods above which the oldest are deleted; 0 keeps all.",
   },
   "max-endpoints-per-slice": {
     type: "number",
@@ -60,7 +60,7 @@ export const controllerFlags = {
     min: 1,
     max: 1_000,
     placeholder: "ENDPOINTS",
-    doc: "How many endpoints one EndpointSlice holds at most.",
+    doc: "Maximum number of endpoints per EndpointSlice.",
   },
 } as const satisfies FlagSet;
 
@@ -86,7 +86,7 @@ export function signingProblems(values: ControllerFlagValues): readonly string[]
   const { "cluster-signing-cert-file": certificate, "cluster-signing-key-file": key } = values;
   if ((certificate === undefined) === (key === undefined)) return [];
   const [given, missing] = key === undefined ? ["cert", "key"] : ["key", "cert"];
-  return [`--cluster-signing-${given}-file is of no use alone: give --cluster-signing-${missing}-file, too`];
+  return [`--cluster-signing-${given}-file requires --cluster-signing-${missing}-file`];
 }
 
 export function controllerLooks(values: ControllerFlagValues): readonly Look[] {
@@ -102,8 +102,8 @@ export function controllerFlagWarnings(values: ControllerFlagValues): readonly s
   const gracePeriodMs = durationMs(values["node-monitor-grace-period"]);
   if (gracePeriodMs >= LEASE_DURATION_SECONDS * 1_000) return [];
   return [
-    `--node-monitor-grace-period is ${values["node-monitor-grace-period"]}, shorter than the lease of a kubelet, ${LEASE_DURATION_SECONDS}s ` +
-      `(renewed every ${LEASE_RENEW_INTERVAL_MS / 1_000}s): healthy nodes can become Unknown and lose their Pods when renewals are late`,
+    `--node-monitor-grace-period is ${values["node-monitor-grace-period"]}, shorter than the duration of a kubelet's Lease, ${LEASE_DURATION_SECONDS}s ` +
+      `(renewed every ${LEASE_RENEW_INTERVAL_MS / 1_000}s): after late renewals healthy nodes can become Unknown and their Pods be evicted`,
   ];
 }
 

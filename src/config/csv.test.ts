@@ -25,8 +25,8 @@ for (const [text, records] of rows) {
 }
 
 for (const text of ['a"b', '"a"b', '"a', ' "a"', 'x\ny,"', '"a" ,b']) {
-  test(`${JSON.stringify(text)} has a double quote where none may be`, () =>
-    throws(() => csvRecords(text), /^Error: Line \d has a double quote/));
+  test(`${JSON.stringify(text)} has a bare double quote where none may be`, () =>
+    throws(() => csvRecords(text), /^Error: Line \d has a bare double quote/));
 }
 
 test("what is written as records is read as the same", () => {

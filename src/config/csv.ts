@@ -30,5 +30,5 @@ export function csvRecords(text: string): readonly (readonly string[])[] {
 
 function misquoted(lines: string, at: number): never {
   const line = lines.slice(0, at).split("\n").length;
-  throw new Error(`Line ${line} has a double quote that neither begins nor ends a text: a text with one must stand in double quotes`);
+  throw new Error(`Line ${line} has a bare double quote: a field that contains one must be quoted`);
 }

@@ -84,125 +84,137 @@ export const identityFlags = {
   "anonymous-auth": {
     type: "boolean",
     default: true,
-    doc: "Whether who shows nothing is system:anonymous and may do what that user may. Otherwise it is refused with 401.",
+    doc: "Treat requests without credentials as system:anonymous. If false, they are rejected with 401.",
   },
   "client-ca-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "Certificates of those who sign client certificates, PEM. Default: the cluster's own authority.",
+    doc: "CA certificates (PEM) that client certificates are verified with. Default: the cluster's own CA.",
   },
   "requestheader-client-ca-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "Certificates of those who sign the certificate of a proxy that says in headers who the user is, PEM. Default: an authority made for it.",
+    doc: "CA certificates (PEM) of authenticating proxies, which pass the user's identity in request headers. Default: a generated CA.",
   },
   "requestheader-allowed-names": {
     type: "list",
     placeholder: "NAME,...",
-    doc: "Common names of such proxies. Default: front-proxy-client; with --requestheader-client-ca-file any that it has signed.",
+    doc: "Common names that such proxies may have. Default: front-proxy-client; with --requestheader-client-ca-file, any.",
   },
-  "requestheader-username-headers": { type: "list", placeholder: "HEADER,...", doc: "Default: X-Remote-User." },
-  "requestheader-uid-headers": { type: "list", placeholder: "HEADER,...", doc: "Default: X-Remote-Uid." },
-  "requestheader-group-headers": { type: "list", placeholder: "HEADER,...", doc: "Default: X-Remote-Group." },
-  "requestheader-extra-headers-prefix": { type: "list", placeholder: "PREFIX,...", doc: "Default: X-Remote-Extra-." },
+  "requestheader-username-headers": {
+    type: "list",
+    placeholder: "HEADER,...",
+    doc: "Request headers with the user name. Default: X-Remote-User.",
+  },
+  "requestheader-uid-headers": { type: "list", placeholder: "HEADER,...", doc: "Request headers with the UID. Default: X-Remote-Uid." },
+  "requestheader-group-headers": {
+    type: "list",
+    placeholder: "HEADER,...",
+    doc: "Request headers with the groups. Default: X-Remote-Group.",
+  },
+  "requestheader-extra-headers-prefix": {
+    type: "list",
+    placeholder: "PREFIX,...",
+    doc: "Prefixes of request headers with extra user attributes. Default: X-Remote-Extra-.",
+  },
   "token-auth-file": {
     type: "string",
     placeholder: "FILE",
-    doc: 'Tokens and their users, a line each: token,user,uid,"group1,group2".',
+    doc: 'CSV file of static bearer tokens, one per line: token,user,uid,"group1,group2".',
   },
   "enable-bootstrap-token-auth": {
     type: "boolean",
     default: true,
-    doc: "Whether Secrets of type bootstrap.kubernetes.io/token in kube-system are tokens for joining nodes.",
+    doc: "Accept Secrets of type bootstrap.kubernetes.io/token in kube-system as bearer tokens of joining nodes.",
   },
   "service-account-issuer": {
     type: "list",
     placeholder: "URL,...",
-    doc: `Who issues the tokens of service accounts: the first is put into them, all are accepted. Default: ${DEFAULT_ISSUER}.`,
+    doc: `Issuer of service account tokens. The first is used in new tokens, all are accepted. Default: ${DEFAULT_ISSUER}.`,
     // As upstream: any word will do, but one with a colon must be an address.
-    expects: (issuer: string) => (issuer.includes(":") && !URL.canParse(issuer) ? "an address such as https://example.com" : undefined),
+    expects: (issuer: string) => (issuer.includes(":") && !URL.canParse(issuer) ? "a URL such as https://example.com" : undefined),
   },
   "service-account-key-file": {
     type: "list",
     placeholder: "FILE,...",
-    doc: "Keys with which such tokens may be signed, public or private, PEM. Default: that of the signing key.",
+    doc: "Public or private keys (PEM) that service account tokens are verified with. Default: the key of --service-account-signing-key-file.",
   },
   "service-account-signing-key-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "The private key that signs them, PEM. Default: one is made and kept with the certificates.",
+    doc: "Private key (PEM) that signs service account tokens. Default: a generated key, kept in --cert-dir.",
   },
   "service-account-max-token-expiration": {
     type: "string",
     placeholder: "DURATION",
-    doc: "Who asks for a token that lives longer gets one that lives this long; from 1h on. Default: no limit.",
+    doc: "Maximum lifetime of service account tokens, at least 1h; longer requests are capped. Default: unlimited.",
     expects: (text: string) => {
       const durationMs = millisecondsOf(text);
       return durationMs >= MAX_EXPIRATION_MS_MIN && durationMs <= MAX_EXPIRATION_MS_MAX
         ? undefined
-        : "a length of time from 1h on such as 24h";
+        : "a duration of at least 1h such as 24h";
     },
   },
   "service-account-extend-token-expiration": {
     type: "boolean",
     default: true,
-    doc: "Whether tokens that are put into pods live a year, for programs that read them only once.",
+    doc: "Issue tokens of projected volumes for one year, for clients that do not reload them.",
   },
   "service-account-jwks-uri": {
     type: "string",
     placeholder: "URL",
-    doc: "Where others find the keys for such tokens. Default: /openid/v1/jwks of this server.",
-    expects: (url: string) => (url.startsWith("https://") && isUrl(url) ? undefined : "an address such as https://example.com/keys"),
+    doc: "URL of the key set in the OpenID Connect discovery document. Default: /openid/v1/jwks of this server.",
+    expects: (url: string) => (url.startsWith("https://") && isUrl(url) ? undefined : "a URL such as https://example.com/keys"),
   },
   "api-audiences": {
     type: "list",
     placeholder: "NAME,...",
-    doc: "For whom tokens must be meant that are for this API. Default: --service-account-issuer.",
+    doc: "Audiences of this API server: a token must be issued for at least one of them. Default: --service-account-issuer.",
   },
   "oidc-issuer-url": {
     type: "string",
     placeholder: "URL",
-    doc: "A provider of OpenID Connect whose tokens are accepted. Needs --oidc-client-id.",
+    doc: "URL of an OpenID Connect provider whose ID tokens are accepted. Requires --oidc-client-id.",
     expects: (url: string) =>
       url.startsWith("https://") && isUrl(url) && withoutPassword(url) === url && !/[?#]/.test(url)
         ? undefined
-        : "an address such as https://accounts.example.com",
+        : "a URL such as https://accounts.example.com",
   },
-  "oidc-client-id": { type: "string", placeholder: "NAME", doc: "For whom its tokens must be meant." },
-  "oidc-username-claim": { type: "string", placeholder: "CLAIM", default: "sub", doc: "Which claim is the user's name." },
+  "oidc-client-id": { type: "string", placeholder: "NAME", doc: "Client ID, which must be an audience of the ID token." },
+  "oidc-username-claim": { type: "string", placeholder: "CLAIM", default: "sub", doc: "Claim to use as the user name." },
   "oidc-username-prefix": {
     type: "string",
     placeholder: "PREFIX",
-    doc: 'What is put before it; "-" for nothing. Default: the issuer and "#", unless the claim is email.',
+    doc: 'Prefix of user names; "-" disables it. Default: the issuer URL and "#", unless the claim is email.',
   },
-  "oidc-groups-claim": { type: "string", placeholder: "CLAIM", doc: "Which claim holds the user's groups." },
-  "oidc-groups-prefix": { type: "string", placeholder: "PREFIX", default: "", doc: "What is put before each." },
+  "oidc-groups-claim": { type: "string", placeholder: "CLAIM", doc: "Claim to use as the user's groups." },
+  "oidc-groups-prefix": { type: "string", placeholder: "PREFIX", default: "", doc: "Prefix of group names. Default: none." },
   "oidc-required-claim": {
     type: "list",
     placeholder: "CLAIM=VALUE,...",
-    doc: "Claims that a token must have with just this value.",
+    doc: "Claims with the exact value that an ID token must have.",
     expects: (pair: string) => (/^[^=]+=/.test(pair) ? undefined : "a claim and its value such as hd=example.com"),
   },
   "oidc-ca-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "What signed the provider's certificate, PEM. Default: what this machine trusts.",
+    doc: "CA certificates (PEM) of the provider's server. Default: the CAs that this machine trusts.",
   },
   "oidc-signing-algs": {
     type: "list",
     placeholder: "ALGORITHM,...",
-    doc: "With which algorithms its tokens may be signed. Default: RS256.",
+    doc: "Accepted signature algorithms of ID tokens. Default: RS256.",
     expects: (name: string) => (SIGNING_ALGORITHMS.includes(name) ? undefined : `one of ${SIGNING_ALGORITHMS.join(", ")}`),
   },
   "authentication-config": {
     type: "string",
     placeholder: "FILE",
-    doc: "An AuthenticationConfiguration (apiserver.config.k8s.io/v1) with issuers of tokens, in place of --oidc-* flags and --anonymous-auth.",
+    doc: "AuthenticationConfiguration file (apiserver.config.k8s.io/v1), instead of the --oidc-* flags and --anonymous-auth.",
   },
   "authorization-mode": {
     type: "list",
     placeholder: "MODE,...",
-    doc: `Who decides what one may do, in the order of asking: ${Object.keys(authorizationModules).join(", ")}. Default: Node,RBAC.`,
+    doc: `Authorizers to consult, in this order: ${Object.keys(authorizationModules).join(", ")}. Default: Node,RBAC.`,
     expects: (mode: string) =>
       Object.hasOwn(authorizationModules, mode) ? undefined : `one of ${Object.keys(authorizationModules).join(", ")}`,
   },
@@ -214,19 +226,19 @@ export type IdentityFlagValues = FlagValues<typeof identityFlags>;
 export function identityProblems(values: IdentityFlagValues): string[] {
   const problems: string[] = [];
   const [issuer, client] = [values["oidc-issuer-url"], values["oidc-client-id"]];
-  if ((issuer === undefined) !== (client === undefined)) problems.push("--oidc-issuer-url and --oidc-client-id are only of use together");
+  if ((issuer === undefined) !== (client === undefined)) problems.push("--oidc-issuer-url and --oidc-client-id must be set together");
   if (values["authentication-config"] !== undefined && issuer !== undefined)
-    problems.push("--authentication-config names the issuers of tokens, --oidc-issuer-url names one: give one of them");
+    problems.push("--authentication-config and --oidc-issuer-url are mutually exclusive: configure the issuer in one of them");
   const issuers = orDefault(values["service-account-issuer"], DEFAULT_IDENTITY_CONFIG.serviceAccount.issuers);
   if (issuer !== undefined && issuers.includes(issuer))
-    problems.push("--oidc-issuer-url and --service-account-issuer must differ: whose token it is would not be known");
-  if (new Set(issuers).size < issuers.length) problems.push(`--service-account-issuer names something twice: ${issuers.join(",")}`);
+    problems.push("--oidc-issuer-url and --service-account-issuer must differ: otherwise the issuer of a token is ambiguous");
+  if (new Set(issuers).size < issuers.length) problems.push(`--service-account-issuer contains duplicates: ${issuers.join(",")}`);
   if (values["service-account-key-file"].length > 0 && values["service-account-signing-key-file"] === undefined)
     problems.push(
-      "--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted",
+      "--service-account-key-file requires --service-account-signing-key-file: tokens signed with a generated key would not be accepted",
     );
   const modes = values["authorization-mode"];
-  if (new Set(modes).size < modes.length) problems.push(`--authorization-mode names something twice: ${modes.join(",")}`);
+  if (new Set(modes).size < modes.length) problems.push(`--authorization-mode contains duplicates: ${modes.join(",")}`);
   return problems;
 }
 

@@ -20,18 +20,18 @@ export const kubeletFlags = {
   "kubelet-client-certificate": {
     type: "string",
     placeholder: "FILE",
-    doc: "Certificate that kubelets are shown, PEM. Needs --kubelet-client-key. Default: the cluster's own.",
+    doc: "Client certificate (PEM) presented to kubelets. Requires --kubelet-client-key. Default: issued by the cluster's CA.",
   },
-  "kubelet-client-key": { type: "string", placeholder: "FILE", doc: "Private key of --kubelet-client-certificate, PEM." },
+  "kubelet-client-key": { type: "string", placeholder: "FILE", doc: "Private key (PEM) of --kubelet-client-certificate." },
   "kubelet-certificate-authority": {
     type: "string",
     placeholder: "FILE",
-    doc: "Authorities that have signed the certificates of kubelets, PEM. Default: any certificate is taken.",
+    doc: "CA certificates (PEM) that kubelet serving certificates are verified with. Default: not verified.",
   },
   "kubelet-preferred-address-types": {
     type: "list",
     placeholder: "TYPE,...",
-    doc: `Which address of a node its kubelet is called at, best first. Default: ${ADDRESS_TYPES.join(",")}.`,
+    doc: `Node address types to try when connecting to kubelets, in order of preference. Default: ${ADDRESS_TYPES.join(",")}.`,
     expects: (type) => (ADDRESS_TYPES.includes(type) ? undefined : oneOf(ADDRESS_TYPES)),
   },
 } as const satisfies FlagSet;
@@ -40,7 +40,7 @@ type KubeletFlagValues = FlagValues<typeof kubeletFlags>;
 
 export function kubeletProblems(values: KubeletFlagValues): string[] {
   const isOneMissing = (values["kubelet-client-certificate"] === undefined) !== (values["kubelet-client-key"] === undefined);
-  return isOneMissing ? ["--kubelet-client-certificate and --kubelet-client-key are only of use together"] : [];
+  return isOneMissing ? ["--kubelet-client-certificate and --kubelet-client-key must be set together"] : [];
 }
 
 export function kubeletConfig(values: KubeletFlagValues): KubeletAccess {

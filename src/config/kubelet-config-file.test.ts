@@ -47,9 +47,9 @@ for (const [what, text, problems] of [
     "all unknown fields, with what was meant",
     `${HEAD}maxPod: 5\nauthentication: { anonymus: { enabled: true } }\nzzzzzzzzzzzz: 1\n`,
     [
-      'Unknown field "maxPod": k8ts has nothing that it could mean; did you mean maxPods?',
-      'Unknown field "authentication.anonymus": k8ts has nothing that it could mean; did you mean authentication.anonymous.enabled?',
-      'Unknown field "zzzzzzzzzzzz": k8ts has nothing that it could mean',
+      'Unknown or unsupported field "maxPod"; did you mean maxPods?',
+      'Unknown or unsupported field "authentication.anonymus"; did you mean authentication.anonymous.enabled?',
+      'Unknown or unsupported field "zzzzzzzzzzzz"',
     ],
   ],
   [
@@ -57,21 +57,21 @@ for (const [what, text, problems] of [
     `${HEAD}port: "1"\nclusterDNS: 10.0.0.1\nsystemReserved: [cpu]\n`,
     [
       'port must be a number, is "1"',
-      'clusterDNS must be a list of texts, is "10.0.0.1"',
-      'systemReserved must be a map of resources to quantities, is ["cpu"]',
+      'clusterDNS must be a list of strings, is "10.0.0.1"',
+      'systemReserved must be a map of resource names to quantities, is ["cpu"]',
     ],
   ],
   [
     "values that a flag would refuse",
     `${HEAD}port: 70000\nauthorization: { mode: Never }\n`,
-    ['port must be a whole number from 0 to 65535, is "70000"', 'authorization.mode must be AlwaysAllow or Webhook, is "Never"'],
+    ['port must be an integer from 0 to 65535, is "70000"', 'authorization.mode must be AlwaysAllow or Webhook, is "Never"'],
   ],
   [
     "another kind",
     "apiVersion: v1\nkind: Pod\n",
     ['apiVersion must be kubelet.config.k8s.io/v1beta1, is "v1"', 'kind must be KubeletConfiguration, is "Pod"'],
   ],
-  ["no map", "- a\n", ["It must be a KubeletConfiguration"]],
+  ["no map", "- a\n", ["Must be a KubeletConfiguration"]],
 ] as const) {
   test(`${what}: all of it is told at once`, () => deepEqual(read(text).problems, problems));
 }

@@ -55,7 +55,7 @@ export function readKubeletConfigFile(file: string, bytes: Uint8Array): KubeletC
     if (apiVersion !== API_VERSION) problems.push(`apiVersion must be ${API_VERSION}, is ${JSON.stringify(apiVersion)}`);
     if (kind !== KIND) problems.push(`kind must be ${KIND}, is ${JSON.stringify(kind)}`);
     readFields(fields, "", values, problems);
-  } else if (problems.length === 0) problems.push(`It must be a ${KIND}`);
+  } else if (problems.length === 0) problems.push(`Must be a ${KIND}`);
   return { values, problems: problems.map((problem) => `${file}: ${problem}`) };
 }
 
@@ -82,7 +82,7 @@ function readFields(fields: Readonly<Record<string, unknown>>, above: string, va
 
 function unknownField(path: string): string {
   const meant = nearest(path, Object.keys(FIELDS));
-  return `Unknown field ${JSON.stringify(path)}: k8ts has nothing that it could mean${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  return `Unknown or unsupported field ${JSON.stringify(path)}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }
 
 function readField(path: string, name: string, value: unknown, values: Map<string, ConfigValue>, problems: string[]): void {
@@ -118,11 +118,11 @@ function wordsOf(path: string, flag: Flag, value: unknown): readonly string[] | 
 }
 
 function expected(path: string, flag: Flag): string {
-  if (path.endsWith("Reserved")) return "a map of resources to quantities";
+  if (path.endsWith("Reserved")) return "a map of resource names to quantities";
   if (path === "registerWithTaints") return "a list of taints";
-  if (flag.type === "list") return "a list of texts";
+  if (flag.type === "list") return "a list of strings";
   if (flag.type === "boolean") return "true or false";
-  return flag.type === "number" ? "a number" : "a text (in quotes, if it looks like something else)";
+  return flag.type === "number" ? "a number" : "a string (quote it if it looks like another type)";
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -21,7 +21,7 @@ for (const [typed, problem] of [
   ["--node-ip=10.0.0.300", "--node-ip must be an IP address such as 192.0.2.10"],
   ...["0.0.0.0", "::", "::ffff:0.0.0.0", "224.0.0.1", "ff02::1", "169.254.1.1", "fe80::1", "255.255.255.255"].map(
     (address) =>
-      [`--node-ip=${address}`, "--node-ip must be an address of one machine such as 192.0.2.10 (leave it out, and one is chosen)"] as const,
+      [`--node-ip=${address}`, "--node-ip must be a unicast IP address such as 192.0.2.10 (leave it out to detect one)"] as const,
   ),
   [
     "--register-with-taints=a=b:Never",
@@ -29,11 +29,11 @@ for (const [typed, problem] of [
   ],
   ["--system-reserved=gpu=1", "--system-reserved must be a quantity of cpu, memory, ephemeral-storage or pid such as cpu=200m"],
   ["--kube-reserved=cpu=-1", "--kube-reserved must be a quantity of cpu, memory, ephemeral-storage or pid such as cpu=200m"],
-  ["--pod-cidr=fd00::/64", "--pod-cidr must be a range of IPv4 such as 10.244.1.0/24"],
+  ["--pod-cidr=fd00::/64", "--pod-cidr must be an IPv4 CIDR such as 10.244.1.0/24"],
   ["--node-labels=-a=b", "--node-labels must be a label such as disk=ssd"],
   [
     "--node-labels=node-role.kubernetes.io/worker=",
-    "--node-labels must be a label that a node may give itself: none of kubernetes.io and k8s.io but those of kubelet.kubernetes.io and node.kubernetes.io",
+    "--node-labels must be a label that a kubelet is allowed to set: in kubernetes.io and k8s.io only kubelet.kubernetes.io and node.kubernetes.io",
   ],
   ["--authorization-mode=Never", "--authorization-mode must be AlwaysAllow or Webhook"],
   ["--cgroup-root=relative", "--cgroup-root must be a path such as /second"],
@@ -65,8 +65,8 @@ test("what does not fit together is told", () => {
   const { values } = parse("--tls-cert-file=a", "--node-ip=10.0.0.1,10.0.0.2");
 
   deepEqual(kubeletProblems(values), [
-    "--tls-cert-file and --tls-private-key-file are only of use together",
-    "--node-ip must be one address, or one of IPv4 and one of IPv6",
+    "--tls-cert-file and --tls-private-key-file must be set together",
+    "--node-ip must be one address, or an IPv4 and an IPv6 address",
   ]);
 });
 

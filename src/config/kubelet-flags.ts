@@ -39,7 +39,7 @@ export function nodeAddressExpected(text: string): string | undefined {
   if (parsed === undefined) return isAddress(text);
   const address = unmapIp(parsed);
   if (!OF_NO_NODE.some((range) => cidrContains(range, address))) return undefined;
-  return "an address of one machine such as 192.0.2.10 (leave it out, and one is chosen)";
+  return "a unicast IP address such as 192.0.2.10 (leave it out to detect one)";
 }
 
 /** Of the HTTPS server: where it listens, with what it shows who it is, and who may ask it for what. */
@@ -48,28 +48,28 @@ export const kubeletServingFlags = {
     type: "string",
     placeholder: "ADDRESS",
     default: "0.0.0.0",
-    doc: "Address to listen on with HTTPS. 0.0.0.0 and :: stand for all addresses of this machine.",
+    doc: "IP address of the HTTPS server. 0.0.0.0 and :: mean all addresses of this machine.",
     expects: isAddress,
   },
-  port: { type: "number", min: 0, max: PORT_MAX, default: KUBELET_PORT, doc: "Port for HTTPS. 0 takes any that is free." },
+  port: { type: "number", min: 0, max: PORT_MAX, default: KUBELET_PORT, doc: "HTTPS port. 0 picks a free port." },
   "tls-cert-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "Certificate of the HTTPS server, PEM. Needs --tls-private-key-file. Default: one is made that signs itself, in --cert-dir.",
+    doc: "TLS certificate (PEM) of the HTTPS server. Requires --tls-private-key-file. Default: a self-signed certificate, generated in --cert-dir.",
   },
-  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key of --tls-cert-file, PEM." },
+  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key (PEM) of --tls-cert-file." },
   "client-ca-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "Authorities that have signed the certificates of clients, PEM. Default: certificates of clients count for nothing.",
+    doc: "CA certificates (PEM) that client certificates are verified with. Default: client certificates are not accepted.",
   },
-  "anonymous-auth": { type: "boolean", doc: "Takes requests of who shows nothing as those of system:anonymous." },
-  "authentication-token-webhook": { type: "boolean", default: true, doc: "Asks the API server whose token was shown." },
+  "anonymous-auth": { type: "boolean", doc: "Treat requests without credentials as system:anonymous." },
+  "authentication-token-webhook": { type: "boolean", default: true, doc: "Authenticate bearer tokens with the TokenReview API." },
   "authorization-mode": {
     type: "choice",
     of: ["AlwaysAllow", "Webhook"],
     default: "Webhook",
-    doc: "Who may ask for what: the API server is asked, or everybody may.",
+    doc: "Authorization mode of the kubelet's API: Webhook uses SubjectAccessReview, AlwaysAllow permits every request.",
   },
 } as const satisfies FlagSet;
 
@@ -80,83 +80,97 @@ export const kubeletCommandFlags = {
   config: {
     type: "string",
     placeholder: "FILE",
-    doc: "A KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in YAML or JSON. What is typed as well wins over it.",
+    doc: "KubeletConfiguration file (kubelet.config.k8s.io/v1beta1), YAML or JSON. Flags override it.",
   },
   "hostname-override": {
     type: "string",
     placeholder: "NAME",
-    doc: "What this machine is called as a node. Default: its host name, in lower case.",
-    expects: (name) => (validateDnsSubdomain(name).length === 0 ? undefined : 'a name of lower case letters, digits, "-" and "."'),
+    doc: "Name of this node. Default: the host name in lower case.",
+    expects: (name) => (validateDnsSubdomain(name).length === 0 ? undefined : 'a name of lower-case letters, digits, "-" and "."'),
   },
   "node-ip": {
     type: "list",
     placeholder: "ADDRESS,...",
-    doc: "Where the node is reached: one address, or one of IPv4 and one of IPv6. Default: one of this machine's network.",
+    doc: "IP addresses of the node: one, or an IPv4 and an IPv6 address. Default: an address of this machine's network.",
     expects: nodeAddressExpected,
   },
   "node-labels": {
     type: "list",
     placeholder: "NAME=VALUE,...",
-    doc: "Labels of the Node beside those that every Node has.",
+    doc: "Labels to add to the Node object.",
     expects: labelExpected,
   },
   "register-with-taints": {
     type: "list",
     placeholder: "NAME=VALUE:EFFECT,...",
-    doc: "Taints that the Node has when it is made.",
+    doc: "Taints to register the Node object with.",
     expects: (taint) =>
       parseTaint(taint) === undefined ? `a taint such as dedicated=db:NoSchedule, with the effect ${oneOf(EFFECTS)}` : undefined,
   },
   "container-runtime-endpoint": {
     type: "string",
     placeholder: "ENDPOINT",
-    doc: "Socket of the container runtime, such as unix:///run/containerd/containerd.sock. Default: of containerd, CRI-O and cri-dockerd the first that answers.",
+    doc: "CRI socket of the container runtime, such as unix:///run/containerd/containerd.sock. Default: the first of containerd, CRI-O and cri-dockerd that responds.",
     expects: (endpoint) => (/^(unix:\/\/)?\/./.test(endpoint) ? undefined : "a socket such as unix:///run/containerd/containerd.sock"),
   },
-  "root-dir": { type: "string", placeholder: "DIRECTORY", default: "/var/lib/kubelet", doc: "What it keeps: volumes, files of Pods." },
+  "root-dir": {
+    type: "string",
+    placeholder: "DIRECTORY",
+    default: "/var/lib/kubelet",
+    doc: "Directory of the kubelet's state, such as Pod volumes.",
+  },
   "cert-dir": {
     type: "string",
     placeholder: "DIRECTORY",
-    doc: "Where a certificate that is made is kept for the next start, as kubelet.crt and kubelet.key. Default: pki in --root-dir.",
+    doc: "Directory of the generated certificate kubelet.crt and its key kubelet.key. Default: pki in --root-dir.",
   },
   "pod-cidr": {
     type: "string",
     placeholder: "CIDR",
-    doc: "From which Pods get their addresses. If the runtime has no network for Pods yet, it gets one of these addresses.",
-    expects: (range) => (parseCidr(range)?.address.family === 4 ? undefined : "a range of IPv4 such as 10.244.1.0/24"),
+    doc: "CIDR of Pod IPs. Used to configure a Pod network if the container runtime has none.",
+    expects: (range) => (parseCidr(range)?.address.family === 4 ? undefined : "an IPv4 CIDR such as 10.244.1.0/24"),
   },
-  "max-pods": { type: "number", min: 1, default: PODS_MAX, doc: "How many Pods the node runs at once." },
-  "cluster-dns": { type: "list", placeholder: "ADDRESS,...", doc: "DNS servers that Pods ask.", expects: isAddress },
-  "cluster-domain": { type: "string", placeholder: "DOMAIN", doc: "Domain of the cluster, in which Pods look for names. Default: none." },
+  "max-pods": { type: "number", min: 1, default: PODS_MAX, doc: "Maximum number of Pods on this node." },
+  "cluster-dns": {
+    type: "list",
+    placeholder: "ADDRESS,...",
+    doc: "IP addresses of the cluster's DNS servers, for the resolv.conf of Pods.",
+    expects: isAddress,
+  },
+  "cluster-domain": {
+    type: "string",
+    placeholder: "DOMAIN",
+    doc: "DNS domain of the cluster, for the search path of Pods. Default: none.",
+  },
   "cgroup-root": {
     type: "string",
     placeholder: "CGROUP",
     default: "/",
-    doc: "The control group that those of all Pods are in. Kubelets that share a runtime need one each: it is also what tells their Pods apart.",
+    doc: "Parent cgroup of all Pods. Must be unique among kubelets that share a container runtime, because it also identifies their Pods.",
     expects: (path) => (path.startsWith("/") ? undefined : "a path such as /second"),
   },
-  "system-reserved": reservedFlag("what is no part of Kubernetes"),
-  "kube-reserved": reservedFlag("the parts of Kubernetes"),
+  "system-reserved": reservedFlag("non-Kubernetes processes"),
+  "kube-reserved": reservedFlag("Kubernetes components"),
   ...kubeletServingFlags,
   "healthz-port": {
     type: "number",
     min: 0,
     max: PORT_MAX,
     default: HEALTH_PORT,
-    doc: "Port for GET /healthz over plain HTTP. 0: there is none.",
+    doc: "Port of GET /healthz over plain HTTP. 0 disables it.",
   },
   "healthz-bind-address": {
     type: "string",
     placeholder: "ADDRESS",
     default: "127.0.0.1",
-    doc: "Address for that.",
+    doc: "IP address of GET /healthz.",
     expects: isAddress,
   },
 } as const satisfies FlagSet;
 
 /** What only the file can say. */
 export const kubeletFileFlags = {
-  "pod-logs-dir": { type: "string", default: "/var/log/pods", doc: "Where the logs of Pods are." },
+  "pod-logs-dir": { type: "string", default: "/var/log/pods", doc: "Directory of Pod logs." },
 } as const satisfies FlagSet;
 
 export type KubeletFlagValues = FlagValues<typeof kubeletCommandFlags & typeof kubeletFileFlags>;
@@ -165,7 +179,7 @@ function reservedFlag(forWhom: string) {
   return {
     type: "list",
     placeholder: "RESOURCE=QUANTITY,...",
-    doc: `What Pods cannot have, since it is for ${forWhom}, such as cpu=200m,memory=500Mi.`,
+    doc: `Resources reserved for ${forWhom} and thus not allocatable to Pods, such as cpu=200m,memory=500Mi.`,
     expects: (text: string) => (isReserved(text) ? undefined : `a quantity of ${oneOf(RESERVABLE)} such as cpu=200m`),
   } as const;
 }
@@ -175,7 +189,7 @@ export function kubeletProblems(values: KubeletFlagValues): readonly string[] {
   const problems = [...kubeletServingProblems(values)];
   const families = values["node-ip"].map((address) => parseIp(address)?.family);
   if (families.length > 2 || (families.length === 2 && families[0] === families[1]))
-    problems.push("--node-ip must be one address, or one of IPv4 and one of IPv6");
+    problems.push("--node-ip must be one address, or an IPv4 and an IPv6 address");
   return problems;
 }
 
@@ -184,7 +198,7 @@ export type KubeletServingFiles = Pick<KubeletServingValues, "tls-cert-file" | "
 
 export function kubeletServingProblems(values: KubeletServingFiles): readonly string[] {
   const isOneMissing = (values["tls-cert-file"] === undefined) !== (values["tls-private-key-file"] === undefined);
-  return isOneMissing ? ["--tls-cert-file and --tls-private-key-file are only of use together"] : [];
+  return isOneMissing ? ["--tls-cert-file and --tls-private-key-file must be set together"] : [];
 }
 
 export function kubeletLooks(values: KubeletServingFiles): readonly Look[] {
@@ -247,5 +261,5 @@ function labelExpected(text: string): string | undefined {
   const namespace = name.includes("/") ? (name.split("/")[0] ?? "") : "";
   if (!/(^|\.)(kubernetes|k8s)\.io$/.test(namespace) || OWN_LABELS.has(name)) return undefined;
   if (OWN_PREFIXES.some((prefix) => namespace === prefix || namespace.endsWith(`.${prefix}`))) return undefined;
-  return "a label that a node may give itself: none of kubernetes.io and k8s.io but those of kubelet.kubernetes.io and node.kubernetes.io";
+  return "a label that a kubelet is allowed to set: in kubernetes.io and k8s.io only kubelet.kubernetes.io and node.kubernetes.io";
 }

@@ -18,7 +18,7 @@ export const CATALOG: PluginCatalog = { defaults: all };
 export const schedulerConfigFlag = {
   type: "string",
   placeholder: "FILE",
-  doc: "A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) in YAML or JSON: profiles, plugins and their arguments. Default: upstream's one profile, default-scheduler.",
+  doc: "KubeSchedulerConfiguration file (kubescheduler.config.k8s.io/v1), YAML or JSON: profiles, plugins and their arguments. Default: one profile, default-scheduler, with upstream's plugins.",
 } as const;
 
 /** Of `k8ts up`, which has another --config. */
@@ -27,7 +27,7 @@ export const SCHEDULER_CONFIG_FLAG = "--scheduler-config";
 /** From a program: apiVersion and kind need not be said. Throws with everything that is wrong. */
 export function schedulerConfig(written: Omit<WrittenConfiguration, "apiVersion" | "kind"> | undefined): SchedulerConfiguration {
   if (written === undefined) return defaultSchedulerConfiguration(CATALOG);
-  return checked("the scheduler's configuration", { apiVersion: CONFIGURATION_API_VERSION, kind: CONFIGURATION_KIND, ...written });
+  return checked("the scheduler configuration", { apiVersion: CONFIGURATION_API_VERSION, kind: CONFIGURATION_KIND, ...written });
 }
 
 /** From the file that `flag` names; without one, the default. Rejects with UnusableFiles, which tells everything that is wrong. */

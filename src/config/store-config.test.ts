@@ -41,16 +41,16 @@ describe("flags and environment give the store", () => {
 
 describe("what does not fit together is refused, all of it", () => {
   for (const { words, environment, problems } of [
-    { words: "", environment: {}, problems: ["--data-dir is missing: neither XDG_DATA_HOME nor HOME is set"] },
-    { words: "--store etcd", problems: ["--etcd-servers is missing: --store etcd needs the address of at least one member"] },
+    { words: "", environment: {}, problems: ["--data-dir is required: neither XDG_DATA_HOME nor HOME is set"] },
+    { words: "--store etcd", problems: ["--etcd-servers is required: set it to the URL of at least one etcd member"] },
     {
       words: "--store memory --data-dir d --etcd-servers http://a",
-      problems: ["--data-dir is only for --store embedded, not for memory", "--etcd-servers is only for --store etcd, not for memory"],
+      problems: ["--data-dir requires --store embedded, the store is memory", "--etcd-servers requires --store etcd, the store is memory"],
     },
-    { words: "--store embedded --etcd-prefix /p", problems: ["--etcd-prefix is only for --store etcd, not for embedded"] },
+    { words: "--store embedded --etcd-prefix /p", problems: ["--etcd-prefix requires --store etcd, the store is embedded"] },
     {
       words: "--etcd-servers http://a --etcd-keyfile k --data-dir d",
-      problems: ["--data-dir is only for --store embedded, not for etcd", "--etcd-certfile and --etcd-keyfile are only of use together"],
+      problems: ["--data-dir requires --store embedded, the store is etcd", "--etcd-certfile and --etcd-keyfile must be set together"],
     },
   ]) {
     test(words, () => deepEqual(configOf(words, environment), { ok: false, problems }));

@@ -28,28 +28,28 @@ export const storeFlags = {
     type: "choice",
     of: ["embedded", "memory", "etcd"],
     placeholder: "DRIVER",
-    doc: "Where the cluster's state is kept: in files, only in memory, or in an etcd cluster. Default: embedded, or etcd if --etcd-servers is given.",
+    doc: "Storage driver. Default: embedded, or etcd if --etcd-servers is set.",
   },
   "data-dir": {
     type: "string",
     placeholder: "DIRECTORY",
-    doc: "Directory of the embedded store, made if there is none. Default: $XDG_DATA_HOME/k8ts/default, or ~/.local/share/k8ts/default.",
+    doc: "Directory of the embedded store, created if missing. Default: $XDG_DATA_HOME/k8ts/default, or ~/.local/share/k8ts/default.",
   },
   "etcd-servers": {
     type: "list",
     placeholder: "URL,...",
-    doc: "Addresses of the etcd members, such as https://10.0.0.1:2379.",
-    expects: (url) => (/^https?:\/\/[^\s/?#@]+\/?$/.test(url) ? undefined : "an address such as https://10.0.0.1:2379"),
+    doc: "Client URLs of the etcd members, such as https://10.0.0.1:2379.",
+    expects: (url) => (/^https?:\/\/[^\s/?#@]+\/?$/.test(url) ? undefined : "a URL such as https://10.0.0.1:2379"),
   },
   "etcd-prefix": {
     type: "string",
     placeholder: "PREFIX",
-    doc: "What all keys in etcd begin with. Default: /registry.",
-    expects: (prefix) => (/^\/.*[^/]$/.test(prefix) ? undefined : "a path such as /registry, with a slash before it and none after it"),
+    doc: "Prefix of all keys in etcd. Default: /registry.",
+    expects: (prefix) => (/^\/.*[^/]$/.test(prefix) ? undefined : "a path such as /registry, with a leading and no trailing slash"),
   },
-  "etcd-cafile": { type: "string", placeholder: "FILE", doc: "Certificate authorities that sign the etcd members' certificates, PEM." },
-  "etcd-certfile": { type: "string", placeholder: "FILE", doc: "Certificate with which to log in to etcd, PEM. Needs --etcd-keyfile." },
-  "etcd-keyfile": { type: "string", placeholder: "FILE", doc: "Private key of --etcd-certfile, PEM." },
+  "etcd-cafile": { type: "string", placeholder: "FILE", doc: "CA certificates (PEM) of the etcd servers." },
+  "etcd-certfile": { type: "string", placeholder: "FILE", doc: "Client certificate (PEM) for etcd. Requires --etcd-keyfile." },
+  "etcd-keyfile": { type: "string", placeholder: "FILE", doc: "Private key (PEM) of --etcd-certfile." },
 } as const satisfies FlagSet;
 
 export type StoreFlagValues = FlagValues<typeof storeFlags>;
@@ -59,7 +59,7 @@ export function storeConfig(values: StoreFlagValues, environment: Environment): 
   const driver = driverOf(values);
   const problems = [...uselessFlags(values, driver), ...(driver === "etcd" ? etcdProblems(values) : [])];
   const dataDirectory = values["data-dir"] ?? defaultDataDirectory(environment);
-  if (driver === "embedded" && dataDirectory === undefined) problems.push("--data-dir is missing: neither XDG_DATA_HOME nor HOME is set");
+  if (driver === "embedded" && dataDirectory === undefined) problems.push("--data-dir is required: neither XDG_DATA_HOME nor HOME is set");
   if (problems.length > 0) return { ok: false, problems };
   if (driver === "memory") return { ok: true, options: { driver } };
   if (driver === "embedded") return { ok: true, options: { driver, dataDirectory: dataDirectory ?? "" } };
@@ -72,17 +72,16 @@ function uselessFlags(values: StoreFlagValues, driver: string): string[] {
     return value !== undefined && value.length > 0;
   });
   return [
-    ...(driver !== "embedded" && values["data-dir"] !== undefined ? [`--data-dir is only for --store embedded, not for ${driver}`] : []),
-    ...(driver !== "etcd" ? etcd.map((name) => `--${name} is only for --store etcd, not for ${driver}`) : []),
+    ...(driver !== "embedded" && values["data-dir"] !== undefined ? [`--data-dir requires --store embedded, the store is ${driver}`] : []),
+    ...(driver !== "etcd" ? etcd.map((name) => `--${name} requires --store etcd, the store is ${driver}`) : []),
   ];
 }
 
 function etcdProblems(values: StoreFlagValues): string[] {
   const problems: string[] = [];
-  if (values["etcd-servers"].length === 0)
-    problems.push("--etcd-servers is missing: --store etcd needs the address of at least one member");
+  if (values["etcd-servers"].length === 0) problems.push("--etcd-servers is required: set it to the URL of at least one etcd member");
   if ((values["etcd-certfile"] === undefined) !== (values["etcd-keyfile"] === undefined)) {
-    problems.push("--etcd-certfile and --etcd-keyfile are only of use together");
+    problems.push("--etcd-certfile and --etcd-keyfile must be set together");
   }
   return problems;
 }

@@ -63,7 +63,7 @@ export function checkClusterOptions(options: ClusterOptions): void {
   if (clock !== undefined && !isClock(clock)) throw wrong("clock", clock, `"real", "virtual" or a Clock`, ["real", "virtual"]);
   if (store !== undefined) checkStore(store);
   if (controllers !== undefined && !Array.isArray(controllers)) throw wrong("controllers", controllers, `a list of names, such as ["*"]`);
-  if (from !== undefined && typeof from !== "string") throw wrong("from", from, "the path of a file that snapshot wrote");
+  if (from !== undefined && typeof from !== "string") throw wrong("from", from, "the path of a file written by snapshot");
   if (api !== undefined) checkNames("api", api, DEFAULT_API_SERVER_OPTIONS.api);
   checkShared(options);
 }
@@ -85,7 +85,7 @@ function checkShared({ seed, listen }: ForkOptions): void {
 }
 
 function checkNodes(nodes: NodesOptions): void {
-  checkNames("nodes", nodes, NODES, "how many, or an object that says what they are like");
+  checkNames("nodes", nodes, NODES, "a number, or an object with count and options");
   if (nodes.simulation !== undefined) checkNames("nodes.simulation", nodes.simulation, SIMULATION);
 }
 
@@ -96,7 +96,7 @@ function checkStore(store: StoreConfig): void {
   checkNames("store", store, STORES[store.driver]);
   if (store.driver === "embedded" && typeof store.dataDirectory !== "string")
     throw wrong("store.dataDirectory", store.dataDirectory, "the path of a directory");
-  if (store.driver === "etcd" && !Array.isArray(store.servers)) throw wrong("store.servers", store.servers, "a list of addresses");
+  if (store.driver === "etcd" && !Array.isArray(store.servers)) throw wrong("store.servers", store.servers, "a list of URLs");
 }
 
 function checkNames(of: string, options: object, names: object, wanted = "an object"): void {
@@ -105,13 +105,13 @@ function checkNames(of: string, options: object, names: object, wanted = "an obj
   const strange = Object.keys(options).find((name) => !known.includes(name));
   if (strange === undefined) return;
   const near = nearest(strange, known);
-  const right = near === undefined ? `it takes ${known.join(", ")}` : `did you mean "${near}"?`;
-  throw new TypeError(`Cannot take option "${strange}" of ${of}: there is none of this name; ${right}`);
+  const right = near === undefined ? `the options are ${known.join(", ")}` : `did you mean "${near}"?`;
+  throw new TypeError(`Unknown option "${strange}" of ${of}; ${right}`);
 }
 
 function wrong(option: string, value: unknown, wanted: string, choices: readonly string[] = []): TypeError {
   const near = typeof value === "string" ? nearest(value, choices) : undefined;
-  return new TypeError(`Cannot take ${shown(value)} as ${option}: give ${wanted}${near === undefined ? "" : `; did you mean "${near}"?`}`);
+  return new TypeError(`${option} must be ${wanted}, is ${shown(value)}${near === undefined ? "" : `; did you mean "${near}"?`}`);
 }
 
 function shown(value: unknown): string {

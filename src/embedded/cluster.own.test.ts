@@ -20,7 +20,7 @@ const RUNNING = all({ rootCa: "" }).length;
 test("without options a cluster starts in memory and says what runs", async () => {
   await using cluster = await startCluster();
   deepEqual(cluster.parts, [
-    { name: "store", description: "in memory, gone when this process ends" },
+    { name: "store", description: "in memory, lost when this process exits" },
     { name: "API server", description: "in this process, without a port" },
     { name: "controllers", description: `${RUNNING} running` },
     { name: "scheduler", description: "default-scheduler" },
@@ -72,7 +72,7 @@ test("the API server serves the scheduling decisions of the scheduler in the sam
 
 test("an API server without a scheduler says where the decisions are", async () => {
   await using cluster = await startCluster({ listen: true, scheduler: false });
-  match(await read(cluster, "/debug/k8ts/decisions?pod=default/a"), /No scheduler acts in the process of this API server.*"code":503/);
+  match(await read(cluster, "/debug/k8ts/decisions?pod=default/a"), /No scheduler runs in the process of this API server.*"code":503/);
 });
 
 /** As the administrator, with what the kubeconfig says. */

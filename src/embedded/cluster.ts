@@ -164,7 +164,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   // What is wrong in these is told before anything is opened.
   const scheduler = schedulerOf(options);
   const mistakes = mistakesInChosen(options.controllers ?? []);
-  if (mistakes.length > 0) throw new Error(`Cannot choose the controllers: ${mistakes.join("; ")}`);
+  if (mistakes.length > 0) throw new Error(`Cannot select controllers: ${mistakes.join("; ")}`);
   const opening = snapshot?.open({ clock, config }) ?? openStore(config, { clock, log: log.with({ part: "store" }) });
   const opened = await driven(driverOf(clock), opening);
   return startOn({ config, opened }, { ...options, log }, { ...start, ...scheduler });
@@ -234,8 +234,7 @@ async function fork(
   given: ForkOptions,
 ): Promise<Cluster> {
   const { store, nodes, door } = parts;
-  if (!("fork" in store))
-    throw new Error("Cannot fork this cluster: only one whose store is in memory can be copied at once; use snapshot");
+  if (!("fork" in store)) throw new Error("Cannot fork this cluster: only the memory store can be forked; use snapshot");
   const { listen = listenOfFork(options.listen), seed = original.seed, log = options.log } = given;
   const clock = original.clock instanceof VirtualClock ? newVirtualClock(original.clock.now()) : original.clock;
   const random = given.seed === undefined ? original.random : randomOf(given.seed);

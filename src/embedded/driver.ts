@@ -99,7 +99,7 @@ class VirtualDriver implements Driver {
     const over = (): void => void (isOver = true);
     operation.then(over, over);
     if (await this.advanceUntil(() => isOver, withinMs)) return operation;
-    throw new Error(`This does not end: ${withinMs} ms of virtual time have passed, and something still holds it up`);
+    throw new Error(`Timed out: ${withinMs} ms of virtual time have passed and work is still pending`);
   }
 
   settle(): Promise<void> {
@@ -124,7 +124,7 @@ class VirtualDriver implements Driver {
     this.#isRunning = true;
     // Who has just asked may be there already by the next promise: then nothing is to be driven.
     await Promise.resolve();
-    let reason = new Error("This waits for time to pass, which it does only by advance and until: call one of them meanwhile");
+    let reason = new Error("This waits for virtual time to pass: call advance or until at the same time");
     try {
       while (this.#needs.size > 0 || (this.#waiting.size > 0 && this.#idleRounds < ROUNDS_MAX)) {
         if (this.#needs.size > 0) await this.#moveTime();

@@ -85,7 +85,7 @@ export class EmbeddedCluster implements Cluster {
 
   #door() {
     const { door } = this.#parts;
-    if (door === undefined) throw new Error("This cluster has no address: start it with `listen: true` to reach it from outside");
+    if (door === undefined) throw new Error("This cluster has no address: start it with `listen: true` to serve HTTPS");
     return door;
   }
 
@@ -122,7 +122,7 @@ export class EmbeddedCluster implements Cluster {
 
   async #one(reference: string, { namespace = "default" }: InNamespace) {
     const { kind, name } = await resolveReference(reference, this.client);
-    if (name === undefined) throw new Error(`Cannot tell which of the ${kind.plural} is meant: write "${reference}/<name>"`);
+    if (name === undefined) throw new Error(`Ambiguous reference: there are several ${kind.plural}; write "${reference}/<name>"`);
     return { kind, key: kind.scope === "Namespaced" ? { namespace, name } : { name } };
   }
 
@@ -147,7 +147,7 @@ export class EmbeddedCluster implements Cluster {
   #virtual(what: string): Driver {
     const { driver } = this.#options;
     this.#closed.signal.throwIfAborted();
-    if (driver === undefined) throw new Error(`Cannot ${what}: this cluster goes by the real time; start it with clock: "virtual"`);
+    if (driver === undefined) throw new Error(`Cannot ${what}: this cluster uses real time; start it with clock: "virtual"`);
     return driver;
   }
 

@@ -19,7 +19,7 @@ for (const wrong of ["", "six", "6", "-6m", "5 minutes", "1d12h", -1, NaN, Infin
   test(`${JSON.stringify(wrong)} is no length of time`, () => {
     throws(() => lengthOfTimeMs(wrong), {
       name: "RangeError",
-      message: `Cannot wait for "${wrong}": give milliseconds from 0 on, or a text such as "6m", "1h30m" or "2d"`,
+      message: `Invalid duration "${wrong}": it must be a number of milliseconds, 0 or more, or a string such as "6m", "1h30m" or "2d"`,
     });
   });
 }

@@ -6,7 +6,9 @@ export type LengthOfTime = number | string;
 export function lengthOfTimeMs(length: LengthOfTime): number {
   const ms = typeof length === "number" ? length : textMs(length);
   if (Number.isFinite(ms) && ms >= 0) return ms;
-  throw new RangeError(`Cannot wait for "${length}": give milliseconds from 0 on, or a text such as "6m", "1h30m" or "2d"`);
+  throw new RangeError(
+    `Invalid duration "${length}": it must be a number of milliseconds, 0 or more, or a string such as "6m", "1h30m" or "2d"`,
+  );
 }
 
 function textMs(text: string): number {

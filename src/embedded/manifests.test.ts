@@ -51,8 +51,8 @@ const WRONG: readonly (readonly [string, Manifests, RegExp])[] = [
     `%YAML 1.2\n${MAP_A}`,
     /^Error: Cannot read document 1: yaml: line 2: did not find expected <document start>/,
   ],
-  ["a text", "just words", /^Error: Cannot apply document 1: it is no object$/],
-  ["a list", "- 1", /^Error: Cannot apply document 1: it is no object$/],
+  ["a text", "just words", /^Error: Cannot apply document 1: it must be an object$/],
+  ["a list", "- 1", /^Error: Cannot apply document 1: it must be an object$/],
   [
     "no kind",
     [aMap("a"), { apiVersion: "v1", metadata: {} }],

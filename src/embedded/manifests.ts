@@ -24,7 +24,7 @@ function parseDocuments(text: string): readonly Json[] {
 }
 
 function objectsOfDocument(document: Json, position: number): readonly KubeObject[] {
-  if (!isObject(document)) throw new Error(`Cannot apply document ${position}: it is no object`);
+  if (!isObject(document)) throw new Error(`Cannot apply document ${position}: it must be an object`);
   const { apiVersion, kind, items, metadata } = document;
   if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items))
     return items.flatMap((item) => objectsOfDocument(item as Json, position));

@@ -24,7 +24,7 @@ for (const clock of ["virtual", "real"] as const) {
 
     deepEqual(nodes.names(), ["node-1", "node-2", "special"]);
     equal((await cluster.get("node/node-0")).metadata.name, "node-0", "its Node stays until somebody deletes it");
-    await rejects(nodes.stop("node-0"), /^Error: There is no simulated node "node-0": there are node-1, node-2, special$/);
+    await rejects(nodes.stop("node-0"), /^Error: Simulated node "node-0" does not exist: there are node-1, node-2, special$/);
     await rejects(nodes.add("special"), /^Error: There is a simulated node "special" already/);
     await rejects(nodes.add("Not_A_Name"), /Node "Not_A_Name" is invalid: metadata.name/);
     deepEqual(nodes.names(), ["node-1", "node-2", "special"]);
@@ -70,7 +70,7 @@ test("there are no logs of a Pod that has no node, or whose node is off", async 
   await cluster.until("pod/p", isRunning);
   await cluster.nodes.stop("node-0");
   await rejects(cluster.logs("lost"), /^Error: pod lost does not have a host assigned$/);
-  await rejects(cluster.logs("p"), /^Error: Cannot reach node node-0: it does not run$/);
+  await rejects(cluster.logs("p"), /^Error: Cannot reach node node-0: it is not running$/);
 });
 
 test("decisions say why a Pod is where it is, and why it is nowhere", async () => {

@@ -15,7 +15,7 @@ export interface ObjectReference {
 export async function resolveReference(reference: string, client: Client): Promise<ObjectReference> {
   const [word = "", name, ...rest] = reference.split("/");
   if (word === "" || name === "" || rest.length > 0)
-    throw new Error(`Cannot tell which object "${reference}" is: write it as kind/name ("deployment/web") or as a kind ("pods")`);
+    throw new Error(`Invalid object reference "${reference}": it must be kind/name ("deployment/web") or a kind ("pods")`);
   const kind = await kindByName(word, client);
   return name === undefined ? { kind } : { kind, name };
 }
@@ -25,7 +25,7 @@ async function kindByName(word: string, client: Client): Promise<ResourceKind> {
   const wanted = word.toLowerCase();
   const known =
     all.find((resource) => isCalled(resource, wanted)) ?? (await discover(client)).preferred.find((kind) => isCalled(kind, wanted));
-  if (known === undefined) throw new Error(`The server has no kind called "${word}"`);
+  if (known === undefined) throw new Error(`The server has no resource type "${word}"`);
   return known;
 }
 

@@ -154,6 +154,6 @@ test("what a cluster needs from outside is told where there is none", async () =
     } catch (error) {
       ({ message } = error as Error);
     }
-    match(message, /^This cluster has no address: start it with `listen: true` to reach it from outside$/);
+    match(message, /^This cluster has no address: start it with `listen: true` to serve HTTPS$/);
   }
 });

@@ -66,14 +66,14 @@ async function readTakenWith(file: string): Promise<TakenWith | undefined> {
   try {
     return JSON.parse(new TextDecoder().decode(tail.subarray(0, jsonBytes))) as TakenWith;
   } catch (error) {
-    throw new Error("the snapshot is damaged: what stands behind its end cannot be read", { cause: error });
+    throw new Error("the snapshot is corrupt: its trailer cannot be read", { cause: error });
   }
 }
 
 async function openRestored(file: string, config: StoreConfig, clock: Clock): Promise<Store> {
   const store = await openStore(config, { clock, log: silentLogger });
   try {
-    if (!isRestorable(store)) throw new Error("this store cannot take it; leave `store` out, or name an empty data directory");
+    if (!isRestorable(store)) throw new Error("this store cannot be restored into; leave out `store`, or choose an empty data directory");
     await clock.external(restore(store, file));
     return store;
   } catch (error) {

@@ -52,7 +52,7 @@ export async function untilSeen(
 ): Promise<Seen> {
   const { driver, clock, signal } = context;
   if (reference.name !== undefined && reference.kind.scope === "Namespaced" && options.namespace === "")
-    throw new Error(`Cannot tell which object "${reference.text}" is: one that is named is in one namespace, and none was given`);
+    throw new Error(`Ambiguous object reference "${reference.text}": a named object needs a namespace`);
   const within = options.within ?? (driver === undefined ? WITHIN_REAL : WITHIN_VIRTUAL);
   const withinMs = lengthOfTimeMs(within);
   await using informers = createInformers(context);
@@ -71,7 +71,7 @@ export async function untilSeen(
   else await driver.advanceUntil(isMetNow, withinMs);
   if (met !== undefined) return met.seen;
   const length = `${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time`;
-  const title = `${reference.text} was not as expected within ${length}`;
+  const title = `Timed out waiting for ${reference.text} after ${length}`;
   throw new Error(await untilReport({ title, condition, seen: look() }, context.report));
 }
 
@@ -79,9 +79,7 @@ export async function untilSeen(
 function isTrue(answer: unknown, reference: string): boolean {
   if (typeof (answer as { readonly then?: unknown } | undefined | null)?.then !== "function") return Boolean(answer);
   (answer as Promise<unknown>).then(undefined, () => undefined);
-  throw new Error(
-    `Cannot wait for "${reference}": its condition returned a promise; it must say at once whether what it was given is as wanted`,
-  );
+  throw new Error(`Cannot wait for "${reference}": the condition returned a promise; it must return its result synchronously`);
 }
 
 function scopeOf({ kind, name }: ObjectReference, { namespace = "default", labelSelector }: UntilOptions): InformerScope {

@@ -53,7 +53,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     child.kill(signal);
     const [code] = (await once(child, "close")) as [number];
     equal(code, 0);
-    match(lines.at(-1) ?? "", /cluster stopped/);
+    match(lines.at(-1) ?? "", /stopped cluster/);
   });
 }
 

@@ -80,13 +80,13 @@ const REPAIRED: readonly {
   { when: "an authority's certificate was not written yet", files: without("ca.crt"), made: ["ca.crt"] },
   { when: "an authority's certificate is damaged", files: { ...WHOLE, "ca.crt": GARBAGE }, made: ["ca.crt"] },
   {
-    when: "everything is about to end",
+    when: "everything is about to expire",
     files: WHOLE,
     days: 336,
     made: FILE_NAMES.filter((name) => /\.(crt|key)$/.test(name) && !/^(ca|front-proxy-ca|sa)\./.test(name)),
   },
   {
-    when: "an authority is about to end",
+    when: "an authority is about to expire",
     files: WHOLE,
     days: 3621,
     made: FILE_NAMES.filter((name) => !/^(ca\.key|front-proxy-ca\.key|sa\..*)$/.test(name)),
@@ -143,45 +143,44 @@ const REFUSED: readonly {
     what: "an authority without its key that is to sign",
     files: { "ca.crt": WHOLE["ca.crt"] ?? "" },
     file: "ca.crt",
-    message:
-      /^it is to sign apiserver\.crt, and there is no ca\.key beside it; put the key there, or remove ca\.crt to begin with a new authority$/,
+    message: /^it is required to sign apiserver\.crt, and ca\.key is missing; add the key, or remove ca\.crt to create a new CA$/,
   },
   {
     what: "an authority without its key that ends",
     files: without("ca.key"),
     days: 3640,
     file: "ca.crt",
-    message: /^it is about to end, and there is no ca\.key/,
+    message: /^it is about to expire, and ca\.key/,
   },
   {
     what: "an authority that is none and has no key",
     files: { "ca.crt": GARBAGE },
     file: "ca.crt",
-    message: /^it holds no certificate, and there is no ca\.key/,
+    message: /^it contains no certificate, and ca\.key/,
   },
   {
     what: "an authority with the key of another",
     files: { "ca.crt": WHOLE["ca.crt"] ?? "", "ca.key": strange.key },
     file: "ca.key",
-    message: /^it is not the key of ca\.crt; put the right key there, or remove both/,
+    message: /^it does not match ca\.crt; replace it with the right key, or remove both/,
   },
   {
     what: "an authority's key that is none",
     files: { "ca.key": GARBAGE },
     file: "ca.key",
-    message: /^it holds no private key in PEM form/,
+    message: /^it contains no unencrypted PEM private key/,
   },
   {
     what: "a key of tokens that is none",
     files: { ...WHOLE, "sa.key": GARBAGE },
     file: "sa.key",
-    message: /^it holds no private key in PEM form/,
+    message: /^it contains no unencrypted PEM private key/,
   },
   {
     what: "a key of tokens of which only the public half is there",
     files: without("sa.key"),
     file: "sa.pub",
-    message: /^there is no sa\.key beside it/,
+    message: /^sa\.key is missing/,
   },
 ];
 

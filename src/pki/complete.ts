@@ -85,7 +85,7 @@ function authorityFiles(name: AuthorityName, files: PkiFiles, { maker, nowMs }: 
     return {};
   }
   if (key === undefined && files[`${name}.crt`] !== undefined)
-    throw lostKey(name, certificate === undefined ? "holds no certificate" : "is about to end");
+    throw lostKey(name, certificate === undefined ? "contains no certificate" : "is about to expire");
   const commonName = certificate?.subject.commonName ?? AUTHORITIES[name].commonName;
   const privateKey = key === undefined ? maker.newKey() : { pem: key, signer: readKey(`${name}.key`, key, maker) };
   const made = makeAuthority(commonName, privateKey, maker, nowMs);
@@ -93,19 +93,20 @@ function authorityFiles(name: AuthorityName, files: PkiFiles, { maker, nowMs }: 
 }
 
 function lostKey(name: AuthorityName, why: string): PkiError {
-  return new PkiError(
-    `${name}.crt`,
-    `it ${why}, and there is no ${name}.key beside it; put the key there, or remove ${name}.crt to begin with a new authority`,
-  );
+  return new PkiError(`${name}.crt`, `it ${why}, and ${name}.key is missing; add the key, or remove ${name}.crt to create a new CA`);
 }
 
 function readKey(file: string, pem: string, maker: CertificateMaker): Signer {
   try {
     return maker.readKey(pem);
   } catch (error) {
-    throw new PkiError(file, `${(error as Error).message}; put the right key there, or remove the file and what belongs to it`, {
-      cause: error,
-    });
+    throw new PkiError(
+      file,
+      `${(error as Error).message}; replace it with the right key, or remove the file and the certificates issued with it`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -156,23 +157,17 @@ function isSame(left: Uint8Array, right: Uint8Array): boolean {
 /** Throws PkiError if nothing can be signed for want of the key. */
 export function signingAuthority(name: AuthorityName, what: string, files: PkiFiles, maker: CertificateMaker): SigningAuthority {
   const [certificate, key] = [firstCertificate(files[`${name}.crt`]), files[`${name}.key`]];
-  if (certificate === undefined || key === undefined) throw lostKey(name, `is to sign ${what}`);
+  if (certificate === undefined || key === undefined) throw lostKey(name, `is required to sign ${what}`);
   const signer = readKey(`${name}.key`, key, maker);
   if (isSame(signer.publicKey, certificate.publicKeyInfo)) return { certificate, signer };
-  throw new PkiError(
-    `${name}.key`,
-    `it is not the key of ${name}.crt; put the right key there, or remove both to begin with a new authority`,
-  );
+  throw new PkiError(`${name}.key`, `it does not match ${name}.crt; replace it with the right key, or remove both to create a new CA`);
 }
 
 /** Tokens are signed with it for as long as the cluster lives, so it is never replaced. */
 function serviceAccountFiles(files: PkiFiles, { maker }: CompleteOptions): PkiFiles {
   const { "sa.key": key, "sa.pub": publicKey } = files;
   if (key === undefined && publicKey !== undefined) {
-    throw new PkiError(
-      "sa.pub",
-      "there is no sa.key beside it; put the key there, or remove sa.pub, and all tokens signed with that key are void",
-    );
+    throw new PkiError("sa.pub", "sa.key is missing; add the key, or remove sa.pub, which invalidates all tokens signed with that key");
   }
   const { pem, signer } = key === undefined ? maker.newKey() : { pem: key, signer: readKey("sa.key", key, maker) };
   const expected = pemText("PUBLIC KEY", signer.publicKey);

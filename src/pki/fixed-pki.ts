@@ -64,7 +64,7 @@ class FixedMaker implements CertificateMaker {
 
   readKey(pem: string) {
     const key = keys.get(pem);
-    if (key === undefined) throw new Error("it holds no key that was made here");
+    if (key === undefined) throw new Error("it contains no key that k8ts generated");
     return key.signer;
   }
 

@@ -68,7 +68,7 @@ test("a key that can sign nothing is named at its first use, also if all certifi
   const path = join(directory.path, "ca.key");
   await writeFile(path, "garbage");
   const pki = await open(directory.path);
-  const sentence = `Cannot use ${path}: it holds no private key in PEM form, or one with a password; put the right key there, or remove the file and what belongs to it`;
+  const sentence = `Cannot use ${path}: it contains no unencrypted PEM private key; replace it with the right key, or remove the file and the certificates issued with it`;
   for (const use of [() => pki.certificateSigning, () => pki.makeNodeCertificate("a", NOW)]) throws(use, { message: sentence });
 });
 
@@ -149,13 +149,13 @@ test("what cannot be used is told in one sentence, with the file and the remedy"
   const path = (name: string) => join(directory.path, name);
   await rm(path("ca.key"));
   await rejects(open(directory.path, ["another"]), {
-    message: `Cannot use ${path("ca.crt")}: it is to sign apiserver.crt, and there is no ca.key beside it; put the key there, or remove ca.crt to begin with a new authority`,
+    message: `Cannot use ${path("ca.crt")}: it is required to sign apiserver.crt, and ca.key is missing; add the key, or remove ca.crt to create a new CA`,
   });
   equal(await readFile(path("ca.crt"), "utf8"), pki.authority);
   await mkdir(path("ca.key"));
   await rejects(
     open(directory.path),
-    /^Error: Cannot read .*ca\.key: .*; give this user the right to read it, or choose another directory with --cert-dir$/,
+    /^Error: Cannot read .*ca\.key: .*; grant this user read permission, or choose another directory with --cert-dir$/,
   );
   await writeFile(path("file"), "");
   await rejects(open(join(path("file"), "pki")), /^Error: Cannot (read|write to) .*choose (a|another) directory.* with --cert-dir$/);

@@ -67,7 +67,7 @@ async function lockOf(directory: string, clock: Clock): Promise<DirectoryLock> {
     const attempt = await clock.external(tryLock(directory));
     if ("lock" in attempt) return attempt.lock;
     if (clock.monotonic() >= giveUpAtMs) {
-      throw new Error(`Cannot lock ${directory}: ${attempt.heldBy} has been writing there for ${LOCK_WAIT_MS} ms; stop it and try again`);
+      throw new Error(`Cannot lock ${directory}: ${attempt.heldBy} has held the lock for ${LOCK_WAIT_MS} ms; stop it and try again`);
     }
     await clock.sleep(LOCK_RETRY_MS);
   }
@@ -100,7 +100,7 @@ async function readText(path: string): Promise<string | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new Error(
-      `Cannot read ${path}: ${(error as Error).message}; give this user the right to read it, or choose another directory with --cert-dir`,
+      `Cannot read ${path}: ${(error as Error).message}; grant this user read permission, or choose another directory with --cert-dir`,
       {
         cause: error,
       },
@@ -113,10 +113,9 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
     return await work();
   } catch (error) {
     if (isDiskFull(error))
-      throw new Error(`Cannot write to ${directory}: no space is left on the disk; make room (df -h shows where)`, { cause: error });
-    throw new Error(
-      `Cannot write to ${directory}: ${(error as Error).message}; choose a directory that this user can write with --cert-dir`,
-      { cause: error },
-    );
+      throw new Error(`Cannot write to ${directory}: no space is left on the disk; free some (see df -h)`, { cause: error });
+    throw new Error(`Cannot write to ${directory}: ${(error as Error).message}; choose a writable directory with --cert-dir`, {
+      cause: error,
+    });
   }
 }

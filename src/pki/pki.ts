@@ -99,7 +99,7 @@ export class Pki {
   /** The cluster's authority and its key, for signing what clients ask for; undefined if the key is kept elsewhere. Throws one sentence. */
   get certificateSigning(): { readonly certificate: string; readonly signer: Signer } | undefined {
     if (this.#files["ca.key"] === undefined) return undefined;
-    const { signer } = this.#signing("certificates that clients ask for");
+    const { signer } = this.#signing("certificates requested by clients");
     const currentAuthority = () => this.authority;
     return {
       /** It may be renewed; its key stays. */

@@ -27,9 +27,9 @@ export function startRenewal({ renew, isShared, onRenewed, clock, log }: Renewal
     try {
       if (!(await renew())) return;
       await onRenewed();
-      log.info("Certificates were renewed");
+      log.info("Renewed certificates");
     } catch (error) {
-      log.error("Cannot renew certificates", { error });
+      log.error("Renewing certificates failed", { error });
     }
   };
   const loop = async () => {

@@ -125,7 +125,7 @@ export class SupervisedPart implements AsyncDisposable {
     while (!signal.aborted) {
       this.#program = undefined;
       waitMs = restartWaitMs(waitMs, clock.monotonic() - this.#startedAtMs);
-      const line = `The ${name} ${howEnded(exit)}; it is started again in ${waitMs / 1_000} s`;
+      const line = `The ${name} ${howEnded(exit)}; restarting it in ${waitMs / 1_000} s`;
       this.#log.write(line);
       tell(line);
       await clock.sleep(waitMs, signal).catch(() => undefined);
@@ -163,5 +163,5 @@ function selfCommand(words: readonly string[]): { readonly command: string; read
 }
 
 function howEnded({ code, signal }: ProgramExit): string {
-  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }

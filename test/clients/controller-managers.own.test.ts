@@ -90,7 +90,7 @@ async function startStage(): Promise<Stage> {
     },
     async start(user, flags, port = portOf(server)) {
       const started = await startControllerManagerProcess({ kubeconfig: await kubeconfigAs(server, user, port), flags });
-      const [, holder = ""] = /, standing for \S+ as (\S+)/.exec(started.program.output.join("\n")) ?? [];
+      const [, holder = ""] = /, leader election with \S+ as (\S+)/.exec(started.program.output.join("\n")) ?? [];
       users.set(holder, user);
       return started;
     },

@@ -48,7 +48,7 @@ test(
     again.child.kill("SIGKILL");
     await once(again.child, "close");
     const simulated = await machine.start(["up", "--listen", "127.0.0.1:0", "--simulated-nodes=1"], /^Ctrl-C stops it$/);
-    equal(simulated.lines.includes("1 Pod runs without a k8ts, and is stopped"), true);
+    equal(simulated.lines.includes("stopping 1 orphaned Pod of an earlier run"), true);
     equal(JSON.stringify(await left()).includes("running"), false);
 
     equal((await machine.k8ts("reset", "--yes")).exitCode, 0);

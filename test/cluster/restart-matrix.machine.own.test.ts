@@ -382,7 +382,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     return { name, address: podOf(name)?.status?.podIP, processes: { main, shim, pause } };
   }
 
-  describe("a process each", () => {
+  describe("one process per component", () => {
     before(async () => {
       goAway();
       await cluster.kill();

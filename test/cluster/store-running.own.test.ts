@@ -29,13 +29,13 @@ for (const { title, start, says } of [
     const taken = await store("snapshot", backup);
     match(taken.stdout, /^Wrote \d+ keys at revision \d+ to /);
     const refused = await store("restore", backup);
-    deepEqual([refused.exitCode, /a cluster runs there; stop it first \(k8ts down\)/.test(refused.stderr)], [1, true]);
+    deepEqual([refused.exitCode, /a cluster is running there; stop it first \(k8ts down\)/.test(refused.stderr)], [1, true]);
 
     child.kill("SIGINT");
     await once(child, "close");
     equal((await store("get", key)).stdout, shown.stdout);
     const absent = await store("watch", key.replace(/default$/, ""));
-    deepEqual([absent.exitCode, /no cluster runs there; start it first \(k8ts up\)/.test(absent.stderr)], [1, true]);
+    deepEqual([absent.exitCode, /no cluster is running there; start it first \(k8ts up\)/.test(absent.stderr)], [1, true]);
     equal((await machine.k8ts("store", "restore", backup, "--name", "copy")).exitCode, 0);
     const [, hash] = /hash ([0-9a-f]{64})/.exec(taken.stdout) ?? [];
     match((await machine.k8ts("store", "hash", "--name", "copy")).stdout, new RegExp(`^${hash} `));

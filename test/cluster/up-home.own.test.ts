@@ -26,15 +26,15 @@ test("a disk that became read-only is told so, whatever is wanted of the cluster
   execFileSync(toolPath("tmpfs"), ["-o", "remount,ro", disk]);
 
   for (const [sentence, ...words] of [
-    ["Cannot use DISK: the file system is read-only; give another place with --data-dir, or mount it for writing", "up", ...QUICK],
+    ["Cannot use DISK: the file system is read-only; choose another path with --data-dir, or remount it read-write", "up", ...QUICK],
     [
-      "Cannot use DISK: the file system is read-only; give another place with --data-dir, or mount it for writing",
+      "Cannot use DISK: the file system is read-only; choose another path with --data-dir, or remount it read-write",
       "up",
       ...QUICK,
       "--detach",
     ],
-    ['Cannot clean up after cluster "default": the file system is read-only; mount it for writing', "down"],
-    ['Cannot clean up after cluster "default": the file system is read-only; mount it for writing', "reset", "--yes"],
+    ['Cannot clean up after cluster "default": the file system is read-only; remount it read-write', "down"],
+    ['Cannot clean up after cluster "default": the file system is read-only; remount it read-write', "reset", "--yes"],
   ] as const) {
     const { exitCode, stderr } = await machine.k8ts(...words, ...place);
     equal(exitCode, 1);
@@ -56,7 +56,7 @@ for (const words of [[], ["--detach"]]) {
     const parts = [{ name: "scheduler", description: "x", process: processMark(part.pid ?? 0) }];
     await writeFile(path, JSON.stringify({ ...record, parts }));
 
-    const says = /^ {2}still waiting for: processes of the last start ended \(\d/;
+    const says = /^ {2}still waiting for: processes of the previous run \(\d/;
     const { child: next, lines } = await machine.start(["up", ...QUICK, ...words], new RegExp(`${says.source}|stops it$`));
     part.kill("SIGKILL");
     equal(
@@ -66,7 +66,7 @@ for (const words of [[], ["--detach"]]) {
     );
     while (!lines.some((line) => line.endsWith("stops it"))) await once(next.stdout as NodeJS.ReadableStream, "data");
     equal(
-      lines.some((line) => /^ {2}processes of the last start ended/.test(line)),
+      lines.some((line) => /^ {2}terminated processes of the previous run/.test(line)),
       false,
     );
   });
@@ -83,7 +83,7 @@ test("a broken key of the authority is told with its file", async (context) => {
     await writeFile(key, text);
     const { exitCode, stderr } = await machine.k8ts("up", ...QUICK);
     equal(exitCode, 1);
-    equal(stderr.startsWith(`Error: Cannot use ${key}: it holds no private key in PEM form`), true, stderr);
+    equal(stderr.startsWith(`Error: Cannot use ${key}: it contains no unencrypted PEM private key`), true, stderr);
   }
 });
 

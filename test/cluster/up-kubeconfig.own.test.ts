@@ -72,7 +72,7 @@ test("clusters that differ only in their data directories have contexts of their
   deepEqual([await nodes("k8ts"), await nodes("k8ts-2")], [1, 3]);
 
   const { stdout } = await machine.k8ts("reset", "--yes", ...there);
-  equal(stdout.includes(`Took context "k8ts-2" out of ${machine.kubeconfig}\n`), true, stdout);
+  equal(stdout.includes(`Removed context "k8ts-2" from ${machine.kubeconfig}\n`), true, stdout);
   equal(await kubectl("config get-contexts -o name"), "k8ts\n");
   equal(await nodes("k8ts"), 1);
 });
@@ -93,12 +93,12 @@ test("reset takes the context out of every kubeconfig that a start wrote, and te
 
   equal(exitCode, 0);
   deepEqual(
-    stdout.split("\n").filter((line) => line.startsWith("Took ")),
-    [one, two].map((file) => `Took context "k8ts" out of ${file}`),
+    stdout.split("\n").filter((line) => line.startsWith("Removed context ")),
+    [one, two].map((file) => `Removed context "k8ts" from ${file}`),
   );
   equal(
     stderr,
-    `Warning: Cannot change ${locked}: nobody may write to it; allow it (chmod u+w ${locked}), or give another file with --kubeconfig\n`,
+    `Warning: Cannot change ${locked}: it is read-only; make it writable (chmod u+w ${locked}), or use another file with --kubeconfig\n`,
   );
   for (const file of [one, two]) equal((await readFile(file, "utf8")).includes("client-key-data"), false);
 });

@@ -44,7 +44,7 @@ async function childrenOf({ directory }: RealCluster) {
 
 const COMMANDS = ["apiserver", "controller-manager", "scheduler", "kubelet"];
 
-describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
+describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   let cluster: RealCluster;
   let kubectl: ClientProgram;
   let runs: readonly string[];
@@ -61,7 +61,7 @@ describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
 
   test("each part is one that can be seen, and has a log", async () => {
     const { mode, parts = [] } = await recordOf(cluster);
-    equal(mode, "a process each");
+    equal(mode, "one process per component");
     const own = parts.filter(({ process }) => process !== undefined);
     deepEqual(
       own.map(({ name }) => name),
@@ -98,7 +98,7 @@ describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
 
       signalProcess(killed, "SIGKILL");
       // Longer than a second if it had ended before: a part whose API server is away for long does so.
-      await cluster.says(new RegExp(`^The ${name} was ended by SIGKILL; it is started again in \\d+ s$`));
+      await cluster.says(new RegExp(`^The ${name} was killed by SIGKILL; restarting it in \\d+ s$`));
 
       // Needs all four: made by a controller, given a node, run there, and told of.
       await within(() => kubectl(`scale deployment/web --replicas=${3 + index}`));

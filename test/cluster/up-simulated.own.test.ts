@@ -44,7 +44,7 @@ function playedDeployment(): object {
 }
 
 /** By which the process says that its nodes are there. */
-const READY = /^nodes node-0 to node-1 of https:.*, simulated, listening on port \d+$/;
+const READY = /^simulated nodes node-0 to node-1 registered with https:.*, listening on port \d+$/;
 
 async function rolledOut(kubectl: ClientProgram): Promise<void> {
   await kubectl("rollout status deployment/web --timeout=110s");
@@ -85,7 +85,7 @@ test("simulated nodes are a process, and no Pod notices that it is killed", { ..
   const killed = parts.find(({ name }) => name === "nodes")?.process;
   ok(killed !== undefined);
   signalProcess(killed, "SIGKILL");
-  const ended = /^The nodes' process was ended by SIGKILL; it is started again in 1 s$/;
+  const ended = /^The process of the simulated nodes was killed by SIGKILL; restarting it in 1 s$/;
   const log = await machine.start(["logs", "nodes", "--follow"], ended);
   await heard(log.child, () => log.lines.filter((line) => READY.test(line)).length === 2);
   ok(
@@ -158,8 +158,8 @@ test(
     const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
 
     ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));
-    equal(lines.filter((line) => /^Pods are simulated, no containers are run: ./.test(line)).length, 1, lines.join("\n"));
-    match((await machine.k8ts("logs", "nodes")).stdout, /^node node-0 of https:.*, simulated, listening on port \d+$/m);
+    equal(lines.filter((line) => /^Pods are simulated, no containers run: ./.test(line)).length, 1, lines.join("\n"));
+    match((await machine.k8ts("logs", "nodes")).stdout, /^simulated node node-0 registered with https:.*, listening on port \d+$/m);
     child.kill("SIGINT");
     deepEqual(await once(child, "close"), [0, null]);
   },
@@ -168,5 +168,7 @@ test(
 test("a store that is gone with the API server is still refused", () => {
   const parsed = up.parse(["--processes", "--simulated-nodes=2", "--in-memory"], { HOME: "/home/a" });
 
-  deepEqual(parsed.ok ? [] : parsed.problems, ["--processes needs a store that outlives its API server: leave --in-memory out"]);
+  deepEqual(parsed.ok ? [] : parsed.problems, [
+    "--processes requires a persistent store, because the API server runs in another process: leave out --in-memory",
+  ]);
 });

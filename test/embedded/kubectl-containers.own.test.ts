@@ -156,7 +156,7 @@ test("exec into what does not run, and attach, are refused in words", needs("kub
   );
   match(
     await kubectl.fails("port-forward talking 0:80"),
-    /cannot forward ports of pod "talking": it is simulated and nothing listens in it/,
+    /cannot forward ports of pod "talking": it is simulated and has no listening sockets/,
   );
   match(
     await kubectl.fails("attach talking"),

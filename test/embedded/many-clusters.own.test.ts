@@ -81,7 +81,7 @@ for (const clock of ["virtual", "real"] as const) {
 test("everything that is wrong with a scheduler's configuration is told at once, before anything starts", async () => {
   const scheduler = { percentageOfNodesToScore: 200, profiles: [{ schedulerName: "a" }, { schedulerName: "a" }] };
   await rejects(startCluster({ scheduler, from: "package.json" }), ({ message }: Error) => {
-    match(message, /^Cannot use the scheduler's configuration:\n/);
+    match(message, /^Cannot use the scheduler configuration:\n/);
     match(message, /profiles\[1\]\.schedulerName: Duplicate value: "a"/);
     match(message, /percentageOfNodesToScore: Invalid value: 200/);
     return true;
@@ -89,14 +89,14 @@ test("everything that is wrong with a scheduler's configuration is told at once,
 });
 
 const WRONG: readonly (readonly [ClusterOptions, RegExp])[] = [
-  [{ nodes: -1 }, /^RangeError: Cannot start -1 nodes: give a whole number from 0 on$/],
+  [{ nodes: -1 }, /^RangeError: Cannot start -1 nodes: the number must be an integer of 0 or more$/],
   [{ nodes: { count: 1.5 } }, /^RangeError: Cannot start 1.5 nodes/],
   [
     { nodes: { simulation: { rules: [{ settings: { phase: "x" } as never }] } } },
     /Cannot simulate: rules\[0\]\.settings\.phase is no setting/,
   ],
   [{ nodes: { namePrefix: "Bad_" } }, /Node "Bad_0" is invalid: metadata.name/],
-  [{ controllers: ["deploymint", "*"] }, /^Error: Cannot choose the controllers: .*deploymint/],
+  [{ controllers: ["deploymint", "*"] }, /^Error: Cannot select controllers: .*deploymint/],
   [{ from: "nowhere.k8ts" }, /^Error: Cannot start from nowhere.k8ts: ENOENT/],
 ];
 
@@ -113,7 +113,7 @@ for (const clock of ["virtual", "real"] as const) {
     const { port: securePort } = taken.address() as { readonly port: number };
     await rejects(
       startCluster({ clock, listen: { securePort } }),
-      /^Error: Cannot listen on 127.0.0.1:\d+: process \d+ \(.*\) listens there; stop it, or choose another port with listen\.securePort/,
+      /^Error: Cannot listen on 127.0.0.1:\d+: process \d+ \(.*\) already listens there; stop it, or choose another port with listen\.securePort/,
     );
     taken.close();
   });

@@ -141,7 +141,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       const body = request.body().catch((error: unknown) => error);
       asking[Symbol.dispose]();
       await aborted(request);
-      equal((request.signal.reason as Error).message, "The client has gone away");
+      equal((request.signal.reason as Error).message, "The client disconnected");
       equal(await body, request.signal.reason);
     });
 

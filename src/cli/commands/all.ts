@@ -4,17 +4,17 @@ import type { CommandEntry } from "../framework/command.ts";
 export const all: readonly CommandEntry[] = [
   {
     name: "up",
-    summary: "Start a cluster, in this process until Ctrl-C or in the background",
+    summary: "Start a cluster in the foreground, or in the background with --detach",
     load: async () => (await import("./up.ts")).up,
   },
   {
     name: "status",
-    summary: "Show what runs of a cluster, and how it is",
+    summary: "Show the state, nodes, Pods and addresses of a cluster",
     load: async () => (await import("./status.ts")).status,
   },
   {
     name: "logs",
-    summary: "Print what a cluster has logged",
+    summary: "Print the logs of a cluster's components",
     load: async () => (await import("./logs.ts")).logs,
   },
   {
@@ -24,48 +24,48 @@ export const all: readonly CommandEntry[] = [
   },
   {
     name: "reset",
-    summary: "Stop a cluster and delete all of it",
+    summary: "Stop a cluster and delete its data",
     load: async () => (await import("./reset.ts")).reset,
   },
   {
     name: "kubectl",
-    summary: "Run kubectl for a cluster of this machine, and fetch it if there is none",
+    summary: "Run kubectl against a local cluster, downloading it if it is not installed",
     passesThrough: true,
     load: async () => (await import("./kubectl.ts")).kubectl,
   },
   {
     name: "image load",
-    summary: "Put the images of a tar into the node of a cluster",
+    summary: "Load container images from a tar archive into a cluster's node",
     load: async () => (await import("./image-load.ts")).imageLoad,
   },
   {
     name: "apiserver",
-    summary: "Start an API server alone and keep it running until Ctrl-C",
+    summary: "Run a standalone API server",
     load: async () => (await import("./apiserver.ts")).apiServer,
   },
   {
     name: "controller-manager",
-    summary: "Run the controllers of a cluster in a process of their own",
+    summary: "Run the controller manager as a separate process",
     load: async () => (await import("./controller-manager.ts")).controllerManager,
   },
   {
     name: "scheduler",
-    summary: "Run the scheduler of a cluster in a process of its own",
+    summary: "Run the scheduler as a separate process",
     load: async () => (await import("./scheduler.ts")).scheduler,
   },
   {
     name: "kubelet",
-    summary: "Make this machine a node of a cluster, in a process of its own",
+    summary: "Run the kubelet: join this machine to a cluster as a node",
     load: async () => (await import("./kubelet.ts")).kubelet,
   },
   {
     name: "simulated-nodes",
-    summary: "Join nodes whose Pods are played to a cluster",
+    summary: "Join simulated nodes to a cluster",
     load: async () => (await import("./simulated-nodes.ts")).simulatedNodes,
   },
   {
     name: "elect",
-    summary: "Let one of several processes lead, and run a command only there",
+    summary: "Run leader election with a Lease, and optionally a command on the leader",
     load: async () => (await import("./elect.ts")).elect,
   },
   {
@@ -75,37 +75,37 @@ export const all: readonly CommandEntry[] = [
   },
   {
     name: "store list",
-    summary: "Print the keys of a store, or its keys and values",
+    summary: "List the keys of a store, optionally with their values",
     load: async () => (await import("./store-list.ts")).storeList,
   },
   {
     name: "store watch",
-    summary: "Print the changes of a running store as they come",
+    summary: "Print changes in a running store as they happen",
     load: async () => (await import("./store-watch.ts")).storeWatch,
   },
   {
     name: "store status",
-    summary: "Print what a store holds, in numbers",
+    summary: "Print revision, key count and size of a store",
     load: async () => (await import("./store-status.ts")).storeStatus,
   },
   {
     name: "store snapshot",
-    summary: "Copy everything that a store holds to a file",
+    summary: "Write a snapshot of a store to a file",
     load: async () => (await import("./store-snapshot.ts")).storeSnapshot,
   },
   {
     name: "store restore",
-    summary: "Fill an empty data directory with a snapshot",
+    summary: "Restore a snapshot into an empty data directory",
     load: async () => (await import("./store-restore.ts")).storeRestore,
   },
   {
     name: "store hash",
-    summary: "Print one hash of everything that a store holds",
+    summary: "Print a hash of a store's contents",
     load: async () => (await import("./store-hash.ts")).storeHash,
   },
   {
     name: "store compact",
-    summary: "Forget old history and free its space",
+    summary: "Compact a store: discard old revisions and reclaim their space",
     load: async () => (await import("./store-compact.ts")).storeCompact,
   },
 ];

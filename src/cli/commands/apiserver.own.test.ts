@@ -117,7 +117,7 @@ test("a port in use is told in one sentence that names it and what to do", async
     {
       name: "Error",
       message: new RegExp(
-        `^Cannot listen on 127\\.0\\.0\\.1:${port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --secure-port \\(0 takes any that is free\\)$`,
+        `^Cannot listen on 127\\.0\\.0\\.1:${port}: process ${process.pid} \\(.*\\) already listens there; stop it, or choose another port with --secure-port \\(0 takes any that is free\\)$`,
       ),
     },
   );
@@ -127,7 +127,7 @@ test("a port in use is told in one sentence that names it and what to do", async
 test("an address that this machine does not have is told with the flag that helps", () =>
   rejects(
     run(["--store", "memory", "--secure-port", "0", "--bind-address", "203.0.113.9"], async () => {}),
-    { message: "Cannot listen on 203.0.113.9:0: this machine has no such address; choose another with --bind-address" },
+    { message: "Cannot listen on 203.0.113.9:0: this machine does not have that address; choose another with --bind-address" },
   ));
 
 test("a data directory of a newer version is refused, and left as it is", async () => {
@@ -135,7 +135,7 @@ test("a data directory of a newer version is refused, and left as it is", async 
   await writeFile(join(directory.path, "k8ts.json"), '{"format":9,"name":"default"}');
   await rejects(
     run(["--secure-port", "0", "--data-dir", directory.path], async () => {}),
-    /^Error: Cannot use .*: a newer version of k8ts has written it \(format 9, /,
+    /^Error: Cannot use .*: it was written by a newer version of k8ts \(format 9, /,
   );
   deepEqual(await readdir(directory.path), ["k8ts.json"]);
 });
@@ -146,9 +146,9 @@ test("all that is wrong is told at once", () => {
     {},
   );
   deepEqual(parsed.ok || parsed.problems, [
-    '--secure-port must be a whole number from 0 to 65535, is "x"',
-    "--data-dir is only for --store embedded, not for memory",
-    "--tls-cert-file and --tls-private-key-file are only of use together",
+    '--secure-port must be an integer from 0 to 65535, is "x"',
+    "--data-dir requires --store embedded, the store is memory",
+    "--tls-cert-file and --tls-private-key-file must be set together",
   ]);
 });
 
@@ -181,14 +181,12 @@ test("all files that cannot be used are told at once, with exit code 2 and befor
   const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, "apiserver", ...flags], { encoding: "utf8" });
 
   equal(status, 2);
-  match(stderr, /Cannot read \/nope: there is no such file; .*--client-ca-file/);
+  match(stderr, /Cannot read \/nope: the file does not exist; .*--client-ca-file/);
   match(stderr, /Cannot use .*tokens: .*at least 3 columns.*--token-auth-file/);
   match(stderr, /Cannot read \/nope3: .*--oidc-ca-file/);
-  match(
-    stderr,
-    /^--secure-port must be a whole number from 0 to 65535, is "x"\n--kubelet-client-certificate and --kubelet-client-key are only/,
-  );
-  for (const file of ["/nope4", "/nope5", "/nope6"]) equal(stderr.split(`Cannot read ${file}: there is no such file; `).length, 2, stderr);
+  match(stderr, /^--secure-port must be an integer from 0 to 65535, is "x"\n--kubelet-client-certificate and --kubelet-client-key must be/);
+  for (const file of ["/nope4", "/nope5", "/nope6"])
+    equal(stderr.split(`Cannot read ${file}: the file does not exist; `).length, 2, stderr);
   doesNotMatch(stderr, /planted-elsewhere/);
   equal(existsSync(data), false);
 });

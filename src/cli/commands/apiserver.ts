@@ -11,7 +11,7 @@ import { untilStopped } from "../framework/until-stopped.ts";
 
 export const apiServer = defineCommand({
   description:
-    "Starts an API server and keeps it running until Ctrl-C (SIGINT) or SIGTERM. It writes a kubeconfig with the certificate of its administrator.",
+    "Run a standalone API server until Ctrl-C (SIGINT) or SIGTERM, and write a kubeconfig with an administrator's client certificate.",
   flags: clusterFlags,
   arguments: {},
   examples: ["k8ts apiserver", "k8ts apiserver --store memory --secure-port 0", "k8ts apiserver --etcd-servers http://127.0.0.1:2379"],

@@ -21,11 +21,11 @@ test("the one that leads acts, both show their figures to this machine, and a cl
   await using server = await startTestApiServer({ controllers: [] });
   const flags = [`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller,garbage-collector-controller", PAGE];
   const one = run(...flags);
-  await one.says("acting as ");
+  await one.says("active as ");
   const other = run(...flags);
-  match(await other.says("controllers for "), new RegExp(`^${server.url}, standing for kube-system/kube-controller-manager as `));
+  match(await other.says("controllers for "), new RegExp(`^${server.url}, leader election with kube-system/kube-controller-manager as `));
 
-  const [its, others] = [await one.says("figures at "), await other.says("figures at ")];
+  const [its, others] = [await one.says("metrics at "), await other.says("metrics at ")];
   match(its, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
   const figures = await get(its);
   match(figures, /^workqueue_depth\{name="deployment-controller"\} \d+$/m);
@@ -35,8 +35,8 @@ test("the one that leads acts, both show their figures to this machine, and a cl
   equal((await get(others)).includes("workqueue"), false, "who stands by has no controllers");
 
   await one.stop();
-  await other.says("acting as ");
-  deepEqual(one.lines.slice(-2), ["Stopping", "standing by"]);
+  await other.says("active as ");
+  deepEqual(one.lines.slice(-2), ["Stopping", "on standby"]);
   await rejects(fetch(its));
   await other.stop();
 });
@@ -44,10 +44,10 @@ test("the one that leads acts, both show their figures to this machine, and a cl
 test("without an election it says nothing of one", async () => {
   await using server = await startTestApiServer({ controllers: [] });
   const one = run(`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller", "--leader-elect=false", PAGE);
-  await one.says("acting as ");
+  await one.says("active as ");
 
   equal(await one.says("controllers for "), server.url);
-  const figures = await get(await one.says("figures at "));
+  const figures = await get(await one.says("metrics at "));
   match(figures, /^workqueue_depth\{name="deployment-controller"\}/m);
   equal(figures.includes("leader_election"), false);
   await one.stop();
@@ -75,7 +75,7 @@ test("an address that is taken is told before it stands in the election", async 
   await rejects(
     run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended,
     new RegExp(
-      `^Error: Cannot listen on 127\\.0\\.0\\.1:${taken.port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --metrics-address HOST:PORT`,
+      `^Error: Cannot listen on 127\\.0\\.0\\.1:${taken.port}: process ${process.pid} \\(.*\\) already listens there; stop it, or choose another port with --metrics-address HOST:PORT`,
     ),
   );
 
@@ -93,10 +93,10 @@ test("all that is wrong is told at once", () => {
   const parsed = controllerManager.parse(words, {});
 
   deepEqual(parsed.ok || parsed.problems.map((problem) => problem.replace(/known controllers: .*/, "known controllers")), [
-    '--metrics-address must be an address of this machine alone, such as 127.0.0.1:10257, is "0.0.0.0:80"',
+    '--metrics-address must be a loopback address such as 127.0.0.1:10257, is "0.0.0.0:80"',
     'Unexpected argument "x"',
     '--controllers: "frob" is not in the list of known controllers',
-    "--cluster-signing-key-file is of no use alone: give --cluster-signing-cert-file, too",
+    "--cluster-signing-key-file requires --cluster-signing-cert-file",
     "--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline (10000), is 1000 (in ms)",
   ]);
   ok(controllerManager.parse(["--leader-elect=false", "--leader-elect-lease-duration=1s"], {}).ok, "times of no election do not matter");
@@ -109,8 +109,8 @@ test("all files that cannot be used are told at once, with what is wrong with th
   equal(exitCode, 2);
   const missing = files
     .map((word) => word.split("=") as [string, string])
-    .map(([flag, path]) => `Cannot read ${path}: there is no such file; give a file that this user can read with ${flag}`);
-  deepEqual(notes, ['Unknown flag "--frob"', ...missing, "k8ts it --help explains the flags"]);
+    .map(([flag, path]) => `Cannot read ${path}: the file does not exist; set ${flag} to a readable file`);
+  deepEqual(notes, ['Unknown flag "--frob"', ...missing, "k8ts it --help describes the flags"]);
 });
 
 test("the help names every controller", () => {

@@ -26,14 +26,14 @@ const flags = {
   "use-service-account-credentials": {
     type: "boolean",
     default: true,
-    doc: "Each controller acts under a service account of its own; otherwise all act as the user of the kubeconfig.",
+    doc: "Run each controller under its own service account. If false, all controllers use the identity of the kubeconfig.",
   },
   ...metricsFlags,
 } as const;
 
 export const controllerManager = defineCommand({
   description:
-    "Runs the cluster's controllers against an API server and keeps them running until Ctrl-C (SIGINT) or SIGTERM. Any number of such processes may run: one acts, the others stand by.",
+    "Run the Kubernetes controllers against an API server until Ctrl-C (SIGINT) or SIGTERM. With leader election several instances can run: one is active, the others are on standby.",
   flags,
   arguments: {},
   examples: [

@@ -9,7 +9,7 @@ test("down stops one that runs in a terminal, and may be repeated", async (conte
   const machine = await K8tsMachine.make(context);
   deepEqual(
     (await machine.k8ts("down")).stdout,
-    `Nothing runs: there is no cluster in ${machine.home()}; "k8ts status --all" shows which there are\n`,
+    `Nothing is running: there is no cluster in ${machine.home()}; "k8ts status --all" lists the clusters of this machine\n`,
   );
   const { child, lines } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   const closed = once(child, "close");
@@ -17,10 +17,10 @@ test("down stops one that runs in a terminal, and may be repeated", async (conte
   const stopped = await machine.k8ts("down");
 
   equal(stopped.exitCode, 0);
-  match(stopped.stdout, /^( {2}still waiting for: .*\n)* {2}process \d+ stopped +[\d.]+ m?s\n$/);
+  match(stopped.stdout, /^( {2}still waiting for: .*\n)* {2}stopped process \d+ +[\d.]+ m?s\n$/);
   deepEqual(await closed, [0, null]);
-  match(lines.at(-1) ?? "", /cluster stopped/);
-  deepEqual(await machine.k8ts("down"), { exitCode: 0, stdout: 'Nothing runs: cluster "default" is stopped\n', stderr: "" });
+  match(lines.at(-1) ?? "", /stopped cluster/);
+  deepEqual(await machine.k8ts("down"), { exitCode: 0, stdout: 'Nothing is running: cluster "default" is stopped\n', stderr: "" });
 });
 
 test("down cleans up after one that was killed, and leaves its data and no directory for sockets", async (context) => {
@@ -33,7 +33,7 @@ test("down cleans up after one that was killed, and leaves its data and no direc
 
   const { stdout, exitCode } = await machine.k8ts("down");
 
-  deepEqual([exitCode, stdout], [0, 'Nothing runs: cluster "default" is stopped (its process was killed)\n']);
+  deepEqual([exitCode, stdout], [0, 'Nothing is running: cluster "default" is stopped (its process was killed)\n']);
   equal(
     await access(runtimeDirectory).then(
       () => "there",
@@ -68,12 +68,12 @@ test("a second down waits for the stop that is under way, says so, and does not 
   const machine = await K8tsMachine.make(context);
   const { child, lines, closed, first, record } = await heldInItsStop(machine);
   await writeFile(recordOf(machine), JSON.stringify({ ...(JSON.parse(record) as object), state: "stopping" }));
-  const second = await machine.start(["down"], /^Process \d+ is being stopped already; waiting for it$/);
+  const second = await machine.start(["down"], /^Process \d+ is already stopping; waiting for it$/);
   const secondClosed = once(second.child, "close");
   child.kill("SIGCONT");
 
   deepEqual(await closed, [0, null]);
-  match(lines.at(-1) ?? "", /cluster stopped/);
+  match(lines.at(-1) ?? "", /stopped cluster/);
   deepEqual([(await first).exitCode, ...(await secondClosed)], [0, 0, null]);
 });
 
@@ -86,6 +86,6 @@ test("one that does not stop in time is killed", { timeout: 120_000 }, async (co
   const { stderr, exitCode } = await machine.k8ts("down", "--timeout", "200ms");
 
   equal(exitCode, 0);
-  match(stderr, /Process \d+ has not stopped within 0.2 s: it is killed/);
+  match(stderr, /Process \d+ did not stop within 0.2 s; sending SIGKILL/);
   deepEqual(await closed, [null, "SIGKILL"]);
 });

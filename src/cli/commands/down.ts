@@ -7,7 +7,7 @@ import { stopTimeoutFlag, stopTimeoutMs } from "../../cluster/stop-flags.ts";
 
 export const down = defineCommand({
   description:
-    "Stops a cluster of this machine and removes what it has left outside of its files: processes, mounts, network. Also after its process was killed; one that is being stopped already is waited for. Its data and its kubectl context stay: k8ts up goes on from there.",
+    "Stop a local cluster and clean up its processes, mounts and network interfaces, even if its process was killed. If the cluster is already stopping, wait for it. Data and kubectl context are kept, so k8ts up resumes it.",
   flags: { ...homeFlags, ...stopTimeoutFlag },
   arguments: {},
   examples: ["k8ts down", "k8ts down --name second", "k8ts down --timeout 10s"],
@@ -20,7 +20,9 @@ export const down = defineCommand({
   async run({ home: choice, timeoutMs }, io) {
     const home = await findHome(choice, io.environment);
     if (home === undefined)
-      return io.out(`Nothing runs: there is no cluster in ${choice.directory}; "k8ts status --all" shows which there are`);
+      return io.out(
+        `Nothing is running: there is no cluster in ${choice.directory}; "k8ts status --all" lists the clusters of this machine`,
+      );
     await stopCluster(home, { timeoutMs }, io);
   },
 });

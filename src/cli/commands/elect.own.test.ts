@@ -116,17 +116,17 @@ const HTTP = "--http-address=127.0.0.1:0";
 test("of two sidecars one leads and both say who; on a clean stop the other leads at once, and the last one leaves the lease free", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...LONG, HTTP]);
-  await a.says("a leads");
+  await a.says("a became the leader");
   await using b = await Sidecar.start(server, "b", [...LONG, HTTP]);
-  await b.says("a leads");
+  await b.says("a is the leader");
 
   assert.equal(await a.ask("/"), '200 {"name":"a","isLeader":true}');
   assert.equal(await b.ask("/"), '200 {"name":"a","isLeader":false}');
   assert.equal(await b.ask("/healthz"), "200 ok");
-  assert.equal(await b.ask("/other"), "404 There are / and /healthz\n");
+  assert.equal(await b.ask("/other"), "404 Not found; the paths are / and /healthz\n");
 
   a.program.signal("SIGTERM");
-  await b.says("b leads");
+  await b.says("b became the leader");
   assert.deepEqual(await a.program.exited, { code: 0, signal: null });
   assert.equal(await b.ask("/"), '200 {"name":"b","isLeader":true}');
 
@@ -138,13 +138,13 @@ test("of two sidecars one leads and both say who; on a clean stop the other lead
 test("when the leader is killed the other leads after the lease's duration", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...SHORT, HTTP]);
-  await a.says("a leads");
+  await a.says("a became the leader");
   const began = await leaseOf(server);
   await using b = await Sidecar.start(server, "b", [...SHORT, HTTP]);
-  await b.says("a leads");
+  await b.says("a is the leader");
 
   a.program.signal("SIGKILL");
-  await b.says("b leads");
+  await b.says("b became the leader");
 
   const claims = [began, ...(await changesSince(server, began))];
   const taken = claims.findIndex(({ spec }) => spec.holderIdentity === "b");
@@ -159,14 +159,14 @@ test("a command runs only where it leads, and is ended before the lease is given
   await using a = await Sidecar.start(server, "a", [...LONG, ...worker(true)]);
   await a.says("work begins");
   await using b = await Sidecar.start(server, "b", [...LONG, ...worker(true)]);
-  await b.says("a leads");
+  await b.says("a is the leader");
   assert.equal(b.lines.includes("work begins"), false);
 
   a.program.signal("SIGTERM");
   await b.says("work begins");
 
   assert.deepEqual(await a.program.exited, { code: 0, signal: null });
-  assert.deepEqual(a.lines, ["a leads", "work begins", "told to end", "a leads no more"]);
+  assert.deepEqual(a.lines, ["a became the leader", "work begins", "told to end", "a is no longer the leader"]);
 });
 
 test("a command that ends by itself ends the sidecar with its code, and the lease is free", async () => {
@@ -187,7 +187,7 @@ test("a command that does not end when the lease is lost is killed, and the side
   await a.says("work begins");
 
   await steal(server);
-  await a.says("a leads no more");
+  await a.says("a is no longer the leader");
 
   assert.ok(a.lines.includes("told to end"));
   // The thief never renews.
@@ -214,7 +214,7 @@ test("all that is wrong is told at once; what follows -- is the command's", () =
     '--http-address must be an address such as 127.0.0.1:4040, is "somewhere"',
     "--lease-name is missing: NAME",
     "--lease-duration must be greater than --renew-deadline (10000), is 5000 (in ms)",
-    "A command is missing after --",
+    "No command is given after --; add one, or leave -- out",
   ]);
   const taken = elect.parse(["--lease-name", "web", "--", "worker", "--help", "--", "-x"], {});
   assert.deepEqual(taken.ok && taken.options.command, ["worker", "--help", "--", "-x"]);

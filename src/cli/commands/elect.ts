@@ -41,26 +41,30 @@ function duration<const Default extends string>(standard: Default, doc: string) 
 }
 
 const flags = {
-  "lease-name": { type: "string", placeholder: "NAME", required: true, doc: "The Lease by which it is elected who leads." },
-  "lease-namespace": { type: "string", placeholder: "NAMESPACE", doc: "Its namespace. Default: that of the kubeconfig, or of the Pod." },
+  "lease-name": { type: "string", placeholder: "NAME", required: true, doc: "Name of the Lease used for leader election." },
+  "lease-namespace": {
+    type: "string",
+    placeholder: "NAMESPACE",
+    doc: "Namespace of the Lease. Default: the namespace of the kubeconfig context, or of the Pod.",
+  },
   id: {
     type: "string",
     placeholder: "NAME",
-    doc: "The name of this candidate, which no other may have. Default: the name of the machine and a random part.",
+    doc: "Identity of this candidate; must be unique. Default: the host name and a random suffix.",
   },
   ...connectionFlags,
-  "lease-duration": duration("15s", "How long others wait, from when they last saw the leader renew the lease, before they take it."),
-  "renew-deadline": duration("10s", "How long a leader goes on that cannot renew the lease."),
-  "retry-period": duration("2s", "How often the leader renews the lease."),
+  "lease-duration": duration("15s", "Time that candidates wait after the last observed renewal before they try to acquire the Lease."),
+  "renew-deadline": duration("10s", "Time that the leader keeps retrying to renew the Lease before it gives up leadership."),
+  "retry-period": duration("2s", "Time between attempts to acquire or renew the Lease."),
   "http-address": {
     type: "string",
     placeholder: "HOST:PORT",
-    doc: `Where GET / answers {"name": the leader, "isLeader": true or false}, and GET /healthz. Default: ${DEFAULT_ADDRESS}, or none if there is a command.`,
+    doc: `Address to serve GET / ({"name": the leader, "isLeader": true or false}) and GET /healthz on. Default: ${DEFAULT_ADDRESS}, or disabled if a command is given.`,
     expects: (text: string) => (parseHttpAddress(text) === undefined ? `an address such as ${DEFAULT_ADDRESS}` : undefined),
   },
   "grace-period": duration(
     "30s",
-    "How long the command may take to end after SIGTERM, before SIGKILL. If the lease is lost it has less: 80% of what is left until another may take it.",
+    "Time between SIGTERM and SIGKILL when the command is stopped. After a lost Lease it is shortened to 80% of the time until another candidate can acquire it.",
   ),
 } as const;
 
@@ -73,7 +77,7 @@ interface ElectOptions {
 
 const withoutCommand = defineCommand({
   description:
-    "Takes part in an election by a Lease until Ctrl-C (SIGINT) or SIGTERM, and then gives the lease back. Other programs ask it over HTTP who leads; or it runs the command after -- while it leads, and ends with its exit code if the command ends by itself.",
+    "Take part in a leader election with a Lease until Ctrl-C (SIGINT) or SIGTERM, then release the Lease. Other programs query the leader over HTTP, or the command after -- runs only while this process is the leader. If the command exits by itself, its exit code is returned.",
   flags,
   arguments: {},
   examples: [
@@ -103,7 +107,7 @@ export const elect: Command<ElectOptions> = {
     if (dashes === -1) return withoutCommand.parse(argv, environment);
     const parsed = withoutCommand.parse(argv.slice(0, dashes), environment);
     const command = argv.slice(dashes + 1);
-    const missing = command.length === 0 ? ["A command is missing after --"] : [];
+    const missing = command.length === 0 ? ["No command is given after --; add one, or leave -- out"] : [];
     if (parsed.ok && missing.length === 0) return { ok: true, options: { ...parsed.options, command } };
     return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), ...missing] };
   },
@@ -158,13 +162,13 @@ function stand(options: ElectOptions, { io, client, lease, ended }: Standing, ow
   return startLeaderElection({
     ...{ client, lease, identity, ...times, clock, random, log, events },
     async onStartedLeading(signal, lost) {
-      io.out(`${identity} leads`);
+      io.out(`${identity} became the leader`);
       if (command.length === 0) return;
       const outcome = await led(options, io.clock, signal, lost);
       if (outcome.code !== undefined || outcome.error !== undefined) ended(outcome);
     },
-    onStoppedLeading: () => io.out(`${identity} leads no more`),
-    onNewLeader: (name) => void (name === identity || io.out(`${name} leads`)),
+    onStoppedLeading: () => io.out(`${identity} is no longer the leader`),
+    onNewLeader: (name) => void (name === identity || io.out(`${name} is the leader`)),
   });
 }
 

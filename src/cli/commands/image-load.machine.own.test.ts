@@ -95,7 +95,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     {
       it: "a damaged gzip",
       content: gzipSync(busyboxImage("a:1")).subarray(0, 50_000),
-      says: /Cannot load ".*\/bad": the gzip is cut off or damaged \(unexpected end of file\); copy/,
+      says: /Cannot load ".*\/bad": the gzip stream is truncated or corrupt \(unexpected end of file\); save/,
     },
     {
       it: "zstd",
@@ -110,7 +110,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     {
       it: "a name that is none",
       content: busyboxImage("BAD NAME:1"),
-      says: /Cannot load ".*\/bad": .* calls it "docker\.io\/library\/BAD NAME:1", which is no name .*; give another with --image-name/,
+      says: /Cannot load ".*\/bad": .* calls it "docker\.io\/library\/BAD NAME:1", which is no name .*; set --image-name/,
     },
     { it: "a tar without an image", content: new Uint8Array(10_240), says: /Cannot load ".*\/bad": Cannot find an image in the tar/ },
   ]) {
@@ -120,21 +120,22 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
   }
 
   test("names a file that is not there", () =>
-    rejects(run("/nowhere/x.tar", ...home()), /Cannot load "\/nowhere\/x\.tar": there is no such file/));
+    rejects(run("/nowhere/x.tar", ...home()), /Cannot load "\/nowhere\/x\.tar": the file does not exist/));
 
   test("names a cluster that does not run", () =>
     rejects(
       run("x.tar", "--data-dir", `${directory}/none`),
-      /cluster "default" does not run; start it with "k8ts up --data-dir .*\/none"/,
+      /cluster "default" is not running; start it with "k8ts up --data-dir .*\/none"/,
     ));
 
   test("names a cluster that was never there as it was named", () =>
     rejects(
       run("x.tar", "--name", "nope"),
-      /^Error: Cannot load an image: cluster "nope" does not run; start it with "k8ts up --name nope"$/,
+      /^Error: Cannot load an image: cluster "nope" is not running; start it with "k8ts up --name nope"$/,
     ));
 
-  test("names a directory", () => rejects(run(directory, ...home()), /Cannot load "\/tmp\/k8ts-load-.*": it is a directory; give the tar/));
+  test("names a directory", () =>
+    rejects(run(directory, ...home()), /Cannot load "\/tmp\/k8ts-load-.*": it is a directory; give the archive/));
 
   test("says that simulated Pods have no images", async () => {
     await record(held, undefined);
@@ -155,6 +156,6 @@ test("k8ts image load takes one file, or standard input", () => {
   equal(imageLoad.parse([], environment).ok, false);
   deepEqual(imageLoad.parse(["-", "--image-name", "BAD NAME"], environment), {
     ok: false,
-    problems: ['--image-name must be the name of an image, such as registry.example/app:1, is "BAD NAME"'],
+    problems: ['--image-name must be an image reference such as registry.example/app:1, is "BAD NAME"'],
   });
 });

@@ -24,19 +24,19 @@ const MEBIBYTE = 1024 * 1024;
 
 export const imageLoad = defineCommand({
   description:
-    "Puts the images of a tar into the node of a cluster that runs on this machine, so that Pods can use them without a registry. " +
-    "The tar is what `docker save`, `podman save`, `skopeo` or `buildah` write (an OCI layout or a Docker archive), packed with gzip or not. " +
-    "A Pod uses such an image without asking a registry if its imagePullPolicy is IfNotPresent, which is the default for every tag but latest.",
+    "Load container images into the node of a local cluster, so that Pods use them without a registry. " +
+    "The archive is an OCI layout or a Docker archive, as `docker save`, `podman save`, `skopeo` and `buildah` write it, optionally gzip-compressed. " +
+    "The kubelet does not pull a loaded image if imagePullPolicy is IfNotPresent, the default for every tag except latest.",
   flags: {
     ...homeFlags,
     "image-name": {
       type: "string",
       placeholder: "IMAGE",
-      doc: "What the image is called in the cluster; a digest in it must be the image's own. Default: what the tar says.",
+      doc: "Name of the image in the cluster; a digest in it must match the image. Default: the name in the archive.",
       expects: imageNameExpected,
     },
   },
-  arguments: { file: { doc: "The tar; - reads it from standard input." } },
+  arguments: { file: { doc: "Path of the tar archive; - reads from standard input." } },
   examples: [
     "docker save my-app:1 | k8ts image load -",
     "k8ts image load my-app.tar",
@@ -67,20 +67,24 @@ async function loadImage({ home, file, imageName }: Options, io: Io): Promise<vo
   } catch (error) {
     if (!(error instanceof TarError) && !(error instanceof NotAnImageError) && !isGzipError(error)) throw error;
     const source = file === "-" ? "standard input" : `"${file}"`;
-    const why = isGzipError(error) ? `the gzip is cut off or damaged (${error.message}); copy or save it again` : error.message;
+    const why = isGzipError(error)
+      ? `the gzip stream is truncated or corrupt (${error.message}); save or copy the archive again`
+      : error.message;
     throw new Error(`Cannot load ${source}: ${why}`, { cause: error });
   }
 }
 
 /** As `expects` of a flag. */
 function imageNameExpected(name: string): string | undefined {
-  return nameProblem(wholeImageName(name)) === undefined ? undefined : "the name of an image, such as registry.example/app:1";
+  return nameProblem(wholeImageName(name)) === undefined ? undefined : "an image reference such as registry.example/app:1";
 }
 
 async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {
-  if (!(await fileExists(file))) throw new Error(`Cannot load "${file}": there is no such file, or this user may not read it`);
+  if (!(await fileExists(file))) throw new Error(`Cannot load "${file}": the file does not exist or is not readable by this user`);
   if (await isDirectory(file))
-    throw new Error(`Cannot load "${file}": it is a directory; give the tar itself, or pack it: tar -c -C "${file}" . | k8ts image load -`);
+    throw new Error(
+      `Cannot load "${file}": it is a directory; give the archive itself, or create one: tar -c -C "${file}" . | k8ts image load -`,
+    );
   return readFilePieces(file);
 }
 
@@ -93,16 +97,16 @@ async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<stri
   const seen = home === undefined ? undefined : await seeRunning(home);
   if (home === undefined || seen?.process === undefined) {
     const { name, commandArguments } = home ?? namesOf(choice, environment);
-    throw new Error(`Cannot load an image: cluster "${name}" does not run; start it with "k8ts up${commandArguments}"`);
+    throw new Error(`Cannot load an image: cluster "${name}" is not running; start it with "k8ts up${commandArguments}"`);
   }
   const { record } = seen;
   if (record === undefined)
     throw new Error(
-      `Cannot load an image: ${home.record} is damaged; stop the cluster with "k8ts down${home.commandArguments}" and start it again`,
+      `Cannot load an image: ${home.record} is corrupt; stop the cluster with "k8ts down${home.commandArguments}" and start it again`,
     );
   const endpoint = record.node?.runtimeEndpoint;
   if (endpoint === undefined)
-    throw new Error(`Cannot load an image into cluster "${home.name}": its Pods are simulated, so it has no images`);
+    throw new Error(`Cannot load an image into cluster "${home.name}": its nodes are simulated and have no image store`);
   return endpoint;
 }
 

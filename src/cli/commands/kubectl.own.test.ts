@@ -27,7 +27,10 @@ test("k8ts kubectl passes its words on as they are, with the kubeconfig of the c
   equal(afterDashes.stdout, stdout);
   const other = await machine.k8ts("kubectl", "get", "pods");
   equal(other.exitCode, 1);
-  match(other.stderr, /^Error: Cannot find cluster "default": there is none in .*; "k8ts up" starts it, and "k8ts status --all" shows/);
+  match(
+    other.stderr,
+    /^Error: Cannot find cluster "default": .* does not exist; create the cluster with "k8ts up", or list .* with "k8ts status --all"/,
+  );
 });
 
 test("k8ts kubectl of a cluster that does not run says so, and runs kubectl all the same", async (context) => {
@@ -37,7 +40,7 @@ test("k8ts kubectl of a cluster that does not run says so, and runs kubectl all 
   const { exitCode, stdout, stderr } = await machine.k8ts("kubectl", "version");
   equal(exitCode, 7);
   match(stdout, /kubeconfig version\n$/);
-  equal(stderr, 'Cluster "default" does not run; "k8ts up" starts it\n');
+  equal(stderr, 'Cluster "default" is not running; start it with "k8ts up"\n');
 });
 
 test("k8ts kubectl does not run programs that the cluster's kubeconfig names", async (context) => {
@@ -48,7 +51,7 @@ test("k8ts kubectl does not run programs that the cluster's kubeconfig names", a
   await writeFile(join(machine.home(), "kubeconfig"), JSON.stringify({ clusters, users }));
   const { exitCode, stdout, stderr } = await machine.k8ts("kubectl", "get", "pods");
   deepEqual([exitCode, stdout], [1, ""]);
-  match(stderr, /it has "exec", which k8ts does not write/);
+  match(stderr, /it contains "exec", which k8ts does not write/);
 });
 
 test(

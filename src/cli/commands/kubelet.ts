@@ -32,7 +32,7 @@ const FILE_DEFAULTS = parseArguments({ flags: kubeletFileFlags, arguments: {} },
 
 export const kubelet = defineCommand({
   description:
-    "Makes this machine a node of a cluster: registers it with the API server and runs the Pods that are bound to it, in a container runtime that is there already. Goes on until Ctrl-C (SIGINT) or SIGTERM; then containers run on, and the next start takes them up.",
+    "Join this machine to a cluster as a node and run the Pods bound to it on an installed container runtime, until Ctrl-C (SIGINT) or SIGTERM. Containers keep running when the kubelet stops; the next start takes them over.",
   flags: kubeletCommandFlags,
   arguments: {},
   examples: [
@@ -67,7 +67,7 @@ export const kubelet = defineCommand({
     const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal });
     await using node = await listenOrExplain(place, io, start);
     if (node === undefined) return;
-    io.out(`node ${node.nodeName} of ${connection.server}, on ${node.runtime}, listening on port ${node.port}`);
+    io.out(`registered node ${node.nodeName} with ${connection.server}, container runtime ${node.runtime}, listening on port ${node.port}`);
     await untilStopped(io);
     io.out("Stopping");
     if (signal.reason instanceof StopOrder && signal.reason.order === STOP_PODS_ORDER) await node.stopPods({ graceMs: STOP_GRACE_MS });
@@ -118,10 +118,10 @@ async function readFile(path: string): Promise<KubeletConfigFile> {
 async function healthPage(values: KubeletFlagValues, io: Io): Promise<HttpPages | undefined> {
   const [host, port] = [values["healthz-bind-address"], values["healthz-port"]];
   if (port === 0) return undefined;
-  const anotherPort = "--healthz-port (0: there is no such page)";
+  const anotherPort = "--healthz-port (0 disables it)";
   const place = { address: host, port, addressFlag: "--healthz-bind-address", portFlag: "--healthz-port", anotherPort };
   return listenOrExplain(place, io, () => io.clock.external(startHttpPages({ host, port }, {}))).catch((error: unknown) => {
-    io.log.warn("Cannot answer GET /healthz", { error });
+    io.log.warn("Serving GET /healthz failed", { error });
     return undefined;
   });
 }

@@ -26,10 +26,10 @@ test("logs prints all, the last lines, or those of one part", async (context) =>
 });
 
 test("a part that there is none of is refused with those that there are", () => {
-  const known = "the parts are apiserver, controllers, scheduler, kubelet, nodes, store, compaction, expiry";
+  const known = "the components are apiserver, controllers, scheduler, kubelet, nodes, store, compaction, expiry";
   for (const { part, problem } of [
-    { part: "nopart", problem: `Unknown part "nopart", ${known}` },
-    { part: "kublet", problem: `Unknown part "kublet", ${known}; did you mean kubelet?` },
+    { part: "nopart", problem: `Unknown component "nopart"; ${known}` },
+    { part: "kublet", problem: `Unknown component "kublet"; ${known}; did you mean kubelet?` },
   ]) {
     deepEqual(logs.parse([part], { HOME: "/home/x" }), { ok: false, problems: [problem] });
   }
@@ -52,5 +52,5 @@ test("without a cluster there is no log, and it is told what to do", async (cont
   const machine = await K8tsMachine.make(context);
   const { exitCode, stderr } = await machine.k8ts("logs");
   equal(exitCode, 1);
-  match(stderr, /^Error: Cannot show a log: there is none in .*"k8ts status --all"/);
+  match(stderr, /^Error: Cannot print logs: there are none in .*"k8ts status --all"/);
 });

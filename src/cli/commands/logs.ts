@@ -13,58 +13,58 @@ interface LogsOptions {
   readonly follows: boolean;
   /** The last so many lines of what there is. Absent: all. */
   readonly tail?: number;
-  /** Only lines of this part. */
-  readonly part?: string;
+  /** Only lines of this component. */
+  readonly component?: string;
 }
 
-/** What lines of a log name as their part. */
-const PARTS: readonly string[] = [...LOGGED_PARTS, "store", "compaction", "expiry"];
+/** What lines of a log name as their component. */
+const COMPONENTS: readonly string[] = [...LOGGED_PARTS, "store", "compaction", "expiry"];
 
 const longLogs = defineCommand({
   description:
-    "Prints the log of a cluster of this machine, also of one that has stopped: that of the last start. Of one whose parts have processes of their own, each part has a log of its own. Logs of Pods are shown by kubectl logs.",
+    "Print the logs of a local cluster; of a stopped cluster, those of its last run. With --processes each component has a log file. For Pod logs use kubectl logs.",
   flags: {
     ...homeFlags,
-    follow: { type: "boolean", doc: "Goes on with what comes, until Ctrl-C; also -f." },
-    tail: { type: "number", min: 0, placeholder: "LINES", doc: "Only the last so many lines of what there is. Default: all." },
+    follow: { type: "boolean", doc: "Follow the log until Ctrl-C. Short form: -f." },
+    tail: { type: "number", min: 0, placeholder: "LINES", doc: "Number of most recent lines to print. Default: all." },
   },
   arguments: {
-    part: { doc: "Only lines of one part, such as apiserver, controllers, scheduler, kubelet, nodes or store.", optional: true },
+    component: { doc: "Print only this component's lines: apiserver, controllers, scheduler, kubelet, nodes or store.", optional: true },
   },
   examples: ["k8ts logs", "k8ts logs -f --tail 20", "k8ts logs kubelet", "k8ts logs --name second"],
 
   options(values, environment) {
     const home = chooseHome(values, environment);
     if (!home.ok) return home;
-    const { follow: follows, tail, part } = values;
-    if (part !== undefined && !PARTS.includes(part)) return { ok: false, problems: [unknownPart(part)] };
+    const { follow: follows, tail, component } = values;
+    if (component !== undefined && !COMPONENTS.includes(component)) return { ok: false, problems: [unknownComponent(component)] };
     return {
       ok: true,
-      options: { home: home.options, follows, ...(tail === undefined ? {} : { tail }), ...(part === undefined ? {} : { part }) },
+      options: { home: home.options, follows, ...(tail === undefined ? {} : { tail }), ...(component === undefined ? {} : { component }) },
     };
   },
 
-  async run({ home: choice, follows, tail, part }: LogsOptions, { out, environment, signal }) {
+  async run({ home: choice, follows, tail, component }: LogsOptions, { out, environment, signal }) {
     const home = await findHome(choice, environment);
     if (home === undefined || !(await fileExists(home.logFile)))
-      throw new Error(`Cannot show a log: there is none in ${choice.directory}; "k8ts status --all" shows which clusters there are`);
-    const ownLog = LOGGED_PARTS.map((name) => ({ name, file: partLog(home, name) })).find(({ name }) => name === part)?.file;
+      throw new Error(`Cannot print logs: there are none in ${choice.directory}; "k8ts status --all" lists the clusters of this machine`);
+    const ownLog = LOGGED_PARTS.map((name) => ({ name, file: partLog(home, name) })).find(({ name }) => name === component)?.file;
     const isOwn = ownLog !== undefined && (await fileExists(ownLog));
-    const isWanted = part === undefined || isOwn ? () => true : isOfPart(part);
+    const isWanted = component === undefined || isOwn ? () => true : isOfComponent(component);
     const lines = followLines(isOwn ? ownLog : home.logFile, { follows, isWanted, signal, ...(tail === undefined ? {} : { tail }) });
     for await (const line of lines) out(line);
   },
 });
 
-function unknownPart(part: string): string {
-  const meant = nearest(part, PARTS);
+function unknownComponent(component: string): string {
+  const meant = nearest(component, COMPONENTS);
   const suggestion = meant === undefined ? "" : `; did you mean ${meant}?`;
-  return `Unknown part ${JSON.stringify(part)}, the parts are ${PARTS.join(", ")}${suggestion}`;
+  return `Unknown component ${JSON.stringify(component)}; the components are ${COMPONENTS.join(", ")}${suggestion}`;
 }
 
-/** Log lines name their part as one of their fields. */
-function isOfPart(part: string): (line: string) => boolean {
-  return (line) => line.split(" ").includes(`part=${part}`);
+/** Log lines name their component as one of their fields. */
+function isOfComponent(component: string): (line: string) => boolean {
+  return (line) => line.split(" ").includes(`part=${component}`);
 }
 
 export const logs: Command<LogsOptions> = {

@@ -16,12 +16,12 @@ test("reset stops a cluster and deletes it, with its context and nothing else of
 
   const unsure = await machine.k8ts("reset");
   equal(unsure.exitCode, 1);
-  match(unsure.stderr, /Cannot ask whether to delete cluster "default" .* without a terminal; --yes says so/);
+  match(unsure.stderr, /Cannot ask for confirmation to delete cluster "default" .*: standard input is not a terminal; confirm with --yes/);
 
   const { exitCode, stdout } = await machine.k8ts("reset", "--yes");
 
   equal(exitCode, 0);
-  match(stdout, /process \d+ stopped[^]*Took context "k8ts" out of [^]*Deleted cluster "default"/);
+  match(stdout, /stopped process \d+ [^]*Removed context "k8ts" from [^]*Deleted cluster "default"/);
   await rejects(stat(machine.home()), { code: "ENOENT" });
   const left = (await readFile(machine.kubeconfig, "utf8"))
     .replace("users: []\ncontexts: []\n", "")
@@ -37,7 +37,7 @@ test("a directory that is no cluster's is refused", async (context) => {
   await writeFile(join(machine.root, "precious"), "x");
   const { exitCode, stderr } = await machine.k8ts("reset", "--yes", "--data-dir", machine.root);
   equal(exitCode, 1);
-  match(stderr, /it is not a cluster's directory/);
+  match(stderr, /it is not the directory of a cluster/);
   equal(await readFile(join(machine.root, "precious"), "utf8"), "x");
 });
 
@@ -46,7 +46,7 @@ test("a data directory from before there were homes can be deleted, but not whil
   const directory = join(machine.root, "old");
   const { child } = await machine.start(["apiserver", "--data-dir", directory, "--secure-port", "0"], /KUBECONFIG/);
   const used = await machine.k8ts("reset", "--yes", "--data-dir", directory);
-  match(used.stderr, /Cannot delete .*old: process \d+ .* uses it; stop that first/);
+  match(used.stderr, /Cannot delete .*old: process \d+ .* holds its lock; stop that process first/);
   child.kill("SIGTERM");
   await once(child, "close");
 

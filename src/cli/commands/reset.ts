@@ -11,9 +11,8 @@ import { stopTimeoutFlag, stopTimeoutMs } from "../../cluster/stop-flags.ts";
 import { takeOutContexts } from "../../cluster/kubeconfig/user-contexts.ts";
 
 export const reset = defineCommand({
-  description:
-    "Stops a cluster of this machine and deletes everything of it: its state, certificates, images, logs, and its kubectl context. Asks first.",
-  flags: { ...homeFlags, ...stopTimeoutFlag, yes: { type: "boolean", doc: "Does not ask." } },
+  description: "Stop a local cluster and delete it: its data, certificates, images, logs and kubectl context. Asks for confirmation.",
+  flags: { ...homeFlags, ...stopTimeoutFlag, yes: { type: "boolean", doc: "Do not ask for confirmation." } },
   arguments: {},
   examples: ["k8ts reset", "k8ts reset --yes", "k8ts reset --name second --yes"],
 
@@ -26,7 +25,9 @@ export const reset = defineCommand({
     const home = await findHome(choice, io.environment);
     if (home === undefined) {
       if (await fileExists(choice.directory))
-        throw new Error(`Cannot delete ${choice.directory}: it is not a cluster's directory; "k8ts status --all" shows which there are`);
+        throw new Error(
+          `Cannot delete ${choice.directory}: it is not the directory of a cluster; "k8ts status --all" lists the clusters of this machine`,
+        );
       return io.out(`Nothing to delete: there is no cluster in ${choice.directory}`);
     }
     if (!isSure && !(await isConfirmed(home))) return io.out("Nothing was deleted");
@@ -34,20 +35,23 @@ export const reset = defineCommand({
     await tellRemovedContexts(home, io);
     const left = await io.clock.external(removeHome(home));
     io.out(`Deleted cluster "${home.name}" (${home.directory})`);
-    if (left.length > 0) io.out(`Left there, since it is not k8ts's: ${left.join(", ")}`);
+    if (left.length > 0) io.out(`Kept files that k8ts did not create: ${left.join(", ")}`);
   },
 });
 
 async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
-  if (!hasTerminal()) throw new Error(`Cannot ask whether to delete cluster "${name}" (${directory}) without a terminal; --yes says so`);
-  return /^y(es)?$/i.test((await ask(`Delete cluster "${name}" with everything in ${directory}? [y/N] `)).trim());
+  if (!hasTerminal())
+    throw new Error(
+      `Cannot ask for confirmation to delete cluster "${name}" (${directory}): standard input is not a terminal; confirm with --yes`,
+    );
+  return /^y(es)?$/i.test((await ask(`Delete cluster "${name}" and all data in ${directory}? [y/N] `)).trim());
 }
 
 /** A kubeconfig that cannot be changed is no reason to keep the rest. */
 async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
   try {
     const { takenOut, problems } = await clock.external(takeOutContexts(home, clock));
-    for (const { kubeconfig, contexts } of takenOut) out(`Took ${contextsText(contexts)} out of ${kubeconfig}`);
+    for (const { kubeconfig, contexts } of takenOut) out(`Removed ${contextsText(contexts)} from ${kubeconfig}`);
     for (const problem of problems) note(`Warning: ${problem}`);
   } catch (error) {
     note(`Warning: ${(error as Error).message}`);
@@ -56,5 +60,5 @@ async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Para
 
 /** Somebody may have removed the context alone. */
 function contextsText(contexts: readonly string[]): string {
-  return contexts.length === 0 ? "what was left of its context" : `context ${contexts.map((name) => `"${name}"`).join(", ")}`;
+  return contexts.length === 0 ? "remaining entries of its context" : `context ${contexts.map((name) => `"${name}"`).join(", ")}`;
 }

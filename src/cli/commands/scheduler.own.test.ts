@@ -51,11 +51,11 @@ async function nodeOf({ kubeconfig }: TestApiServer, name: string): Promise<stri
 test("the one that leads places Pods and tells why, both show their figures, and a clean stop lets the other act at once", async () => {
   await using server = await startTestApiServer();
   const one = run(`--kubeconfig=${server.kubeconfig}`, PAGE);
-  await one.says("acting as ");
+  await one.says("active as ");
   const other = run(`--kubeconfig=${server.kubeconfig}`, PAGE);
-  match(await other.says("scheduler for "), new RegExp(`^${server.url}, standing for kube-system/kube-scheduler as `));
-  equal(await one.says("schedules for "), "default-scheduler");
-  const [its, others] = [await one.says("figures at "), await other.says("figures at ")];
+  match(await other.says("scheduler for "), new RegExp(`^${server.url}, leader election with kube-system/kube-scheduler as `));
+  equal(await one.says("scheduling Pods of "), "default-scheduler");
+  const [its, others] = [await one.says("metrics at "), await other.says("metrics at ")];
   const allocatable = { cpu: "1", memory: "1Gi", pods: "10" };
   await post(server, "/api/v1/nodes", {
     apiVersion: "v1",
@@ -91,8 +91,8 @@ test("the one that leads places Pods and tells why, both show their figures, and
   equal((await get(others)).includes("scheduler_"), false, "who stands by schedules nothing");
 
   await one.stop();
-  await other.says("acting as ");
-  deepEqual(one.lines.slice(-2), ["Stopping", "standing by"]);
+  await other.says("active as ");
+  deepEqual(one.lines.slice(-2), ["Stopping", "on standby"]);
   await rejects(fetch(its));
   await other.stop();
 });
@@ -100,10 +100,10 @@ test("the one that leads places Pods and tells why, both show their figures, and
 test("without an election it says nothing of one", async () => {
   await using server = await startTestApiServer();
   const one = run(`--kubeconfig=${server.kubeconfig}`, "--leader-elect=false", PAGE);
-  await one.says("acting as ");
+  await one.says("active as ");
 
   equal(await one.says("scheduler for "), server.url);
-  equal((await get(await one.says("figures at "))).includes("leader_election"), false);
+  equal((await get(await one.says("metrics at "))).includes("leader_election"), false);
   equal(await leaseOf(server, "kube-scheduler"), undefined);
   await one.stop();
 });
@@ -116,15 +116,15 @@ test("what the file says about the election and the kubeconfig counts, unless a 
     profiles: [{ schedulerName: "mine" }, { schedulerName: "mine-too" }],
   });
   const one = run(`--config=${config}`, "--leader-elect-lease-duration=50s");
-  await one.says("acting as ");
+  await one.says("active as ");
 
-  equal(await one.says("schedules for "), "mine, mine-too");
+  equal(await one.says("scheduling Pods of "), "mine, mine-too");
   equal((await leaseOf(server, "mine", "default"))?.["leaseDurationSeconds"], 50);
   equal(await leaseOf(server, "kube-scheduler"), undefined);
   await one.stop();
 
   const other = run(`--config=${config}`, "--leader-elect=false");
-  await other.says("acting as ");
+  await other.says("active as ");
   equal(await other.says("scheduler for "), server.url);
   await other.stop();
 });
@@ -144,7 +144,7 @@ describe("a configuration that is wrong is told with everything that is wrong wi
     [
       "times of the election, with those of the flags",
       { leaderElection: { leaseDuration: "20s" } },
-      /^UnusableFiles: Cannot stand in the election: --leader-elect-lease-duration must be greater than --leader-elect-renew-deadline \(20000\), is 20000 \(in ms\)$/,
+      /^UnusableFiles: Cannot take part in leader election: --leader-elect-lease-duration must be greater than --leader-elect-renew-deadline \(20000\), is 20000 \(in ms\)$/,
     ],
   ] as const) {
     test(title, async () => {
@@ -157,7 +157,7 @@ describe("a configuration that is wrong is told with everything that is wrong wi
   test("a file that is not there", async () => {
     await rejects(
       run("--config=/none/scheduler.yaml").ended,
-      /^UnusableFiles: Cannot read \/none\/scheduler\.yaml: there is no such file; give a file that this user can read with --config$/,
+      /^UnusableFiles: Cannot read \/none\/scheduler\.yaml: the file does not exist; set --config to a readable file$/,
     );
   });
 
@@ -171,8 +171,8 @@ describe("a configuration that is wrong is told with everything that is wrong wi
     deepEqual(notes, [
       'Unknown flag "--frob"',
       `Cannot use ${config}:\n  podInitialBackoffSeconds: Invalid value: -1: must be greater than 0`,
-      "Cannot read /none/kubeconfig: there is no such file; give a file that this user can read with --kubeconfig",
-      "k8ts it --help explains the flags",
+      "Cannot read /none/kubeconfig: the file does not exist; set --kubeconfig to a readable file",
+      "k8ts it --help describes the flags",
     ]);
   });
 });
@@ -199,7 +199,7 @@ test("an address that is taken is told before it stands in the election", async 
   await rejects(
     run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended,
     new RegExp(
-      `^Error: Cannot listen on 127\\.0\\.0\\.1:${taken.port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --metrics-address HOST:PORT`,
+      `^Error: Cannot listen on 127\\.0\\.0\\.1:${taken.port}: process ${process.pid} \\(.*\\) already listens there; stop it, or choose another port with --metrics-address HOST:PORT`,
     ),
   );
 
@@ -210,7 +210,7 @@ test("all that is wrong with the flags is told at once", () => {
   const parsed = scheduler.parse(["--metrics-address=0.0.0.0:80", "--leader-elect-lease-duration=1s", "--frob", "x"], {});
 
   deepEqual(parsed.ok || parsed.problems, [
-    '--metrics-address must be an address of this machine alone, such as 127.0.0.1:10257, is "0.0.0.0:80"',
+    '--metrics-address must be a loopback address such as 127.0.0.1:10257, is "0.0.0.0:80"',
     'Unknown flag "--frob"',
     'Unexpected argument "x"',
     "--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline (10000), is 1000 (in ms)",

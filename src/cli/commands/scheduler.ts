@@ -29,7 +29,7 @@ const flags = {
 
 export const scheduler = defineCommand({
   description:
-    "Gives the Pods of a cluster their nodes, and goes on with it until Ctrl-C (SIGINT) or SIGTERM. Any number of such processes may run: one acts, the others stand by. Schedulers with other names (schedulerName in their --config) run beside it under leases of their own. What --config says about the election counts unless a flag says otherwise; so does its kubeconfig.",
+    "Assign the Pods of a cluster to nodes until Ctrl-C (SIGINT) or SIGTERM. With leader election several instances can run: one is active, the others are on standby. Schedulers with another schedulerName in --config use a Lease of their own. Leader election settings and kubeconfig of the --config file apply unless a flag overrides them.",
   flags,
   arguments: {},
   examples: [
@@ -54,7 +54,7 @@ export const scheduler = defineCommand({
     const { problems, configuration, elects, kubeconfig } = await clock.external(readGivenConfig({ values, given }));
     if (problems.length > 0 || configuration === undefined) throw new UnusableFiles(problems);
     const connection = await loadConnection({ ...values, kubeconfig }, io);
-    io.out(`schedules for ${configuration.profiles.map(({ schedulerName }) => schedulerName).join(", ")}`);
+    io.out(`scheduling Pods of ${configuration.profiles.map(({ schedulerName }) => schedulerName).join(", ")}`);
     await runLedCommand<RunningScheduler>(
       {
         what: "scheduler",
@@ -92,7 +92,7 @@ async function readGivenConfig({ values, given }: Given): Promise<Read> {
   if (configuration instanceof Error) return { problems: problemsIn(configuration), kubeconfig: values.kubeconfig, elects: values };
   const elects =
     values.config === undefined ? values : { ...values, ...writtenElection(configuration.leaderElection), ...only(values, given) };
-  const problems = leaderElectProblems(elects).map((problem) => `Cannot stand in the election: ${problem}`);
+  const problems = leaderElectProblems(elects).map((problem) => `Cannot take part in leader election: ${problem}`);
   return { problems, kubeconfig: values.kubeconfig ?? (configuration.kubeconfig || undefined), configuration, elects };
 }
 

@@ -35,11 +35,11 @@ test("everything that is wrong with the flags is told at once", async () => {
   const told = notes.join("\n");
   for (const expected of [
     /Unknown flag "--prot"; did you mean --port\?/,
-    /--count must be a whole number from 1 to 20000, is "0"/,
-    /--name-prefix must be lower case letters, digits, "-" and "\.", is "No_"/,
+    /--count must be an integer from 1 to 20000, is "0"/,
+    /--name-prefix must be lower-case letters, digits, "-" and "\.", is "No_"/,
     /--node-ip must be an IP address such as 192\.0\.2\.10, is "here"/,
-    /--tls-cert-file and --tls-private-key-file are only of use together/,
-    /Cannot read \/none\/ca: there is no such file; .* --client-ca-file/,
+    /--tls-cert-file and --tls-private-key-file must be set together/,
+    /Cannot read \/none\/ca: the file does not exist; .* --client-ca-file/,
   ])
     match(told, expected);
 });
@@ -53,7 +53,7 @@ for (const { length, count, max } of [
     const { exitCode, notes } = await refused(simulatedNodes, `--count=${count}`, `--name-prefix=${"a".repeat(length)}`);
 
     equal(exitCode, 2);
-    const expected = `--name-prefix must have ${max} characters at most \\(63 with the number: .* kubernetes\\.io/hostname, too\\), has ${length}`;
+    const expected = `--name-prefix must have at most ${max} characters \\(63 with the number: .* kubernetes\\.io/hostname\\), has ${length}`;
     match(notes.join("\n"), new RegExp(expected));
   });
 }
@@ -66,7 +66,7 @@ for (const address of ["0.0.0.0", "::", "224.0.0.1"]) {
   test(`nobody can be sent to a node at ${address}, but one can listen there`, () => {
     const parsed = simulatedNodes.parse([`--node-ip=${address}`], {});
 
-    match(parsed.ok ? "" : parsed.problems.join(), /^--node-ip must be an address of one machine such as 192\.0\.2\.10 \(leave it out/);
+    match(parsed.ok ? "" : parsed.problems.join(), /^--node-ip must be a unicast IP address such as 192\.0\.2\.10 \(leave it out/);
     equal(simulatedNodes.parse([`--address=${address}`], {}).ok, true);
   });
 }
@@ -120,7 +120,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
   async function join3(context: TestContext): Promise<RunningCommand> {
     const names = "nodes played-0 to played-2 of ";
     const command = await runUntil(context, names, ...words, "--count=3", "--name-prefix=played-");
-    match(await command.says(names), /, simulated, listening on port \d+$/);
+    match(await command.says(names), /, listening on port \d+$/);
     return command;
   }
 
@@ -170,7 +170,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     );
     match(
       await kubectl.fails("port-forward crashed 0:80"),
-      /cannot forward ports of pod "crashed": it is simulated and nothing listens in it/,
+      /cannot forward ports of pod "crashed": it is simulated and has no listening sockets/,
     );
     match(await kubectl.fails("logs crashed -c other"), /container other is not valid for pod crashed/);
   });
@@ -181,12 +181,12 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     const kubeconfig = join(directory, "looker");
     await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(cluster, { token })));
 
-    await rejects(run(`--kubeconfig=${kubeconfig}`).ended, /Cannot join node node-0: nodes is forbidden: .*; give the kubeconfig of an/);
+    await rejects(run(`--kubeconfig=${kubeconfig}`).ended, /Cannot join node node-0: nodes is forbidden: .*; use the kubeconfig of an/);
     await kubectl("create clusterrole looker --verb=get,list,watch --resource=nodes,pods");
     await kubectl("create clusterrolebinding looker --clusterrole=looker --serviceaccount=played:looker");
     await rejects(
       run(`--kubeconfig=${kubeconfig}`).ended,
-      /Cannot join node node-0: users "system:node:node-0" is forbidden: .* cannot impersonate .*; give the kubeconfig of an administrator/,
+      /Cannot join node node-0: users "system:node:node-0" is forbidden: .* cannot impersonate .*; use the kubeconfig of an administrator/,
     );
 
     await kubectl("create clusterrole actor --verb=impersonate --resource=users,groups");
@@ -200,7 +200,10 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     const waiting = "waiting for the API server at ";
     await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(cluster, { token: "unknown" })));
     const unknown = await runUntil(context, waiting, `--kubeconfig=${kubeconfig}`);
-    match(await unknown.says(waiting), /: Unauthorized; check the current context of .*strange: the server does not take the credentials/);
+    match(
+      await unknown.says(waiting),
+      /: Unauthorized; check the credentials in the current context of .*strange: the server rejects them/,
+    );
     await unknown.stop();
 
     const { "certificate-authority-data": _authority, ...withoutAuthority } = cluster;
@@ -218,7 +221,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
 
     await rejects(
       run(...words, "--count=2", "--name-prefix=real-").ended,
-      /Cannot join node real-1: the cluster has a node of this name that is not simulated; give others with --name-prefix, or/,
+      /Cannot join node real-1: the cluster has a node of this name that is not simulated; choose other names with --name-prefix, or/,
     );
     await runUntil(context, "nodes real-0 to real-1 of ", ...words, "--count=2", "--name-prefix=real-", "--take-over");
     equal(await kubectl(`get node real-1 -o jsonpath={.status.nodeInfo.containerRuntimeVersion}`), SIMULATED_VERSION);

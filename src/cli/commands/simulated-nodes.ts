@@ -29,47 +29,47 @@ import { untilStopped } from "../framework/until-stopped.ts";
 
 const flags = {
   ...connectionFlags,
-  count: { type: "number", min: 1, max: SIMULATED_NODES_MAX, default: 1, doc: "How many." },
+  count: { type: "number", min: 1, max: SIMULATED_NODES_MAX, default: 1, doc: "Number of simulated nodes." },
   "name-prefix": {
     type: "string",
     placeholder: "PREFIX",
     default: USUAL_PREFIX,
-    doc: "What they are called, before their numbers from 0 on. Several such processes of one cluster need one each.",
+    doc: "Prefix of the node names, which are numbered from 0. Must differ between processes that join the same cluster.",
     expects: prefixExpected,
   },
   "take-over": {
     type: "boolean",
-    doc: "Nodes of these names that another runtime has reported become simulated ones. Only for nodes that are gone: two agents of one name undo each other's work.",
+    doc: "Convert existing Nodes of these names, registered by another runtime, to simulated ones. Use it only if their kubelets no longer run: two kubelets of one node name conflict.",
   },
   "node-ip": {
     type: "string",
     placeholder: "ADDRESS",
-    doc: "Where the API server reaches this process. Default: an address of this machine's network, or 127.0.0.1 if it has none.",
+    doc: "Address that the API server uses to reach this process. Default: an address of this machine's network, or 127.0.0.1 if there is none.",
     expects: nodeAddressExpected,
   },
   ...kubeletServingFlags,
   address: {
     type: "string",
     placeholder: "ADDRESS",
-    doc: "Address to listen on with HTTPS, for logs and commands. Default: that of --node-ip.",
+    doc: "Address of the HTTPS server for logs and exec. Default: --node-ip.",
     expects: isAddress,
   },
   port: { ...kubeletServingFlags.port, default: 0 },
   "tls-cert-file": {
     ...kubeletServingFlags["tls-cert-file"],
-    doc: "Certificate of the HTTPS server, PEM. Needs --tls-private-key-file. Default: one is made that signs itself.",
+    doc: "TLS certificate (PEM) of the HTTPS server. Requires --tls-private-key-file. Default: a generated self-signed certificate.",
   },
 } as const satisfies FlagSet;
 
 /** Of one that is too long its length is told, and not what is wrong with a name of that length. */
 function prefixExpected(prefix: string): string | undefined {
   const isFine = prefix.length > prefixLengthMax(1) || validateDnsSubdomain(`${prefix}0`).length === 0;
-  return isFine ? undefined : 'lower case letters, digits, "-" and "."';
+  return isFine ? undefined : 'lower-case letters, digits, "-" and "."';
 }
 
 export const simulatedNodes = defineCommand({
   description:
-    "Joins simulated nodes to a cluster: real node agents whose Pods are played and not run. Goes on until Ctrl-C (SIGINT) or SIGTERM; then the Nodes stay in the API, and the next start finds every Pod as it was. Each acts under its own name (system:node:NAME), so whoever the kubeconfig names must be allowed to impersonate them, as an administrator is.",
+    "Join simulated nodes to a cluster: the real kubelet with simulated Pods, which run no containers. They run until Ctrl-C (SIGINT) or SIGTERM; the Node objects remain, and the next start restores the state of every Pod. Each node authenticates as system:node:NAME, so the user of the kubeconfig must be allowed to impersonate those users, as an administrator is.",
   flags,
   arguments: {},
   examples: [
@@ -102,7 +102,7 @@ export const simulatedNodes = defineCommand({
     const start = () => joinUnlessStopped({ fleet, nodeIp, server, transport, clock, log, signal });
     await using joined = await listenOrExplain(place, io, start);
     if (joined === undefined) return;
-    io.out(`${namesText(fleet)} of ${connection.server}, simulated, listening on port ${joined.port}`);
+    io.out(`${namesText(fleet)} registered with ${connection.server}, listening on port ${joined.port}`);
     await untilStopped(io);
     io.out("Stopping");
   },
@@ -111,8 +111,8 @@ export const simulatedNodes = defineCommand({
 function prefixProblems({ count, "name-prefix": prefix }: { readonly count: number; readonly "name-prefix": string }): readonly string[] {
   const max = prefixLengthMax(count);
   if (prefix.length <= max) return [];
-  const why = "names of nodes are values of their label kubernetes.io/hostname, too";
-  return [`--name-prefix must have ${max} characters at most (63 with the number: ${why}), has ${prefix.length}`];
+  const why = "node names are also the value of the label kubernetes.io/hostname";
+  return [`--name-prefix must have at most ${max} characters (63 with the number: ${why}), has ${prefix.length}`];
 }
 
 async function joinUnlessStopped(options: JoinedNodesOptions) {
@@ -127,5 +127,5 @@ async function joinUnlessStopped(options: JoinedNodesOptions) {
 function namesText(fleet: FleetConfig): string {
   const names = fleetNames(fleet);
   const [first = "", last = ""] = [names.at(0), names.at(-1)];
-  return names.length === 1 ? `node ${first}` : `nodes ${first} to ${last}`;
+  return names.length === 1 ? `simulated node ${first}` : `simulated nodes ${first} to ${last}`;
 }

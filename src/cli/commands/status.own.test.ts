@@ -11,7 +11,10 @@ test("status shows nodes and Pods of a cluster that runs, as JSON, too, and ends
   const machine = await K8tsMachine.make(context);
   const never = await machine.k8ts("status");
   deepEqual([never.exitCode, never.stdout.split("\n")[0]], [3, 'cluster "default": stopped']);
-  match(never.stderr, /^There is no cluster in .*: "k8ts up" starts one, and "k8ts status --all" shows which clusters there are\n$/);
+  match(
+    never.stderr,
+    /^There is no cluster in .*: start one with "k8ts up", or list the clusters of this machine with "k8ts status --all"\n$/,
+  );
 
   await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0", "--simulated-nodes", "1"]);
 
@@ -30,7 +33,7 @@ test("a server that is stopped in its tracks is told not to answer", { timeout: 
   const { stdout, exitCode } = await machine.k8ts("status");
   child.kill("SIGCONT");
   equal(exitCode, 0);
-  match(stdout, /API server: .*does not answer: it has not answered within 5 s/);
+  match(stdout, /API server: .*does not respond: no response within 5 s/);
 });
 
 for (const [what, text] of [
@@ -47,20 +50,20 @@ for (const [what, text] of [
 
     const { exitCode, stdout } = await machine.k8ts("status");
     equal(exitCode, 0);
-    match(stdout, new RegExp(`^cluster "default": running\n[^]* process: +${child.pid}\n[^]*cluster.json is damaged`));
+    match(stdout, new RegExp(`^cluster "default": running\n[^]* process: +${child.pid}\n[^]*cluster.json is corrupt`));
     const json = JSON.parse((await machine.k8ts("status", "-o", "json")).stdout) as { state: string; process: { pid: number } };
     deepEqual([json.state, json.process.pid], ["running", child.pid]);
     const second = await machine.k8ts(...words, "--detach");
     match(
       second.stderr,
-      new RegExp(`^Error: Cannot start cluster "default": it runs already, as process ${child.pid}; "k8ts status" shows`),
+      new RegExp(`^Error: Cannot start cluster "default": it is already running as process ${child.pid}; "k8ts status" shows`),
     );
 
     const stopped = await machine.k8ts(...(what === "half" ? ["reset", "--yes"] : ["down"]));
     equal(stopped.exitCode, 0);
-    match(stopped.stdout, new RegExp(`process ${child.pid} stopped`));
+    match(stopped.stdout, new RegExp(`stopped process ${child.pid}`));
     deepEqual(await closed, [0, null]);
-    match(lines.at(-1) ?? "", /cluster stopped/);
+    match(lines.at(-1) ?? "", /stopped cluster/);
     equal((await machine.k8ts("status")).exitCode, 3);
   });
 }
@@ -82,7 +85,7 @@ test("one that was killed is told as such after a start that failed, while somet
   equal((await machine.k8ts(...words, "--container-runtime-endpoint", endpoint)).exitCode, 1);
 
   deepEqual(await machine.k8ts("status"), before);
-  match((await machine.k8ts("down")).stdout, /Removed what was left: 1 mount/);
+  match((await machine.k8ts("down")).stdout, /Cleaned up: 1 mount/);
   match((await machine.k8ts("status")).stdout, /^cluster "default": stopped\n/);
 });
 
@@ -102,7 +105,7 @@ test("--all and a name contradict each other", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { exitCode, stderr } = await machine.k8ts("status", "--all", "--name", "a");
   equal(exitCode, 2);
-  match(stderr, /^--all shows every cluster: leave --name and --data-dir out/);
+  match(stderr, /^--all lists every cluster; leave out --name and --data-dir/);
 });
 
 /** Whom nobody is. */
@@ -151,11 +154,11 @@ test("status --all ignores a cluster that another user has planted in the tempor
   equal(exitCode, 0);
   match(stdout, new RegExp(`process: +${child.pid}`));
   equal(stdout.includes(planted), false);
-  match(stderr, /^Ignored: Cannot trust .*k8ts-run-0: it belongs to user 61234; /m);
+  match(stderr, /^Ignored: Cannot trust .*k8ts-run-0: it is owned by user 61234; /m);
   await rejects(stat(trace), { code: "ENOENT" });
   match(
     (await machine.k8ts("status", "--data-dir", planted)).stderr,
-    /^Error: Cannot trust .*: .* belongs to user 61234; run this as that user/,
+    /^Error: Cannot trust .*: .* is owned by user 61234; run this as that user/,
   );
   match((await machine.k8ts("down", "--data-dir", planted)).stderr, /^Error: Cannot trust /);
   equal(child.exitCode, null);
@@ -170,6 +173,6 @@ test("status runs no program that the kubeconfig in the home names", async (cont
   const { exitCode, stdout } = await machine.k8ts("status");
 
   equal(exitCode, 0);
-  match(stdout, /does not answer: Cannot use .*kubeconfig: it has "exec", which k8ts does not write; start the cluster again/);
+  match(stdout, /does not respond: Cannot use .*kubeconfig: it contains "exec", which k8ts does not write; restart the cluster/);
   await rejects(stat(trace), { code: "ENOENT" });
 });

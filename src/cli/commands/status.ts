@@ -20,11 +20,11 @@ interface StatusOptions {
 
 const longStatus = defineCommand({
   description:
-    "Shows what runs of a cluster of this machine: its parts, nodes, Pods by phase, versions and addresses. Ends with 0 if it runs and with 3 if not; with --all, always with 0.",
+    "Show the state of a local cluster: its processes, nodes, Pods by phase, versions and addresses. The exit code is 0 if the cluster is running and 3 if not; with --all it is always 0.",
   flags: {
     ...homeFlags,
-    all: { type: "boolean", doc: "Shows all clusters that this user has on this machine." },
-    output: { type: "choice", of: ["text", "json"], placeholder: "FORMAT", default: "text", doc: "How it is written; also -o." },
+    all: { type: "boolean", doc: "List all clusters of this user on this machine." },
+    output: { type: "choice", of: ["text", "json"], placeholder: "FORMAT", default: "text", doc: "Output format. Short form: -o." },
   },
   arguments: {},
   examples: ["k8ts status", "k8ts status --name second", "k8ts status --all", "k8ts status -o json"],
@@ -33,7 +33,7 @@ const longStatus = defineCommand({
     const home = chooseHome(values, environment);
     if (!home.ok) return home;
     if (values.all && (values.name !== undefined || values["data-dir"] !== undefined))
-      return { ok: false, problems: ["--all shows every cluster: leave --name and --data-dir out"] };
+      return { ok: false, problems: ["--all lists every cluster; leave out --name and --data-dir"] };
     return { ok: true, options: { home: home.options, isForAll: values.all, format: values.output } };
   },
 
@@ -44,7 +44,9 @@ const longStatus = defineCommand({
     const found = await clock.external(Promise.all(homes.map((home) => observeCluster(home, options))));
     if (isForAll) return showAll(found, format, out);
     if (found[0] === undefined)
-      note(`There is no cluster in ${choice.directory}: "k8ts up" starts one, and "k8ts status --all" shows which clusters there are`);
+      note(
+        `There is no cluster in ${choice.directory}: start one with "k8ts up", or list the clusters of this machine with "k8ts status --all"`,
+      );
     const status = found[0] ?? missing(choice);
     if (format === "json") out(JSON.stringify(statusObject(status), undefined, 2));
     else for (const line of statusLines(status)) out(line);
@@ -59,7 +61,7 @@ export const status: Command<StatusOptions> = {
 
 function showAll(found: readonly ClusterStatus[], format: StatusOptions["format"], out: (line: string) => void): void {
   if (format === "json") return out(JSON.stringify(found.map(statusObject), undefined, 2));
-  if (found.length === 0) out("There are no clusters");
+  if (found.length === 0) out("No clusters found");
   for (const line of found.flatMap(statusLines)) out(line);
 }
 

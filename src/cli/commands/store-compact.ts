@@ -4,14 +4,14 @@ import { storedFlags, storedOptions, withStored } from "../shared/store-commands
 
 export const storeCompact = defineCommand({
   description:
-    "Forgets the history before a revision and frees its space for new writes. A running cluster does this every few minutes by itself; it may be running while this command is used.",
+    "Discard history older than a revision and reclaim its space for new writes. A running cluster compacts its store every few minutes; this command also works while it runs.",
   flags: {
     ...storedFlags,
     revision: {
       type: "number",
       min: 1,
       placeholder: "REVISION",
-      doc: "The oldest revision to keep. Default: the newest, so that no history is left.",
+      doc: "Oldest revision to keep. Default: the newest, which discards all history.",
     },
   },
   arguments: {},
@@ -28,8 +28,6 @@ export const storeCompact = defineCommand({
       await opened.compact(oldest);
       return opened.statistics();
     });
-    io.out(
-      `History is kept since revision ${compacted.compactedRevision}; ${compacted.usedBytes} of ${compacted.sizeBytes} bytes hold data`,
-    );
+    io.out(`Compacted to revision ${compacted.compactedRevision}; ${compacted.usedBytes} of ${compacted.sizeBytes} bytes in use`);
   },
 });

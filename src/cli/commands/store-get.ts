@@ -5,9 +5,9 @@ import { revisionFlag, storedFlags, storedOptions, typedKey, withStored } from "
 
 export const storeGet = defineCommand({
   description:
-    "Prints the value of one key as it is stored, as JSON on one line; also of a value that upstream's API server has written to etcd as protobuf. A value that is neither, such as an encrypted one, is printed as base64. The cluster may be running: its API server answers then.",
+    "Print the stored value of a key as JSON on one line. Protobuf values that kube-apiserver wrote to etcd are decoded; other values, such as encrypted ones, are printed as base64. Works while the cluster is running: the request then goes through its API server.",
   flags: { ...storedFlags, revision: revisionFlag },
-  arguments: { key: { doc: "The key, as k8ts store list shows it; /registry may precede it." } },
+  arguments: { key: { doc: "Key, as printed by k8ts store list; the prefix /registry is optional." } },
   examples: [
     "k8ts store get /registry/namespaces/default",
     "k8ts store get /registry/pods/default/web --revision 4711",
@@ -22,7 +22,7 @@ export const storeGet = defineCommand({
   async run({ store, revision, key: typed }, io) {
     const key = typedKey(typed, store);
     const entry = await withStored(store, io, (opened) => opened.get(key, revision === undefined ? {} : { revision }));
-    if (entry === undefined) throw new Error(`Cannot find ${shownKey(key)}: there is no such key; "k8ts store list" shows all of them`);
+    if (entry === undefined) throw new Error(`Cannot find ${shownKey(key)}: the key does not exist; "k8ts store list" lists all keys`);
     io.out(shownValue(entry.value.bytes()));
   },
 });

@@ -6,7 +6,7 @@ import { revisionFlag, storedFlags, storedOptions, withStored } from "../shared/
 
 export const storeHash = defineCommand({
   description:
-    "Prints the SHA-256 of all keys, values and revisions at one revision. Equal hashes mean equal states. Reads and checks every value, so it also finds damage. The cluster may be running.",
+    "Print the SHA-256 of all keys, values and revisions as of one revision. Equal hashes mean equal contents. Every value is read and its checksum verified, so corruption is detected. Works while the cluster is running.",
   flags: { ...storedFlags, revision: revisionFlag },
   arguments: {},
   examples: ["k8ts store hash", "k8ts store hash --revision 4711"],

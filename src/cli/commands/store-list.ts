@@ -10,13 +10,13 @@ const PAGE_ENTRIES = 50;
 
 export const storeList = defineCommand({
   description:
-    "Prints the keys of a store that begin with a prefix, in order, all as of one revision; with --values one JSON object per line with key, revision and value. Characters that could control the terminal are escaped. The cluster may be running: its API server answers then.",
+    "Print the keys that start with a prefix, in order and as of one revision; with --values, one JSON object per line with key, revision and value. Control characters are escaped. Works while the cluster is running: the request then goes through its API server.",
   flags: {
     ...storedFlags,
     revision: revisionFlag,
-    values: { type: "boolean", doc: "Prints revisions and values, too: one JSON object per line." },
+    values: { type: "boolean", doc: "Also print revisions and values: one JSON object per line." },
   },
-  arguments: { prefix: { doc: "What the keys begin with; /registry may precede it. Default: all keys.", optional: true } },
+  arguments: { prefix: { doc: "Key prefix; the prefix /registry is optional. Default: all keys.", optional: true } },
   examples: ["k8ts store list", "k8ts store list /registry/pods/default/", "k8ts store list /registry/secrets/ --values --name second"],
 
   options(values, environment) {

@@ -10,9 +10,9 @@ import { nameFlag, storedFlags, withStore } from "../shared/store-commands.ts";
 
 export const storeRestore = defineCommand({
   description:
-    "Fills an empty data directory with a snapshot; no cluster may run there. Objects keep their revisions. A snapshot that is damaged restores nothing. An etcd cluster cannot be restored this way, since etcd gives every write a new revision.",
+    "Restore a snapshot into an empty data directory in which no cluster is running. Objects keep their revisions. A corrupt snapshot is rejected as a whole. Restoring into etcd is not supported, because etcd assigns a new revision to every write.",
   flags: { name: nameFlag, "data-dir": storedFlags["data-dir"] },
-  arguments: { file: { doc: "The snapshot, from k8ts store snapshot." } },
+  arguments: { file: { doc: "Snapshot file written by k8ts store snapshot." } },
   examples: ["k8ts store restore backup.k8ts --name copy", "k8ts store restore backup.k8ts --data-dir /srv/k8ts"],
 
   options(values, environment) {
@@ -32,10 +32,15 @@ export const storeRestore = defineCommand({
 
 async function checkStopped(directory: string, environment: Environment): Promise<void> {
   if ((await connectStore(directory, environment)) === undefined) return;
-  throw new Error(`Cannot restore into ${directory}: a cluster runs there; stop it first (k8ts down), or restore into another directory`);
+  throw new Error(
+    `Cannot restore into ${directory}: a cluster is running there; stop it first (k8ts down), or restore into another directory`,
+  );
 }
 
 function restorable(store: Store): RestorableStore {
-  if (!("restore" in store)) throw new Error("Cannot restore into this store: choose a data directory of the embedded store");
+  if (!("restore" in store))
+    throw new Error(
+      "Cannot restore into this store: only the embedded store is supported; choose its data directory with --name or --data-dir",
+    );
   return store as RestorableStore;
 }

@@ -8,9 +8,9 @@ import { revisionFlag, storedFlags, storedOptions, withStored } from "../shared/
 
 export const storeSnapshot = defineCommand({
   description:
-    "Writes everything that a store holds at one revision to a file, which `k8ts store restore` reads. The file appears whole or not at all, readable by its owner only, since it contains the cluster's secrets. The cluster may be running; the snapshot shows one revision all the same.",
+    "Write a consistent snapshot of a store, as of one revision, to a file for `k8ts store restore`. The file is created atomically and is readable only by its owner, because it contains the cluster's Secrets. Works while the cluster is running.",
   flags: { ...storedFlags, revision: revisionFlag },
-  arguments: { file: { doc: "Where to write the snapshot. A file of that name is replaced." } },
+  arguments: { file: { doc: "File to write the snapshot to. An existing file is replaced." } },
   examples: [
     "k8ts store snapshot backup.k8ts",
     "k8ts store snapshot backup.k8ts --name second",

@@ -4,7 +4,8 @@ import { defineCommand } from "../framework/command.ts";
 import { storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
 
 export const storeStatus = defineCommand({
-  description: "Prints what a store holds: its revisions, keys and size. The cluster may be running: its API server answers then.",
+  description:
+    "Print the revisions, key count and size of a store. Works while the cluster is running: the request then goes through its API server.",
   flags: storedFlags,
   arguments: {},
   examples: ["k8ts store status", "k8ts store status --name second", "k8ts store status --data-dir /srv/k8ts"],
@@ -20,8 +21,8 @@ export function describe({ driver, revision, compactedRevision, keys, sizeBytes,
   return [
     `driver: ${driver}`,
     `revision: ${revision}`,
-    `history since revision: ${compactedRevision}`,
+    `compacted revision: ${compactedRevision}`,
     `keys: ${keys}`,
-    `size: ${sizeBytes} bytes, of which ${usedBytes} hold data`,
+    `size: ${sizeBytes} bytes, ${usedBytes} in use`,
   ];
 }

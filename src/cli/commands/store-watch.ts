@@ -8,17 +8,17 @@ import { storedFlags, storedOptions, typedKey, withStored } from "../shared/stor
 
 export const storeWatch = defineCommand({
   description:
-    "Prints every change of the keys that begin with a prefix, one JSON object per line, until Ctrl-C. Needs a running cluster, or an etcd.",
+    "Print every change of keys that start with a prefix, one JSON object per line, until Ctrl-C. Requires a running cluster or etcd.",
   flags: {
     ...storedFlags,
     after: {
       type: "number",
       min: 1,
       placeholder: "REVISION",
-      doc: "Begins with the first change after this revision, which must still be in the kept history. Default: the newest.",
+      doc: "Start after this revision, which must not be compacted yet. Default: the newest revision.",
     },
   },
-  arguments: { prefix: { doc: "What the keys begin with: at least a whole resource, such as /registry/pods/." } },
+  arguments: { prefix: { doc: "Key prefix: at least a whole resource, such as /registry/pods/." } },
   examples: ["k8ts store watch /registry/pods/", "k8ts store watch /registry/leases/kube-node-lease/ --after 4711"],
 
   options(values, environment) {
@@ -28,7 +28,7 @@ export const storeWatch = defineCommand({
 
   async run({ store, after, prefix }, io) {
     if (store.driver === "embedded" && (await connectStore(store.dataDirectory, io.environment)) === undefined) {
-      throw new Error(`Cannot watch the store of ${store.dataDirectory}: no cluster runs there; start it first (k8ts up)`);
+      throw new Error(`Cannot watch the store of ${store.dataDirectory}: no cluster is running there; start it first (k8ts up)`);
     }
     await withStored(store, io, (opened) => printChanges(opened, typedKey(prefix, store), after, io));
   },

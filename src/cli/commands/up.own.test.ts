@@ -39,27 +39,27 @@ test("up tells each step with its time, what runs, what to try, and stops when i
       .replace(/ +[\d.]+ m?s$/, " TIME"),
   );
   deepEqual(shown, [
-    `k8ts ${version} starts cluster "default" in ROOT/data/k8ts/default`,
+    `k8ts ${version}: starting cluster "default" in ROOT/data/k8ts/default`,
     ...shown.filter((line) => line.endsWith(" TIME") && !line.includes("stopped")),
     `k8ts ${version} is up (Kubernetes v1.36.0):`,
-    "  store: in memory, gone when this process ends",
+    "  store: in memory, lost when this process exits",
     "  API server: https://127.0.0.1:PORT",
     "  controllers: 1 running",
     "  scheduler: default-scheduler",
     "  nodes: 2 simulated",
-    "Not there yet: service proxy, DNS, ingress, dashboard",
+    "Not implemented yet: service proxy, DNS, ingress, dashboard",
     'kubectl\'s current context is "k8ts" (in ROOT/kube/config)',
     "Try:",
     "  kubectl get nodes",
-    "  kubectl create deployment web --image=any --replicas=3  # no image is needed: Pods are simulated",
+    "  kubectl create deployment web --image=any --replicas=3  # Pods are simulated, no image is pulled",
     "  kubectl get pods --watch",
     "  kubectl get events --watch",
     "Ctrl-C stops it",
-    "Stopping; a second Ctrl-C ends it at once",
-    "  cluster stopped TIME",
+    "Stopping; press Ctrl-C again to terminate immediately",
+    "  stopped cluster TIME",
   ]);
-  equal(shown.includes("  kubeconfig written TIME"), true);
-  match(await readFile(join(machine.home(), "logs", "k8ts.log"), "utf8"), /INFO {2}Leads .*\n[^]*cluster stopped/);
+  equal(shown.includes("  wrote kubeconfig TIME"), true);
+  match(await readFile(join(machine.home(), "logs", "k8ts.log"), "utf8"), /INFO {2}Leads .*\n[^]*stopped cluster/);
 });
 
 test("a second up is told who runs it; another name runs beside it with a context of its own", async (context) => {
@@ -69,7 +69,7 @@ test("a second up is told who runs it; another name runs beside it with a contex
 
   const second = await machine.k8ts("up", ...IN_MEMORY);
   equal(second.exitCode, 1);
-  match(second.stderr, new RegExp(`^Error: Cannot start cluster "default": it runs already, as process ${running.pid} `));
+  match(second.stderr, new RegExp(`^Error: Cannot start cluster "default": it is already running as process ${running.pid} `));
 
   await machine.start(["up", "--name", "second", ...IN_MEMORY]);
   const kubeconfig = await readFile(machine.kubeconfig, "utf8");
@@ -97,13 +97,15 @@ test("a port that is taken is told with who has it, also if it is a cluster's", 
   equal(taken.exitCode, 1);
   match(
     taken.stderr,
-    new RegExp(`Cannot listen on 127.0.0.1:${port}: process ${process.pid} \\(.*node.*\\) listens there; stop it, or choose .*--listen`),
+    new RegExp(
+      `Cannot listen on 127.0.0.1:${port}: process ${process.pid} \\(.*node.*\\) already listens there; stop it, or choose .*--listen`,
+    ),
   );
 
   await machine.start(["up", ...IN_MEMORY]);
   const { server: url } = await machine.record();
   const other = await machine.k8ts("up", "--name", "second", "--in-memory", "--containers=false", "--listen", url.replace("https://", ""));
-  match(other.stderr, /the cluster "default" listens there \(process \d+\); stop it with "k8ts down", or/);
+  match(other.stderr, /cluster "default" already listens there \(process \d+\); stop it with "k8ts down", or/);
 });
 
 test("a kubeconfig that cannot be changed is a warning, and the cluster's own is told", async (context) => {
@@ -113,7 +115,7 @@ test("a kubeconfig that cannot be changed is a warning, and the cluster's own is
 
   const { lines } = await machine.start(["up", ...IN_MEMORY]);
 
-  match(lines.join("\n"), /warning: Cannot change .*config: it cannot be understood: line 1/);
+  match(lines.join("\n"), /warning: Cannot change .*config: it cannot be parsed: line 1/);
   equal(lines.includes(`export KUBECONFIG=${machine.home()}/kubeconfig`), true);
   equal(await readFile(machine.kubeconfig, "utf8"), "clusters: [");
 });
@@ -144,7 +146,7 @@ test("in the background it is ready when the command returns, survives it, and i
   if (process.platform === "linux")
     equal((await readFile(`/proc/${running.pid}/stat`, "utf8")).split(") ")[1]?.split(" ")[3], String(running.pid));
   equal((await machine.k8ts("status")).exitCode, 0);
-  match((await machine.k8ts("down")).stdout, new RegExp(`process ${running.pid} stopped`));
+  match((await machine.k8ts("down")).stdout, new RegExp(`stopped process ${running.pid}`));
   equal((await machine.k8ts("status")).exitCode, 3);
 });
 
@@ -162,7 +164,7 @@ test("what fails in the background fails in front, in the same words", async (co
 /** One that is up before it is told to stop is stopped, and started again. */
 async function stopWhileItStarts(machine: K8tsMachine): Promise<{ readonly code: number | null; readonly stderr: string }> {
   for (;;) {
-    const { child } = await machine.start(["up", "--detach", ...IN_MEMORY], /starts cluster/);
+    const { child } = await machine.start(["up", "--detach", ...IN_MEMORY], /starting cluster/);
     let stderr = "";
     child.stderr?.on("data", (text: string) => (stderr += text));
     const closed = once(child, "close") as Promise<[number | null]>;
@@ -180,7 +182,7 @@ test("a start in the background that is stopped says so and fails, and leaves no
   const { code, stderr } = await stopWhileItStarts(machine);
 
   equal(code, 1);
-  match(stderr, /^Error: Cluster "default" was stopped while it started\n {2}its log: /);
+  match(stderr, /^Error: Cluster "default" was stopped during startup\n {2}log file: /);
   equal((await machine.k8ts("status")).exitCode, 3);
   deepEqual(await readdir(join(machine.home(), "run")), []);
 });
@@ -205,12 +207,12 @@ test("of two starts in the background at once, the one that comes too late does 
   const [winner, loser] = both.toSorted((a, b) => (a.exitCode ?? 0) - (b.exitCode ?? 0));
   deepEqual([winner?.exitCode, loser?.exitCode], [0, 1]);
   // Who has it is known a moment after it was taken.
-  match(loser?.stderr ?? "", /^Error: Cannot start cluster "default": it runs already, as (process \d+ |another process;).*\n$/);
+  match(loser?.stderr ?? "", /^Error: Cannot start cluster "default": it is already running as (process \d+ |another process;).*\n$/);
 });
 
 test("a parent that is killed while it waits does not hurt the one in the background", async (context) => {
   const machine = await K8tsMachine.make(context);
-  const { child } = await machine.start(["up", "--detach", ...IN_MEMORY], /starts cluster/);
+  const { child } = await machine.start(["up", "--detach", ...IN_MEMORY], /starting cluster/);
   child.kill("SIGKILL");
   await once(child, "close");
 
@@ -237,7 +239,7 @@ test("a data directory of a newer version is refused", async (context) => {
   await writeFile(join(machine.home(), "k8ts.json"), '{"format":99,"name":"default"}');
   const { exitCode, stderr } = await machine.k8ts("up", ...IN_MEMORY);
   equal(exitCode, 1);
-  match(stderr, /a newer version of k8ts has written it \(format 99, /);
+  match(stderr, /it was written by a newer version of k8ts \(format 99, /);
 });
 
 /** The user "nobody" of most systems. */
@@ -251,11 +253,11 @@ test("a user without the right to a directory or a port is told so, with the fla
 
   const directory = await machine.k8ts("up", ...IN_MEMORY, "--data-dir", join(place, "x"));
   equal(directory.exitCode, 1);
-  match(directory.stderr, /^Error: Cannot use .*\/x: this user may not write there; give another place with --data-dir/);
+  match(directory.stderr, /^Error: Cannot use .*\/x: this user has no write permission; choose another path with --data-dir/);
 
   const port = await machine.k8ts("up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:80");
   equal(port.exitCode, 1);
-  match(port.stderr, /^Error: Cannot listen on 127\.0\.0\.1:80: this user may not listen there; choose a port from 1024 on/);
+  match(port.stderr, /^Error: Cannot listen on 127\.0\.0\.1:80: permission denied; choose a port of 1024 or higher/);
 });
 
 test(
@@ -307,7 +309,7 @@ test("a disk that is read-only or full is told so", needs("tmpfs"), async (conte
   await writeFile(join(disk, "lost+found"), "x".repeat(4_096));
   const full = await machine.k8ts("up", "--data-dir", disk);
   unmount();
-  match(full.stderr, /^Error: Cannot use .*: no space is left on the disk; make room/);
+  match(full.stderr, /^Error: Cannot use .*: no space is left on the disk; free some/);
 });
 
 test("a cluster whose disk is full is stopped in good order, and the next start says what is wrong", needs("tmpfs"), async (context) => {
@@ -328,7 +330,7 @@ test("a cluster whose disk is full is stopped in good order, and the next start 
   const stopped = await machine.k8ts("down", "--data-dir", disk);
   deepEqual([stopped.exitCode, stopped.stderr], [0, ""]);
   const again = await machine.k8ts("up", "--detach", ...words);
-  match(again.stderr, /^Error: Cannot use .*: no space is left on the disk; make room/);
+  match(again.stderr, /^Error: Cannot use .*: no space is left on the disk; free some/);
 });
 
 test("another user's cluster is told as such, whatever is wanted of it", asNobody, async (context) => {
@@ -338,7 +340,7 @@ test("another user's cluster is told as such, whatever is wanted of it", asNobod
   for (const words of [["status"], ["down"], ["logs"], ["reset", "--yes"], ["image", "load", "-"]]) {
     const { exitCode, stderr } = await machine.k8ts(...words, "--data-dir", place);
     equal(exitCode, 1);
-    match(stderr, /^Error: Cannot look into .*: this user may not; run this as the user whose cluster it is, or with sudo/);
+    match(stderr, /^Error: Cannot access .*: permission denied; run this as the owner of the cluster or with sudo/);
   }
 });
 
@@ -351,7 +353,7 @@ for (const [flag, ...words] of [
     const machine = await K8tsMachine.make(context);
     const { stderr } = await machine.k8ts("up", "--containers=false", ...words);
     const [error = "", ...causes] = stderr.trimEnd().split("\n");
-    equal(error, `Error: Cannot listen on 203.0.113.9:0: this machine has no such address; choose another with ${flag}`);
+    equal(error, `Error: Cannot listen on 203.0.113.9:0: this machine does not have that address; choose another with ${flag}`);
     deepEqual([causes.length, causes[0]?.startsWith("  because: listen EADDRNOTAVAIL")], [1, true]);
   });
 }
@@ -381,7 +383,7 @@ async function interruptWhileItStarts(machine: K8tsMachine): Promise<readonly st
   for (;;) {
     const { child, lines } = await machine.start(
       ["up", "--processes", "--containers=false", "--listen", "127.0.0.1:0"],
-      /API server ready/,
+      /started API server/,
     );
     child.kill("SIGINT");
     deepEqual(await once(child, "close"), [0, null]);
@@ -393,7 +395,7 @@ test("a start of several processes that is told to stop gives up at once", async
   const machine = await K8tsMachine.make(context);
   const lines = await interruptWhileItStarts(machine);
   // What was ready before the signal came may have been said; nothing is after it.
-  equal(withoutWaiting(lines).at(-1), "Stopping while it starts; a second Ctrl-C ends it at once");
+  equal(withoutWaiting(lines).at(-1), "Stopping during startup; press Ctrl-C again to terminate immediately");
 });
 
 test("a kubeconfig that is a directory, of another kind or read-only is told with its name, and left alone", async (context) => {
@@ -403,9 +405,9 @@ test("a kubeconfig that is a directory, of another kind or read-only is told wit
   const locked = join(machine.root, "locked");
   await writeFile(locked, "", { mode: 0o444 });
   for (const [path, why] of [
-    [machine.root, "it is a directory and no file; give another place with --kubeconfig"],
-    [list, 'it cannot be understood: its kind must be "Config", is "List"; correct it, or give another file with --kubeconfig'],
-    [locked, `nobody may write to it; allow it (chmod u+w ${locked}), or give another file with --kubeconfig`],
+    [machine.root, "it is a directory, not a file; choose another path with --kubeconfig"],
+    [list, 'it cannot be parsed: its kind must be "Config", is "List"; correct it, or use another file with --kubeconfig'],
+    [locked, `it is read-only; make it writable (chmod u+w ${locked}), or use another file with --kubeconfig`],
   ] as const) {
     const { child, lines } = await machine.start(["up", ...IN_MEMORY, "--kubeconfig", path]);
     equal(lines.includes(`  warning: Cannot change ${path}: ${why}`), true, lines.join("\n"));
@@ -419,8 +421,8 @@ test("a kubeconfig that is a directory, of another kind or read-only is told wit
 test("a runtime for containers and no containers contradict each other", () => {
   const parsed = up.parse(["--container-runtime-endpoint=/x.sock", "--simulated-nodes=1", "--containers=false"], { HOME: "/home/a" });
   deepEqual(parsed.ok || parsed.problems, [
-    "--container-runtime-endpoint and --simulated-nodes contradict each other: leave one of them out",
-    "--container-runtime-endpoint and --containers=false contradict each other: leave one of them out",
+    "--container-runtime-endpoint and --simulated-nodes are mutually exclusive: leave one of them out",
+    "--container-runtime-endpoint and --containers=false are mutually exclusive: leave one of them out",
   ]);
 });
 
@@ -446,20 +448,20 @@ test("a file can say what flags say, a flag wins over it, and all that is wrong 
   equal(wrong.exitCode, 2);
   deepEqual(wrong.stderr.replaceAll(file, "FILE").split("\n"), [
     'Unknown flag "--frob"',
-    '--name must be a name of lower case letters, digits and dashes, at most 32 of them, is "Y"',
-    'FILE:1: Unknown name "listne"; did you mean "listen"?',
+    '--name must be a name of at most 32 lower-case letters, digits and dashes, is "Y"',
+    'FILE:1: Unknown flag "listne"; did you mean "listen"?',
     'FILE:2: "in-memory" must be true or false, is the number 7',
-    'FILE:3: "listen" and FILE:4: "secure-port" contradict each other: leave one of them out',
-    "--etcd-keyfile is only for --store etcd, not for embedded",
-    "k8ts up --help explains the flags",
+    'FILE:3: "listen" and FILE:4: "secure-port" are mutually exclusive: leave one of them out',
+    "--etcd-keyfile requires --store etcd, the store is embedded",
+    "k8ts up --help describes the flags",
     "",
   ]);
 
   const missing = await machine.k8ts("up", "--config", join(machine.root, "none.yaml"));
   equal(missing.exitCode, 2);
-  match(missing.stderr, /^Cannot read .*none\.yaml: there is no such file; give a file that this user can read with --config\n/);
+  match(missing.stderr, /^Cannot read .*none\.yaml: the file does not exist; set --config to a readable file\n/);
   const directory = await machine.k8ts("up", "--config", machine.root);
-  match(directory.stderr, /: it is a directory and no file; give a file that this user can read with --config\n/);
+  match(directory.stderr, /: it is a directory, not a file; set --config to a readable file\n/);
   await writeFile(file, "name: a\n---\nname: b\n");
   match((await machine.k8ts("up", "--config", file)).stderr, /cluster\.yaml:2: It must be one document, and here another begins\n/);
 });
@@ -473,9 +475,8 @@ test("what is wrong with files that are named, by flags or in a file, is told wi
   );
   await writeFile(file, "etcd-servers: [https://127.0.0.1:1]\netcd-cafile: /none/ca\ntoken-auth-file: /none/tokens\nfrob: 1\n");
   const ofScheduler = ["Cannot use SCHEDULER:", "  podInitialBackoffSeconds: Invalid value: -1: must be greater than 0"];
-  const hint = ["k8ts up --help explains the flags", ""];
-  const missing = (path: string, flag: string) =>
-    `Cannot read ${path}: there is no such file; give a file that this user can read with ${flag}`;
+  const hint = ["k8ts up --help describes the flags", ""];
+  const missing = (path: string, flag: string) => `Cannot read ${path}: the file does not exist; set ${flag} to a readable file`;
   for (const [words, told] of [
     [
       ["--scheduler-config", scheduler, "--token-auth-file", "/none/tokens", "--listen", "x"],
@@ -495,8 +496,8 @@ test("what is wrong with files that are named, by flags or in a file, is told wi
     [
       ["--config", file, "--scheduler-config", scheduler, "--simulated-nodes", "many"],
       [
-        '--simulated-nodes must be a whole number from 0 to 20000, is "many"',
-        'FILE:4: Unknown name "frob"',
+        '--simulated-nodes must be an integer from 0 to 20000, is "many"',
+        'FILE:4: Unknown flag "frob"',
         ...ofScheduler,
         missing("/none/tokens", "--token-auth-file"),
         missing("/none/ca", "--etcd-cafile"),
@@ -505,7 +506,7 @@ test("what is wrong with files that are named, by flags or in a file, is told wi
     // What is typed wins: etcd's files are then of no use, and nobody looks at them.
     [
       ["--config", file, "--in-memory"],
-      ['FILE:4: Unknown name "frob"', missing("/none/tokens", "--token-auth-file")],
+      ['FILE:4: Unknown flag "frob"', missing("/none/tokens", "--token-auth-file")],
     ],
   ] as const) {
     const { exitCode, stdout, stderr } = await machine.k8ts("up", ...words);
@@ -539,7 +540,7 @@ test("all that is wrong is told at once", () => {
   deepEqual(parsed.ok || parsed.problems.map((problem) => problem.replace(/known controllers: .*/, "known controllers")), [
     '--store must be embedded, memory or etcd, is "paper"',
     'Unknown flag "--frob"',
-    '--etcd-servers must be an address such as https://10.0.0.1:2379, is "x"',
+    '--etcd-servers must be a URL such as https://10.0.0.1:2379, is "x"',
     '--controllers: "-frob" is not in the list of known controllers',
   ]);
 });

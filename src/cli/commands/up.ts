@@ -27,8 +27,8 @@ interface WithFile {
 
 export const up: Command<UpOptions | WithFile> = {
   description:
-    "Starts a cluster in this process and keeps it running until Ctrl-C (SIGINT) or SIGTERM, or in the background with --detach. " +
-    "A second signal ends it at once. Its data is kept for the next start, unless it is only in memory.",
+    "Start a cluster and run it until Ctrl-C (SIGINT) or SIGTERM, or in the background with --detach. " +
+    "A second signal terminates it immediately. Its data is kept for the next start unless the store is in memory.",
   flags: upFlags,
   arguments: {},
   examples: [

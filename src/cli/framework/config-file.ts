@@ -26,7 +26,7 @@ export function readConfigFile(file: string, text: string, flags: FlagSet, exclu
   for (const member of members) {
     const { name, line } = member;
     const first = lines.get(name);
-    if (first !== undefined) problems.push({ line, problem: `"${name}" is given twice, first in line ${first}` });
+    if (first !== undefined) problems.push({ line, problem: `"${name}" is set twice, first in line ${first}` });
     else {
       lines.set(name, line);
       const read = readMember(member, flags, excluded);
@@ -62,12 +62,12 @@ function readMember({ name, value }: YamlMember, flags: FlagSet, excluded: reado
 }
 
 function unknownName(name: string, known: readonly string[], excluded: readonly string[]): string {
-  if (excluded.includes(name)) return `"${name}" can only be given on the command line`;
+  if (excluded.includes(name)) return `"${name}" can only be set on the command line`;
   const meant = nearest(
     name,
     known.filter((other) => !excluded.includes(other)),
   );
-  return `Unknown name ${JSON.stringify(name)}${meant === undefined ? "" : `; did you mean "${meant}"?`}`;
+  return `Unknown flag ${JSON.stringify(name)}${meant === undefined ? "" : `; did you mean "${meant}"?`}`;
 }
 
 /** What would be right; undefined if it is. */
@@ -80,9 +80,9 @@ function wrongType(flag: Flag, value: YamlMember["value"]): string | undefined {
     case "list":
       return typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"))
         ? undefined
-        : "a list of texts";
+        : "a list of strings";
     default:
-      return typeof value === "string" ? undefined : "a text (in quotes, if it looks like something else)";
+      return typeof value === "string" ? undefined : "a string (quote it if it looks like another type)";
   }
 }
 
@@ -90,12 +90,12 @@ function wrongType(flag: Flag, value: YamlMember["value"]): string | undefined {
 function whatItIs(flag: Flag, value: YamlMember["value"]): string {
   if (flag.type !== "list" || !Array.isArray(value)) return `is ${described(value)}`;
   const index = value.findIndex((item) => typeof item !== "string");
-  return `but number ${index + 1} of it is ${described(value[index] as YamlMember["value"])}`;
+  return `but item ${index + 1} is ${described(value[index] as YamlMember["value"])}`;
 }
 
 function described(value: YamlMember["value"]): string {
   if (value === null) return "empty";
   if (value === undefined) return "a map";
   if (Array.isArray(value)) return "a list";
-  return typeof value === "string" ? JSON.stringify(value) : `the ${typeof value === "boolean" ? "word" : "number"} ${String(value)}`;
+  return typeof value === "string" ? JSON.stringify(value) : `the ${typeof value} ${String(value)}`;
 }

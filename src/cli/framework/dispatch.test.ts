@@ -111,24 +111,27 @@ describe("a wrong command line ends in exit code 2, before anything is started",
     {
       words: "echo --size x --frob a b",
       notes: [
-        '--size must be a whole number, is "x"',
+        '--size must be an integer, is "x"',
         'Unknown flag "--frob"',
         'Unexpected argument "b"',
-        "k8ts echo --help explains the flags",
+        "k8ts echo --help describes the flags",
       ],
     },
     {
       words: "echo --size 2 --shape round --frob",
-      notes: ['Unknown flag "--frob"', "--size must be 1 with --shape round", "k8ts echo --help explains the flags"],
+      notes: ['Unknown flag "--frob"', "--size must be 1 with --shape round", "k8ts echo --help describes the flags"],
     },
-    { words: "echo /none", notes: ["Cannot read /none with --shape", "Cannot read /none", "k8ts echo --help explains the flags"] },
+    { words: "echo /none", notes: ["Cannot read /none with --shape", "Cannot read /none", "k8ts echo --help describes the flags"] },
     // Files are looked at also if words were refused, but not what is said of refused words.
     {
       words: "echo /none --shape square",
-      notes: ['--shape must be round or flat, is "square"', "Cannot read /none", "k8ts echo --help explains the flags"],
+      notes: ['--shape must be round or flat, is "square"', "Cannot read /none", "k8ts echo --help describes the flags"],
     },
     // What does not fit together is not told of a flag that is wrong by itself: it may only follow from the default.
-    { words: "echo --size 2 --shape square", notes: ['--shape must be round or flat, is "square"', "k8ts echo --help explains the flags"] },
+    {
+      words: "echo --size 2 --shape square",
+      notes: ['--shape must be round or flat, is "square"', "k8ts echo --help describes the flags"],
+    },
   ]) {
     test(words, async () => deepEqual(await run(words), { code: 2, out: [], notes, verbose: undefined }));
   }
@@ -163,7 +166,7 @@ describe("help is printed and nothing else is done", () => {
 describe("a command that fails ends in exit code 1", () => {
   test("with its sentence and its causes, and no stack", async () => {
     const { code, out, notes } = await run("break");
-    deepEqual({ code, out, notes }, { code: 1, out: [], notes: ["Error: Cannot open the box: it is locked\n  because: no key"] });
+    deepEqual({ code, out, notes }, { code: 1, out: [], notes: ["Error: Cannot open the box: it is locked\n  caused by: no key"] });
   });
 
   for (const { how, words, environment } of [
@@ -174,7 +177,7 @@ describe("a command that fails ends in exit code 1", () => {
       const { notes, verbose } = await run(words, environment);
       equal(verbose, true);
       equal(
-        /^Error: Cannot open the box: it is locked\n +at .*\n(.*\n)* +because: no key\n +at /.test(notes.join("\n")),
+        /^Error: Cannot open the box: it is locked\n +at .*\n(.*\n)* +caused by: no key\n +at /.test(notes.join("\n")),
         true,
         notes.join("\n"),
       );
@@ -192,12 +195,12 @@ describe("an error is described with what its message does not say yet", () => {
     {
       it: "a chain of causes",
       error: new Error("a", { cause: new Error("b", { cause: new Error("c") }) }),
-      says: "Error: a\n  because: b\n  because: c",
+      says: "Error: a\n  caused by: b\n  caused by: c",
     },
     {
       it: "several errors",
       error: new AggregateError([new Error("x"), new Error("y", { cause: new Error("z") })], "Two failed"),
-      says: "Error: Two failed\n  because: x\n  because: y\n  because: z",
+      says: "Error: Two failed\n  caused by: x\n  caused by: y\n  caused by: z",
     },
     { it: "something that is no error", error: "oops", says: "Error: oops" },
   ]) {

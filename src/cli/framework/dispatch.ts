@@ -48,7 +48,7 @@ async function dispatchWords(flags: CommonFlags, entries: readonly CommandEntry[
   const own = words.slice(found.wordCount);
   const parsed = command.parse(own, terminal.environment);
   const ofFiles = (await command.fileProblems?.(own, terminal.environment)) ?? [];
-  const hint = `k8ts ${found.entry.name} --help explains the flags`;
+  const hint = `k8ts ${found.entry.name} --help describes the flags`;
   if (!parsed.ok || ofFiles.length > 0) return refuse(terminal, [...(parsed.ok ? [] : parsed.problems), ...ofFiles], hint);
   const leavesSignals = found.entry.passesThrough === true;
   return run({ command, options: parsed.options, hint }, terminal, { verbose, leavesSignals });
@@ -75,9 +75,10 @@ async function run({ command, options, hint }: Running, terminal: Terminal, io: 
 
 /** One sentence, with its causes; the stacks only for those who want them. */
 export function describeError(error: unknown, verbose: boolean): string {
-  return [`Error: ${describe(error, verbose)}`, ...causesOf(error, verbose).map((cause) => `  because: ${describe(cause, verbose)}`)].join(
-    "\n",
-  );
+  return [
+    `Error: ${describe(error, verbose)}`,
+    ...causesOf(error, verbose).map((cause) => `  caused by: ${describe(cause, verbose)}`),
+  ].join("\n");
 }
 
 function describe(error: unknown, verbose: boolean): string {

@@ -3,10 +3,10 @@ import { readWhole } from "../../host/files/files.ts";
 
 /** By the system's code. */
 const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EISDIR: "it is a directory and no file",
-  ENOTDIR: "a part of the path is a file",
-  EACCES: "this user may not read it",
+  ENOENT: "the file does not exist",
+  EISDIR: "it is a directory, not a file",
+  ENOTDIR: "a component of the path is not a directory",
+  EACCES: "this user has no permission to read it",
 };
 
 export async function readGivenBytes(path: string, flag: string): Promise<Uint8Array> {
@@ -14,7 +14,7 @@ export async function readGivenBytes(path: string, flag: string): Promise<Uint8A
     return await readWhole(path);
   } catch (error) {
     const why = UNREADABLE[(error as NodeJS.ErrnoException).code ?? ""] ?? (error as Error).message;
-    throw new Error(`Cannot read ${path}: ${why}; give a file that this user can read with ${flag}`, { cause: error });
+    throw new Error(`Cannot read ${path}: ${why}; set ${flag} to a readable file`, { cause: error });
   }
 }
 
@@ -27,6 +27,6 @@ export function usable<T>(path: string, flag: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new Error(`Cannot use ${path}: ${(error as Error).message}; give another with ${flag}`, { cause: error });
+    throw new Error(`Cannot use ${path}: ${(error as Error).message}; set ${flag} to another file`, { cause: error });
   }
 }

@@ -51,15 +51,15 @@ describe("what is wrong is told with what would be right", () => {
     { argv: ["f", "-name"], problems: ['Unknown flag "-name"; did you mean --name?'] },
     { argv: ["f", "--constructor"], problems: ['Unknown flag "--constructor"'] },
     { argv: ["f", "--\u001b[31m"], problems: ['Unknown flag "--\\u001b[31m"'] },
-    { argv: ["f", "--name"], problems: ["--name needs a value: VALUE"] },
-    { argv: ["f", "--name", "--dry-run"], problems: ["--name needs a value: VALUE"] },
+    { argv: ["f", "--name"], problems: ["--name requires a value: VALUE"] },
+    { argv: ["f", "--name", "--dry-run"], problems: ["--name requires a value: VALUE"] },
     { argv: ["f", "--name="], problems: ["--name must not be empty"] },
-    { argv: ["f", "--name=a", "--name=b"], problems: ['--name is given twice: "a" and "b"'] },
-    { argv: ["f", "--port", "-1"], problems: ['--port must be a whole number from 1 to 65535, is "-1"'] },
-    { argv: ["f", "--port", "-x"], problems: ["--port needs a value: NUMBER", 'Unknown flag "-x"'] },
-    { argv: ["f", "--port=0"], problems: ['--port must be a whole number from 1 to 65535, is "0"'] },
-    { argv: ["f", "--port=1.5"], problems: ['--port must be a whole number from 1 to 65535, is "1.5"'] },
-    { argv: ["f", "--port=0x10"], problems: ['--port must be a whole number from 1 to 65535, is "0x10"'] },
+    { argv: ["f", "--name=a", "--name=b"], problems: ['--name is set twice: "a" and "b"'] },
+    { argv: ["f", "--port", "-1"], problems: ['--port must be an integer from 1 to 65535, is "-1"'] },
+    { argv: ["f", "--port", "-x"], problems: ["--port requires a value: NUMBER", 'Unknown flag "-x"'] },
+    { argv: ["f", "--port=0"], problems: ['--port must be an integer from 1 to 65535, is "0"'] },
+    { argv: ["f", "--port=1.5"], problems: ['--port must be an integer from 1 to 65535, is "1.5"'] },
+    { argv: ["f", "--port=0x10"], problems: ['--port must be an integer from 1 to 65535, is "0x10"'] },
     { argv: ["f", "--mode=medium"], problems: ['--mode must be fast or slow, is "medium"'] },
     { argv: ["f", "--dry-run=yes"], problems: ['--dry-run must be true or false, is "yes"'] },
     { argv: ["f", "--server=http://a,b"], problems: ['--server must be an address, is "b"'] },
@@ -68,7 +68,7 @@ describe("what is wrong is told with what would be right", () => {
       argv: ["--frob", "--port=x", "--mode=x", "--server=x"],
       problems: [
         'Unknown flag "--frob"',
-        '--port must be a whole number from 1 to 65535, is "x"',
+        '--port must be an integer from 1 to 65535, is "x"',
         '--mode must be fast or slow, is "x"',
         '--server must be an address, is "x"',
         "FILE is missing: Where to write.",
@@ -85,7 +85,7 @@ test("a required flag that is not there is told once, with its placeholder, and 
     arguments: {},
   } as const;
   deepEqual(parseArguments(required, []).problems, ["--to is missing: REVISION"]);
-  deepEqual(parseArguments(required, ["--to=x"]).problems, ['--to must be a whole number, 1 or more, is "x"']);
+  deepEqual(parseArguments(required, ["--to=x"]).problems, ['--to must be an integer of 1 or more, is "x"']);
   equal(parseArguments(required, ["--to=7"]).values.to, 7);
 });
 

@@ -156,7 +156,7 @@ function readFlag(reading: Reading, word: string, next: string | undefined): "to
     return "is complete";
   }
   const text = inline ?? (next === undefined || !mayBeValue(flag, next) ? undefined : next);
-  if (text === undefined) refuse(reading, shown, `${shown} needs a value: ${placeholderOf(flag)}`);
+  if (text === undefined) refuse(reading, shown, `${shown} requires a value: ${placeholderOf(flag)}`);
   else readValue(reading, name, flag, text);
   return inline === undefined && text !== undefined ? "took the next word" : "is complete";
 }
@@ -184,7 +184,7 @@ function readValue(reading: Reading, name: string, flag: Exclude<Flag, BooleanFl
     refuse(
       reading,
       shown,
-      `${shown} is given twice: ${quoted(withoutPassword(String(reading.values.get(name))))} and ${quoted(withoutPassword(text))}`,
+      `${shown} is set twice: ${quoted(withoutPassword(String(reading.values.get(name))))} and ${quoted(withoutPassword(text))}`,
     );
     return;
   }
@@ -215,10 +215,10 @@ function numberProblem(flag: NumberFlag, text: string): string | undefined {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = flag;
   const value = Number(text);
   if (/^-?\d+$/.test(text) && value >= min && value <= max) return undefined;
-  if (flag.min !== undefined && flag.max !== undefined) return `a whole number from ${min} to ${max}`;
-  if (flag.min !== undefined) return `a whole number, ${min} or more`;
-  if (flag.max !== undefined) return `a whole number, ${max} or less`;
-  return "a whole number";
+  if (flag.min !== undefined && flag.max !== undefined) return `an integer from ${min} to ${max}`;
+  if (flag.min !== undefined) return `an integer of ${min} or more`;
+  if (flag.max !== undefined) return `an integer of ${max} or less`;
+  return "an integer";
 }
 
 /** Defaults for what was not given, complaints about what must be. */

@@ -9,8 +9,8 @@ const GAP = 2;
 
 /** What the launcher itself understands, with every command. */
 const COMMON_FLAGS: FlagSet = {
-  help: { type: "boolean", doc: "Print this help and do nothing else." },
-  verbose: { type: "boolean", doc: "Log everything, and show where an error comes from. K8TS_DEBUG=1 does the same." },
+  help: { type: "boolean", doc: "Print this help and exit." },
+  verbose: { type: "boolean", doc: "Enable debug logging and print stack traces of errors. Same as K8TS_DEBUG=1." },
 };
 
 /** What the launcher answers itself. */
@@ -28,7 +28,7 @@ export function overview(entries: readonly CommandEntry[]): string[] {
     "Commands:",
     ...describeEntries([...entries, ...BUILT_IN]),
     "",
-    "k8ts COMMAND --help explains a command and its flags.",
+    'Use "k8ts COMMAND --help" for the flags and examples of a command.',
   ];
 }
 
@@ -64,7 +64,7 @@ function notesOn(flag: Flag): string {
   const notes: string[] = [];
   if (flag.type === "choice") notes.push(oneOf(flag.of));
   if (flag.type === "list") notes.push("may be repeated");
-  if ("default" in flag && flag.default !== undefined) notes.push(`default ${flag.default}`);
+  if ("default" in flag && flag.default !== undefined && flag.default !== "") notes.push(`default ${flag.default}`);
   if ("required" in flag && flag.required === true) notes.push("required");
   return notes.length === 0 ? "" : ` (${notes.join("; ")})`;
 }

@@ -4,24 +4,24 @@ import { ListenError } from "../../host/http/server.ts";
 import { explainListenError, listenText } from "./listen-errors.ts";
 
 const PLACE = { address: "::1", port: 80, addressFlag: "--bind-address", portFlag: "--secure-port" };
-const ALONE = "choose another port with --secure-port (0 takes any that is free)";
-const anotherPort = "--listen ADDRESS:PORT (port 0 takes any that is free)";
+const ALONE = "choose another port with --secure-port (0 picks a free port)";
+const anotherPort = "--listen ADDRESS:PORT (port 0 picks a free port)";
 const holder = { pid: 7, command: "nginx -g" };
 const cluster = { name: "second", commandArguments: " --name second" };
 
 for (const [title, code, place, holding, sentence] of [
-  ["nobody known has", "EADDRINUSE", PLACE, {}, `another program listens there; stop it, or ${ALONE}`],
-  ["a process has", "EADDRINUSE", PLACE, { holder }, `process 7 (nginx -g) listens there; stop it, or ${ALONE}`],
+  ["nobody known has", "EADDRINUSE", PLACE, {}, `another program already listens there; stop it, or ${ALONE}`],
+  ["a process has", "EADDRINUSE", PLACE, { holder }, `process 7 (nginx -g) already listens there; stop it, or ${ALONE}`],
   [
     "a cluster has",
     "EADDRINUSE",
     { ...PLACE, anotherPort },
     { holder, cluster },
-    `the cluster "second" listens there (process 7); stop it with "k8ts down --name second", or choose another port with ${anotherPort}`,
+    `cluster "second" already listens there (process 7); stop it with "k8ts down --name second", or choose another port with ${anotherPort}`,
   ],
-  ["root alone may have", "EACCES", PLACE, {}, "this user may not listen there; choose a port from 1024 on with --secure-port"],
-  ["another machine has", "EADDRNOTAVAIL", PLACE, {}, "this machine has no such address; choose another with --bind-address"],
-  ["nobody has", "ENOTFOUND", PLACE, {}, "nobody knows an address of that name; choose another with --bind-address"],
+  ["root alone may have", "EACCES", PLACE, {}, "permission denied; choose a port of 1024 or higher with --secure-port"],
+  ["another machine has", "EADDRNOTAVAIL", PLACE, {}, "this machine does not have that address; choose another with --bind-address"],
+  ["nobody has", "ENOTFOUND", PLACE, {}, "the host name does not resolve; choose another with --bind-address"],
 ] as const) {
   test(`a place that ${title} is told so, with the flag that helps`, () => {
     equal(listenText(code, place, holding), `Cannot listen on [::1]:80: ${sentence}`);
@@ -32,7 +32,7 @@ test("it is found below other errors, and told with the system's words alone", a
   const root = new Error("listen EACCES");
   const error = new Error("outer", { cause: new ListenError("x", "EACCES", root) });
   const explained = (await explainListenError(error, PLACE)) as Error;
-  equal(explained.message, "Cannot listen on [::1]:80: this user may not listen there; choose a port from 1024 on with --secure-port");
+  equal(explained.message, "Cannot listen on [::1]:80: permission denied; choose a port of 1024 or higher with --secure-port");
   equal(explained.cause, root);
 });
 

@@ -51,18 +51,18 @@ export interface Holding {
 export function listenText(code: string, place: ListenPlace, { holder, cluster }: Holding = {}): string | undefined {
   const { address, port, addressFlag, portFlag } = place;
   const where = `Cannot listen on ${address.includes(":") ? `[${address}]` : address}:${port}`;
-  const way = `choose another port with ${place.anotherPort ?? `${portFlag} (0 takes any that is free)`}`;
+  const way = `choose another port with ${place.anotherPort ?? `${portFlag} (0 picks a free port)`}`;
   switch (code) {
     case "EADDRINUSE":
       if (cluster !== undefined)
-        return `${where}: the cluster "${cluster.name}" listens there (process ${holder?.pid}); stop it with "k8ts down${cluster.commandArguments}", or ${way}`;
-      return `${where}: ${holder === undefined ? "another program" : `process ${holder.pid} (${holder.command})`} listens there; stop it, or ${way}`;
+        return `${where}: cluster "${cluster.name}" already listens there (process ${holder?.pid}); stop it with "k8ts down${cluster.commandArguments}", or ${way}`;
+      return `${where}: ${holder === undefined ? "another program" : `process ${holder.pid} (${holder.command})`} already listens there; stop it, or ${way}`;
     case "EACCES":
-      return `${where}: this user may not listen there; choose a port from 1024 on with ${portFlag}`;
+      return `${where}: permission denied; choose a port of 1024 or higher with ${portFlag}`;
     case "EADDRNOTAVAIL":
-      return `${where}: this machine has no such address; choose another with ${addressFlag}`;
+      return `${where}: this machine does not have that address; choose another with ${addressFlag}`;
     case "ENOTFOUND":
-      return `${where}: nobody knows an address of that name; choose another with ${addressFlag}`;
+      return `${where}: the host name does not resolve; choose another with ${addressFlag}`;
     default:
       return undefined;
   }

@@ -5,7 +5,7 @@ export class ProgramEnded extends Error {
   readonly code: number;
 
   constructor(code: number) {
-    super(`The program ended with ${code}`);
+    super(`The program exited with code ${code}`);
     this.code = code;
   }
 }

@@ -22,18 +22,14 @@ test("a step is told when it is done, and in between if it takes long", async ()
   const lines: string[] = [];
   const steps = reportSteps({ out: (line) => lines.push(line), clock });
 
-  const done = steps.step("store opened", async () => {
+  const done = steps.step("opened store", async () => {
     await clock.sleep(10_000);
     return 7;
   });
   await clock.advance(10_000);
 
   equal(await done, 7);
-  deepEqual(lines, [
-    "  still waiting for: store opened (3.0 s)",
-    "  still waiting for: store opened (9.0 s)",
-    "  store opened                    10 s",
-  ]);
+  deepEqual(lines, ["  still waiting for: store (3.0 s)", "  still waiting for: store (9.0 s)", "  opened store                    10 s"]);
 });
 
 test("what is done quietly is told only while one waits for it", async () => {
@@ -41,12 +37,12 @@ test("what is done quietly is told only while one waits for it", async () => {
   const lines: string[] = [];
   const steps = reportSteps({ out: (line) => lines.push(line), clock });
 
-  equal(await steps.quietly("clock looked at", () => Promise.resolve(7)), 7);
-  const done = steps.quietly("record written", () => clock.sleep(4_000));
+  equal(await steps.quietly("checked clock", () => Promise.resolve(7)), 7);
+  const done = steps.quietly("wrote cluster record", () => clock.sleep(4_000));
   await clock.advance(4_000);
 
   await done;
-  deepEqual(lines, ["  still waiting for: record written (3.0 s)"]);
+  deepEqual(lines, ["  still waiting for: cluster record (3.0 s)"]);
 });
 
 test("a step that fails says nothing and passes its error on", async () => {

@@ -50,7 +50,7 @@ export function reportSteps({ out, clock }: { out(line: string): void; readonly 
     try {
       for (let waitMs = WONDERING_MS; ; waitMs *= 2) {
         await clock.sleep(waitMs, done);
-        out(`  still waiting for: ${name} (${timeText(elapsedMs())})`);
+        out(`  still waiting for: ${subjectOf(name)} (${timeText(elapsedMs())})`);
       }
     } catch (error) {
       if (!done.aborted) throw error;
@@ -58,7 +58,12 @@ export function reportSteps({ out, clock }: { out(line: string): void; readonly 
   }
 }
 
-/** "  store opened                  12 ms" */
+/** Step names are a past participle and its object: "opened store" is awaited as "store". */
+function subjectOf(name: string): string {
+  return name.slice(name.indexOf(" ") + 1);
+}
+
+/** "  opened store                  12 ms" */
 export function stepLine(name: string, durationMs: number): string {
   return `  ${name.padEnd(NAME_WIDTH)}${timeText(durationMs).padStart(TIME_WIDTH)}`;
 }

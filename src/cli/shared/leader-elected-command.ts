@@ -23,15 +23,20 @@ export function leaderElectFlags(lease: Election["lease"]) {
     "leader-elect": {
       type: "boolean",
       default: true,
-      doc: "Of several such processes only the one that holds the lease acts; the others take over when it ends.",
+      doc: "Run leader election with a Lease: of several instances only the leader is active, the others are on standby.",
     },
     ...electionFlags,
-    "leader-elect-resource-name": { type: "string", placeholder: "NAME", default: lease.name, doc: "The name of the lease." },
+    "leader-elect-resource-name": {
+      type: "string",
+      placeholder: "NAME",
+      default: lease.name,
+      doc: "Name of the Lease used for leader election.",
+    },
     "leader-elect-resource-namespace": {
       type: "string",
       placeholder: "NAMESPACE",
       default: lease.namespace,
-      doc: "The namespace of the lease.",
+      doc: "Namespace of the Lease used for leader election.",
     },
   } as const satisfies FlagSet;
 }
@@ -80,13 +85,13 @@ export async function runLedCommand<Part extends ActingPart>(command: LedCommand
     {
       ...(election === undefined ? {} : { election: { ...election, identity } }),
       ...{ clock, random, log },
-      onLeading: (isLeading) => io.out(isLeading ? `acting as ${identity}` : "standing by"),
+      onLeading: (isLeading) => io.out(isLeading ? `active as ${identity}` : "on standby"),
     },
     owned,
   );
   owned.use(part);
   late.part = part;
-  const standing = election === undefined ? "" : `, standing for ${election.lease.namespace}/${election.lease.name} as ${identity}`;
+  const standing = election === undefined ? "" : `, leader election with ${election.lease.namespace}/${election.lease.name} as ${identity}`;
   io.out(`${command.what} for ${connection.server}${standing}`);
   // Without others that could try it there is nothing to wait for.
   if (election === undefined) await Promise.race([part.started, untilStopped(io)]);
@@ -111,5 +116,5 @@ async function showPages<Part extends ActingPart>(
       more: pages?.(() => part()?.acting()),
     });
   const shown = await listenOrExplain(placeOfFlag(address, "--metrics-address"), io, () => io.clock.external(show()));
-  io.out(`figures at ${owner.use(shown).url}/metrics`);
+  io.out(`metrics at ${owner.use(shown).url}/metrics`);
 }

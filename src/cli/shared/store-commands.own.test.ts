@@ -49,7 +49,7 @@ test("status tells revisions, keys and sizes", () =>
   withStore(async (directory) => {
     const { code, out } = await k8ts("store", "status", "--data-dir", join(directory, "data"));
     equal(code, 0);
-    match(out, /^driver: embedded\nrevision: 41\nhistory since revision: 1\nkeys: 20\nsize: \d+ bytes, of which \d+ hold data$/);
+    match(out, /^driver: embedded\nrevision: 41\ncompacted revision: 1\nkeys: 20\nsize: \d+ bytes, \d+ in use$/);
   }));
 
 test("a snapshot restores into an empty directory with the same hash, and its file is for its owner alone", () =>
@@ -70,10 +70,10 @@ test("a snapshot restores into an empty directory with the same hash, and its fi
 test("a snapshot that cannot be written says why, and what to name instead", () =>
   withStore(async (directory) => {
     const snapshot = (file: string) => k8ts("store", "snapshot", file, "--data-dir", join(directory, "data"));
-    match((await snapshot(directory)).notes, /Cannot write .*: it is a directory and no file; give another place with FILE/);
+    match((await snapshot(directory)).notes, /Cannot write .*: it is a directory, not a file; choose another path with FILE/);
     match(
       (await snapshot(join(directory, "missing/file"))).notes,
-      /Cannot write .*: it cannot be made there; give another place with FILE/,
+      /Cannot write .*: it cannot be created there; choose another path with FILE/,
     );
     deepEqual(await readdir(directory), ["data"]);
   }));
@@ -84,7 +84,7 @@ test("the hash of an old revision is that of then, until it is compacted", () =>
     match((await k8ts("store", "hash", "--data-dir", data, "--revision", "6")).out, / revision 6, 5 keys$/);
     match(
       (await k8ts("store", "compact", "--data-dir", data, "--revision", "30")).out,
-      /^History is kept since revision 30; \d+ of \d+ bytes hold data$/,
+      /^Compacted to revision 30; \d+ of \d+ bytes in use$/,
     );
     const refused = await k8ts("store", "hash", "--data-dir", data, "--revision", "6");
     deepEqual(
@@ -114,7 +114,7 @@ test("a directory without a store is an error, and none is made by looking", asy
     const { code, notes } = await k8ts("store", command, "--data-dir", directory);
     deepEqual(
       [code, notes],
-      [1, `Error: Cannot find a store in ${directory}: name its cluster with --name, or its directory with --data-dir`],
+      [1, `Error: Cannot find a store in ${directory}: choose the cluster with --name, or its directory with --data-dir`],
     );
   }
   deepEqual(await readdir(directory), []);
@@ -133,14 +133,14 @@ test("a data directory of a newer version is refused by all, and left as it is",
       equal(code, 1, words[0]);
       match(
         notes,
-        /^Error: Cannot use .*\/data: a newer version of k8ts has written it \(format 9, this version knows up to \d+\); use that/,
+        /^Error: Cannot use .*\/data: it was written by a newer version of k8ts \(format 9, this version supports up to \d+\); use that/,
       );
     }
     deepEqual(await readFile(join(data, "store.mdb")), before);
     equal((await readdir(directory)).includes("second.k8ts"), false);
 
     await rm(join(data, "store.mdb"));
-    match((await k8ts("store", "status", "--data-dir", data)).notes, /a newer version of k8ts has written it/);
+    match((await k8ts("store", "status", "--data-dir", data)).notes, /it was written by a newer version of k8ts/);
   }));
 
 test("a store that is in use is not touched, and its user is named", () =>

@@ -18,12 +18,12 @@ export const revisionFlag = {
   type: "number",
   min: 1,
   placeholder: "REVISION",
-  doc: "As of this revision, which must still be in the kept history. Default: the newest.",
+  doc: "Revision to read, which must not be compacted yet. Default: the newest.",
 } as const;
 
 export const nameFlag = {
   ...homeFlags.name,
-  doc: "Name of the cluster whose embedded store is meant. Default: default.",
+  doc: "Name of the cluster whose embedded store is used. Default: default.",
 } as const;
 
 export const storedFlags = {
@@ -31,12 +31,12 @@ export const storedFlags = {
   ...storeFlags,
   "data-dir": {
     ...storeFlags["data-dir"],
-    doc: "Directory of the embedded store, in place of --name. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
+    doc: "Directory of the embedded store, instead of --name. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
   },
   store: {
     ...storeFlags.store,
     of: ["embedded", "etcd"],
-    doc: "Where the state is: in files or in an etcd cluster. Default: embedded, or etcd if --etcd-servers is given.",
+    doc: "Storage driver. Default: embedded, or etcd if --etcd-servers is set.",
   },
 } as const satisfies FlagSet;
 
@@ -48,7 +48,7 @@ export interface StoredOptions {
 export function storedOptions(values: FlagValues<typeof storedFlags>, environment: Environment): Parsed<StoredOptions> {
   const { name, ...rest } = values;
   const isEtcd = values.store === "etcd" || (values.store === undefined && values["etcd-servers"].length > 0);
-  if (isEtcd && name !== undefined) return { ok: false, problems: ["--name is only for --store embedded, not for etcd"] };
+  if (isEtcd && name !== undefined) return { ok: false, problems: ["--name requires --store embedded, the store is etcd"] };
   const home = isEtcd ? undefined : chooseHome(values, environment);
   if (home?.ok === false) return home;
   const store = storeConfig(home === undefined ? rest : { ...rest, "data-dir": home.options.directory }, environment);
@@ -69,7 +69,7 @@ async function checkStored(directory: string): Promise<void> {
   // First: a newer version may keep its state in files of other names.
   await checkHomeFormat(directory);
   if (await fileExists(joinPath(directory, "store.mdb"))) return;
-  throw new Error(`Cannot find a store in ${directory}: name its cluster with --name, or its directory with --data-dir`);
+  throw new Error(`Cannot find a store in ${directory}: choose the cluster with --name, or its directory with --data-dir`);
 }
 
 export async function withStore<T>(config: StoreConfig, io: Io, work: (store: Store) => Promise<T>): Promise<T> {

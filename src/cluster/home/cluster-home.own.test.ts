@@ -61,7 +61,7 @@ test("a second start is told who holds it and what to do, and the first is not d
   await held.writeRecord(aRecord(ourProcess()));
 
   await rejects(openHome({ directory }, environment), (error: Error) => {
-    match(error.message, new RegExp(`^Cannot start cluster "default": it runs already, as process ${process.pid} \\(since 2026`));
+    match(error.message, new RegExp(`^Cannot start cluster "default": it is already running as process ${process.pid} \\(since 2026`));
     match(error.message, /"k8ts down" stops it/);
     return true;
   });
@@ -111,10 +111,10 @@ for (const [title, content, sentence] of [
   [
     "of a newer version",
     '{"format":2,"name":"a"}',
-    /a newer version of k8ts has written it \(format 2, this version knows up to 1\); use that version, or give/,
+    /it was written by a newer version of k8ts \(format 2, this version supports up to 1\); use that version, or another/,
   ],
-  ["of a newer version that has no name", '{"format":9}', /a newer version of k8ts has written it \(format 9, /],
-  ["with a damaged marker", "{}", /k8ts\.json is damaged; give another directory with --data-dir, or remove that file/],
+  ["of a newer version that has no name", '{"format":9}', /it was written by a newer version of k8ts \(format 9, /],
+  ["with a damaged marker", "{}", /k8ts\.json is corrupt; use another directory with --data-dir, or remove that file/],
   ["with half a marker", '{"form', /Cannot read .*k8ts\.json: .*--data-dir/],
 ] as const) {
   test(`a home ${title} is refused with what to do, by whoever looks for it`, async (context) => {
@@ -132,7 +132,7 @@ test("a marker that is a FIFO or a link is refused, and reading it ends", async 
   await mkdir(directory, { recursive: true });
   const marker = join(directory, "k8ts.json");
   execFileSync("mkfifo", [marker]);
-  await rejects(checkHomeFormat(directory), /Cannot use .*: ".*k8ts\.json" is not a regular file; give another directory with --data-dir/);
+  await rejects(checkHomeFormat(directory), /Cannot use .*: ".*k8ts\.json" is not a regular file; use another directory with --data-dir/);
   await rm(marker);
   await symlink("/etc/passwd", marker);
   await rejects(checkHomeFormat(directory), /is a symbolic link, and links are not followed; give another directory/);
@@ -144,7 +144,7 @@ test("a directory with somebody's files is refused and left alone", async (conte
   for (const name of ["a", "b", "c", "d"]) await writeFile(join(directory, name), "");
   await rejects(
     openHome({ directory }, environment),
-    /holds files that are not a cluster's \(a, b, c, …\); give a directory that is empty/,
+    /contains files that do not belong to a cluster \(a, b, c, …\); set --data-dir to an empty/,
   );
   deepEqual((await readdir(directory)).sort(), ["a", "b", "c", "d"]);
 });
@@ -164,15 +164,18 @@ test("a path through a file is told as such", async (context) => {
   await writeFile(join(root, "file"), "");
   await rejects(
     openHome({ directory: join(root, "file", "x") }, environment),
-    /a part of the path is a file; give another place with --data-dir/,
+    /a component of the path is not a directory; choose another path with --data-dir/,
   );
 });
 
 test("a name that is too long is told as such, by whoever looks for it", async (context) => {
   const { environment, root } = await aPlace(context);
   const directory = join(root, "x".repeat(300));
-  await rejects(openHome({ directory }, environment), /^Error: Cannot use .*x: the path, or a name in it, is too long; give a shorter one/);
-  await rejects(findHome({ directory }, environment), /^Error: Cannot look into .*x: the path, or a name in it, is too long; /);
+  await rejects(
+    openHome({ directory }, environment),
+    /^Error: Cannot use .*x: the path, or a name in it, is too long; choose a shorter one/,
+  );
+  await rejects(findHome({ directory }, environment), /^Error: Cannot access .*x: the path, or a name in it, is too long; /);
 });
 
 test("a file in place of the directory is told as such", async (context) => {
@@ -180,7 +183,7 @@ test("a file in place of the directory is told as such", async (context) => {
   await writeFile(join(root, "file"), "");
   await rejects(
     openHome({ directory: join(root, "file") }, environment),
-    /it is a file and no directory; give another place with --data-dir/,
+    /it is a file, not a directory; choose another path with --data-dir/,
   );
 });
 

@@ -161,8 +161,8 @@ async function takeHome(home: ClusterHome): Promise<DirectoryLock> {
 function alreadyRunning({ name, commandArguments: words }: ClusterHome, record: ClusterRecord | undefined, heldBy: string): string {
   const who = record === undefined ? heldBy : `process ${record.process.pid} (since ${record.since})`;
   return (
-    `Cannot start cluster "${name}": it runs already, as ${who}; "k8ts status${words}" shows it, "k8ts down${words}" stops it, ` +
-    `and "k8ts up --name NAME --listen 127.0.0.1:0" starts another beside it`
+    `Cannot start cluster "${name}": it is already running as ${who}; "k8ts status${words}" shows it, "k8ts down${words}" stops it, ` +
+    `and "k8ts up --name NAME --listen 127.0.0.1:0" starts another one`
   );
 }
 
@@ -189,7 +189,7 @@ async function checkFree(directory: string): Promise<void> {
   if (strange.length === 0) return;
   const named = strange.slice(0, NAMED_MAX).join(", ");
   throw new Error(
-    `Cannot use ${directory}: it holds files that are not a cluster's (${named}${strange.length > NAMED_MAX ? ", …" : ""}); ` +
-      `give a directory that is empty or new with --data-dir`,
+    `Cannot use ${directory}: it contains files that do not belong to a cluster (${named}${strange.length > NAMED_MAX ? ", …" : ""}); ` +
+      `set --data-dir to an empty or new directory`,
   );
 }

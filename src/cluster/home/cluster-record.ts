@@ -17,7 +17,7 @@ export interface ClusterRecord {
   /** Of the API, such as v1.36.0. */
   readonly kubernetesVersion: string;
   /** Whether everything is in one process. */
-  readonly mode: "one process" | "a process each";
+  readonly mode: "one process" | "one process per component";
   readonly isDetached: boolean;
   /** When it was started, RFC 3339. */
   readonly since: string;

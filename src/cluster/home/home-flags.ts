@@ -10,13 +10,13 @@ export const homeFlags = {
   name: {
     type: "string",
     placeholder: "NAME",
-    doc: `Name of the cluster: clusters of different names run side by side, if their ports differ. Default: ${DEFAULT_NAME}.`,
+    doc: `Name of the cluster. Clusters with different names and ports can run at the same time. Default: ${DEFAULT_NAME}.`,
     expects: nameExpected,
   },
   "data-dir": {
     type: "string",
     placeholder: "DIRECTORY",
-    doc: "Directory of everything that the cluster keeps, made if there is none. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
+    doc: "Directory of the cluster's data, created if missing. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
   },
 } as const satisfies FlagSet;
 
@@ -37,7 +37,7 @@ export function chooseHome(values: FlagValues<typeof homeFlags>, environment: En
   const { name, "data-dir": given } = values;
   const homes = homesDirectory(environment);
   if (given === undefined && homes === undefined)
-    return { ok: false, problems: ["--data-dir is missing: neither XDG_DATA_HOME nor HOME is set"] };
+    return { ok: false, problems: ["--data-dir is required: neither XDG_DATA_HOME nor HOME is set"] };
   const directory = absolutePath(given ?? joinPath(homes ?? "", name ?? DEFAULT_NAME));
   return { ok: true, options: { directory, ...(name === undefined ? {} : { name }) } };
 }

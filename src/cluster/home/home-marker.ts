@@ -23,11 +23,11 @@ export async function readHomeMarker(directory: string): Promise<HomeMarker | un
   // What else is in a newer one is not known here.
   if (typeof format === "number" && format > FORMAT)
     throw new Error(
-      `Cannot use ${directory}: a newer version of k8ts has written it (format ${format}, this version knows up to ${FORMAT}); ` +
-        `use that version, or give another directory with --data-dir`,
+      `Cannot use ${directory}: it was written by a newer version of k8ts (format ${format}, this version supports up to ${FORMAT}); ` +
+        `use that version, or another directory with --data-dir`,
     );
   if (typeof format !== "number" || typeof name !== "string")
-    throw new Error(`Cannot use ${directory}: ${marker} is damaged; give another directory with --data-dir, or remove that file`);
+    throw new Error(`Cannot use ${directory}: ${marker} is corrupt; use another directory with --data-dir, or remove that file`);
   return { name };
 }
 
@@ -40,7 +40,7 @@ async function markerText(marker: string): Promise<string | undefined> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     if (!(error instanceof NotRegularFileError)) throw error;
-    throw new Error(`Cannot use ${dirname(marker)}: ${error.message}; give another directory with --data-dir, or remove it`, {
+    throw new Error(`Cannot use ${dirname(marker)}: ${error.message}; use another directory with --data-dir, or remove it`, {
       cause: error,
     });
   }
@@ -62,7 +62,7 @@ function parsedMarker(text: string, path: string): { readonly format?: unknown; 
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : {};
   } catch (error) {
-    throw new Error(`Cannot read ${path}: ${(error as Error).message}; give another directory with --data-dir, or remove that file`, {
+    throw new Error(`Cannot read ${path}: ${(error as Error).message}; use another directory with --data-dir, or remove that file`, {
       cause: error,
     });
   }

@@ -29,7 +29,7 @@ for (const [title, values, environment, expected] of [
 
 test("without any place one must be given", () => {
   const chosen = chooseHome({ name: undefined, "data-dir": undefined }, {});
-  deepEqual(chosen, { ok: false, problems: ["--data-dir is missing: neither XDG_DATA_HOME nor HOME is set"] });
+  deepEqual(chosen, { ok: false, problems: ["--data-dir is required: neither XDG_DATA_HOME nor HOME is set"] });
 });
 
 test("contexts and command lines name the cluster unless it is the default one", () => {

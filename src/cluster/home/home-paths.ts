@@ -14,7 +14,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** As `expects` of a flag: what a good name is, if this is none. */
 export function nameExpected(name: string): string | undefined {
   if (NAME.test(name) && name.length <= NAME_LENGTH_MAX) return undefined;
-  return `a name of lower case letters, digits and dashes, at most ${NAME_LENGTH_MAX} of them`;
+  return `a name of at most ${NAME_LENGTH_MAX} lower-case letters, digits and dashes`;
 }
 
 export interface HomePaths {

@@ -52,27 +52,27 @@ for (const { title, plant, reason } of [
   {
     title: "whose runtime directories are another user's",
     plant: ({ place }) => chown(place, MALLORY, MALLORY),
-    reason: /runtime\/k8ts: it belongs to user 61234/,
+    reason: /runtime\/k8ts: it is owned by user 61234/,
   },
   {
     title: "whose runtime directory another user could have made",
     plant: ({ place }) => chmod(place, 0o1777),
-    reason: /runtime\/k8ts: it can be written by other users \(mode 01777\)/,
+    reason: /runtime\/k8ts: it is writable by other users \(mode 01777\)/,
   },
   {
     title: "whose runtime directory is another user's",
     plant: ({ runtime }) => chown(runtime, MALLORY, MALLORY),
-    reason: /it belongs to user 61234/,
+    reason: /it is owned by user 61234/,
   },
   {
     title: "that a file of another user names",
     plant: ({ runtime }) => chown(join(runtime, "home"), MALLORY, MALLORY),
-    reason: /home: it belongs to user 61234/,
+    reason: /home: it is owned by user 61234/,
   },
   {
     title: "that is another user's",
     plant: ({ home }) => chown(home, MALLORY, MALLORY),
-    reason: /\/home belongs to user 61234; run this as that user, or remove it, or name another directory with --data-dir$/,
+    reason: /\/home is owned by user 61234; run this as that user, or remove it, or choose another directory with --data-dir$/,
   },
   {
     title: "whose record is another user's",
@@ -80,7 +80,7 @@ for (const { title, plant, reason } of [
       await writeFile(join(home, "run", "cluster.json"), "{}");
       await chown(join(home, "run", "cluster.json"), MALLORY, MALLORY);
     },
-    reason: /run\/cluster.json belongs to user 61234/,
+    reason: /run\/cluster.json is owned by user 61234/,
   },
   {
     title: "whose kubeconfig everybody can write",
@@ -88,7 +88,7 @@ for (const { title, plant, reason } of [
       await writeFile(join(home, "kubeconfig"), "{}");
       await chmod(join(home, "kubeconfig"), 0o666);
     },
-    reason: /kubeconfig can be written by other users \(mode 0666\); take that right away: chmod go-w /,
+    reason: /kubeconfig is writable by other users \(mode 0666\); remove that permission: chmod go-w /,
   },
   {
     title: "whose directory of records is a link of another user",
@@ -97,7 +97,7 @@ for (const { title, plant, reason } of [
       await symlink(root, join(home, "run"));
       await lchown(join(home, "run"), MALLORY, MALLORY);
     },
-    reason: /run is a symbolic link of user 61234/,
+    reason: /run is a symbolic link owned by user 61234/,
   },
 ] satisfies readonly {
   readonly title: string;
@@ -121,7 +121,7 @@ test("a home that another user could have written is neither looked at nor opene
   const { root, environment } = await aPlace(context);
   const directory = await writeHome(join(root, "home"));
   await chmod(directory, 0o777);
-  const sentence = /^UntrustedPathError: Cannot trust .*: .*\/home can be written by other users \(mode 0777\); .*--data-dir$/;
+  const sentence = /^UntrustedPathError: Cannot trust .*: .*\/home is writable by other users \(mode 0777\); .*--data-dir$/;
   await rejects(findHome({ directory }, environment), sentence);
   await rejects(openHome({ directory }, environment), sentence);
 });

@@ -24,14 +24,14 @@ export async function removeHome(
   const [first] = mounts;
   if (first !== undefined) {
     throw new Error(
-      `Cannot delete ${directory}: ${mounts.length === 1 ? "something is" : `${mounts.length} things are`} still mounted in it, such as at ${first.path}; unmount it (umount ${first.path}) and try again`,
+      `Cannot delete ${directory}: it contains ${mounts.length === 1 ? "a mount" : `${mounts.length} mounts`}, such as ${first.path}; unmount it (umount ${first.path}) and try again`,
     );
   }
   const failed = { action: `delete ${directory}` };
   const attempt = await lockDirectory(directory).catch((error: unknown) => {
     throw explainFileError(error, failed);
   });
-  if (!("lock" in attempt)) throw new Error(`Cannot delete ${directory}: ${attempt.heldBy} uses it; stop that first`);
+  if (!("lock" in attempt)) throw new Error(`Cannot delete ${directory}: ${attempt.heldBy} holds its lock; stop that process first`);
   try {
     const names = await readdir(directory);
     const own = names.filter((name) => isOwnEntry(name) && name !== MARKER_FILE);

@@ -53,7 +53,7 @@ export async function makeRuntimeDirectory(directory: string, environment: Envir
     }
   }
   throw new Error(
-    `Cannot make a directory for sockets: ${problems.join("; ")}; set XDG_RUNTIME_DIR to a directory that only this user can write to`,
+    `Cannot create a directory for sockets: ${problems.join("; ")}; set XDG_RUNTIME_DIR to a directory that only this user can write to`,
   );
 }
 

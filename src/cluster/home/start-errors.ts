@@ -16,26 +16,26 @@ interface Advice {
   readonly remedies: readonly string[];
 }
 
-const ANOTHER_PLACE = "give another place with FLAG";
+const ANOTHER_PLACE = "choose another path with FLAG";
 
 /** By the system's code. */
 const FILE_ADVICE: Readonly<Record<string, Advice>> = {
-  EACCES: { why: "this user may not write there", remedies: [ANOTHER_PLACE, "let its owner allow it"] },
+  EACCES: { why: "this user has no write permission", remedies: [ANOTHER_PLACE, "have its owner grant it"] },
   EPERM: {
-    why: "this user may not change it, or it is immutable (lsattr shows that)",
-    remedies: [ANOTHER_PLACE, "let its owner allow it"],
+    why: "this user is not its owner, or it is immutable (see lsattr)",
+    remedies: [ANOTHER_PLACE, "have its owner change that"],
   },
-  EROFS: { why: "the file system is read-only", remedies: [ANOTHER_PLACE, "mount it for writing"] },
-  ENOSPC: { why: "no space is left on the disk", remedies: ["make room (df -h shows where)", ANOTHER_PLACE] },
-  EDQUOT: { why: "this user's share of the disk is used up", remedies: ["make room", ANOTHER_PLACE] },
-  EEXIST: { why: "it is a file and no directory", remedies: [ANOTHER_PLACE] },
-  ENOENT: { why: "it cannot be made there", remedies: [ANOTHER_PLACE] },
-  ENOTDIR: { why: "a part of the path is a file", remedies: [ANOTHER_PLACE] },
-  EISDIR: { why: "it is a directory and no file", remedies: [ANOTHER_PLACE] },
-  ENAMETOOLONG: { why: "the path, or a name in it, is too long", remedies: ["give a shorter one with FLAG"] },
-  ELOOP: { why: "a link in the path leads back to itself", remedies: [ANOTHER_PLACE] },
-  EMFILE: { why: "this process has too many files open", remedies: ["raise the limit (ulimit -n)"] },
-  ENFILE: { why: "this machine has too many files open", remedies: ["raise its limit (fs.file-max)"] },
+  EROFS: { why: "the file system is read-only", remedies: [ANOTHER_PLACE, "remount it read-write"] },
+  ENOSPC: { why: "no space is left on the disk", remedies: ["free some (see df -h)", ANOTHER_PLACE] },
+  EDQUOT: { why: "the disk quota is exceeded", remedies: ["free some space", ANOTHER_PLACE] },
+  EEXIST: { why: "it is a file, not a directory", remedies: [ANOTHER_PLACE] },
+  ENOENT: { why: "it cannot be created there", remedies: [ANOTHER_PLACE] },
+  ENOTDIR: { why: "a component of the path is not a directory", remedies: [ANOTHER_PLACE] },
+  EISDIR: { why: "it is a directory, not a file", remedies: [ANOTHER_PLACE] },
+  ENAMETOOLONG: { why: "the path, or a name in it, is too long", remedies: ["choose a shorter one with FLAG"] },
+  ELOOP: { why: "the path contains a symbolic link loop", remedies: [ANOTHER_PLACE] },
+  EMFILE: { why: "this process has too many open files", remedies: ["raise the limit (ulimit -n)"] },
+  ENFILE: { why: "this machine has too many open files", remedies: ["raise the limit (sysctl fs.file-max)"] },
 };
 
 export function explainFileError(error: unknown, { action, flag }: FileAction): unknown {
@@ -60,9 +60,9 @@ function meantPath({ path, dest }: NodeJS.ErrnoException & { readonly dest?: str
 /** Of whoever only wants to look at a cluster, stop it or remove it. It may be another user's. */
 export function explainForeignHome(error: unknown, directory: string): unknown {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
-  if (code !== "EACCES" && code !== "EPERM") return explainFileError(error, { action: `look into ${directory}`, flag: "--data-dir" });
-  const advice = "run this as the user whose cluster it is, or with sudo, or name another with --name or --data-dir";
-  return new Error(`Cannot look into ${directory}: this user may not; ${advice}`, { cause: error });
+  if (code !== "EACCES" && code !== "EPERM") return explainFileError(error, { action: `access ${directory}`, flag: "--data-dir" });
+  const advice = "run this as the owner of the cluster or with sudo, or choose another cluster with --name or --data-dir";
+  return new Error(`Cannot access ${directory}: permission denied; ${advice}`, { cause: error });
 }
 
 /** Where something is missing or there already in a home that was made, these say nothing of the home. */

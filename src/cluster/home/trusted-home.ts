@@ -18,7 +18,7 @@ export async function checkTrustedHome(directory: string, environment: Environme
       await checkTrustedEntries(each, options).catch(ifMissing);
   } catch (error) {
     if (!(error instanceof UntrustedPathError)) throw error;
-    const remedy = `${error.remedy}, or name another directory with --data-dir`;
+    const remedy = `${error.remedy}, or choose another directory with --data-dir`;
     throw new UntrustedPathError(directory, { why: error.why.replace(/^it /, `${error.path} `), remedy });
   }
 }

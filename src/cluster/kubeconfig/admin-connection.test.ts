@@ -49,30 +49,38 @@ test("the administrator's connection is the same after kubectl has rewritten the
 });
 
 for (const { title, text, why } of [
-  { title: "an exec plugin", text: changed({ user: { exec: { command: "/tmp/x" } } }), why: 'it has "exec", which k8ts does not write' },
-  { title: "an auth provider", text: changed({ user: { "auth-provider": {} } }), why: 'it has "auth-provider"' },
-  { title: "a token file", text: changed({ user: { tokenFile: "/etc/shadow" } }), why: 'it has "tokenFile"' },
-  { title: "a client key file", text: changed({ user: { "client-key": "/root/.ssh/id" } }), why: 'it has "client-key"' },
-  { title: "a password", text: changed({ user: { username: "a", password: "b" } }), why: 'it has "username", "password"' },
-  { title: "a proxy", text: changed({ cluster: { "proxy-url": "http://192.0.2.1" } }), why: 'it has "proxy-url"' },
-  { title: "an authority file", text: changed({ cluster: { "certificate-authority": "/etc/x" } }), why: 'it has "certificate-authority"' },
+  {
+    title: "an exec plugin",
+    text: changed({ user: { exec: { command: "/tmp/x" } } }),
+    why: 'it contains "exec", which k8ts does not write',
+  },
+  { title: "an auth provider", text: changed({ user: { "auth-provider": {} } }), why: 'it contains "auth-provider"' },
+  { title: "a token file", text: changed({ user: { tokenFile: "/etc/shadow" } }), why: 'it contains "tokenFile"' },
+  { title: "a client key file", text: changed({ user: { "client-key": "/root/.ssh/id" } }), why: 'it contains "client-key"' },
+  { title: "a password", text: changed({ user: { username: "a", password: "b" } }), why: 'it contains "username", "password"' },
+  { title: "a proxy", text: changed({ cluster: { "proxy-url": "http://192.0.2.1" } }), why: 'it contains "proxy-url"' },
+  {
+    title: "an authority file",
+    text: changed({ cluster: { "certificate-authority": "/etc/x" } }),
+    why: 'it contains "certificate-authority"',
+  },
   {
     title: "no verification of the server",
     text: changed({ cluster: { "insecure-skip-tls-verify": true } }),
-    why: 'it has "insecure-skip',
+    why: 'it contains "insecure-skip',
   },
-  { title: "another host", text: written("https://192.0.2.1:6443"), why: "its server is not an https address of this machine" },
-  { title: "a host name", text: written("https://127.0.0.1.example.com"), why: "its server is not an https address of this machine" },
-  { title: "plain HTTP", text: written("http://127.0.0.1:6443"), why: "its server is not an https address of this machine" },
-  { title: "two users", text: written().replace('"users": [', '"users": [{}, '), why: "it has not exactly one user" },
-  { title: "no cluster", text: "clusters: []", why: "it has not exactly one cluster" },
-  { title: "a key that repeats", text: written().replace('"users"', '"users": [], "users"'), why: "it has not exactly one cluster" },
-  { title: "half a text", text: written().slice(0, 100), why: "it has not exactly one cluster" },
+  { title: "another host", text: written("https://192.0.2.1:6443"), why: "its server is not an https URL of this machine" },
+  { title: "a host name", text: written("https://127.0.0.1.example.com"), why: "its server is not an https URL of this machine" },
+  { title: "plain HTTP", text: written("http://127.0.0.1:6443"), why: "its server is not an https URL of this machine" },
+  { title: "two users", text: written().replace('"users": [', '"users": [{}, '), why: "it must contain exactly one user" },
+  { title: "no cluster", text: "clusters: []", why: "it must contain exactly one cluster" },
+  { title: "a key that repeats", text: written().replace('"users"', '"users": [], "users"'), why: "it must contain exactly one cluster" },
+  { title: "half a text", text: written().slice(0, 100), why: "it must contain exactly one cluster" },
 ]) {
   test(`a kubeconfig in the home with ${title} is refused`, () => {
     throws(
       () => connect(text),
-      (error: Error) => error.message.startsWith(`Cannot use ${PATH}: ${why}`) && error.message.endsWith("which writes the file anew"),
+      (error: Error) => error.message.startsWith(`Cannot use ${PATH}: ${why}`) && error.message.endsWith("which rewrites the file"),
     );
   });
 }

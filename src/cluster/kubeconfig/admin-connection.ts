@@ -22,15 +22,15 @@ export interface AdminKubeconfig {
 /** Throws an error that names the file, what in it is refused, and the remedy. */
 export function adminConnection({ path, text, isOwnAddress }: AdminKubeconfig): ConnectionConfig {
   const refuse = (why: string): never => {
-    throw new Error(`Cannot use ${path}: ${why}; start the cluster again, which writes the file anew`);
+    throw new Error(`Cannot use ${path}: ${why}; restart the cluster, which rewrites the file`);
   };
-  const cluster = onlyEntry(text, "clusters", "cluster") ?? refuse("it has not exactly one cluster");
-  const user = onlyEntry(text, "users", "user") ?? refuse("it has not exactly one user");
+  const cluster = onlyEntry(text, "clusters", "cluster") ?? refuse("it must contain exactly one cluster");
+  const user = onlyEntry(text, "users", "user") ?? refuse("it must contain exactly one user");
   const strange = [...strangeKeys(cluster, CLUSTER_KEYS), ...strangeKeys(user, USER_KEYS)];
-  if (strange.length > 0) refuse(`it has ${strange.join(", ")}, which k8ts does not write`);
+  if (strange.length > 0) refuse(`it contains ${strange.join(", ")}, which k8ts does not write`);
   const { server } = cluster;
   const host = typeof server === "string" ? hostOf(server) : undefined;
-  if (typeof server !== "string" || host === undefined || !isOwnAddress(host)) refuse("its server is not an https address of this machine");
+  if (typeof server !== "string" || host === undefined || !isOwnAddress(host)) refuse("its server is not an https URL of this machine");
   const data = (entry: Entry, key: string): string => decoded(entry[key]) ?? refuse(`it has no ${key}`);
   return {
     server: server as string,

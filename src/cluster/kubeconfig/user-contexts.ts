@@ -49,8 +49,8 @@ export async function putContext(home: ClusterHome, { files, entry, environment,
 
 function forgottenText(path: string): string {
   return (
-    `${path} has this cluster's context from an earlier start, and k8ts reset will not take it out any more: ` +
-    `only ${CONTEXT_PLACES_MAX} such files are remembered`
+    `${path} contains this cluster's context from an earlier start, which k8ts reset will not remove: ` +
+    `only ${CONTEXT_PLACES_MAX} such files are tracked`
   );
 }
 

@@ -68,7 +68,7 @@ test("a file to which nobody may write is left alone, also by root", async (cont
   await chmod(path, 0o444);
   await rejects(
     change(path, () => "new"),
-    /^Error: Cannot change .*config: nobody may write to it; allow it \(chmod u\+w .*config\), or give another file with --kubeconfig$/,
+    /^Error: Cannot change .*config: it is read-only; make it writable \(chmod u\+w .*config\), or use another file with --kubeconfig$/,
   );
   deepEqual([await readFile(path, "utf8"), (await stat(path)).mode & 0o777], ["old", 0o444]);
   equal(await change(path, (text) => text), false);
@@ -79,7 +79,7 @@ test("a text that is not understood is told, and nothing is changed", async (con
   await writeFile(path, "clusters: [");
   await rejects(
     change(path, (text) => new YamlDraft(text).toString()),
-    /^Error: Cannot change .*config: it cannot be understood: line 1: .*; correct it, or give another file with --kubeconfig$/,
+    /^Error: Cannot change .*config: it cannot be parsed: line 1: .*; correct it, or use another file with --kubeconfig$/,
   );
   equal(await readFile(path, "utf8"), "clusters: [");
   deepEqual(await readdir(join(path, "..")), ["config"]);
@@ -96,7 +96,7 @@ test("a lock that stays is told with what to do, and is not taken away", async (
   await writeFile(`${path}.lock`, "");
   await rejects(
     change(path, () => "x"),
-    /another program is changing it, as .*config\.lock says; if none is, remove that file/,
+    /another program holds its lock .*config\.lock; if no program is changing it, remove the lock file/,
   );
   deepEqual(await readdir(join(path, "..")), ["config.lock"]);
 });
@@ -106,7 +106,7 @@ test("a directory in place of the file is told as such", async (context) => {
   await mkdir(path);
   await rejects(
     change(path, () => "x"),
-    /^Error: Cannot change .*config: it is a directory and no file; give another place with --kubeconfig$/,
+    /^Error: Cannot change .*config: it is a directory, not a file; choose another path with --kubeconfig$/,
   );
 });
 
@@ -122,7 +122,7 @@ test("a file that another user has planted in a shared directory does not get th
   await chown(path, MALLORY, MALLORY);
   await rejects(
     change(path, () => "key"),
-    /^Error: Cannot change .*config: it belongs to user 61234, who would get the administrator's key; remove it, or give another file/,
+    /^Error: Cannot change .*config: it is owned by user 61234, who could read the administrator's key; remove it, or use another file/,
   );
   equal(await readFile(path, "utf8"), "planted");
 
@@ -131,7 +131,7 @@ test("a file that another user has planted in a shared directory does not get th
   await lchown(link, MALLORY, MALLORY);
   await rejects(
     change(link, () => "key"),
-    /link: it is a symbolic link of user 61234/,
+    /link: it is a symbolic link owned by user 61234/,
   );
   deepEqual((await readdir(directory)).toSorted(), ["config", "link"]);
 });

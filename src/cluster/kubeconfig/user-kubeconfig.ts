@@ -51,12 +51,9 @@ export async function changeKubeconfig(path: string, clock: Clock, change: Chang
     }
   } catch (error) {
     if (error instanceof YamlError)
-      throw new Error(
-        `Cannot change ${path}: it cannot be understood: ${error.message}; correct it, or give another file with --kubeconfig`,
-        {
-          cause: error,
-        },
-      );
+      throw new Error(`Cannot change ${path}: it cannot be parsed: ${error.message}; correct it, or use another file with --kubeconfig`, {
+        cause: error,
+      });
     throw explainFileError(error, { action: `change ${path}`, flag: "--kubeconfig" });
   }
 }
@@ -72,10 +69,10 @@ async function checkNotPlanted(path: string): Promise<void> {
     if (found === undefined) continue;
     const owners = [process.geteuid?.() ?? found.uid, 0, (await stat(dirname(each))).uid];
     if (owners.includes(found.uid)) continue;
-    const what = found.isSymbolicLink() ? "is a symbolic link of" : "belongs to";
+    const what = found.isSymbolicLink() ? "is a symbolic link owned by" : "is owned by";
     throw new Error(
-      `Cannot change ${path}: ${each === path ? "it" : each} ${what} user ${found.uid}, who would get the administrator's key; ` +
-        `remove it, or give another file with --kubeconfig`,
+      `Cannot change ${path}: ${each === path ? "it" : each} ${what} user ${found.uid}, who could read the administrator's key; ` +
+        `remove it, or use another file with --kubeconfig`,
     );
   }
 }
@@ -89,7 +86,7 @@ async function changeLocked(path: string, change: Change): Promise<boolean> {
   // To root, and to who may write to the directory, that would be no hindrance; but somebody has meant it.
   if (found !== undefined && (found.mode & WRITABLE) === 0)
     throw new Error(
-      `Cannot change ${path}: nobody may write to it; allow it (chmod u+w ${target}), or give another file with --kubeconfig`,
+      `Cannot change ${path}: it is read-only; make it writable (chmod u+w ${target}), or use another file with --kubeconfig`,
     );
   await writePrivateText(target, after);
   if (found === undefined) return true;
@@ -126,7 +123,9 @@ async function takeLock(path: string, clock: Clock): Promise<void> {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
     if (clock.monotonic() >= giveUpMs)
-      throw new Error(`Cannot change ${path}: another program is changing it, as ${lockOf(path)} says; if none is, remove that file`);
+      throw new Error(
+        `Cannot change ${path}: another program holds its lock ${lockOf(path)}; if no program is changing it, remove the lock file`,
+      );
     await clock.sleep(LOCK_RETRY_MS);
   }
 }

@@ -52,7 +52,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     await cluster.kill();
     await cluster.up("--simulated-nodes", "1");
 
-    await cluster.says(/^1 Pod runs without a k8ts, and is stopped$/);
+    await cluster.says(/^stopping 1 orphaned Pod of an earlier run$/);
     equal(await noted(), "started\nasked\n");
     deepEqual(
       (await left()).filter((one) => !one.includes("launcher.js")),
@@ -68,7 +68,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     const { stdout, stderr, exitCode } = await cluster.k8ts("down");
 
     deepEqual([exitCode, stderr], [0, ""]);
-    match(stdout, /^1 Pod runs without a k8ts, and is stopped\n( {2}still waiting for: .*\n)* {2}pods stopped +[\d.]+ m?s\n/);
+    match(stdout, /^stopping 1 orphaned Pod of an earlier run\n( {2}still waiting for: .*\n)* {2}stopped Pods +[\d.]+ m?s\n/);
     equal(await noted(), "started\nasked\nstarted\nasked\n");
     deepEqual(await left(), []);
   });
@@ -80,7 +80,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     const { stdout, stderr, exitCode } = await cluster.k8ts("down");
 
     deepEqual([exitCode, stderr], [0, ""]);
-    match(stdout, /^1 Pod runs without a k8ts, and is stopped\n( {2}still waiting for: .*\n)* {2}pods stopped /);
+    match(stdout, /^stopping 1 orphaned Pod of an earlier run\n( {2}still waiting for: .*\n)* {2}stopped Pods /);
     equal(await noted(), "started\nasked\n".repeat(3));
     deepEqual(await left(), []);
   });
@@ -97,7 +97,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     deepEqual([exitCode, stderr], [0, ""]);
     match(
       stdout,
-      /^Pods that are left are killed without time to end: their containerd is gone, and another does not start \(.+\)\nRemoved /,
+      /^Orphaned Pods are killed without a grace period: their containerd has exited and does not start again \(.+\)\nCleaned up: /,
     );
     equal(await noted(), `${"started\nasked\n".repeat(3)}started\n`);
     deepEqual(await left(), []);

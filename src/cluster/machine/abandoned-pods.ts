@@ -37,10 +37,10 @@ export async function stopPodsOfOthers(options: AbandonedPodsOptions): Promise<v
   if (keep !== undefined) return;
   try {
     const removed = await removeContainers(home, clock);
-    if (removed.length > 0) steps.note(`  removed what was left: ${removed.join(", ")}`);
+    if (removed.length > 0) steps.note(`  cleaned up: ${removed.join(", ")}`);
   } catch (error) {
     // Without the right to look, or the programs for it, there is nothing that this user could have left.
-    log.debug("Cannot look for what containers left", { error });
+    log.debug("Looking for orphaned containers failed", { error });
   }
 }
 
@@ -58,7 +58,7 @@ export async function stopAbandonedPods(options: AbandonedPodsOptions): Promise<
     await containerd.stop();
   } catch (error) {
     const [sentence = ""] = (error as Error).message.split("\n");
-    steps.note(`Pods that are left are killed without time to end: their containerd is gone, and another does not start (${sentence})`);
+    steps.note(`Orphaned Pods are killed without a grace period: their containerd has exited and does not start again (${sentence})`);
   }
 }
 
@@ -67,11 +67,11 @@ async function stopIn(endpoint: string, options: AbandonedPodsOptions): Promise<
   const count = await countRunningPods({ home, endpoint, clock, log });
   if (count === 0) return;
   if (count !== undefined) {
-    steps.note(`${count === 1 ? "1 Pod runs" : `${count} Pods run`} without a k8ts, and ${count === 1 ? "is" : "are"} stopped`);
-    await steps.step("pods stopped", () => stopMachinePods({ home, endpoint, clock, log }));
+    steps.note(`stopping ${count === 1 ? "1 orphaned Pod" : `${count} orphaned Pods`} of an earlier run`);
+    await steps.step("stopped Pods", () => stopMachinePods({ home, endpoint, clock, log }));
   } else if (await hasProcesses(options)) {
-    const what = keep === undefined ? "Pods that are left are killed without time to end" : "Pods of an earlier start still run";
-    steps.note(`${what}: the container runtime that they are in, ${endpoint}, does not answer`);
+    const what = keep === undefined ? "Orphaned Pods are killed without a grace period" : "Pods of an earlier run are still running";
+    steps.note(`${what}: their container runtime at ${endpoint} does not respond`);
   }
 }
 

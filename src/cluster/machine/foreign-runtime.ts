@@ -42,7 +42,7 @@ export async function leaveForeignRuntime(
   if (endpoint === undefined) return [];
   const directory = await removeForeignConfiguration(options.home);
   if (isForGood) await clear(endpoint, options);
-  return directory === undefined ? [] : [`its network's configuration in ${directory}`];
+  return directory === undefined ? [] : [`its network configuration in ${directory}`];
 }
 
 async function clear(endpoint: string, { home, environment, clock, log }: ForeignRuntimeOptions): Promise<void> {
@@ -52,7 +52,7 @@ async function clear(endpoint: string, { home, environment, clock, log }: Foreig
     await untilReady(endpoint, clock);
   } catch (error) {
     // Another cluster's does as well; a runtime that does not answer is told of by who asks next.
-    log.debug("Cannot give a container runtime a network", { endpoint, error });
+    log.debug("Configuring a network for the container runtime failed", { endpoint, error });
   }
   await stopMachinePods({ home, endpoint, clock, log, isForGood: true });
   await network?.remove();

@@ -106,7 +106,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     await containerd.kill();
     const { exitCode, stdout } = await machine.k8ts("down");
     equal(exitCode, 0);
-    ok(stdout.includes(`its network's configuration in ${containerd.cniConfigDirectory}\n`), stdout);
+    ok(stdout.includes(`its network configuration in ${containerd.cniConfigDirectory}\n`), stdout);
     deepEqual(await there(), NOTHING);
 
     await up();
@@ -139,7 +139,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     equal(
       stderr.trim(),
       `Error: Cannot use the container runtime at ${containerd.endpoint}: it has the Pod network of the cluster "default" in ` +
-        `${machine.home()}, and has only one; "k8ts down" takes that away, or give another endpoint`,
+        `${machine.home()}; remove that with "k8ts down", or choose another endpoint`,
     );
   });
 
@@ -160,7 +160,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     await choice.stop?.();
     equal(choice.isOwn, true);
     deepEqual(notes, [
-      `  the container runtime at ${containerd.endpoint} is not used: it has the Pod network of the cluster "default" in ${machine.home()}`,
+      `  not using the container runtime at ${containerd.endpoint}: it has the Pod network of the cluster "default" in ${machine.home()}`,
     ]);
   });
 

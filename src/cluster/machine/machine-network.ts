@@ -70,7 +70,7 @@ export async function takenBy(endpoint: string, options: MachineNetworkOptions):
 
 export function takenError(endpoint: string, { has, stop }: TakenRuntime): Error {
   return new Error(
-    `Cannot use the container runtime at ${endpoint}: it has ${has}, and has only one; "${stop}" takes that away, or give another endpoint`,
+    `Cannot use the container runtime at ${endpoint}: it can have only one Pod network, and has ${has}; remove that with "${stop}", or choose another endpoint`,
   );
 }
 

@@ -35,10 +35,10 @@ export async function startMachineNode(
   const opened = { endpoint: machine.endpoint, owner: machineOwner(home), clock, log, observer: metrics };
   const runtime = starting.use(await openCriRuntime(opened));
   const parts = { runtime, machine, metrics };
-  const node = starting.use(await steps.step(`node ${nodeName} registered`, () => startNode(options, context, parts)));
-  starting.defer(() => steps.step("pods stopped", () => node.stopPods({ graceMs: STOP_GRACE_MS })));
+  const node = starting.use(await steps.step(`registered node ${nodeName}`, () => startNode(options, context, parts)));
+  starting.defer(() => steps.step("stopped Pods", () => node.stopPods({ graceMs: STOP_GRACE_MS })));
   const owned = starting.move();
-  return { description: `${nodeName}, on ${choice.name} ${choice.version}`, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { description: `${nodeName} (${choice.name} ${choice.version})`, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 function startNode(
@@ -73,5 +73,5 @@ const MEGABYTE = 1e6;
 /** "  pulling docker.io/library/nginx:1: 12.4 of 67.3 MB" */
 export function pullLine(image: string, { bytes, totalBytes }: PullProgress): string {
   const megabytes = (count: number): string => (count / MEGABYTE).toFixed(1);
-  return `  pulling ${image}: ${megabytes(bytes)} of ${megabytes(Math.max(bytes, totalBytes))} MB`;
+  return `  pulling image ${image}: ${megabytes(bytes)} of ${megabytes(Math.max(bytes, totalBytes))} MB`;
 }

@@ -43,7 +43,7 @@ export async function findRuntime(options: MachineOptions): Promise<RuntimeChoic
   const taken = await takenBy(choice.endpoint, options);
   if (taken === undefined) return choice;
   if (asked !== undefined) throw takenError(choice.endpoint, taken);
-  steps.note(`  the container runtime at ${choice.endpoint} is not used: it has ${taken.has}`);
+  steps.note(`  not using the container runtime at ${choice.endpoint}: it has ${taken.has}`);
   return findRuntime({ ...options, sockets: sockets.filter((socket) => `unix://${socket}` !== choice.endpoint) });
 }
 
@@ -66,7 +66,7 @@ export type PodNetworkPart = MachineNetwork & AsyncDisposable;
 export async function preparePodNetwork(choice: FoundRuntime, options: MachineOptions): Promise<PodNetworkPart> {
   const { home, steps, clock } = options;
   if (!choice.isOwn) await clock.external(rememberRuntime(home, choice.endpoint));
-  const network = await steps.step("pod network ready", () => clock.external(startNetwork(choice, options)));
+  const network = await steps.step("configured Pod network", () => clock.external(startNetwork(choice, options)));
   return { ...network, [Symbol.asyncDispose]: () => network.remove() };
 }
 
@@ -76,9 +76,9 @@ export async function prepareMachine(choice: FoundRuntime, network: MachineNetwo
   const { endpoint, isOwn, stop } = choice;
   if (stop !== undefined) {
     const keeper = new ContainerdKeeper({ ...ownContainerd(options), stop, tell: (line) => steps.note(line) });
-    starting.defer(() => steps.step("containerd stopped", () => keeper.stop()));
+    starting.defer(() => steps.step("stopped containerd", () => keeper.stop()));
   }
-  await steps.step("pause image ready", () =>
+  await steps.step("loaded pause image", () =>
     ensureSandboxImage({ endpoint, isOwn, tell: (sentence) => steps.note(`  ${sentence}`), clock }),
   );
   const { podCidr } = network;

@@ -31,7 +31,7 @@ export async function countRunningPods({ home, endpoint, clock, log }: StopMachi
     const pods = await runtime.list();
     return pods.filter(({ state, containers }) => state === "ready" || containers.some((one) => one.state.is === "running")).length;
   } catch (error) {
-    log.debug("A container runtime does not answer", { endpoint, error });
+    log.debug("The container runtime does not respond", { endpoint, error });
     return undefined;
   }
 }
@@ -45,6 +45,6 @@ export async function stopMachinePods({ home, endpoint, clock, log, isForGood = 
     await removeCgroup(machineCgroup(home));
   } catch (error) {
     // With its causes the error would say the same several times.
-    log.warn("Cannot stop the Pods that are left", { endpoint, reason: (error as Error).message });
+    log.warn("Stopping orphaned Pods failed", { endpoint, reason: (error as Error).message });
   }
 }

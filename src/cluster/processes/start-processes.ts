@@ -73,7 +73,7 @@ export async function startProcesses(
   const problem = network === undefined ? undefined : podAccessProblem(serving);
   if (problem !== undefined) steps.note(`  warning: ${problem}`);
   const server = await supervise(
-    "API server ready",
+    "started API server",
     await apiServerPart({ ...options, apiServer: { ...options.apiServer, serving } }, context),
   );
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
@@ -82,8 +82,8 @@ export async function startProcesses(
   const node = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   await markFirstNode(node === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
-  const controllers = await supervise("controllers ready", controllersPart(options, context));
-  const scheduler = await supervise("scheduler ready", schedulerPart(options, context));
+  const controllers = await supervise("started controllers", controllersPart(options, context));
+  const scheduler = await supervise("started scheduler", schedulerPart(options, context));
   const owned = starting.move();
   return {
     get list() {
@@ -94,7 +94,7 @@ export async function startProcesses(
         { name: "scheduler", description: profiles.map(({ schedulerName }) => schedulerName).join(", "), ...processOf(scheduler) },
         ...(node === undefined || runtime === undefined
           ? []
-          : [{ name: "node", description: `${options.nodeName}, on ${runtime.name} ${runtime.version}`, ...processOf(node) }]),
+          : [{ name: "node", description: `${options.nodeName} (${runtime.name} ${runtime.version})`, ...processOf(node) }]),
         ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
       ];
     },
@@ -177,7 +177,7 @@ function schedulerPart(options: UpOptions, { held: { home } }: StartClusterConte
 }
 
 /** It acts, or another does and it stands by. */
-const STANDS = /^(acting as |controllers for .*, standing for |scheduler for .*, standing for )/;
+const STANDS = /^(active as |(?:controllers|scheduler) for .*, leader election with )/;
 
 function election({ store }: UpOptions): readonly string[] {
   return store.driver === "etcd" ? [] : ["--leader-elect=false"];
@@ -249,10 +249,10 @@ async function startNode(
   owner.defer(() => renewal.stop());
   // Found only if the kubelet could not see to it.
   owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
-  return supervise(`node ${nodeName} registered`, {
+  return supervise(`registered node ${nodeName}`, {
     name: "kubelet",
     logFile: partLog(home, "kubelet"),
-    ready: /^node .* listening on port \d+$/,
+    ready: /^registered node .* listening on port \d+$/,
     stopOrder: STOP_PODS_ORDER,
     stopWithinMs: STOP_GRACE_MS + STOP_WITHIN_MS,
     async words() {
@@ -277,10 +277,10 @@ async function startNodes(count: number, { options, context, door, supervise }: 
   const { home } = held;
   const { namePrefix } = fleetFor(count, { options, context });
   const directory = certificateDirectory(options);
-  return supervise(`${count === 1 ? "1 simulated node" : `${count} simulated nodes`} registered`, {
-    name: "nodes' process",
+  return supervise(`registered ${count === 1 ? "1 simulated node" : `${count} simulated nodes`}`, {
+    name: "process of the simulated nodes",
     logFile: partLog(home, "nodes"),
-    ready: /^nodes? .* listening on port \d+$/,
+    ready: /^simulated nodes? .* listening on port \d+$/,
     async words() {
       const nodeIp = reachableAddress() ?? "127.0.0.1";
       const words = [

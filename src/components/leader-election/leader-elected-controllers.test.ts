@@ -83,7 +83,7 @@ test("a start that waits for a server that does not answer can be stopped", asyn
       document: (_path, { signal } = {}) => never(signal),
     };
     const led = started(cluster, undefined, { controllers, transportFor: () => silent });
-    const refused = rejects(led.started, /stopped before it had started/);
+    const refused = rejects(led.started, /Stopped before startup had completed/);
     await cluster.settled();
 
     await stop(cluster, led);
@@ -135,7 +135,7 @@ test("managers that lose the lease and do not end say so, and show no figures", 
   });
   await driven(cluster.clock, led.started);
   await cluster.settled();
-  const told = rejects(led.stuck, /^Error: Did not end within 10 s after it was told to: deployment-controller default\/a$/);
+  const told = rejects(led.stuck, /^Error: Did not stop within 10 s after cancellation: deployment-controller default\/a$/);
 
   await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
   await cluster.clock.advance(10_000);

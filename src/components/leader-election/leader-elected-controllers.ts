@@ -17,7 +17,7 @@ export function startLedControllers(options: LedControllersOptions): LedControll
     identity: KUBE_CONTROLLER_MANAGER,
     async start(transportFor, signal) {
       const part = await startControllersPart({ ...options, transportFor, signal });
-      options.log.info("Controllers are running", { controllers: part.names });
+      options.log.info("Started controllers", { controllers: part.names });
       return part;
     },
   });

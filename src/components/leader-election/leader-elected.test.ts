@@ -95,7 +95,7 @@ function deaf(lines: string[]): Partial<LedOptions> {
   };
 }
 
-const GIVEN_UP = "Did not end within 10 s after it was told to: digging";
+const GIVEN_UP = "Did not stop within 10 s after cancellation: digging";
 
 test("work that does not end keeps nobody from stopping: it is given up, with or without an election", async () => {
   for (const election of [undefined, { lease: LEASE, identity: "a" }]) {

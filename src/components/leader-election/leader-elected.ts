@@ -67,7 +67,7 @@ function startAlone(options: LedOptions): Led {
   const acting = act(stopping.signal, () => !stopping.signal.aborted).catch(onFailed);
   const owned = new Disposables();
   owned.defer(async () => {
-    stopping.abort(new Error("It was stopped before it had started"));
+    stopping.abort(new Error("Stopped before startup had completed"));
     const inTime = new AbortController();
     void acting.then(() => inTime.abort());
     const isOver = clock.sleep(END_GRACE_MS, inTime.signal).then(
@@ -93,7 +93,7 @@ function startElected(options: LedOptions, election: Election): Led {
 
 function giveUp({ log, underWay, onGivenUp }: LedOptions): void {
   const what = underWay();
-  const error = new Error(`Did not end within ${END_GRACE_MS / 1_000} s after it was told to: ${what.join(", ") || "its start"}`);
-  log.warn("What ran does not end; it is given up", { underWay: what });
+  const error = new Error(`Did not stop within ${END_GRACE_MS / 1_000} s after cancellation: ${what.join(", ") || "startup"}`);
+  log.warn("Component does not stop; abandoning it", { underWay: what });
   onGivenUp?.(error);
 }

@@ -25,7 +25,7 @@ test("who does not lead any more writes nothing, whatever the verb, and reads on
     () => client.delete(configMaps, KEY),
     () => client.deleteCollection(configMaps, { namespace: "default" }),
   ]) {
-    await rejects(write(), (error) => isReason(error, "Conflict") && /does not lead any more/.test(error.message));
+    await rejects(write(), (error) => isReason(error, "Conflict") && /is no longer the leader/.test(error.message));
   }
   equal(await client.get(configMaps, KEY), map);
   deepEqual((await client.list(configMaps, { namespace: "default" })).items, [map]);

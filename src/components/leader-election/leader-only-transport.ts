@@ -21,7 +21,7 @@ export function leadingOnly(transport: Transport, { isLeading, leadership }: Lea
     request(request) {
       if (READS.has(request.verb)) return transport.request(request);
       // As the server says it: not worth trying again.
-      if (!isLeading()) return Promise.reject(new StatusError("Conflict", "This process does not lead any more: another one acts"));
+      if (!isLeading()) return Promise.reject(new StatusError("Conflict", "This process is no longer the leader"));
       return transport.request(leadership === undefined ? request : { ...request, leadership });
     },
   };

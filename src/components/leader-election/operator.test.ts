@@ -118,7 +118,7 @@ test("a pass that never ends keeps nobody from stopping, nor another from leadin
   const stopped = one.stop();
   await cluster.clock.advance(10_000);
   await stopped;
-  deepEqual(warnings, ["Did not end within 10 s after it was told to: deaf default/a"]);
+  deepEqual(warnings, ["Did not stop within 10 s after cancellation: deaf default/a"]);
   equal((await cluster.client.get(leases, LEASE)).spec?.holderIdentity, "one", "who gives it back says that nothing runs any more");
 
   await cluster.clock.advance(15_000);

@@ -49,7 +49,7 @@ export function selfSigned(names: readonly string[], nowMs: number): Certificate
   const authorityKey = machineMaker.newKey();
   const authority = makeAuthority(`${name}-ca`, authorityKey, machineMaker, nowMs);
   const signing = firstCertificate(authority.certificate);
-  if (signing === undefined) throw new Error(`Cannot make a certificate for ${name}: that of its authority cannot be read`);
+  if (signing === undefined) throw new Error(`Cannot issue a certificate for ${name}: the certificate of its CA cannot be read`);
   const subject = { commonName: name, organizations: [] };
   const leaf = makeLeaf({ subject, purpose: "server", names }, { certificate: signing, signer: authorityKey.signer }, machineMaker, nowMs);
   return { key: leaf.key, certificate: `${leaf.certificate.trimEnd()}\n${authority.certificate}` };

@@ -126,8 +126,8 @@ export async function findKubeletRuntime(values: KubeletFlagValues, clock: Clock
   const found = [states.indexOf("usable"), states.indexOf("forbidden")].map((index) => RUNTIME_SOCKETS[index]);
   for (const socket of found) if (socket !== undefined) return ask(`unix://${socket}`, clock);
   throw new Error(
-    `Cannot run containers: there is no container runtime at ${RUNTIME_SOCKETS.join(", ")}; ` +
-      "start one, or say where it listens with --container-runtime-endpoint",
+    `Cannot run containers: no container runtime responds at ${RUNTIME_SOCKETS.join(", ")}; ` +
+      "start one, or set --container-runtime-endpoint to its socket",
   );
 }
 
@@ -137,7 +137,7 @@ async function ask(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
     return { endpoint: `unix://${socket}`, ...(await askVersion(socket, { clock })) };
   } catch (error) {
     if (error instanceof RuntimeTooOldError) throw error;
-    const trouble = await socketTrouble(socket, { another: "give another with --container-runtime-endpoint" });
+    const trouble = await socketTrouble(socket, { another: "choose another with --container-runtime-endpoint" });
     throw new Error(`Cannot use the container runtime at ${endpoint}: ${trouble}`, { cause: error });
   }
 }

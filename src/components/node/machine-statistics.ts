@@ -56,7 +56,7 @@ async function imageNumbers({ runtime, log }: MachineNumbersOptions): Promise<Fi
     const { inodesUsed: _all, ...disk } = await diskUsage(mountPoint);
     return { ...disk, usedBytes, ...(inodesUsed === undefined ? {} : { inodesUsed }) };
   } catch (error) {
-    log.warn("Cannot find out what images take", { error });
+    log.warn("Reading the disk usage of images failed", { error });
     return undefined;
   }
 }

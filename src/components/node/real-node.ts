@@ -138,8 +138,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     server,
     async stopPods({ graceMs }) {
       await kubelet.stopPods({ graceMs });
-      if (cgroups.isOwn)
-        await removeCgroup(options.cgroupRoot).catch((error: unknown) => log.warn("Cannot remove control groups", { error }));
+      if (cgroups.isOwn) await removeCgroup(options.cgroupRoot).catch((error: unknown) => log.warn("Removing cgroups failed", { error }));
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -233,7 +232,7 @@ function cgroupsOf({ cgroupRoot: root, runtime, log }: RealNodeOptions): OwnCgro
     for (const { path } of nodeCgroups([], { root, driver, allocatable: {} })) makeCgroup(path, {});
     return { ...common, isOwn: true };
   } catch (error) {
-    log.warn("Cannot make control groups: only containers have limits, Pods as a whole have none", { error });
+    log.warn("Creating cgroups failed: limits apply to containers only, not to Pods", { error });
     return { ...common, isOwn: false };
   }
 }

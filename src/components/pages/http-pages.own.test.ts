@@ -20,8 +20,8 @@ test("pages are answered, with what they say at that moment; everything else is 
   equal(await ask(`${pages.url}/count`), "200 text/html asked 2 times");
   equal(await ask(`${pages.url}/count`, "HEAD"), "200 text/html ");
   equal(await ask(`${pages.url}/healthz`), `200 ${plain} ok`);
-  equal(await ask(`${pages.url}/constructor`), `404 ${plain} There are /count and /healthz\n`);
-  equal(await ask(`${pages.url}/count`, "POST"), `405 ${plain} Only GET is answered\n`);
+  equal(await ask(`${pages.url}/constructor`), `404 ${plain} Not found; the paths are /count and /healthz\n`);
+  equal(await ask(`${pages.url}/count`, "POST"), `405 ${plain} Only GET is supported\n`);
 });
 
 test("an address that is taken is told in one sentence, and given back when the pages end", async () => {

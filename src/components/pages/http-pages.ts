@@ -85,8 +85,8 @@ export async function startHttpPages({ host, port }: HttpAddress, pages: Pages):
 function answer({ method, url = "" }: IncomingMessage, response: ServerResponse, pages: ReadonlyMap<string, Page>): void {
   const [path = "", query = ""] = url.split("?");
   const page = pages.get(path);
-  if (method !== "GET" && method !== "HEAD") return refuse(response, { code: 405, problem: "Only GET is answered" });
-  if (page === undefined) return refuse(response, { code: 404, problem: `There are ${[...pages.keys()].join(" and ")}` });
+  if (method !== "GET" && method !== "HEAD") return refuse(response, { code: 405, problem: "Only GET is supported" });
+  if (page === undefined) return refuse(response, { code: 404, problem: `Not found; the paths are ${[...pages.keys()].join(" and ")}` });
   const text = page.text(new URLSearchParams(query));
   if (typeof text === "string") send(response, 200, { type: page.type, text });
   else refuse(response, text);

@@ -8,13 +8,13 @@ import { isLoopback } from "../../config/api-server-config.ts";
 import type { FlagSet } from "../../cli/framework/flags.ts";
 import { healthPages, parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages, type Pages } from "./http-pages.ts";
 
-const EXPECTED = "an address of this machine alone, such as 127.0.0.1:10257";
+const EXPECTED = "a loopback address such as 127.0.0.1:10257";
 
 export const metricsFlags = {
   "metrics-address": {
     type: "string",
     placeholder: "HOST:PORT",
-    doc: "Where GET /metrics answers with figures for Prometheus, GET /metrics/slis, and GET /healthz, /livez and /readyz, on this machine and without encryption. Default: nowhere.",
+    doc: "Loopback address to serve Prometheus metrics (/metrics, /metrics/slis) and health checks (/healthz, /livez, /readyz) on, without TLS. Default: disabled.",
     expects: (text: string) => (loopbackAddress(text) === undefined ? EXPECTED : undefined),
   },
 } as const satisfies FlagSet;
@@ -44,7 +44,7 @@ function masterStatus({ name, isLeading }: NonNullable<MetricsPagesOptions["elec
   return {
     name: "leader_election_master_status",
     type: "gauge",
-    help: "Whether this process leads by the lease of this name (1) or stands by (0)",
+    help: "Whether this process is the leader (1) or on standby (0), by name of the Lease",
     samples: [{ labels: { name }, value: isLeading() ? 1 : 0 }],
   };
 }

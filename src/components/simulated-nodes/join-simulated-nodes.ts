@@ -112,9 +112,9 @@ export async function tryJoining(transport: HttpsTransport, { fleet, mayTakeOver
 }
 
 const ANOTHER_NAME =
-  "the cluster has a node of this name that is not simulated; give others with --name-prefix, or, if it is gone, make it one with --take-over";
+  "the cluster has a node of this name that is not simulated; choose other names with --name-prefix, or, if its kubelet no longer runs, convert it with --take-over";
 const MORE_RIGHTS =
-  "give the kubeconfig of an administrator, or of somebody who may list and watch nodes and pods and impersonate users and groups";
+  "use the kubeconfig of an administrator, or of a user that may list and watch nodes and pods and impersonate users and groups";
 
 function isReal(runtimeVersion = ""): boolean {
   return runtimeVersion !== "" && runtimeVersion !== SIMULATED_VERSION;

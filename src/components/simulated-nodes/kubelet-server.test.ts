@@ -40,10 +40,13 @@ for (const [path, expected] of [
       String.raw`cannot attach to container \"main\" in pod \"web\": it is simulated and has no process; use kubectl logs --follow or kubectl exec`,
     ],
   ],
-  ["/portForward/default/web", ["node-1", 400, String.raw`cannot forward ports of pod \"web\": it is simulated and nothing listens in it`]],
-  ["/pods", ["", 501, "cannot do proxy on a simulated node: what is simulated has no network"]],
-  ["/stats/summary", ["", 501, "cannot do proxy on a simulated node: what is simulated has no network"]],
-  ["/nothing", ["", 501, "cannot do proxy on a simulated node: what is simulated has no network"]],
+  [
+    "/portForward/default/web",
+    ["node-1", 400, String.raw`cannot forward ports of pod \"web\": it is simulated and has no listening sockets`],
+  ],
+  ["/pods", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
+  ["/stats/summary", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
+  ["/nothing", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
 ] as const) {
   test(`of ${path} it is known who answers, or in what words it is refused`, () => deepEqual(shown(chosen(path)), expected));
 }

@@ -181,12 +181,12 @@ for (const { title, call, words } of [
   {
     title: "forwarding of ports",
     call: callOf("portforward"),
-    words: /^Error: cannot forward ports of pod "[^"]*": it is simulated and nothing listens in it$/,
+    words: /^Error: cannot forward ports of pod "[^"]*": it is simulated and has no listening sockets$/,
   },
   {
     title: "a proxy",
     call: callOf("proxy", { target: { is: "server", scheme: "http", host: "10.0.0.1", port: 80 } }),
-    words: /cannot connect to 10\.0\.0\.1:80: what is simulated has no network/,
+    words: /cannot connect to 10\.0\.0\.1:80: simulated Pods and nodes have no network/,
   },
 ]) {
   test(`${title} is refused`, async () => {

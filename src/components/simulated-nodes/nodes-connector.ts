@@ -85,7 +85,7 @@ function text(code: number, message: string): ExchangeAnswer {
 /** Whatever `run` is refused with is told in the WebSocket: see exec-channels.ts. */
 function channels({ offer, switching, options }: ConnectionCall, run: ExecRun): ExchangeAnswer {
   if (offer === undefined && switching !== undefined)
-    throw badRequest(`unable to upgrade to ${JSON.stringify(switching.protocol)}: of simulated Pods only WebSockets are spoken`);
+    throw badRequest(`unable to upgrade to ${JSON.stringify(switching.protocol)}: simulated Pods support only WebSockets`);
   const offered = offer?.protocols ?? [];
   const protocol = chooseProtocol(offered);
   if (protocol === undefined)
@@ -117,7 +117,7 @@ function noAttaching({ pod = NO_POD, container = "" }: KubeletTarget): Error {
 }
 
 function noWayTo(subresource: string, target: ConnectionTarget): string {
-  if (target.is === "server") return `cannot connect to ${target.host}:${target.port}: what is simulated has no network`;
+  if (target.is === "server") return `cannot connect to ${target.host}:${target.port}: simulated Pods and nodes have no network`;
   if (subresource === "portforward") return noPortsWords(target.pod?.name ?? "");
   return noNetworkWords(`${subresource} on node "${target.node.name}"`);
 }

@@ -38,7 +38,7 @@ export function nodesConfig(wanted: number | NodesOptions = {}, before?: NodesCo
   const given = typeof wanted === "number" ? { count: wanted } : wanted;
   const { count = DEFAULT_COUNT, ...options } = given.count === undefined ? { ...before, ...given } : given;
   if (Number.isSafeInteger(count) && count >= 0) return { ...options, count };
-  throw new RangeError(`Cannot start ${count} nodes: give a whole number from 0 on`);
+  throw new RangeError(`Cannot start ${count} nodes: the number must be an integer of 0 or more`);
 }
 
 const DEFAULT_COUNT = 1;
@@ -114,7 +114,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
 
 function known(fleet: SimulatedNodes, name: string): string {
   if (fleet.names.includes(name)) return name;
-  throw new Error(`There is no simulated node "${name}": there are ${fleet.names.join(", ") || "none"}`);
+  throw new Error(`Simulated node "${name}" does not exist: there are ${fleet.names.join(", ") || "none"}`);
 }
 
 /** The kubelet that has the Pod. Throws if none has. */
@@ -122,6 +122,6 @@ export function kubeletOf(part: NodesPart, { metadata, spec }: Pod): Kubelet {
   const nodeName = spec?.nodeName ?? "";
   if (nodeName === "") throw new Error(`pod ${metadata.name} does not have a host assigned`);
   const kubelet = part.kubelet(nodeName);
-  if (kubelet === undefined) throw new Error(`Cannot reach node ${nodeName}: it does not run`);
+  if (kubelet === undefined) throw new Error(`Cannot reach node ${nodeName}: it is not running`);
   return kubelet;
 }

@@ -10,10 +10,10 @@ export function noAttachingWords({ pod, container }: SimulatedContainerName): st
 }
 
 export function noPortsWords(pod: string): string {
-  return `cannot forward ports of pod "${pod}": it is simulated and nothing listens in it`;
+  return `cannot forward ports of pod "${pod}": it is simulated and has no listening sockets`;
 }
 
 /** `what`: "proxy on node \"node-0\"". */
 export function noNetworkWords(what: string): string {
-  return `cannot do ${what}: what is simulated has no network`;
+  return `cannot handle ${what}: simulated Pods and nodes have no network`;
 }

@@ -149,7 +149,7 @@ export function explainEnd(end: WatchEnd, { prefix, after }: { readonly prefix: 
     case "closed":
       return new StoreError("Unavailable", `The watch of ${JSON.stringify(prefix)} ended: the API server has stopped`);
     case "slow":
-      return new StoreError("Unavailable", `The watch of ${JSON.stringify(prefix)} ended: its output was read too slowly; watch again`);
+      return new StoreError("Unavailable", `The watch of ${JSON.stringify(prefix)} was closed: the client read too slowly; watch again`);
     case "compacted":
       return compacted(after, end.compactedRevision);
     case "failed":

@@ -14,19 +14,19 @@ for (const { it, name, content, message } of [
     it: "that is missing",
     name: "ca",
     content: undefined,
-    message: /Cannot read .*ca\.pem: there is no such file; give a file that this user can read with --etcd-cafile$/,
+    message: /Cannot read .*ca\.pem: the file does not exist; set --etcd-cafile to a readable file$/,
   },
   {
     it: "without a certificate",
     name: "ca",
     content: "-----BEGIN PRIVATE KEY-----",
-    message: /Cannot use .*ca\.pem: it holds no certificate in PEM form/,
+    message: /Cannot use .*ca\.pem: it contains no PEM certificate/,
   },
   {
     it: "without a private key",
     name: "key",
     content: "-----BEGIN CERTIFICATE-----",
-    message: /Cannot use .*key\.pem: it holds no private key in PEM form/,
+    message: /Cannot use .*key\.pem: it contains no PEM private key/,
   },
 ]) {
   test(`a ${name} file ${it} is refused by its name, before anybody is asked`, async () => {

@@ -63,5 +63,5 @@ export async function readEtcdFile(name: keyof PemFiles, path: string): Promise<
   const wanted = name === "key" ? "PRIVATE KEY-----" : "-----BEGIN CERTIFICATE-----";
   if (new TextDecoder().decode(bytes).includes(wanted)) return bytes;
   const what = name === "key" ? "private key" : "certificate";
-  throw new Error(`Cannot use ${path}: it holds no ${what} in PEM form; give one with ${FLAGS[name]}`);
+  throw new Error(`Cannot use ${path}: it contains no PEM ${what}; set ${FLAGS[name]} to a file that does`);
 }

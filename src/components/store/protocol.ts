@@ -61,9 +61,9 @@ export interface Answer {
 /** Throws "Invalid" for a line that is no request. */
 export function parseRequest(line: string): StoreRequest {
   const request = parseObject(line);
-  const text = (name: string) => (typeof request[name] === "string" ? request[name] : invalid(`${name} is no text`));
+  const text = (name: string) => (typeof request[name] === "string" ? request[name] : invalid(`${name} must be a string`));
   const number = (name: string) =>
-    Number.isSafeInteger(request[name]) ? (request[name] as number) : invalid(`${name} is no whole number`);
+    Number.isSafeInteger(request[name]) ? (request[name] as number) : invalid(`${name} must be an integer`);
   const ifGiven = <T>(name: string, read: (name: string) => T) => (request[name] === undefined ? {} : { [name]: read(name) });
   switch (request["do"]) {
     case "get":
@@ -78,7 +78,7 @@ export function parseRequest(line: string): StoreRequest {
     case "watch":
       return { do: "watch", prefix: text("prefix"), after: number("after") };
     default:
-      return invalid("it asks for nothing that is known here; use the same version of k8ts as the running cluster");
+      return invalid("unknown operation; use the same version of k8ts as the running cluster");
   }
 }
 
@@ -89,11 +89,11 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
   } catch {
     // Refused below.
   }
-  return invalid("it is no JSON object");
+  return invalid("it must be a JSON object");
 }
 
 function invalid(why: string): never {
-  throw new StoreError("Invalid", `Cannot answer the request: ${why}`);
+  throw new StoreError("Invalid", `Cannot handle the request: ${why}`);
 }
 
 export function entryLine({ key, revision, value }: Entry): EntryLine {

@@ -120,7 +120,7 @@ test("the socket has mode 0600, also below a long path, and is removed at the en
 test("a socket that another user could have created is not used; a file of that name is no socket", () =>
   served(async ({ directory, stop }) => {
     await chmod(directory, 0o777);
-    await rejects(connectStore(directory, {}), { name: "UntrustedPathError", message: /can be written by other users \(mode 0777\)/ });
+    await rejects(connectStore(directory, {}), { name: "UntrustedPathError", message: /is writable by other users \(mode 0777\)/ });
     await chmod(directory, 0o700);
     await stop();
     await writeFile(join(directory, STORE_SOCKET), "");

@@ -32,7 +32,7 @@ export async function serveStore(store: StoreAccess, directory: string, { log }:
       serve: (connection) => answer(store, connection),
     });
   } catch (error) {
-    log.warn("Cannot show the store to k8ts store commands while the cluster runs", { directory, error });
+    log.warn("Serving the store to k8ts store commands failed", { directory, error });
     return { [Symbol.asyncDispose]: () => Promise.resolve() };
   }
 }

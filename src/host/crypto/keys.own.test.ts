@@ -129,7 +129,7 @@ for (const [pem, message] of [
   ["garbage", /holds no private key/],
   [pemOf(RSA.publicKey), /holds no private key/],
   [RSA.privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }) as string, /or one with a password/],
-  [pemOf(weak.privateKey), /1024 bits, and must have at least 2048/],
+  [pemOf(weak.privateKey), /1024 bits, the minimum is 2048/],
   [pemOf(unknownCurve.privateKey), /curve secp256k1, and must be on P-256/],
   [pemOf(generateKeyPairSync("ed25519").privateKey), /type ed25519/],
 ] as const) {

@@ -65,7 +65,7 @@ export function signerFromPem(pem: string): Signer {
   try {
     key = createPrivateKey(pem);
   } catch (error) {
-    throw new Error("it holds no private key in PEM form, or one with a password", { cause: error });
+    throw new Error("it contains no unencrypted PEM private key", { cause: error });
   }
   const problem = problemOf(key);
   if (problem !== undefined) throw new Error(problem);
@@ -75,7 +75,7 @@ export function signerFromPem(pem: string): Signer {
 /** The public keys of a PEM file: of public keys, private keys and certificates in it; other blocks are passed over. */
 export function verifiersFromPem(pem: string): readonly Verifier[] {
   const keys = pemBlocksOf(pem).flatMap(publicKeyOf);
-  if (keys.length === 0) throw new Error("it holds no public key, private key or certificate in PEM form");
+  if (keys.length === 0) throw new Error("it contains no PEM public key, private key or certificate");
   return keys.map((key) => {
     const problem = problemOf(key);
     if (problem !== undefined) throw new Error(problem);
@@ -148,14 +148,14 @@ function problemOf(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
     case "rsa":
-      if (modulusLength < RSA_BITS_MIN) return `its RSA key has ${modulusLength} bits, and must have at least ${RSA_BITS_MIN}`;
-      if (modulusLength > RSA_BITS_MAX) return `its RSA key has ${modulusLength} bits, and may have at most ${RSA_BITS_MAX}`;
-      if (publicExponent < RSA_EXPONENT_MIN) return `its RSA key has the exponent ${publicExponent}, which protects nothing`;
+      if (modulusLength < RSA_BITS_MIN) return `its RSA key has ${modulusLength} bits, the minimum is ${RSA_BITS_MIN}`;
+      if (modulusLength > RSA_BITS_MAX) return `its RSA key has ${modulusLength} bits, the maximum is ${RSA_BITS_MAX}`;
+      if (publicExponent < RSA_EXPONENT_MIN) return `its RSA key has the insecure exponent ${publicExponent}`;
       return undefined;
     case "ec":
-      return Object.hasOwn(CURVES, namedCurve) ? undefined : `its key is on the curve ${namedCurve}, and must be on P-256, P-384 or P-521`;
+      return Object.hasOwn(CURVES, namedCurve) ? undefined : `its key is on the curve ${namedCurve}, it must be P-256, P-384 or P-521`;
     default:
-      return `its key is of type ${key.asymmetricKeyType}, and must be RSA or on the curve P-256, P-384 or P-521`;
+      return `its key is of type ${key.asymmetricKeyType}, it must be RSA, or ECDSA with P-256, P-384 or P-521`;
   }
 }
 

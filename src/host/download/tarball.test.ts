@@ -28,7 +28,7 @@ test("what is not there, or damaged, is named", () => {
         tarballOf({ a: "1" }, (tar) => tar.fill("9", 124, 135)),
         "a",
       ),
-    /the size of "a" is damaged/,
+    /the size of "a" is corrupt/,
   );
   throws(
     () =>
@@ -36,7 +36,7 @@ test("what is not there, or damaged, is named", () => {
         tarballOf({ a: "x".repeat(600) }, (tar) => tar.subarray(0, 700)),
         "a",
       ),
-    /the size of "a" is damaged/,
+    /the size of "a" is corrupt/,
   );
   throws(() => readTarball(Buffer.from("not gzip"), "a"), /incorrect header check/);
 });

@@ -18,7 +18,7 @@ export function readTarball(packed: Uint8Array, path: string): Uint8Array {
     const sizeBytes = Number.parseInt(textOf(header.subarray(SIZE.start, SIZE.end)), 8);
     const content = offset + BLOCK_BYTES;
     if (!Number.isSafeInteger(sizeBytes) || content + sizeBytes > tar.length) {
-      throw new Error(`Cannot read the tarball: the size of "${name}" is damaged`);
+      throw new Error(`Cannot read the tarball: the size of "${name}" is corrupt`);
     }
     if (name === path) return tar.subarray(content, content + sizeBytes);
     offset = content + Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES;

@@ -88,26 +88,26 @@ describe("what cannot be read is named", () => {
     {
       it: "something else",
       bytes: Buffer.from("not a zip at all, but long enough to be one"),
-      says: /Cannot read the zip: it has no directory at its end/,
+      says: /Cannot read the zip: it has no end-of-central-directory record/,
     },
     { it: "nothing", bytes: Buffer.alloc(0), says: /it has no directory at its end/ },
     { it: "a damaged entry", bytes: changed((view) => view.setUint32(directoryAt, 0)), says: /its entry 0 is damaged/ },
     {
       it: "a wrong place",
       bytes: changed((view) => view.setUint32(directoryAt + 42, 1, true)),
-      says: /"hello" of the zip: the directory points at something else/,
+      says: /"hello" in the zip: its local header is not where the central directory says/,
     },
     {
       it: "a wrong packed length",
       bytes: changed((view) => view.setUint32(directoryAt + 20, 1e6, true)),
-      says: /"hello" of the zip: it ends too early/,
+      says: /"hello" in the zip: it is truncated/,
     },
     {
       it: "an unknown method",
       bytes: changed((view) => view.setUint16(directoryAt + 10, 12, true)),
       says: /its method 12 is neither stored nor deflated/,
     },
-    { it: "a wrong checksum", bytes: changed((view) => view.setUint32(directoryAt + 16, 1, true)), says: /"hello": its checksum is wrong/ },
+    { it: "a wrong checksum", bytes: changed((view) => view.setUint32(directoryAt + 16, 1, true)), says: /"hello": checksum mismatch/ },
     {
       it: "a size that is too large",
       bytes: changed((view) => view.setUint32(directoryAt + 24, 100, true)),

@@ -47,7 +47,7 @@ function readDirectory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (let index = 0; index < count; index++) {
     if (at + ENTRY_BYTES > end || view.getUint32(at, true) !== ENTRY_SIGNATURE)
-      throw new Error(`Cannot read the zip: its entry ${index} is damaged`);
+      throw new Error(`Cannot read the zip: its entry ${index} is corrupt`);
     const nameBytes = view.getUint16(at + 28, true);
     const name = new TextDecoder().decode(bytes.subarray(at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes));
     entries.set(name, {
@@ -68,26 +68,26 @@ function endOfDirectory(view: DataView): number {
   for (let at = last; at >= 0 && at >= last - COMMENT_BYTES_MAX; at--) {
     if (view.getUint32(at, true) === END_SIGNATURE) return at;
   }
-  throw new Error("Cannot read the zip: it has no directory at its end");
+  throw new Error("Cannot read the zip: it has no end-of-central-directory record");
 }
 
 function packedContent(name: string, entry: Entry, view: DataView, bytes: Uint8Array): Uint8Array {
   const { offset, packedBytes } = entry;
   if (offset + LOCAL_BYTES > bytes.length || view.getUint32(offset, true) !== LOCAL_SIGNATURE) {
-    throw new Error(`Cannot read "${name}" of the zip: the directory points at something else`);
+    throw new Error(`Cannot read "${name}" in the zip: its local header is not where the central directory says`);
   }
   const content = offset + LOCAL_BYTES + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
-  if (content + packedBytes > bytes.length) throw new Error(`Cannot read "${name}" of the zip: it ends too early`);
+  if (content + packedBytes > bytes.length) throw new Error(`Cannot read "${name}" in the zip: it is truncated`);
   return bytes.subarray(content, content + packedBytes);
 }
 
 function unpack(name: string, entry: Entry, packed: Uint8Array): Uint8Array {
   const { method, sizeBytes, checksum } = entry;
   if (method !== STORED && method !== DEFLATED)
-    throw new Error(`Cannot unpack "${name}": its method ${method} is neither stored nor deflated`);
+    throw new Error(`Cannot unpack "${name}": its compression method ${method} is neither stored nor deflated`);
   // The limit is the promised size, so that a lie about it cannot fill the memory.
   const content = method === STORED ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(1, sizeBytes) });
-  if (content.length !== sizeBytes) throw new Error(`Cannot unpack "${name}": it should have ${sizeBytes} bytes, has ${content.length}`);
-  if (crc32(content) !== checksum) throw new Error(`Cannot unpack "${name}": its checksum is wrong`);
+  if (content.length !== sizeBytes) throw new Error(`Cannot unpack "${name}": its size must be ${sizeBytes} bytes, is ${content.length}`);
+  if (crc32(content) !== checksum) throw new Error(`Cannot unpack "${name}": checksum mismatch`);
   return content;
 }

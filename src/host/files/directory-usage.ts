@@ -63,7 +63,7 @@ class Count {
       }
     };
     for await (const entry of await opendir(directory)) {
-      if (++this.#entries > this.#max) throw new Error(`Cannot count what is in ${directory}: there are more than ${this.#max} files`);
+      if (++this.#entries > this.#max) throw new Error(`Cannot measure ${directory}: it contains more than ${this.#max} files`);
       some.push(entry);
       if (some.length === AT_ONCE) await lookAtSome();
     }

@@ -48,7 +48,7 @@ test("a piece is read with and without waiting", () =>
 
 test("a piece that reaches beyond the end is an error, not a shorter piece", () =>
   withFile(async (reader) => {
-    const beyond = { message: `Cannot read on: the file ends at byte ${FILE_BYTES}` };
+    const beyond = { message: `Unexpected end of file at byte ${FILE_BYTES}` };
     await rejects(reader.read(new Uint8Array(100), FILE_BYTES - 99), beyond);
     throws(() => reader.readNow(new Uint8Array(100), 100, FILE_BYTES - 99), beyond);
     throws(() => reader.window(100).look(FILE_BYTES - 99, 100), beyond);

@@ -79,5 +79,5 @@ export class FileWindow {
 }
 
 function endsEarly(position: number): Error {
-  return new Error(`Cannot read on: the file ends at byte ${position}`);
+  return new Error(`Unexpected end of file at byte ${position}`);
 }

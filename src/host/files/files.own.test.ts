@@ -48,7 +48,7 @@ test("writeFileWhole replaces no device, pipe or socket, and no link to one", as
   await symlink("socket", link);
 
   for (const path of [socket, link])
-    await rejects(writeFileWhole(path, pieces(false)), /it is a device, a pipe or a socket; name a regular file/);
+    await rejects(writeFileWhole(path, pieces(false)), /it is a device, a pipe or a socket; choose a regular file/);
 
   deepEqual([(await stat(socket)).isSocket(), (await readdir(directory)).sort()], [true, ["link", "socket"]]);
   server.close();

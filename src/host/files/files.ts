@@ -167,7 +167,7 @@ export async function syncDirectory(path: string): Promise<void> {
  * anything but a regular file: root could replace /dev/null.
  */
 export async function writeFileWhole<T>(path: string, pieces: AsyncGenerator<Uint8Array, T>): Promise<T> {
-  if (await isPipe(path)) throw new Error(`Cannot write ${path}: it is a device, a pipe or a socket; name a regular file`);
+  if (await isPipe(path)) throw new Error(`Cannot write ${path}: it is a device, a pipe or a socket; choose a regular file`);
   // Not the link is replaced (/dev/stdout), but the file that it points to.
   const target = await realpath(path).catch(() => path);
   const partial = `${target}.${process.pid}.partial`;

@@ -36,7 +36,7 @@ async function resolveExisting(
     const real = await realpath([root, ...parts.slice(0, count)].join("/")).catch(ifMissing);
     if (real === undefined) continue;
     if (real !== root && !real.startsWith(`${root === "/" ? "" : root}/`))
-      throw new OutsideError(`Cannot open "${parts.join("/")}" in ${root}: it leads to ${real}`);
+      throw new OutsideError(`Cannot open "${parts.join("/")}" in ${root}: it resolves to ${real}`);
     const existing = relative(root, real);
     return { existing: existing === "" ? [] : existing.split("/"), missing: parts.slice(count) };
   }

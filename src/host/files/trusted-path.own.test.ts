@@ -28,26 +28,26 @@ async function workDirectory(context: TestContext): Promise<string> {
 for (const { title, component, isTarget, why } of [
   { title: "a private directory of this user", component: { uid: 1000, mode: 0o700 }, isTarget: true, why: undefined },
   { title: "a directory of root", component: { uid: 0, mode: 0o755 }, isTarget: true, why: undefined },
-  { title: "a directory of another user", component: { uid: 1001, mode: 0o700 }, isTarget: true, why: "belongs to user 1001" },
-  { title: "a directory of another user on the way", component: { uid: 1001, mode: 0o755 }, isTarget: false, why: "belongs to user 1001" },
+  { title: "a directory of another user", component: { uid: 1001, mode: 0o700 }, isTarget: true, why: "is owned by user 1001" },
+  { title: "a directory of another user on the way", component: { uid: 1001, mode: 0o755 }, isTarget: false, why: "is owned by user 1001" },
   {
     title: "a world-writable directory",
     component: { uid: 1000, mode: 0o707 },
     isTarget: false,
-    why: "can be written by other users (mode 0707)",
+    why: "is writable by other users (mode 0707)",
   },
   { title: "a sticky directory on the way", component: { uid: 0, mode: 0o1777 }, isTarget: false, why: undefined },
   {
     title: "a sticky directory as the target",
     component: { uid: 0, mode: 0o1777 },
     isTarget: true,
-    why: "can be written by other users (mode 01777)",
+    why: "is writable by other users (mode 01777)",
   },
   {
     title: "a directory writable by a shared group",
     component: { uid: 1000, gid: 50, mode: 0o770 },
     isTarget: true,
-    why: "can be written by other users (mode 0770)",
+    why: "is writable by other users (mode 0770)",
   },
   {
     title: "a directory writable by the user's private group",
@@ -59,13 +59,13 @@ for (const { title, component, isTarget, why } of [
     title: "a directory of root writable by group root",
     component: { uid: 0, gid: 0, mode: 0o775 },
     isTarget: true,
-    why: "can be written by other users (mode 0775)",
+    why: "is writable by other users (mode 0775)",
   },
   {
     title: "a link of another user",
     component: { uid: 1001, mode: 0o777, kind: "link" },
     isTarget: false,
-    why: "is a symbolic link of user 1001",
+    why: "is a symbolic link owned by user 1001",
   },
   { title: "a link of this user", component: { uid: 1000, mode: 0o777, kind: "link" }, isTarget: false, why: undefined },
   {
@@ -78,7 +78,7 @@ for (const { title, component, isTarget, why } of [
     title: "in a user namespace, the owner of / as the target's owner",
     component: { uid: 65534, mode: 0o755 },
     isTarget: true,
-    why: "belongs to user 65534",
+    why: "is owned by user 65534",
   },
 ] as const) {
   test(`trust: ${title} is ${why === undefined ? "trusted" : "not trusted"}`, () => {
@@ -98,7 +98,7 @@ test("a path is trusted only if every directory, link and file on it is of this 
   await chown(foreign, MALLORY, MALLORY);
   await rejects(checkTrustedPath(join(foreign, "deep")), {
     name: "UntrustedPathError",
-    message: `Cannot trust ${foreign}/deep: ${foreign} belongs to user ${MALLORY}; run this as that user, or remove it`,
+    message: `Cannot trust ${foreign}/deep: ${foreign} is owned by user ${MALLORY}; run this as that user, or remove it`,
   });
   await rejects(checkTrustedPath(join(ours, "..", "foreign")), UntrustedPathError);
 
@@ -108,13 +108,13 @@ test("a path is trusted only if every directory, link and file on it is of this 
   await rejects(checkTrustedPath(join(base, "link-to-foreign", "deep")), /foreign belongs to user/);
   await symlink(ours, join(base, "planted-link"));
   await lchown(join(base, "planted-link"), MALLORY, MALLORY);
-  await rejects(checkTrustedPath(join(base, "planted-link", "deep")), /planted-link is a symbolic link of user/);
+  await rejects(checkTrustedPath(join(base, "planted-link", "deep")), /planted-link is a symbolic link owned by user/);
   await symlink(join(base, "loop"), join(base, "loop"));
   await rejects(checkTrustedPath(join(base, "loop", "x")), /too many symbolic links/);
 
   await chmod(ours, 0o777);
   await rejects(checkTrustedPath(join(ours, "deep")), {
-    message: `Cannot trust ${ours}/deep: ${ours} can be written by other users (mode 0777); take that right away: chmod go-w ${ours}`,
+    message: `Cannot trust ${ours}/deep: ${ours} is writable by other users (mode 0777); remove that permission: chmod go-w ${ours}`,
   });
 });
 
@@ -133,16 +133,16 @@ test("a trusted text is read from a regular file of this user in a directory tha
   await rejects(readTrustedText(join(base, "long")), /it has more than 1048576 bytes/);
 
   await chmod(file, 0o666);
-  await rejects(readTrustedText(file), /it can be written by other users \(mode 0666\)/);
+  await rejects(readTrustedText(file), /it is writable by other users \(mode 0666\)/);
   await chmod(file, 0o600);
   await chown(file, MALLORY, MALLORY);
-  await rejects(readTrustedText(file), /it belongs to user 61234/);
+  await rejects(readTrustedText(file), /it is owned by user 61234/);
 
   const shared = join(base, "shared");
   await mkdir(shared);
   await chmod(shared, 0o1777);
   await writeFile(join(shared, "file"), "", { mode: 0o600 });
-  await rejects(readTrustedText(join(shared, "file")), /shared: it can be written by other users \(mode 01777\)/);
+  await rejects(readTrustedText(join(shared, "file")), /shared: it is writable by other users \(mode 01777\)/);
 });
 
 test("a directory with one entry of another user is refused as a whole", asRoot, async (context) => {
@@ -153,7 +153,7 @@ test("a directory with one entry of another user is refused as a whole", asRoot,
   await writeFile(join(base, "b"), "");
   await chown(join(base, "b"), MALLORY, MALLORY);
 
-  await rejects(checkTrustedEntries(base), /b: it belongs to user 61234/);
+  await rejects(checkTrustedEntries(base), /b: it is owned by user 61234/);
 });
 
 test("the owner of $HOME is trusted below it, and nowhere else", asRoot, async (context) => {
@@ -177,7 +177,7 @@ test("another user's process does not trust files of a third one", asRoot, async
     spawnSync(process.execPath, ["-e", program, path], { uid: MALLORY, gid: MALLORY, encoding: "utf8", cwd: "/" }).stdout;
 
   equal(run(base), "trusted\n");
-  match(run(join(base, "theirs")), /it belongs to user 61235/);
+  match(run(join(base, "theirs")), /it is owned by user 61235/);
 });
 
 test("control characters in a name chosen by another user do not reach the terminal", asRoot, async (context) => {

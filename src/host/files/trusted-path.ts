@@ -72,7 +72,7 @@ export function distrust(
   { isTarget }: { readonly isTarget: boolean },
 ): Distrust | undefined {
   const isTrustedOwner = uids.includes(uid) || (!isTarget && kind === "directory" && uid === rootOwner);
-  const whose = kind === "link" ? `is a symbolic link of user ${uid}` : `belongs to user ${uid}`;
+  const whose = kind === "link" ? `is a symbolic link owned by user ${uid}` : `is owned by user ${uid}`;
   if (!isTrustedOwner) return { why: whose, remedy: `run this as that user, or remove it` };
   if (kind === "link") return undefined;
   if (!isTarget && (mode & STICKY) !== 0) return undefined;
@@ -80,10 +80,10 @@ export function distrust(
   const isPrivateGroup = uid !== 0 && gid === uid;
   const writers = [...((mode & GROUP_WRITE) !== 0 && !isPrivateGroup ? ["g"] : []), ...((mode & OTHERS_WRITE) !== 0 ? ["o"] : [])].join("");
   if (writers === "") return undefined;
-  const why = `can be written by other users (mode ${modeText(mode)})`;
+  const why = `is writable by other users (mode ${modeText(mode)})`;
   // Of a directory such as /tmp, others need that right.
   if ((mode & STICKY) !== 0) return { why, remedy: "use a directory that only this user can write to" };
-  return { why, remedy: `take that right away: chmod ${writers}-w` };
+  return { why, remedy: `remove that permission: chmod ${writers}-w` };
 }
 
 /** "0777" */

@@ -134,7 +134,7 @@ class NodeGrpcChannel implements GrpcChannel {
     const { timeoutMs, signal, metadata } = options;
     if (this.#closed || signal?.aborted === true) {
       return Promise.reject(
-        new GrpcError("CANCELLED", this.#closed ? "The channel is closed" : "Aborted before it began", { sent: false }),
+        new GrpcError("CANCELLED", this.#closed ? "The channel is closed" : "Aborted before the call was sent", { sent: false }),
       );
     }
     return this.#clock.external(

@@ -191,7 +191,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
 const NO_VALUES: readonly string[] = [];
 
 export function clientGone(): Error {
-  return new Error("The client has gone away");
+  return new Error("The client disconnected");
 }
 
 function mayHaveBody(code: number): boolean {

@@ -70,7 +70,7 @@ function sent(asked: ForwardRequest): Promise<IncomingMessage> {
 }
 
 function limitConnecting(outgoing: ClientRequest, fail: (error: Error) => void): void {
-  const tooLate = (): void => fail(new ConnectTimeout(`it took more than ${CONNECT_TIMEOUT_MS / 1_000} s to connect`));
+  const tooLate = (): void => fail(new ConnectTimeout(`connecting timed out after ${CONNECT_TIMEOUT_MS / 1_000} s`));
   const late = setTimeout(tooLate, CONNECT_TIMEOUT_MS);
   const done = (): void => clearTimeout(late);
   outgoing.once("close", done);

@@ -71,6 +71,6 @@ export class Http2Exchange extends NodeExchange {
 
   giveUp(): void {
     // With an error, so that the client is told of one: without, Node would end the stream as if this were all of it.
-    this.out.destroy(new Error("The server has given up on this client"));
+    this.out.destroy(new Error("The response was aborted"));
   }
 }

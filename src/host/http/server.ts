@@ -137,7 +137,7 @@ class NodeHttpsServer implements HttpsServer {
       server.listen({ host, port }, () => {
         server.off("error", failed);
         // Accepting can fail later, for want of file descriptors: that is a connection lost and no reason to end.
-        server.on("error", (error) => this.#log.error("Cannot accept a connection", { error }));
+        server.on("error", (error) => this.#log.error("Accepting a connection failed", { error }));
         resolve();
       });
     });

@@ -91,7 +91,7 @@ test("a switch to a client that has gone is rejected, and one whose header has a
       await rejects(async () => offers[0]?.switch({ upgrade: "a\r\nb" }), /Invalid character/);
       client.destroy();
       await once(signal, "abort");
-      await rejects(async () => offers[0]?.switch({}), /The client has gone away/);
+      await rejects(async () => offers[0]?.switch({}), /The client disconnected/);
       await server.close();
       finish();
     }, reject);

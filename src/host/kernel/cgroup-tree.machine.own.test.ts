@@ -21,7 +21,7 @@ test("a group is found with what runs in it and below, ended, and removed when n
       (await cgroupProcesses(path)).map(({ pid }) => pid),
       [sleeper.pid],
     );
-    await rejects(removeCgroup(path), /Cannot remove the control group .*\/inner/);
+    await rejects(removeCgroup(path), /Cannot remove the cgroup .*\/inner/);
 
     const ended = once(sleeper, "exit");
     await endCgroup(path, realClock);

@@ -15,7 +15,7 @@ const ROOT = "/sys/fs/cgroup";
 /** The directories that a path of a control group has on this machine. */
 export async function cgroupDirectories(path: string): Promise<readonly string[]> {
   // All processes of the machine are in the root, and what is asked for here is mostly ended.
-  assert(/^\/[^/.]/.test(path) && !path.includes(".."), "a control group is a path below the root");
+  assert(/^\/[^/.]/.test(path) && !path.includes(".."), "a cgroup is a path below the root");
   const candidates = (await cgroupRoots()).map((root) => join(root, path));
   const present = await Promise.all(candidates.map(isDirectory));
   return candidates.filter((_, index) => present[index]);
@@ -47,9 +47,7 @@ export async function endCgroup(path: string, clock: Clock): Promise<void> {
     await thawCgroup(path);
     await killProcesses(processes, clock);
   }
-  throw new Error(
-    `Cannot end what runs in the control group ${path}: there were others after each of ${KILL_ROUNDS_MAX} rounds of SIGKILL`,
-  );
+  throw new Error(`Cannot kill the processes in cgroup ${path}: new ones appeared in each of ${KILL_ROUNDS_MAX} rounds of SIGKILL`);
 }
 
 /** What is frozen in it and below goes on: in version 1 it could not even be killed. */
@@ -77,7 +75,7 @@ export async function removeCgroup(path: string): Promise<void> {
   for (const directory of await cgroupDirectories(path)) {
     for (const child of (await withChildren(directory)).toReversed()) {
       await rmdir(child).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw new Error(`Cannot remove the control group ${child}: ${error.message}`, { cause: error });
+        if (error.code !== "ENOENT") throw new Error(`Cannot remove the cgroup ${child}: ${error.message}`, { cause: error });
       });
     }
   }

@@ -48,7 +48,7 @@ export async function unmountUnder(path: string): Promise<void> {
   const busy = (await pathsUnder(path)).toReversed();
   if (busy.length > 0) await runSmall("umount", "--no-canonicalize", "--lazy", "--", ...busy).catch(() => undefined);
   const left = await pathsUnder(path);
-  if (left.length > 0) throw new Error(`Cannot unmount ${left.join(", ")}: still mounted after it was tried`);
+  if (left.length > 0) throw new Error(`Cannot unmount ${left.join(", ")}: still mounted after umount`);
 }
 
 async function pathsUnder(path: string): Promise<readonly string[]> {

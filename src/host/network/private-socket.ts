@@ -118,10 +118,10 @@ function lineConnection(socket: Socket, { lineBytesMax }: SocketOptions): LineCo
     lines: linesOf(socket, lineBytesMax),
     closed,
     async send(line) {
-      if (socket.destroyed) throw new Error("Cannot send: the other side has closed the connection");
+      if (socket.destroyed) throw new Error("Cannot send: the peer closed the connection");
       if (socket.write(`${line}\n`)) return;
       await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed]);
-      if (socket.destroyed) throw new Error("Cannot send: the other side has closed the connection");
+      if (socket.destroyed) throw new Error("Cannot send: the peer closed the connection");
     },
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),

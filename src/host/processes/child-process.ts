@@ -75,7 +75,7 @@ export async function runProgram(options: ProgramOptions): Promise<readonly stri
   const program = await startProgram(options);
   const { code, signal } = await program.exited;
   if (code !== 0) {
-    const how = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
+    const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
     throw new Error(`Cannot run ${options.command} ${options.arguments.join(" ")}: it ${how}: ${program.output.join("\n")}`);
   }
   return program.output;
@@ -103,7 +103,7 @@ export async function runForOutput(
     const { code } = await program.exited;
     over.abort();
     await timing;
-    return { exitCode: code, output: [...program.output, ...(isLate ? [`it did not end within ${timeoutMs / 1_000} s`] : [])].join("\n") };
+    return { exitCode: code, output: [...program.output, ...(isLate ? [`timed out after ${timeoutMs / 1_000} s`] : [])].join("\n") };
   } catch (error) {
     return { exitCode: null, output: (error as Error).message };
   }

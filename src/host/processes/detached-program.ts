@@ -80,7 +80,7 @@ export async function killProcesses(marks: readonly ProcessMark[], clock: Clock)
   for (const mark of marks) signalProcess(mark, "SIGKILL");
   for (const mark of marks) {
     if (!(await outwaitProcess(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
-      throw new Error(`Cannot end process ${mark.pid}: it is still there ${KILLED_WITHIN_MS} ms after SIGKILL`);
+      throw new Error(`Cannot stop process ${mark.pid}: it is still running ${KILLED_WITHIN_MS} ms after SIGKILL`);
     }
   }
 }

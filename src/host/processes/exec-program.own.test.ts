@@ -22,10 +22,10 @@ test("what a program wrote comes back byte by byte with its code", async () => {
 
 test("a program that is not there, does not end, says too much or is killed is told apart", async () => {
   assert.deepEqual(await run("", { command: "/none" }), { is: "missing" });
-  assert.deepEqual(await run("setInterval(() => {}, 1000)", { timeoutMs: 100 }), { is: "failed", why: "it did not end within 0.1 s" });
-  assert.deepEqual(await run("process.stdout.write('x'.repeat(2e6))"), { is: "failed", why: "it wrote more than 1048576 bytes" });
+  assert.deepEqual(await run("setInterval(() => {}, 1000)", { timeoutMs: 100 }), { is: "failed", why: "timed out after 0.1 s" });
+  assert.deepEqual(await run("process.stdout.write('x'.repeat(2e6))"), { is: "failed", why: "its output exceeds 1048576 bytes" });
   assert.deepEqual(await run("process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)"), {
     is: "failed",
-    why: "it was ended by SIGTERM",
+    why: "it was killed by SIGTERM",
   });
 });

@@ -46,7 +46,7 @@ export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
   );
   const outcome = await outcomeOf(child);
   timer.abort();
-  return isLate ? { is: "failed", why: `it did not end within ${timeoutMs / 1_000} s` } : outcome;
+  return isLate ? { is: "failed", why: `timed out after ${timeoutMs / 1_000} s` } : outcome;
 }
 
 /** Whether somebody could answer a question. */
@@ -67,8 +67,8 @@ function outcomeOf(child: ChildProcess): Promise<ExecOutcome> {
       resolve(error.code === "ENOENT" ? { is: "missing" } : { is: "failed", why: error.message }),
     );
     child.once("close", (code, signal) => {
-      if (sizeBytes > OUTPUT_BYTES_MAX) resolve({ is: "failed", why: `it wrote more than ${OUTPUT_BYTES_MAX} bytes` });
-      else if (code === null) resolve({ is: "failed", why: `it was ended by ${signal}` });
+      if (sizeBytes > OUTPUT_BYTES_MAX) resolve({ is: "failed", why: `its output exceeds ${OUTPUT_BYTES_MAX} bytes` });
+      else if (code === null) resolve({ is: "failed", why: `it was killed by ${signal}` });
       else resolve({ is: "ended", code, output: Buffer.concat(pieces) });
     });
   });

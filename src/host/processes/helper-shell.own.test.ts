@@ -27,7 +27,9 @@ test("words arrive as they are, also those with a line break", async (context) =
 });
 
 test("a program that fails is told with how and with what it said", async () => {
-  await rejects(runSmall("sh", "-c", "echo one; echo two >&2; exit 3"), { message: /^Cannot run sh -c .*: it exited with 3: one\ntwo$/ });
+  await rejects(runSmall("sh", "-c", "echo one; echo two >&2; exit 3"), {
+    message: /^Cannot run sh -c .*: it exited with code 3: one\ntwo$/,
+  });
   await rejects(runSmall("k8ts-there-is-no-such-program"), /exited with 127/);
 });
 

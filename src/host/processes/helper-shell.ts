@@ -36,7 +36,7 @@ class SmallShell {
     this.#child = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "pipe", "ignore"], detached: true });
     this.#child.stdin?.on("error", () => {}); // It is gone, which is told below.
     this.#child.once("error", (error) => this.#end(error));
-    this.#child.once("close", () => this.#end(new Error("Cannot run programs: the shell that starts them has ended")));
+    this.#child.once("close", () => this.#end(new Error("Cannot run programs: the helper shell has exited")));
     this.#read();
     this.#keepAlive(false);
   }
@@ -87,5 +87,5 @@ export async function runSmall(command: string, ...words: readonly string[]): Pr
   if (all.some((word) => word.includes("\n"))) return void (await runProgram({ command, arguments: words }));
   if (shell === undefined || shell.isGone) shell = new SmallShell();
   const { code, output } = await shell.run(all);
-  if (code !== 0) throw new Error(`Cannot run ${all.join(" ")}: it exited with ${code}: ${output}`);
+  if (code !== 0) throw new Error(`Cannot run ${all.join(" ")}: it exited with code ${code}: ${output}`);
 }

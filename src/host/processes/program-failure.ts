@@ -4,5 +4,5 @@ export function reasonIn(output: string): string {
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  return lines.find((line) => /^(E:|npm (error|ERR!) \S|error)/i.test(line)) ?? lines.at(-1) ?? "it said nothing";
+  return lines.find((line) => /^(E:|npm (error|ERR!) \S|error)/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 }

@@ -15,7 +15,7 @@ export class StopOrder extends Error {
   readonly order: string;
 
   constructor(order: string) {
-    super(`The supervisor has said "${order}"`);
+    super(`The supervisor sent "${order}"`);
     this.order = order;
   }
 }

@@ -67,7 +67,7 @@ export class FrameDecoder {
   /** Nothing for types that are not of SPDY/3.1. */
   *#controlFrame(frame: Buffer): Generator<Frame, void> {
     const version = frame.readUInt16BE(0) & 0x7fff;
-    if (version !== VERSION) throw new SpdyProtocolError(`The version of SPDY must be ${VERSION}, is ${version}`);
+    if (version !== VERSION) throw new SpdyProtocolError(`The SPDY version must be ${VERSION}, is ${version}`);
     const is = TYPE_NAMES.get(frame.readUInt16BE(2));
     if (is === undefined) return;
     const flags = frame.readUInt8(4);
@@ -116,6 +116,6 @@ function plainFrame(is: "reset" | "settings" | "ping" | "goaway" | "window-updat
 }
 
 function uint32(body: Buffer, offset: number): number {
-  if (offset + 4 > body.length) throw new SpdyProtocolError(`A control frame ends in the middle, after ${body.length} bytes`);
+  if (offset + 4 > body.length) throw new SpdyProtocolError(`A control frame is truncated after ${body.length} bytes`);
   return body.readUInt32BE(offset);
 }

@@ -63,13 +63,13 @@ export class HeaderReader {
   #start(block: Uint8Array): Uint8Array {
     const bytes = Buffer.from(block.buffer, block.byteOffset, block.byteLength);
     if (bytes.length < 2 || bytes.readUInt16BE(0) % 31 !== 0 || (bytes.readUInt8(0) & 0x0f) !== ZLIB_METHOD_DEFLATE)
-      throw new SpdyProtocolError("Headers must be packed with zlib, and are not");
+      throw new SpdyProtocolError("Headers must be compressed with zlib");
     if ((bytes.readUInt8(1) & ZLIB_USES_DICTIONARY) === 0) {
       this.#history = new Uint8Array();
       return bytes.subarray(2);
     }
     if (bytes.length < 6 || bytes.readUInt32BE(2) !== SPDY_DICTIONARY_ID)
-      throw new SpdyProtocolError("Headers must be packed with the dictionary of SPDY/3, and are with another");
+      throw new SpdyProtocolError("Headers must be compressed with the dictionary of SPDY/3");
     this.#history = SPDY_DICTIONARY;
     return bytes.subarray(6);
   }
@@ -83,27 +83,27 @@ function unpack(packed: Uint8Array, history: Uint8Array): Buffer {
       ...(history.length === 0 ? {} : { dictionary: history }),
     });
   } catch (error) {
-    throw new SpdyProtocolError(`Cannot unpack headers into at most ${HEADER_BLOCK_BYTES_MAX} bytes: ${String(error)}`, { cause: error });
+    throw new SpdyProtocolError(`Cannot decompress headers to at most ${HEADER_BLOCK_BYTES_MAX} bytes: ${String(error)}`, { cause: error });
   }
 }
 
 function parseBlock(plain: Buffer): SpdyHeaders {
   let offset = 0;
   const number = (): number => {
-    if (offset + 4 > plain.length) throw new SpdyProtocolError(`Headers end in the middle, after ${plain.length} bytes`);
+    if (offset + 4 > plain.length) throw new SpdyProtocolError(`Headers are truncated after ${plain.length} bytes`);
     offset += 4;
     return plain.readUInt32BE(offset - 4);
   };
   const word = (): string => {
     const length = number();
-    if (length > plain.length - offset) throw new SpdyProtocolError(`Headers end in the middle, after ${plain.length} bytes`);
+    if (length > plain.length - offset) throw new SpdyProtocolError(`Headers are truncated after ${plain.length} bytes`);
     offset += length;
     return plain.toString("utf8", offset - length, offset);
   };
   const headers = new Map<string, string>();
   for (let left = number(); left > 0; left--) {
     const name = word().toLowerCase();
-    if (headers.has(name)) throw new SpdyProtocolError(`The header "${name}" must come once, and came twice`);
+    if (headers.has(name)) throw new SpdyProtocolError(`Duplicate header "${name}"`);
     // Several values of one name are joined with a zero byte; nobody here sends or needs more than one.
     headers.set(name, word().split("\0")[0] ?? "");
   }

@@ -97,7 +97,7 @@ test("a listener that resets a stream refuses it, and the session goes on", asyn
   const { client, server } = inMemory();
   server.onStream((stream) => (stream.headers["good"] === "yes" ? void echoAll(stream) : stream.reset()));
 
-  await assert.rejects(client.open({ good: "no" }), /The other side reset stream 1/);
+  await assert.rejects(client.open({ good: "no" }), /The peer reset stream 1/);
   const stream = await client.open({ good: "yes" });
   stream.end();
 
@@ -112,8 +112,8 @@ test("what was written before a reset from the other side can still be read; the
   const reader = near.input[Symbol.asyncIterator]();
 
   assert.equal(text((await reader.next()).value as Uint8Array), "last words");
-  await assert.rejects(reader.next(), /The other side reset stream 1/);
-  await assert.rejects(near.write(bytes("more")), /it was ended/);
+  await assert.rejects(reader.next(), /The peer reset stream 1/);
+  await assert.rejects(near.write(bytes("more")), /it is closed/);
   await near.closed;
 });
 

@@ -145,7 +145,7 @@ class Session implements SpdySession, StreamLine {
         this.#take(decoder, chunk);
         while (this.#waitingBytes > WAITING_BYTES_MAX && !this.#isGone) await new Promise<void>((resolve) => (this.#roomMade = resolve));
       }
-      this.#end(new Error("The other side ended the connection"));
+      this.#end(new Error("The peer closed the connection"));
       this.#connection.end();
     } catch (error) {
       this.#end(error instanceof Error ? error : new Error(String(error)));
@@ -181,7 +181,7 @@ class Session implements SpdySession, StreamLine {
         // Odd ones are the client's: another one's is sent back, one of ours has come back.
         return (frame.id % 2 === 1) === this.#isClient ? this.#pacer.answered(frame.id) : this.#send(frame);
       case "goaway":
-        this.#over ??= new Error("The other side says goodbye");
+        this.#over ??= new Error("The peer sent GOAWAY");
         return;
       case "settings":
         for (const { id, value } of frame.values) if (id === SETTING_INITIAL_WINDOW) this.#keepWindows(value);
@@ -198,7 +198,7 @@ class Session implements SpdySession, StreamLine {
     if (stream === undefined) {
       // On its way when the stream was reset here.
       if (this.#wasOpen(streamId)) return;
-      throw new SpdyProtocolError(`Data must be of a stream that was opened, is of ${streamId}`);
+      throw new SpdyProtocolError(`Data for stream ${streamId}, which is not open`);
     }
     if (stream.isReceivingOver) return stream.resetWith(RESET.streamAlreadyClosed);
     if (bytes.length > 0) {
@@ -216,7 +216,7 @@ class Session implements SpdySession, StreamLine {
   #handleOpen({ streamId, headers, isLast, isOneWay }: HeadersFrame): void {
     const isTheirs = (streamId % 2 === 1) !== this.#isClient;
     if (!isTheirs || streamId <= this.#theirLastId)
-      throw new SpdyProtocolError(`A new stream must have a number of its side above ${this.#theirLastId}, has ${streamId}`);
+      throw new SpdyProtocolError(`A new stream must have an id of its side above ${this.#theirLastId}, has ${streamId}`);
     this.#theirLastId = streamId;
     // Only clients open streams here.
     if (this.#isClient || this.#over !== undefined || this.#streams.size >= STREAMS_MAX)
@@ -244,7 +244,7 @@ class Session implements SpdySession, StreamLine {
   }
 
   #handleReset(streamId: number): void {
-    const error = new Error(`The other side reset stream ${streamId}`);
+    const error = new Error(`The peer reset stream ${streamId}`);
     this.#openings.get(streamId)?.reject(error);
     this.#openings.delete(streamId);
     this.#streams.get(streamId)?.fail(error);

@@ -67,7 +67,7 @@ export class OpenStream implements SpdyStream {
   }
 
   write(chunk: Uint8Array): Promise<void> {
-    if (this.#isEnded) return Promise.reject(new Error(`Cannot write to stream ${this.id}: it was ended`));
+    if (this.#isEnded) return Promise.reject(new Error(`Cannot write to stream ${this.id}: it is closed`));
     const written = this.#writes.then(() => this.#write(chunk));
     this.#writes = written.catch(() => undefined);
     return written;

@@ -30,7 +30,7 @@ export type LedCommandName =
   | { readonly command: "scheduler"; readonly says: "scheduler" };
 
 const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
-const FIGURES_AT = "figures at ";
+const FIGURES_AT = "metrics at ";
 
 /** Resolves when it stands in the election. Disposing of it ends it with SIGKILL. */
 export async function startLedProcess({ command, says }: LedCommandName, options: LedProcessOptions): Promise<LedProcess> {
@@ -49,8 +49,8 @@ export async function startLedProcess({ command, says }: LedCommandName, options
   await hears(`${says} for `);
   return {
     program,
-    acts: async () => void (await hears("acting as ")),
-    standsBy: async () => void (await hears("standing by")),
+    acts: async () => void (await hears("active as ")),
+    standsBy: async () => void (await hears("on standby")),
     figures: () => read(figuresUrl),
     page: (path) => read(new URL(path, figuresUrl)),
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),

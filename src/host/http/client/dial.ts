@@ -32,7 +32,7 @@ export async function dial(options: DialOptions): Promise<Socket | TLSSocket> {
   const opened: Socket[] = [];
   const timer = new AbortController();
   const tooLate = clock.sleep(timeoutMs, anySignal(timer.signal, signal)).then(() => {
-    throw new ConnectTimeout(`it took more than ${timeoutMs / 1_000} s`);
+    throw new ConnectTimeout(`timed out after ${timeoutMs / 1_000} s`);
   });
   try {
     return await Promise.race([open(options, opened), tooLate]);
@@ -74,7 +74,7 @@ async function throughProxy(options: DialOptions, keep: <T extends Socket>(socke
     return socket;
   } catch (error) {
     // Without its password.
-    throw new Error(`the proxy ${proxy.protocol}//${proxy.host} did not help: ${describeFailure(error)}`, { cause: error });
+    throw new Error(`proxy ${proxy.protocol}//${proxy.host}: ${describeFailure(error)}`, { cause: error });
   }
 }
 
@@ -112,6 +112,6 @@ function happened(socket: Socket, event: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve);
     socket.once("error", reject);
-    socket.once("close", () => reject(new Error("the other side closed the connection")));
+    socket.once("close", () => reject(new Error("the peer closed the connection")));
   });
 }

@@ -99,5 +99,5 @@ function answerTo(asked: ClientRequest, answer: IncomingMessage, released: () =>
 
 function noAnswer(error: Error): HttpClientError {
   if (error instanceof HttpClientError) return error;
-  return new HttpClientError("lost", `No answer: ${describeFailure(error)}`, error);
+  return new HttpClientError("lost", `No response: ${describeFailure(error)}`, error);
 }

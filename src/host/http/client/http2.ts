@@ -133,11 +133,11 @@ export class Http2Connection {
     const { clock, limits } = this.#options;
     const timer = new AbortController();
     const tooLate = clock.sleep(limits.pingTimeoutMs, timer.signal).then(() => {
-      throw new Error(`the server did not answer a ping within ${limits.pingTimeoutMs / 1_000} s`);
+      throw new Error(`no response to a ping within ${limits.pingTimeoutMs / 1_000} s`);
     });
     const answer = new Promise<void>((resolve, reject) => {
       const isSent = this.#session.ping((error) => (error === null ? resolve() : reject(error)));
-      if (!isSent) reject(new Error("the connection takes no ping"));
+      if (!isSent) reject(new Error("the connection does not accept pings"));
     });
     try {
       await Promise.race([answer, tooLate]);
@@ -186,8 +186,8 @@ function isClean(code: number | undefined): boolean {
 function noAnswer(stream: ClientHttp2Stream, cause: Error | undefined): HttpClientError {
   if (cause instanceof HttpClientError) return cause;
   if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)
-    return new HttpClientError("unprocessed", "No answer: the server takes no more requests on this connection", cause);
+    return new HttpClientError("unprocessed", "No response: the server accepts no more requests on this connection (GOAWAY)", cause);
   // A stream without a number was never sent.
   const loss = stream.id === undefined ? "unprocessed" : "lost";
-  return new HttpClientError(loss, `No answer: ${cause?.message ?? "the connection was closed"}`, cause);
+  return new HttpClientError(loss, `No response: ${cause?.message ?? "the connection was closed"}`, cause);
 }

@@ -52,7 +52,7 @@ const refused: readonly [path: string, message: RegExp][] = [
   ["/list", /must be a JSON object/],
   ["/text", /must be a JSON object/],
   ["/missing", /must have the code 200, and has 404/],
-  ["/moved-away", /"http:\/\/127.0.0.1:1\/good": it must be an HTTPS address/],
+  ["/moved-away", /"http:\/\/127.0.0.1:1\/good": it must be an HTTPS URL/],
   ["/moved-to-file", /must be an HTTPS address/],
   ["/forever", /redirected more than 5 times/],
   ["/large", /may have 1048576 bytes at most/],

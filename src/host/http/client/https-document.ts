@@ -31,16 +31,16 @@ export async function fetchHttpsDocument(url: string, options: DocumentOptions):
     const { statusCode: code = 0 } = answer;
     const { location } = answer.headers;
     if (code >= 300 && code < 400 && location !== undefined) at = new URL(location, at).href;
-    else if (code !== 200) throw new Error(`Cannot fetch "${at}": the answer must have the code 200, and has ${code}`);
+    else if (code !== 200) throw new Error(`Cannot fetch "${at}": the response status must be 200, is ${code}`);
     else return parse(at, text);
   }
-  throw new Error(`Cannot fetch "${url}": it was redirected more than ${REDIRECTS_MAX} times`);
+  throw new Error(`Cannot fetch "${url}": more than ${REDIRECTS_MAX} redirects`);
 }
 
 function parse(url: string, text: string): JsonDocument {
   const value = parseOrUndefined(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Error(`Cannot use what "${url}" answers: it must be a JSON object, and is not`);
+    throw new Error(`Cannot use the response of "${url}": it must be a JSON object`);
   return value as JsonDocument;
 }
 
@@ -59,7 +59,7 @@ interface Got {
 
 function get(url: string, { certificateAuthority, signal }: DocumentOptions): Promise<Got> {
   if (!URL.canParse(url) || new URL(url).protocol !== "https:")
-    return Promise.reject(new Error(`Cannot fetch "${url}": it must be an HTTPS address`));
+    return Promise.reject(new Error(`Cannot fetch "${url}": it must be an HTTPS URL`));
   return new Promise((resolve, reject) => {
     const failed = (error: Error) =>
       reject(signal.aborted ? (signal.reason as Error) : new Error(`Cannot fetch "${url}": ${error.message}`, { cause: error }));
@@ -83,7 +83,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes > DOCUMENT_BYTES_MAX) throw new Error(`the answer may have ${DOCUMENT_BYTES_MAX} bytes at most, and has more`);
+    if (sizeBytes > DOCUMENT_BYTES_MAX) throw new Error(`the response exceeds ${DOCUMENT_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -105,7 +105,7 @@ class Pool implements HttpClient {
     try {
       return await connection.send(request, (abort) => {
         clear = this.#deadlines.start(() =>
-          abort(new HttpClientError("late", `No answer: the server did not answer within ${answerTimeoutMs / 1_000} s`)),
+          abort(new HttpClientError("late", `No response: the server did not respond within ${answerTimeoutMs / 1_000} s`)),
         );
       });
     } finally {

@@ -22,11 +22,11 @@ async function connectByHttp(socket: Socket, proxy: URL, to: Address): Promise<v
   socket.write(`${lines.join("\r\n")}${END_OF_HEAD}`, "latin1");
   const head = await readUntil(socket, (bytes) => {
     const end = bytes.indexOf(END_OF_HEAD);
-    if (end < 0 && bytes.length > HEAD_BYTES_MAX) throw new Error("it answers with something that is not HTTP");
+    if (end < 0 && bytes.length > HEAD_BYTES_MAX) throw new Error("the response is not HTTP");
     return end < 0 ? undefined : end + END_OF_HEAD.length;
   });
   const [status = ""] = head.toString("latin1").split("\r\n", 1);
-  if (!/^HTTP\/1\.\d 200\b/.test(status)) throw new Error(`it answers ${JSON.stringify(status)}`);
+  if (!/^HTTP\/1\.\d 200\b/.test(status)) throw new Error(`it responded ${JSON.stringify(status)}`);
 }
 
 function basic(proxy: URL): string {
@@ -56,12 +56,12 @@ async function connectBySocks(socket: Socket, proxy: URL, to: Address): Promise<
   const methods = proxy.username === "" ? [NO_PASSWORD] : [NO_PASSWORD, WITH_PASSWORD];
   socket.write(Uint8Array.of(SOCKS_VERSION, methods.length, ...methods));
   const [version, method] = await readExactly(socket, 2);
-  if (version !== SOCKS_VERSION) throw new Error("it does not speak SOCKS 5");
+  if (version !== SOCKS_VERSION) throw new Error("it does not support SOCKS 5");
   if (method === WITH_PASSWORD && proxy.username !== "") await sayPassword(socket, proxy);
-  else if (method !== NO_PASSWORD) throw new Error("it wants an authentication that was not offered");
+  else if (method !== NO_PASSWORD) throw new Error("it requires an unsupported authentication method");
   socket.write(Uint8Array.of(SOCKS_VERSION, CONNECT, 0, ...socksAddress(to.host), to.port >> 8, to.port & 0xff));
   const [, reply = 1, , type] = await readExactly(socket, 4);
-  if (reply !== 0) throw new Error(SOCKS_REFUSALS[reply] ?? `it answers with the code ${reply}`);
+  if (reply !== 0) throw new Error(SOCKS_REFUSALS[reply] ?? `it responded with code ${reply}`);
   // The address from which the proxy connected; nobody wants to know.
   const length = type === ADDRESS_TYPE.ipv4 ? 4 : type === ADDRESS_TYPE.ipv6 ? 16 : ((await readExactly(socket, 1))[0] ?? 0);
   await readExactly(socket, length + PORT_BYTES);
@@ -72,14 +72,14 @@ async function sayPassword(socket: Socket, proxy: URL): Promise<void> {
   if (username === undefined || password === undefined) return;
   socket.write(Uint8Array.of(PASSWORD_VERSION, username.length, ...username, password.length, ...password));
   const [, refused] = await readExactly(socket, 2);
-  if (refused !== 0) throw new Error("it refuses the user name and password");
+  if (refused !== 0) throw new Error("it rejected the user name and password");
 }
 
 function socksAddress(host: string): readonly number[] {
   if (isIPv4(host)) return [ADDRESS_TYPE.ipv4, ...host.split(".").map(Number)];
   if (isIPv6(host)) return [ADDRESS_TYPE.ipv6, ...ipv6Bytes(host)];
   const name = Buffer.from(host);
-  if (name.length > 255) throw new Error("the name of the server is too long for SOCKS");
+  if (name.length > 255) throw new Error("the server name is too long for SOCKS");
   return [ADDRESS_TYPE.name, name.length, ...name];
 }
 

@@ -78,8 +78,8 @@ function streamTo(source: AnswerSource, isClosed: boolean, listener: HttpStreamL
 }
 
 function cut(cause: Error | undefined): HttpClientError {
-  const why = cause === undefined ? "the connection ended before the answer did" : cause.message;
-  return new HttpClientError("lost", `Cannot read the whole answer: ${why}`, cause);
+  const why = cause === undefined ? "the connection was closed before the end of the response" : cause.message;
+  return new HttpClientError("lost", `Incomplete response: ${why}`, cause);
 }
 
 function unpacked(bytes: Buffer): Uint8Array | Promise<Uint8Array> {

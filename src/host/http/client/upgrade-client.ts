@@ -111,7 +111,7 @@ function ask(socket: Socket, request: TunnelRequest): Promise<TunnelAnswer> {
       timeout: ANSWER_TIMEOUT_MS,
     });
     keepAllHeaders(asked);
-    asked.once("timeout", () => asked.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1_000} s`)));
+    asked.once("timeout", () => asked.destroy(new Error(`no response within ${ANSWER_TIMEOUT_MS / 1_000} s`)));
     asked.once("error", reject);
     asked.once("upgrade", (answer: IncomingMessage, switched: Duplex, head: Buffer) => {
       socket.setTimeout(0);
