@@ -135,7 +135,6 @@ const NOT_YET: readonly string[] = [
   "src/scheduler/plugins/",
   "src/scheduler/queue/",
   // src/store
-  "src/store/",
   // src/testing
   "src/testing/",
   // test

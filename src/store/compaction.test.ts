@@ -1,4 +1,4 @@
-/** When compaction happens, under virtual time. What one turn does is part of the suite of every driver. */
+/** When compaction happens, under virtual time. What one round does is part of the suite of every driver. */
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
@@ -24,16 +24,16 @@ async function run(policy: CompactionPolicy, writesPerMinute: number, minutes: n
   return { ...statistics, revisionAt };
 }
 
-test("history is kept at least one interval and at most a fifth longer", async () => {
+test("history is kept for at least one interval and at most a fifth longer", async () => {
   const { compactedRevision, revisionAt } = await run({ intervalMs: 5 * MINUTE_MS, revisionsMax: 1_000_000 }, 10, 60);
   const oldestKeptMinute = revisionAt.findIndex((revision) => revision >= compactedRevision);
   ok(oldestKeptMinute >= 60 - 6 - 1, `history since minute ${oldestKeptMinute} of 60 is too old`);
   ok(oldestKeptMinute <= 60 - 5, `history since minute ${oldestKeptMinute} of 60 is too young`);
 });
 
-test("more revisions than allowed are not kept, however young", async () => {
+test("the revision limit compacts history however recent it is", async () => {
   const { compactedRevision, revision } = await run({ intervalMs: 60 * MINUTE_MS, revisionsMax: 50 }, 20, 30);
-  // Between two looks, six minutes apart, 120 more may come.
+  // Between two checks, six minutes apart, 120 more may be written.
   ok(revision - compactedRevision <= 50 + 6 * 20, `${revision - compactedRevision} revisions are kept`);
 });
 

@@ -1,10 +1,10 @@
 /**
- * Decides when history is compacted: it is kept for one interval and little longer, and never more than a number of revisions. The drivers'
- * `compact` does the work.
+ * Compaction policy: history is kept for one interval and little longer, and never more than a number of revisions. The drivers' `compact`
+ * does the work.
  *
- * Several API servers on one etcd take turns by compare-and-swap on one key, as upstream does: the one that finds the key as it was a turn ago
- * writes the newest revision there, before those of the turns before it, and compacts to the revision that was written an interval ago. One that
- * loses the race tries again a turn later. No clock is compared with the clock of another machine.
+ * Several API servers on one etcd coordinate by compare-and-swap on one key, as upstream does: the one that finds the key unchanged since
+ * the last round writes the newest revision there, before those of the earlier rounds, and compacts to the revision written one interval
+ * ago. One that loses the race retries in the next round. Clocks of different machines are never compared.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
@@ -15,18 +15,21 @@ import { isStoreError } from "./store-error.ts";
 import { bytesValue } from "./value.ts";
 
 export interface CompactionPolicy {
-  /** History is kept at least this long and at most a fifth longer. Upstream's default: five minutes (and up to twice that). */
+  /** Minimum retention of history; at most a fifth longer. Upstream's default: five minutes (and up to twice that). */
   readonly intervalMs: number;
-  /** At most about this many revisions are kept, however young. */
+  /** Maximum number of kept revisions, approximately, however recent. */
   readonly revisionsMax: number;
 }
 
 export const DEFAULT_COMPACTION: CompactionPolicy = { intervalMs: 5 * 60_000, revisionsMax: 500_000 };
 
-/** How many times per interval the number of kept revisions is checked. */
+/** Checks of the number of kept revisions per interval. */
 const CHECKS_PER_INTERVAL = 10;
 
-/** More turns expire history, and the continue tokens that depend on it, closer to the interval; each writes one key unless the store is idle. */
+/**
+ * Rounds per interval. More rounds expire history, and the continue tokens that depend on it, closer to the interval; each writes one key
+ * unless the store is idle.
+ */
 const TURNS_PER_INTERVAL = 5;
 
 export const COMPACTION_KEY = `${bookkeepingPrefix("compaction")}state`;
@@ -65,19 +68,19 @@ async function run(
   }
 }
 
-/** What a turn leaves for the next one. */
+/** State passed from one round to the next. */
 export interface Turn {
   /** Revision of the key. */
   readonly revision: number;
-  /** Turns since which nothing was written to the store. */
+  /** Rounds without a write to the store. */
   readonly idleTurns: number;
 }
 
-/** One turn. `last` is the result of the turn before; `turns` of them are one interval. */
+/** One round. `last` is the result of the previous one; `turns` of them are one interval. */
 export async function compactByAge(store: Store, last: Turn | undefined, turns: number): Promise<Turn | undefined> {
   const newest = await store.currentRevision();
   const note = await store.get(COMPACTION_KEY);
-  // Another API server had the last turn, or this is our first look.
+  // Another API server did the last round, or this is our first.
   if (note !== undefined && note.revision !== last?.revision) return { revision: note.revision, idleTurns: 0 };
   if (note !== undefined && last !== undefined && note.revision === newest) return idleTurn(store, last, turns);
 
@@ -102,7 +105,7 @@ export async function compactByCount(store: Store, revisionsMax: number): Promis
   if (revision - compactedRevision > revisionsMax) await store.compact(revision - revisionsMax);
 }
 
-/** Newest first. A value that another version wrote may hold one revision only. */
+/** Newest first. A value written by another version may contain one revision only. */
 function notedRevisions(note: Entry): readonly number[] {
   const revisions = new TextDecoder().decode(note.value.bytes()).split(" ").map(Number);
   return revisions.every((revision) => Number.isSafeInteger(revision) && revision > 0 && revision <= note.revision) ? revisions : [];

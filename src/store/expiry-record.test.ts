@@ -5,7 +5,7 @@ import { EXPIRY_PREFIX, expiryRecord, parseExpiryRecord } from "./expiry-record.
 
 const time = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-test("a record says what it was made for", () => {
+test("a record's key round-trips", () => {
   property(
     forAll(time, (expiresAtMs) =>
       deepEqual(parseExpiryRecord(expiryRecord({ key: "/events/a/b", expiresAtMs }).key), { key: "/events/a/b", expiresAtMs }),
@@ -13,7 +13,7 @@ test("a record says what it was made for", () => {
   );
 });
 
-test("the order of records is the order of their times", () => {
+test("records sort by expiry time", () => {
   property(
     forAll(time, time, (a, b) => {
       const [keyA, keyB] = [expiryRecord({ key: "/z/z/z", expiresAtMs: a }).key, expiryRecord({ key: "/a/a/a", expiresAtMs: b }).key];

@@ -1,9 +1,9 @@
 /**
- * How the store remembers when a key expires: beside the key, in the same commit, a record is written whose own key begins
- * with the time, so that the records' order is the order of expiry.
+ * Expiry records: beside an expiring key, in the same commit, a record is written whose own key begins with the time, so that records sort
+ * by expiry.
  *
- * A record needs no content. It and the key it speaks of were written by one commit, so they have one revision; as soon as
- * the key is written again its revision is another, and the old record is void. store/expiry.ts acts on the records.
+ * A record needs no content. It and its key were written by one commit, so that they have one revision; as soon as the key is written again
+ * its revision differs, and the old record is void. store/expiry.ts acts on the records.
  */
 import type { PutOperation } from "./store.ts";
 import { bookkeepingPrefix } from "./key.ts";
@@ -11,7 +11,7 @@ import { bytesValue } from "./value.ts";
 
 export const EXPIRY_PREFIX = bookkeepingPrefix("expiry");
 
-/** Enough for every safe integer, so that the order of the texts is the order of the times. */
+/** Enough digits for every safe integer, so that keys sort by time. */
 const TIME_DIGITS = 16;
 
 const EMPTY = bytesValue(new Uint8Array(0));
@@ -21,7 +21,7 @@ export function expiryRecord(put: { readonly key: string; readonly expiresAtMs: 
   return { type: "put", key: `${EXPIRY_PREFIX}${time}${put.key}`, value: EMPTY };
 }
 
-/** What the key of a record says; undefined if it is not a record's. */
+/** Parses the key of a record; undefined if it is not a record's. */
 export function parseExpiryRecord(recordKey: string): { readonly key: string; readonly expiresAtMs: number } | undefined {
   const timeEnd = EXPIRY_PREFIX.length + TIME_DIGITS;
   const time = recordKey.slice(EXPIRY_PREFIX.length, timeEnd);

@@ -1,10 +1,10 @@
 /**
- * Deletes keys whose time has come, on every driver alike: by ordinary commits, one key each, so that a watch sees every
- * expiry as a change of its own. (etcd's leases would delete many keys at one revision; the etcd driver attaches
- * them for the case that no API server of ours is left, etcd/expiry-leases.ts.)
+ * Deletes expired keys, on every driver alike: by ordinary commits, one key each, so that a watch delivers every expiry as its own change.
+ * (etcd's leases would delete many keys at one revision; the etcd driver attaches them for the case that no k8ts API server is left,
+ * etcd/expiry-leases.ts.)
  *
- * What is due is found in the records that store/expiry-record.ts describes. Several API servers may do this at the same
- * time: the preconditions let one of them win. Being killed anywhere leaves a record, and the next pass finishes.
+ * Due keys are found in the records of store/expiry-record.ts. Several API servers may do this concurrently: the preconditions let one of
+ * them win. A crash at any point leaves a record, and the next pass finishes.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
@@ -12,13 +12,13 @@ import type { Entry, Operation, Store } from "./store.ts";
 import { EXPIRY_PREFIX, parseExpiryRecord } from "./expiry-record.ts";
 import { isStoreError } from "./store-error.ts";
 
-/** Deletions under way at the same time: enough to share a sync, few enough to leave room for others. */
+/** Maximum concurrent deletions: enough to share a sync, few enough for other commits. */
 const EXPIRY_BATCH = 100;
 
-/** Passes are at least this far apart, so that thousands of keys with times of their own are not a pass each. */
+/** Minimum interval between passes, so that thousands of keys with different times are not a pass each. */
 const EXPIRY_PAUSE_MS = 1_000;
 
-/** How long to wait after a failure, e.g. a full disk or an etcd without a leader. */
+/** Backoff after a failure, e.g. a full disk or an etcd without a leader. */
 const EXPIRY_RETRY_MS = 10_000;
 
 export interface Running {
@@ -42,9 +42,9 @@ class Expiry {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #signal: AbortSignal;
-  /** The earliest time of the records that were written since the last pass began to look. */
+  /** The earliest time of the records written since the last pass began to read. */
   #notedMs = Infinity;
-  /** While sleeping: until when, and how to be woken by a record that is due before. */
+  /** While sleeping: until when, and how to be woken by an earlier record. */
   #sleeping: { readonly untilMs: number; readonly wake: AbortController } | undefined;
 
   constructor(store: Store, { clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
@@ -66,7 +66,7 @@ class Expiry {
     }
   }
 
-  /** The watch comes before the first look, so that no record is overlooked between the two. */
+  /** The watch starts before the first read, so that no record is missed between the two. */
   async #runUntilWatchEnds(): Promise<void> {
     let ended = false;
     const watch = this.#store.watch(
@@ -82,7 +82,7 @@ class Expiry {
     );
     try {
       while (!ended && !this.#signal.aborted) {
-        this.#notedMs = Infinity; // What was noted until now is in the store, so the pass finds it.
+        this.#notedMs = Infinity; // What was noted until now is in the store, so that the pass finds it.
         const nextMs = await this.#deleteWhatIsDue();
         await this.#sleep(EXPIRY_PAUSE_MS);
         if (!ended) await this.#sleepUntil(Math.min(nextMs, this.#notedMs));
@@ -113,7 +113,7 @@ class Expiry {
       const result = await this.#store.commit([{ type: "delete", key: expired.key, precondition: at }, forget]);
       if (result.committed) return;
     }
-    await this.#store.commit([forget]); // The key was written again or is gone: only the record is left to forget.
+    await this.#store.commit([forget]); // The key was written again or deleted: only the record is left to remove.
   }
 
   #noteRecord(recordKey: string): void {
@@ -136,7 +136,7 @@ class Expiry {
   }
 }
 
-/** Waits for all, so that one that fails does not keep the others from being tried; then fails with the first. */
+/** Waits for all, so that one failure does not prevent the others; then throws the first. */
 async function allOrFirstError(attempts: readonly Promise<void>[]): Promise<void> {
   for (const attempt of await Promise.allSettled(attempts)) if (attempt.status === "rejected") throw attempt.reason;
 }

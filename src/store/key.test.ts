@@ -6,11 +6,11 @@ import { bookkeepingPrefix, checkKey, orderAfterPrefix, orderOf, resourcePrefixO
 
 const text = string({ unit: "binary" });
 
-test("the order of keys is the order of their UTF-8 bytes", () => {
+test("keys sort by their UTF-8 bytes", () => {
   property(forAll(text, text, (a, b) => equal(Math.sign(compare(orderOf(a), orderOf(b))), Math.sign(compareBytes(a, b)))));
 });
 
-test("the order after a prefix is above all keys that begin with it, and not above the next", () => {
+test("the upper bound of a prefix is above all keys with it, and not above the next", () => {
   property(
     forAll(text, text, text, (prefix, rest, other) => {
       const after = orderAfterPrefix(prefix);

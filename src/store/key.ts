@@ -1,14 +1,14 @@
 /**
- * The shape of keys: `/<resource>/[<namespace>/]<name>`, as upstream has them in etcd after `/registry`. `/<resource>/` is the
- * resource prefix, the unit of watching: a watch never spans two of them, and a commit changes at most one key under each.
- * A resource has one segment (`pods`), or two where its first segment is a family of resources: an API group, which has a dot
- * (`example.com/widgets`), `services` (`services/specs`, `services/endpoints`), or the bookkeeping (`k8ts/expiry`).
- * Keys are ordered by their UTF-8 bytes on every driver. (The etcd driver puts its own root, `/registry`, before them.)
+ * The shape of keys: `/<resource>/[<namespace>/]<name>`, as upstream has them in etcd after `/registry`. `/<resource>/` is the resource
+ * prefix, the unit of watching: a watch never spans two of them, and a commit changes at most one key under each. A resource has one
+ * segment (`pods`), or two where its first segment is a family of resources: an API group, which has a dot (`example.com/widgets`),
+ * `services` (`services/specs`, `services/endpoints`), or the bookkeeping (`k8ts/expiry`). Keys sort by their UTF-8 bytes on every driver.
+ * (The etcd driver adds its own root, `/registry`.)
  */
 import { KEY_BYTES_MAX } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Family of the keys for the store's and the API server's own records, which are no API objects. */
+/** Family of the store's and the API server's own records, which are not API objects. */
 const BOOKKEEPING = "k8ts";
 
 export const BOOKKEEPING_PREFIX = `/${BOOKKEEPING}/`;
@@ -16,7 +16,7 @@ export const BOOKKEEPING_PREFIX = `/${BOOKKEEPING}/`;
 /** First segments without a dot that need a second one to name a resource. */
 const FAMILIES: ReadonlySet<string> = new Set(["services", BOOKKEEPING]);
 
-/** A key of the bookkeeping may hold a whole other key and this much more. */
+/** A bookkeeping key may contain a whole other key and this much more. */
 const BOOKKEEPING_BYTES_MAX = 64;
 
 /** The resource prefix of bookkeeping records called `name`. */
@@ -46,7 +46,7 @@ export function checkKey(key: string): void {
     throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key)}: it must look like /<resource>/<name>`);
   }
   const bytesMax = KEY_BYTES_MAX + (key.startsWith(BOOKKEEPING_PREFIX) ? BOOKKEEPING_BYTES_MAX : 0);
-  // A character takes at most three bytes per UTF-16 unit, so nearly every key is seen to be short enough without counting.
+  // A character takes at most three bytes per UTF-16 unit, so that nearly every key is short enough without counting.
   if (key.length * 3 > bytesMax && utf8Length(key) > bytesMax) {
     throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key.slice(0, 80))}…: it is longer than ${bytesMax} bytes`);
   }
@@ -65,8 +65,8 @@ export function checkWatchPrefix(prefix: string): string {
 }
 
 /**
- * A string whose order by UTF-16 units is the order of `key` by UTF-8 bytes, for maps that compare strings with `<`.
- * Only characters from U+D800 on are out of order: surrogate pairs stand for the highest code points and must come last.
+ * A string that sorts by UTF-16 units like `key` by UTF-8 bytes, for maps that compare strings with `<`. Only characters from U+D800 on are
+ * out of order: surrogate pairs encode the highest code points and must come last.
  */
 export function orderOf(key: string): string {
   return OUT_OF_ORDER.test(key) ? key.replace(OUT_OF_ORDER_ALL, shiftUnit) : key;

@@ -1,6 +1,6 @@
 /**
- * Maps the keys of data that k8ts wrote before it took over upstream's layout, `/<group or core>/<plural>/[<namespace>/]<name>`, to
- * current ones (store/key.ts). For the migration of a data directory; the table is history and does not grow.
+ * Maps keys of the layout before upstream's, `/<group or core>/<plural>/[<namespace>/]<name>`, to current ones (store/key.ts). For the
+ * migration of a data directory; the table is history and does not grow.
  */
 import { parseExpiryRecord } from "./expiry-record.ts";
 
@@ -24,7 +24,7 @@ const DROPPED_GROUPS: ReadonlySet<string> = new Set([
   "storage.k8s.io",
 ]);
 
-/** Resources whose name in the key is another now. */
+/** Resources that are named differently in current keys. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ["core/endpoints", "services/endpoints"],
   ["core/nodes", "minions"],
@@ -34,8 +34,8 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The current form of a key of the old layout. Different keys stay different, but their order changes. Only for keys that are known to be
- * of the old layout: a current key has no mark by which it could be told apart.
+ * The current form of a key of the old layout. Distinct keys stay distinct, but their order changes. Only for keys known to be of the old
+ * layout: a current key has no distinguishing mark.
  */
 export function legacyKeyToCurrent(key: string): string {
   const record = parseExpiryRecord(key);

@@ -1,13 +1,13 @@
 /**
- * What every driver does with the operations of a commit before anything else: refuse what the contract does not allow,
- * and add the bookkeeping of keys that expire. One place, so that all drivers refuse the same things with the same words.
+ * Validation of a commit's operations, shared by all drivers, and the bookkeeping of expiring keys: all drivers reject the same input with
+ * the same message.
  */
 import { COMMIT_OPERATIONS_MAX, OBJECT_BYTES_MAX, type Entry, type Operation, type Precondition, type PutOperation } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 import { checkKey, resourcePrefixOf } from "./key.ts";
 import { expiryRecord } from "./expiry-record.ts";
 
-/** Throws "Invalid" or "TooLarge", or returns the operations to carry out: those given, in order, then bookkeeping ones. */
+/** Throws "Invalid" or "TooLarge", or returns the operations to execute: those given, in order, then bookkeeping ones. */
 export function prepareOperations(operations: readonly Operation[]): readonly Operation[] {
   if (operations.length === 0) throw new StoreError("Invalid", "Cannot commit: there is no operation");
   if (operations.length > COMMIT_OPERATIONS_MAX) {
@@ -20,7 +20,7 @@ export function prepareOperations(operations: readonly Operation[]): readonly Op
   return records.length === 0 ? operations : [...operations, ...records];
 }
 
-/** Whether `precondition` holds for a key of which `found` is there. */
+/** Whether `precondition` holds for a key whose current entry is `found`. */
 export function holds(precondition: Precondition | undefined, found: Pick<Entry, "revision"> | undefined): boolean {
   if (precondition === undefined) return true;
   if (precondition.is === "absent") return found === undefined;

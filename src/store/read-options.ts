@@ -1,8 +1,8 @@
-/** What every driver does with the options of a read, and with the revision to compact to, before anything else. */
+/** Validation of read options and of the revision to compact to, shared by all drivers. */
 import type { ListOptions, ReadOptions } from "./store.ts";
 import { StoreError, compacted, futureRevision } from "./store-error.ts";
 
-/** Throws "Invalid" unless `limit` and `revision` are whole numbers above 0, where they are given. */
+/** Throws "Invalid" unless `limit` and `revision` are positive integers, where given. */
 export function checkReadOptions({ revision, limit }: ListOptions): void {
   if (revision !== undefined && !isPositive(revision)) {
     throw new StoreError("Invalid", `Cannot use revision ${revision}: a revision is a whole number above 0`);

@@ -1,10 +1,10 @@
 /**
- * A logical copy of everything at one revision, and the hash of the same bytes; both written over `list`, so that they work
- * on every driver and a snapshot of one driver can be restored into another.
+ * A logical copy of everything at one revision, and the hash of the same bytes; both written over `list`, so that they work on every driver
+ * and a snapshot of one driver can be restored into another.
  *
- * Format: the line `k8ts-snapshot 1 <revision>\n`; per key, in order: length and UTF-8 bytes of the key, revision, length
- * and bytes of the value (lengths are 4 bytes, the revision 8, big endian); then four 0xff and 32 bytes SHA-256 of all
- * before them but the first line. A file that was cut off or changed anywhere is refused.
+ * Format: the line `k8ts-snapshot 1 <revision>\n`; per key, in order: length and UTF-8 bytes of the key, revision, length and bytes of the
+ * value (lengths are 4 bytes, the revision 8, big endian); then four 0xff and 32 bytes SHA-256 of all before them but the first line. A
+ * truncated or modified file is rejected.
  */
 import type { Entry, ListResult, Store } from "./store.ts";
 import { KEY_BYTES_MAX } from "./store.ts";
@@ -36,7 +36,7 @@ const END_MARK = 0xffff_ffff;
 const HASH_BYTES = 32;
 const RECORD_FIXED_BYTES = 16;
 
-/** A snapshot of the state at `revision` (default: the newest), in pieces. Holds no more than one page in memory. */
+/** A snapshot of the state at `revision` (default: the newest), in chunks. Holds no more than one page in memory. */
 export async function* writeSnapshot(store: Pick<Store, "list">, hasher: Hasher, revision?: number): AsyncGenerator<Uint8Array, StateHash> {
   let keys = 0;
   let atRevision = 0;
@@ -65,7 +65,7 @@ export async function hashState(store: Pick<Store, "list">, hasher: Hasher, revi
 
 export interface Snapshot {
   readonly revision: number;
-  /** May be read once. Throws "Damaged" at the end if the hash is wrong, so nothing may be believed before. */
+  /** May be read once. Throws "Damaged" at the end if the hash is wrong, so that nothing may be used before. */
   readonly entries: AsyncIterable<Entry>;
 }
 
@@ -82,7 +82,7 @@ async function* readRecords(reader: ByteReader, hasher: Hasher): AsyncGenerator<
     const keyLength = await read(reader, 4);
     const length = view(keyLength).getUint32(0);
     if (length === END_MARK) return checkHash(await read(reader, HASH_BYTES), hasher);
-    // Keys of the bookkeeping are a little longer than the keys they speak of.
+    // Bookkeeping keys are a little longer than the keys they refer to.
     if (length > KEY_BYTES_MAX * 2) throw damaged(`a key seems to be ${length} bytes long`);
     const key = await read(reader, length);
     const fixed = await read(reader, RECORD_FIXED_BYTES - 4);
@@ -103,7 +103,7 @@ async function* pages(store: Pick<Store, "list">, revision: number | undefined):
 }
 
 function encodeRecord({ key, revision, value }: Entry): Uint8Array {
-  checkKey(key); // An etcd may hold keys of others, with which the snapshot could not be restored.
+  checkKey(key); // An etcd may contain foreign keys, with which the snapshot could not be restored.
   const keyBytes = new TextEncoder().encode(key);
   const valueBytes = value.bytes();
   const record = new Uint8Array(RECORD_FIXED_BYTES + keyBytes.length + valueBytes.length);

@@ -1,13 +1,13 @@
 /**
- * The one error of the store room: a closed list of reasons, so that callers decide by reason and never by words.
- * Each message names what was tried, what is wrong and what helps.
+ * The single error type of the store: a closed list of reasons, so that callers decide by reason and never by message. Each message names
+ * what was tried, what is wrong and the remedy.
  */
 export type StoreErrorReason =
-  /** The revision asked for is older than the kept history. */
+  /** The requested revision is older than the kept history. */
   | "Compacted"
-  /** The revision asked for has not been reached. */
+  /** The requested revision has not been reached. */
   | "FutureRevision"
-  /** A key, prefix, limit or set of operations that the contract does not allow; the caller's mistake. */
+  /** A key, prefix, limit or set of operations that the contract does not allow; a caller's mistake. */
   | "Invalid"
   /** A value or commit over OBJECT_BYTES_MAX. */
   | "TooLarge"
@@ -15,25 +15,25 @@ export type StoreErrorReason =
   | "Closed"
   /** The data directory belongs to another process. */
   | "Locked"
-  /** The data cannot be read as what it should be. */
+  /** The data is corrupt. */
   | "Damaged"
-  /** No space left. Nothing was written; reads go on; writes work again when there is space. */
+  /** No space left. Nothing was written; reads work; writes work again when there is space. */
   | "Full"
-  /** The place of the data cannot be used: missing permission, read-only, not a directory. */
+  /** The location of the data is unusable: missing permission, read-only, not a directory. */
   | "Unusable"
-  /** Writing failed in a way after which nothing more is written until the store is opened again. Reads go on. */
+  /** Writing failed so that nothing more is written until the store is reopened. Reads work. */
   | "WriteFailed"
-  /** Nobody answers (etcd). Nothing was written. */
+  /** No member responds (etcd). Nothing was written. */
   | "Unavailable"
-  /** The connection was lost on the way: the commit happened or it did not. */
+  /** The connection was lost during the commit: its outcome is unknown. */
   | "Uncertain"
-  /** The server on the other side is of a version or cluster that must not be used. */
+  /** The server is of a version or cluster that must not be used. */
   | "Unsupported";
 
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly reason: StoreErrorReason;
-  /** With reason "Compacted": the oldest revision that can still be read. */
+  /** With reason "Compacted": the oldest readable revision. */
   readonly compactedRevision: number | undefined;
 
   constructor(reason: StoreErrorReason, message: string, options: { readonly cause?: unknown; readonly compactedRevision?: number } = {}) {

@@ -1,20 +1,20 @@
 /**
- * The seam between the values that the API server writes and the bytes that a driver keeps: encryption at rest comes in
- * here. A transformed store keeps the whole contract; memos pass through, so this process never decrypts its own writes.
+ * The seam between the API server's values and a driver's bytes: encryption at rest plugs in here. A transformed store keeps the whole
+ * contract; memos pass through, so that this process never decrypts its own writes.
  *
- * Transformers are synchronous, because a watch hands changes over in the turn in which they become visible. One that
- * needs a remote key service fetches its keys before it is given to a store.
+ * Transformers are synchronous, because a watch delivers changes in the tick in which they become visible. One that needs a remote key
+ * service fetches its keys before it is given to a store.
  */
 import type { Change, Entry, Operation, Store, Value, WatchListener } from "./store.ts";
 import { BOOKKEEPING_PREFIX } from "./key.ts";
 import { lazyValue } from "./value.ts";
 
 export interface ValueTransformer {
-  /** What to keep for `bytes` under `key`. Must bind the key, so that a value moved to another key is refused. */
+  /** Encodes `bytes` under `key`. Must bind the key, so that a value moved to another key is rejected. */
   toStorage(bytes: Uint8Array, key: string): Uint8Array;
-  /** The inverse; throws if `stored` was not made for `key`. */
+  /** The inverse; throws if `stored` was not encoded for `key`. */
   fromStorage(stored: Uint8Array, key: string): Uint8Array;
-  /** `toStorage` makes a value longer by at most this much; it counts towards OBJECT_BYTES_MAX. */
+  /** Maximum growth of a value by `toStorage`; counts towards OBJECT_BYTES_MAX. */
   readonly overheadBytesMax: number;
 }
 

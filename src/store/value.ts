@@ -1,4 +1,4 @@
-/** The ways to make a stored value: from bytes that exist, or from an object whose bytes may never be needed. */
+/** Constructors of stored values: from existing bytes, or from an object whose bytes may never be needed. */
 import type { Value } from "./store.ts";
 
 export function bytesValue(bytes: Uint8Array, memo?: unknown): Value {
@@ -6,11 +6,11 @@ export function bytesValue(bytes: Uint8Array, memo?: unknown): Value {
 }
 
 export interface LazyValueOptions {
-  /** What the writer wants back. Frozen: it is shared. */
+  /** Returned to the writer. Frozen: it is shared. */
   readonly memo: unknown;
-  /** Makes the bytes; called at most once. */
+  /** Encodes the bytes; called at most once. */
   readonly makeBytes: () => Uint8Array;
-  /** The exact length of what `makeBytes` makes, without making it (base/json-size.ts). */
+  /** The exact length of the result of `makeBytes`, without encoding (base/json-size.ts). */
   readonly sizeBytes: () => number;
 }
 
@@ -49,7 +49,7 @@ class LazyValue implements Value {
   bytes(): Uint8Array {
     if (this.#bytes === undefined && this.#options !== undefined) {
       this.#bytes = this.#options.makeBytes();
-      this.#options = undefined; // The maker may hold more than the memo does.
+      this.#options = undefined; // The encoder may retain more than the memo does.
     }
     return this.#bytes as Uint8Array;
   }

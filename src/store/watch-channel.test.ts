@@ -12,32 +12,32 @@ function changes(...revisions: number[]): Change[] {
   return revisions.map((revision) => ({ type: "put", key: "/pods/a", revision, value, previous: undefined }));
 }
 
-/** A channel whose listener writes down what it is told, and stays busy until `done` is called. */
+/** A channel whose listener records its calls, and stays busy until `done` is called. */
 function busyChannel() {
-  const told: string[] = [];
+  const received: string[] = [];
   const finish: (() => void)[] = [];
   const clock = virtualClock();
   const channel = new WatchChannel(
     {
       changes: (batch) => {
-        told.push(batch.map(({ revision }) => revision).join(","));
+        received.push(batch.map(({ revision }) => revision).join(","));
         return new Promise((resolve) => finish.push(resolve));
       },
-      progress: (revision) => void told.push(`progress ${revision}`),
-      ended: ({ reason }) => void told.push(reason),
+      progress: (revision) => void received.push(`progress ${revision}`),
+      ended: ({ reason }) => void received.push(reason),
     },
     clock,
-    () => void told.push("let go"),
+    () => void received.push("let go"),
   );
   const done = async () => {
     finish.shift()?.();
     await realMacrotask();
   };
-  return { told, channel, clock, done };
+  return { received, channel, clock, done };
 }
 
-test("what comes while the listener is busy comes together afterwards, then the note on progress", async () => {
-  const { told, channel, done } = busyChannel();
+test("changes that arrive while the listener is busy are delivered together afterwards, then progress", async () => {
+  const { received, channel, done } = busyChannel();
   channel.push(changes(1));
   channel.push(changes(2));
   channel.push(changes(3, 4));
@@ -45,21 +45,21 @@ test("what comes while the listener is busy comes together afterwards, then the 
   channel.progress(6);
   await done();
   await done();
-  deepEqual(told, ["1", "2,3,4", "progress 6"]);
+  deepEqual(received, ["1", "2,3,4", "progress 6"]);
 });
 
-test("as many changes may wait as the limit says, and one more ends the watch", async () => {
-  const { told, channel, clock, done } = busyChannel();
+test("the backlog may reach its limit, and one more change ends the watch", async () => {
+  const { received, channel, clock, done } = busyChannel();
   channel.push(changes(1));
   for (let revision = 0; revision < WATCH_BACKLOG_MAX; revision++) channel.push(changes(2));
   equal(channel.closed, false);
   channel.push(changes(3));
   await clock.settle();
   await done();
-  deepEqual(told, ["1", "let go", "slow"]);
+  deepEqual(received, ["1", "let go", "slow"]);
 });
 
-test("a listener that is done before the turn is over may get more than the limit in one turn", async () => {
+test("a listener that finishes within the tick may receive more than the limit in one tick", async () => {
   let taken = 0;
   const clock = virtualClock();
   const channel = new WatchChannel({ changes: async (batch) => void (taken += batch.length), ended: () => undefined }, clock);
@@ -68,7 +68,7 @@ test("a listener that is done before the turn is over may get more than the limi
   deepEqual([taken, channel.closed], [3 * WATCH_BACKLOG_MAX, false]);
 });
 
-test("a listener that throws over progress ends its watch as failed, whether it was busy or not", async () => {
+test("a listener that throws on progress ends its watch as failed, whether it was busy or not", async () => {
   for (const busy of [false, true]) {
     const ends: string[] = [];
     const channel = new WatchChannel(
@@ -88,21 +88,21 @@ test("a listener that throws over progress ends its watch as failed, whether it 
   }
 });
 
-test("who waits for the listener to be idle is called then, and not after the end", async () => {
-  const { told, channel, done } = busyChannel();
-  channel.onceIdle(() => told.push("idle"));
+test("whenIdle is called when the listener is idle, and not after the end", async () => {
+  const { received, channel, done } = busyChannel();
+  channel.onceIdle(() => received.push("idle"));
   channel.push(changes(1));
-  channel.onceIdle(() => told.push("idle again"));
+  channel.onceIdle(() => received.push("idle again"));
   await done();
   channel.push(changes(2));
-  channel.onceIdle(() => told.push("never"));
+  channel.onceIdle(() => received.push("never"));
   channel.end({ reason: "closed" });
   await done();
-  deepEqual(told, ["idle", "1", "idle again", "2", "let go", "closed"]);
+  deepEqual(received, ["idle", "1", "idle again", "2", "let go", "closed"]);
 });
 
-test("after the end nothing is told, however it came, and the end only once", async () => {
-  const { told, channel, done } = busyChannel();
+test("after the end nothing is delivered, and the end only once", async () => {
+  const { received, channel, done } = busyChannel();
   channel.push(changes(1));
   channel.push(changes(2));
   channel.end({ reason: "closed" });
@@ -110,17 +110,17 @@ test("after the end nothing is told, however it came, and the end only once", as
   channel.push(changes(3));
   channel.progress(4);
   await done();
-  deepEqual(told, ["1", "let go", "closed"]);
+  deepEqual(received, ["1", "let go", "closed"]);
 });
 
-test("a listener that pushes into its own channel is not called inside its own call", () => {
-  const told: string[] = [];
+test("a listener that pushes into its own channel is not called reentrantly", () => {
+  const received: string[] = [];
   let depth = 0;
   const channel: WatchChannel = new WatchChannel(
     {
       changes: (batch) => {
         depth += 1;
-        told.push(`${depth}: ${batch[0]?.revision}`);
+        received.push(`${depth}: ${batch[0]?.revision}`);
         if (batch[0]?.revision === 1) channel.push(changes(2));
         depth -= 1;
       },
@@ -129,10 +129,10 @@ test("a listener that pushes into its own channel is not called inside its own c
     virtualClock(),
   );
   channel.push(changes(1));
-  deepEqual(told, ["1: 1", "1: 2"]);
+  deepEqual(received, ["1: 1", "1: 2"]);
 });
 
-test("an end that throws is thrown where it disturbs nobody", async () => {
+test("an error thrown by ended is rethrown where it affects no other work", async () => {
   const clock = virtualClock();
   const channel = new WatchChannel(
     {

@@ -1,6 +1,6 @@
 /**
- * The way of changes to one listener, the same on all drivers: in order, one call at a time, with a bounded backlog while
- * the listener is busy, and one last call that says why the watch ended. Finding the changes is the driver's work.
+ * Delivers changes to one listener, the same on all drivers: in order, one call at a time, with a bounded backlog while the listener is
+ * busy, and one last call with the reason of the end. Finding the changes is the driver's work.
  */
 import type { Clock } from "../base/clock.ts";
 import { WATCH_BACKLOG_MAX, type Change, type WatchEnd, type WatchListener } from "./store.ts";
@@ -17,7 +17,7 @@ export class WatchChannel {
   #closed = false;
   #whenIdle: (() => void) | undefined;
 
-  /** `whenClosed` is called once, before the listener's `ended`, however the watch ends: drivers let go of the watch there. */
+  /** `whenClosed` is called once, before the listener's `ended`, however the watch ends: drivers release the watch there. */
   constructor(listener: WatchListener, clock: Clock, whenClosed: () => void = () => undefined) {
     this.#listener = listener;
     this.#clock = clock;
@@ -28,12 +28,12 @@ export class WatchChannel {
     return this.#closed;
   }
 
-  /** Whether the listener still works on earlier changes. */
+  /** Whether the listener is still busy with earlier changes. */
   get busy(): boolean {
     return this.#busy;
   }
 
-  /** Calls `work` when the listener has taken everything: at once if it is idle, never if the watch ends before. One at a time. */
+  /** Calls `work` when the listener is idle: at once if it already is, never if the watch ends before. One at a time. */
   onceIdle(work: () => void): void {
     if (this.#closed) return;
     if (this.#busy) this.#whenIdle = work;
@@ -47,14 +47,14 @@ export class WatchChannel {
     if (this.#backlog.length > WATCH_BACKLOG_MAX) this.#judgeSoon();
   }
 
-  /** Tells the listener that all changes up to `revision` were pushed, once it has taken them. */
+  /** Notifies the listener that all changes up to `revision` were pushed, once it has taken them. */
   progress(revision: number): void {
     if (this.#closed) return;
     if (this.#busy) this.#progress = revision;
-    else this.#tellProgress(revision);
+    else this.#notifyProgress(revision);
   }
 
-  #tellProgress(revision: number): void {
+  #notifyProgress(revision: number): void {
     try {
       this.#listener.progress?.(revision);
     } catch (error) {
@@ -62,7 +62,7 @@ export class WatchChannel {
     }
   }
 
-  /** Not at once: a listener whose promise is fulfilled already cannot take more before this turn is over. */
+  /** Deferred: a listener whose promise is already resolved cannot take more before this tick is over. */
   #judgeSoon(): void {
     if (this.#judging) return;
     this.#judging = true;
@@ -81,7 +81,7 @@ export class WatchChannel {
     try {
       this.#listener.ended(end);
     } catch (error) {
-      // Thrown where nobody else's work is undone by it, and where the process reports it.
+      // Thrown where no other work is affected, and where the process reports it.
       this.#clock.soon(() => {
         throw error;
       });
@@ -96,18 +96,18 @@ export class WatchChannel {
     } catch (error) {
       return this.end({ reason: "failed", error });
     }
-    this.#goOn();
+    this.#resume();
   }
 
   #deliverAfter(taken: Promise<void>): void {
     taken.then(
-      () => this.#goOn(),
+      () => this.#resume(),
       (error: unknown) => this.end({ reason: "failed", error }),
     );
   }
 
-  /** After a call of the listener: the backlog that came meanwhile, then the note on progress, then whoever waits. */
-  #goOn(): void {
+  /** After a call of the listener: the backlog, then progress, then the waiter. */
+  #resume(): void {
     this.#busy = false;
     if (this.#closed) return;
     if (this.#backlog.length > 0) {
@@ -117,7 +117,7 @@ export class WatchChannel {
     }
     const progress = this.#progress;
     this.#progress = undefined;
-    if (progress !== undefined) this.#tellProgress(progress);
+    if (progress !== undefined) this.#notifyProgress(progress);
     if (this.#closed) return;
     const whenIdle = this.#whenIdle;
     this.#whenIdle = undefined;

@@ -1,10 +1,10 @@
 /**
- * The watches of a driver that owns its data (memory, embedded). A watch that starts in the past first catches up from the
- * history, a bounded piece per turn, and then joins the live ones; it never sees a change twice and misses none, since
- * joining happens in the same turn in which it is found to be up to date.
+ * The watches of a driver that owns its data (memory, embedded). A watch that starts in the past first catches up from the history, a
+ * bounded batch per tick, and then joins the live ones; it never receives a change twice and misses none, since it joins in the same tick
+ * in which it is found to be up to date.
  *
- * A change costs nothing to watches of other resources or namespaces: watches are filed under the folder of their prefix (up
- * to its last slash), and only those in the folders of the changed key are looked at.
+ * A change costs nothing to watches of other resources or namespaces: watches are indexed by the folder of their prefix (up to its last
+ * slash), and only those in the folders of the changed key are visited.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Change, Watch, WatchEnd, WatchListener } from "./store.ts";
@@ -12,10 +12,10 @@ import { checkWatchPrefix, resourcePrefixOf } from "./key.ts";
 import { StoreError, isStoreError } from "./store-error.ts";
 import { WatchChannel } from "./watch-channel.ts";
 
-/** Revisions that a watch which catches up reads per turn, so that a long history does not hold up everybody else. */
+/** Revisions that a watch reads per tick while catching up, so that a long history does not block others. */
 const REPLAY_REVISIONS_PER_TURN = 1_000;
 
-/** A piece of history: the changes of one prefix, and the revision up to which there are no others. */
+/** A batch of history: the changes of one prefix, and the revision up to which there are no others. */
 export interface HistoryPiece {
   readonly changes: readonly Change[];
   readonly through: number;
@@ -23,7 +23,7 @@ export interface HistoryPiece {
 
 export interface WatchHubOptions {
   readonly clock: Clock;
-  /** The newest revision that readers see. */
+  /** The newest visible revision. */
   readonly visibleRevision: () => number;
   /** At most `revisions` revisions of history after `after`. Throws "Compacted" if they are no longer kept. */
   readonly readHistory: (prefix: string, after: number, revisions: number) => HistoryPiece;
@@ -32,10 +32,10 @@ export interface WatchHubOptions {
 interface Watcher {
   readonly prefix: string;
   readonly channel: WatchChannel;
-  /** All changes up to here were pushed, or are older than wanted. */
+  /** All changes up to here were pushed, or are older than requested. */
   position: number;
   live: boolean;
-  /** Changes of the publication under way; kept here so that publishing allocates only for watchers that get something. */
+  /** Changes of the current publication; kept here so that publishing allocates only for watchers that receive something. */
   batch: Change[] | undefined;
 }
 
@@ -55,7 +55,7 @@ export class WatchHub {
     return this.#size;
   }
 
-  /** Whether anybody may watch `key`: what nobody watches need not be made into a change. */
+  /** Whether `key` may be watched: an unwatched write need not be made into a change. */
   isWatched(key: string): boolean {
     if (this.#size === 0) return false;
     const resource = resourcePrefixOf(key) ?? "";
@@ -86,9 +86,9 @@ export class WatchHub {
     };
   }
 
-  /** Hands `changes` (in the order of their revisions, all visible by now) to the live watches before it returns. */
+  /** Delivers `changes` (ordered by revision, all visible by now) to the live watches before it returns. */
   publish(changes: readonly Change[]): void {
-    // A listener may commit, and so publish: what it publishes waits its turn, or later watchers would see it too early.
+    // A listener may commit, and so publish: that waits, or later watchers would see it too early.
     if (this.#publications !== undefined) {
       this.#publications.push(changes);
       return;
@@ -140,14 +140,14 @@ export class WatchHub {
     watcher.channel.onceIdle(() => this.#catchUpOrJoin(watcher));
   }
 
-  /** The listener may have committed while it took the last piece, so whether this watch is up to date is asked now. */
+  /** The listener may have committed during the last batch, so that this is checked now. */
   #catchUpOrJoin(watcher: Watcher): void {
     if (watcher.position >= this.#options.visibleRevision()) watcher.live = true;
     else this.#options.clock.soon(() => this.#catchUp(watcher));
   }
 
   #reportProgress(watcher: Watcher): void {
-    // A watch that catches up, or starts in the future, has no more to report than its position.
+    // A watch that catches up, or starts in the future, reports only its position.
     const revision = watcher.live ? this.#options.visibleRevision() : watcher.position;
     if (revision >= watcher.position) watcher.channel.progress(revision);
   }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { array, assert as property, nat, property as forAll } from "fast-check";
 import { slabAllocator } from "./byte-slab.ts";
 
-test("pieces have their length and never share a byte", () => {
+test("slices have their length and never overlap", () => {
   property(
     forAll(array(nat(70_000), { maxLength: 30 }), (sizes) => {
       const allocate = slabAllocator();

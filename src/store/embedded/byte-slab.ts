@@ -1,11 +1,11 @@
 /**
- * Memory for many small pieces of bytes that are made and dropped together, as those of one list: they share large blocks,
- * since a block each costs more than filling it. Whoever keeps one piece keeps its block, so it is for lists and not for
- * single values, which use Node's own small pool.
+ * Slab allocator for many small byte arrays that are allocated and dropped together, such as those of one list: they share large blocks,
+ * since one block each costs more than filling it. Retaining one slice retains its block, so it is for lists and not for single values,
+ * which use Node's own pool.
  */
 const BLOCK_BYTES = 262_144;
 
-/** Larger pieces get memory of their own, so that at most an eighth of a block is wasted. */
+/** Larger slices get their own memory, so that at most an eighth of a block is wasted. */
 const SHARED_PIECE_BYTES_MAX = BLOCK_BYTES / 8;
 
 export type Allocate = (sizeBytes: number) => Buffer;

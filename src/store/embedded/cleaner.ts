@@ -1,30 +1,29 @@
 /**
- * Frees the space of what compaction has made unreadable: records that a newer one up to the compacted revision replaced,
- * and deletions with their index entry. A piece per transaction, with its progress in the same transaction, so that it
- * holds nobody up and goes on after a crash where it was.
+ * Frees the space of compacted history: records superseded up to the compacted revision, and deletions with their index entry. One batch
+ * per transaction, with its progress in the same transaction, so that it delays no writer and resumes after a crash.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Disk } from "./disk.ts";
 import { NO_POSITION, positionOf, revisionOf } from "./records.ts";
 
-/** Log records looked at per transaction. */
+/** Log records scanned per transaction. */
 const RECORDS_PER_PIECE = 500;
 
 /**
- * Bytes freed per transaction, about. lmdb writes down which pages are free, and for more than some 500 of them (2 MB) it
- * needs several pages in a row, which on a full disk there are not: then nothing could be written any more, for ever.
+ * Bytes freed per transaction, approximately. lmdb records free pages, and for more than some 500 of them (2 MB) it needs contiguous pages,
+ * which a full disk does not have: then nothing could ever be written again.
  */
 const BYTES_PER_PIECE = 1_048_576;
 
 export interface CleanerOptions {
   readonly disk: Disk;
   readonly clock: Clock;
-  /** Whether a write of the key is on its way to the disk, which will replace its index entry. */
+  /** Whether a write of the key is in flight, which will replace its index entry. */
   readonly isPending: (key: string) => boolean;
   readonly signal: AbortSignal;
 }
 
-/** Cleans the log after revision `cleaned` up to `compacted`, or less if the signal says stop. Returns how far it came. */
+/** Cleans the log after revision `cleaned` up to `compacted`, or less if the signal aborts. Returns its progress. */
 export async function clean(options: CleanerOptions, cleaned: number, compacted: number): Promise<number> {
   const { disk, clock, signal } = options;
   let from = cleaned;
@@ -35,7 +34,7 @@ export async function clean(options: CleanerOptions, cleaned: number, compacted:
       await clock.external(disk.write(() => removePiece(options, piece)));
       from = piece.through;
     } catch (error) {
-      // On a full disk even freeing needs some space, to write down what is free: less for less.
+      // On a full disk even freeing needs some space for the free list: free less at a time.
       if (records === 1) throw error;
       records = Math.ceil(records / 10);
     }
@@ -43,7 +42,7 @@ export async function clean(options: CleanerOptions, cleaned: number, compacted:
   return from;
 }
 
-/** What can go, up to and including a revision. */
+/** Removable records, up to and including a revision. */
 interface Piece {
   readonly replaced: readonly number[];
   readonly deleted: readonly { readonly key: string; readonly position: number }[];
@@ -57,7 +56,7 @@ function findPiece(disk: Disk, cleaned: number, compacted: number, records: numb
   let freedBytes = 0;
   let through = compacted;
   disk.visitLog({ from: positionOf(cleaned + 1, 0), before: positionOf(compacted + 1, 0) }, (position, { key, previous, ...record }) => {
-    // A revision is cleaned whole, so there is always progress.
+    // A revision is cleaned as a whole, so that there is always progress.
     if ((looked >= records || freedBytes >= BYTES_PER_PIECE) && revisionOf(position) > cleaned + 1) {
       through = revisionOf(position) - 1;
       return false;
@@ -73,9 +72,9 @@ function findPiece(disk: Disk, cleaned: number, compacted: number, records: numb
   return { replaced, deleted, through };
 }
 
-/** Called in the turn in which the piece was found, so that what is pending now is all that may come after. */
+/** Called in the tick in which the batch was found, so that what is pending now is all that may follow. */
 function removePiece({ disk, isPending }: CleanerOptions, { replaced, deleted, through }: Piece): void {
-  // The log's last record may be a deletion that is removed here, and with it the newest revision.
+  // The last record of the log may be a deletion that is removed here, and with it the newest revision.
   const newest = disk.newest();
   if (newest !== undefined && deleted.length > 0) {
     disk.putMeta("revision", newest.revision);

@@ -1,4 +1,4 @@
-/** Killed at any moment, the store has every write that was acknowledged or seen, whole, at a revision that did not fall. */
+/** After SIGKILL at any time the store has every write that was acknowledged or observed, complete, at a revision that did not decrease. */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { once } from "node:events";
 import { spawn } from "node:child_process";
@@ -16,7 +16,7 @@ import type { Store } from "../store.ts";
 import { Seen, textOf } from "../testing/harness.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 
-/** The child is killed this long after it began to commit, at most. */
+/** Maximum time from the first commit to the kill. */
 const LIFE_MS_MAX = 150;
 const ROUNDS_PER_CERTAIN_COMMIT = 5;
 
@@ -24,11 +24,11 @@ interface Line {
   readonly word: string;
   readonly revision: number;
   readonly key: string;
-  /** What was written; "-" for a deletion. */
+  /** The written value; "-" for a deletion. */
   readonly id: string;
 }
 
-test(`the store survives ${rounds({ quick: 20, full: 1_000 })} times SIGKILL at a random moment (K8TS_SEED=${testSeed()})`, async () => {
+test(`the embedded store survives ${rounds({ quick: 20, full: 1_000 })} SIGKILLs at random times (K8TS_SEED=${testSeed()})`, async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-crash-"));
   const random = seededRandom(testSeed());
   let reached = 1;
@@ -49,13 +49,13 @@ async function runAndKill(directory: string, round: number, random: Random): Pro
   const child = spawn(process.execPath, [program, directory, String(round)], { stdio: ["ignore", "pipe", "inherit"] });
   const lines: Line[] = [];
   const output = createInterface({ input: child.stdout });
-  const opened = once(output, "line"); // Its first line says that it is open.
+  const opened = once(output, "line"); // Its first line reports that it is open.
   const acknowledged = new Promise<void>((resolve) => output.on("line", (line) => void (line.startsWith("ack ") && resolve())));
   output.on("line", (line) => lines.push(parse(line)));
   const ended = once(child, "exit").then(() => Promise.reject(new Error("The child ended by itself")));
   ended.catch(() => undefined);
   await Promise.race([opened, ended]);
-  // Waiting is what this test is about: a moment that nothing in the child decides.
+  // The delay is the subject of this test: a time that nothing in the child determines.
   await sleep(random.fraction() * LIFE_MS_MAX);
   // On a busy disk that may be too short for any commit; some children live long enough for one.
   if (round % ROUNDS_PER_CERTAIN_COMMIT === 0) await Promise.race([acknowledged, ended]);
@@ -70,7 +70,7 @@ function parse(line: string): Line {
   return { word, revision: Number(revision), key, id };
 }
 
-/** Returns the revision that the store has reached. */
+/** Returns the revision of the store. */
 async function checkSurvival(store: Store, lines: readonly Line[], reached: number): Promise<number> {
   const newest = await store.currentRevision();
   ok(newest >= Math.max(reached, ...lines.map(({ revision }) => revision)), `the revision fell to ${newest}`);
@@ -86,7 +86,7 @@ async function checkSurvival(store: Store, lines: readonly Line[], reached: numb
   return newest;
 }
 
-/** No value is torn, and what was committed together is there together or not at all. */
+/** No value is torn, and commits are atomic. */
 async function checkWhole(store: Store): Promise<void> {
   for (const { key, value, revision } of (await store.list("")).entries) {
     if (!/^\/(pods|twins)\//.test(key)) continue;
@@ -98,7 +98,7 @@ async function checkWhole(store: Store): Promise<void> {
   }
 }
 
-/** A watch from the oldest kept revision shows every write that the child's watcher had seen, in the same order. */
+/** A watch from the oldest kept revision shows every write that the child's watcher had observed, in the same order. */
 async function checkHistory(store: Store, lines: readonly Line[], compactedRevision: number): Promise<void> {
   const seen = lines.filter(({ word, revision }) => word === "seen" && revision > compactedRevision);
   if (seen.length === 0) return;

@@ -1,8 +1,8 @@
 /**
- * Looks at lmdb's file before lmdb does: lmdb maps it into memory and trusts it, so a file that was cut off or damaged would
- * end the process with a signal instead of an error. So it is walked through first (page-check.ts); if it is large, only when
- * it is shorter than its own header says, or was not closed properly. A healthy file may be shorter, too, when its last pages are free; it is
- * then made as long again, with zeros, because reading a map beyond the end of its file is such a signal.
+ * Validates lmdb's file before lmdb maps it: lmdb trusts the file, so that a truncated or damaged one would end the process with a signal
+ * instead of an error. It is walked first (page-check.ts); a large one only when it is shorter than its header says, or was not closed
+ * properly. A healthy file may be shorter, too, when its last pages are free; it is then extended with zeros, because reading a map beyond
+ * the end of its file raises such a signal.
  */
 import { extendFile, fileSizeBytes, freeBytes, makePrivateFile, readHead } from "../../host/files/files.ts";
 import { StoreError } from "../store-error.ts";
@@ -10,9 +10,9 @@ import { readFileHeaders, type FileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";
 import { LOCK_HEAD_BYTES, lockTransaction } from "./page-layout.ts";
 import { damaged } from "./records.ts";
-import { noSpaceLeft } from "./room.ts";
+import { noSpaceLeft } from "./disk-space.ts";
 
-/** Files up to this size are walked through at each opening, which takes 0.3 seconds at most. */
+/** Files up to this size are walked at each opening, which takes 0.3 seconds at most. */
 const ALWAYS_CHECKED_BYTES = 256 * 1_048_576;
 
 /** lmdb keeps its locks beside the data. */
@@ -21,11 +21,11 @@ function lockFileOf(path: string): string {
 }
 
 export interface FileState {
-  /** The file held less than its header says, and was made longer. */
+  /** The file was shorter than its header says and was extended. */
   readonly wasShort: boolean;
 }
 
-/** Makes sure that the file and that of its locks exist, are private, and can be mapped. Throws "Damaged" if it cannot be trusted. */
+/** Ensures that the data and lock files exist, are private, and can be mapped. Throws "Damaged" if they cannot be trusted. */
 export async function prepareDataFile(path: string, { abandoned }: { readonly abandoned: boolean }): Promise<FileState> {
   await makePrivateFile(lockFileOf(path));
   await makePrivateFile(path);
@@ -39,7 +39,7 @@ export async function prepareDataFile(path: string, { abandoned }: { readonly ab
   return { wasShort };
 }
 
-/** A file that changes under the check looks damaged, and is only in use; by a process that the lock cannot see. */
+/** A file that changes during the check looks damaged, but is only in use by a process that the lock does not see. */
 async function checkUnchanged(path: string, { newer }: FileHeaders): Promise<void> {
   try {
     await checkPages(path);
@@ -53,7 +53,7 @@ async function checkUnchanged(path: string, { newer }: FileHeaders): Promise<voi
   }
 }
 
-/** An empty file is a new one, unless lmdb's other file says that something was committed: then it was cut off at its beginning. */
+/** An empty file is a new one, unless lmdb's lock file shows a commit: then it was truncated. */
 async function checkNew(path: string): Promise<FileState> {
   const lock = await readHead(lockFileOf(path), LOCK_HEAD_BYTES);
   const committed = lockTransaction(new DataView(lock.buffer, lock.byteOffset, lock.length));
@@ -61,12 +61,12 @@ async function checkNew(path: string): Promise<FileState> {
   return { wasShort: false };
 }
 
-/** Less room than this for an ordinary user counts as full: lmdb reports a full disk only as a failed write. */
+/** Less free space than this for an ordinary user counts as full: lmdb reports a full disk only as a failed write. */
 const FULL_BELOW_BYTES = 1_048_576;
 
 /**
- * What a failed write means, unless it says so itself. After "Full" the file is as it was before and may be written again when there is space. After
- * anything else nobody can say what reached the disk, so nothing may follow it.
+ * Meaning of a failed write, unless the error says so itself. After "Full" the file is unchanged and may be written again when there is
+ * space. After anything else it is unknown what reached the disk, so that nothing may follow it.
  */
 export async function explainWriteFailure(error: unknown, directory: string): Promise<StoreError> {
   if (error instanceof StoreError) return error;
@@ -77,7 +77,7 @@ export async function explainWriteFailure(error: unknown, directory: string): Pr
   }
   return new StoreError(
     "WriteFailed",
-    `Cannot write to ${directory}: ${(error as Error).message}; check the disk and start again, reads go on`,
+    `Cannot write to ${directory}: ${(error as Error).message}; check the disk and restart; reads still work`,
     { cause: error },
   );
 }

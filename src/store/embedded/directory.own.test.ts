@@ -1,4 +1,4 @@
-/** One process has the data directory, whatever separates it from the others. */
+/** One process owns the data directory, whatever isolates it from the others. */
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { realClock } from "../../host/real-clock.ts";
 import type { RestorableStore } from "../store.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 
-/** What makes a container of a process: it sees neither our network, by which the lock works, nor our processes. */
+/** What makes a process a container: it sees neither our network, on which the lock relies, nor our processes. */
 const CONTAINER = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
 function needsContainers(): { readonly skip: string | false } {
@@ -25,7 +25,7 @@ function openIn(directory: string): Promise<RestorableStore> {
   return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
 }
 
-/** A process in a container that opens the store and commits what it is told to. */
+/** A process in a container that opens the store and commits on request. */
 class Container {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -58,20 +58,20 @@ class Container {
 }
 
 test(
-  "a process in another container is refused as Locked as long as the first one is there, and nothing of that is lost",
+  "a process in another container is refused as Locked while the first one runs, and nothing is lost",
   needsContainers(),
   async (context) => {
     const directory = await mkdtemp(join(tmpdir(), "k8ts-containers-"));
     const inContainer = () => {
       const container = new Container(directory);
-      context.after(() => container.kill()); // Of use if the test fails.
+      context.after(() => container.kill()); // For diagnosis if the test fails.
       return container;
     };
     const first = inContainer();
     equal(await first.line(), "open");
     await first.commit("/pods/a");
 
-    // Both are process 1, each in its own world; we are neither.
+    // Both are process 1, each in its own PID namespace; we are neither.
     const second = inContainer();
     match(await second.line(), /^refused Locked Cannot open .*: another process has it open, maybe in another container; stop that first/);
     await second.end();

@@ -1,6 +1,6 @@
 /**
- * Opens and closes the data directory of an embedded store: makes it, takes its lock, looks at the file before lmdb maps
- * it, reads the few numbers, and turns everything that can go wrong into an error that names it and what to do.
+ * Opens and closes the data directory of an embedded store: creates it, takes its lock, validates the file before lmdb maps it, reads the
+ * metadata, and turns every failure into an error that names it and its remedy.
  */
 import { joinPath, removeFile, syncDirectory } from "../../host/files/files.ts";
 import { claimPrivateDirectory } from "../../host/files/private-files.ts";
@@ -28,9 +28,9 @@ export interface EmbeddedDirectory {
   readonly keys: number;
   readonly compacted: number;
   readonly cleaned: number;
-  /** Moves the data to a smaller file if most of this one is free. Returns whether it did. Nothing but commits may be under way. */
+  /** Moves the data to a smaller file if most of this one is free. Returns whether it did. Only commits may be in flight. */
   shrink(signal: AbortSignal): Promise<boolean>;
-  /** `inDoubt`: whether something may be wrong with what was written, so that the next holder has to look closely. */
+  /** `inDoubt`: whether the last write may be damaged, so that the next holder must check thoroughly. */
   close(options: { readonly inDoubt: boolean }): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function openDirectory(path: string, options: DirectoryOptions = {}
   try {
     return await openLocked(path, lock, options);
   } catch (error) {
-    await lock.abandon(); // Not released: the next attempt has to look as closely as this one.
+    await lock.abandon(); // Not released: the next attempt must check as thoroughly as this one.
     throw error;
   }
 }
@@ -86,7 +86,7 @@ async function openLocked(path: string, lock: DirectoryLock, options: DirectoryO
   }
 }
 
-/** Removes what a process left that died while it moved the data to a new file. */
+/** Removes leftovers of a process that died while it moved the data to a new file. */
 async function removeLeftovers(file: string): Promise<void> {
   for (const copy of [`${file}${SMALLER_SUFFIX}`, `${file}${MIGRATING_SUFFIX}`]) {
     for (const name of [copy, `${copy}-lock`]) await removeFile(name);
@@ -132,7 +132,7 @@ async function writeFirstNumbers(disk: Disk, path: string): Promise<void> {
   await syncDirectory(joinPath(path, ".."));
 }
 
-/** Before the numbers are read: whoever wrote until now can no longer change them. */
+/** Before the metadata is read: the previous owner can no longer change it. */
 async function own(disk: Disk, path: string, owner: number): Promise<void> {
   try {
     await disk.own(owner);

@@ -37,16 +37,16 @@ async function withDisk(body: (disk: Disk) => Promise<void>): Promise<void> {
 
 // ── damage ────────────────────────────────────────────────────────────────────────────────────────────
 
-test("damage under an open store is told as Damaged, each time; the rest can be read, and the next holder is warned", () =>
+test("damage under an open store is reported as Damaged, each time; the rest is readable, and the next holder is warned", () =>
   inDirectory(async (directory, file) => {
     const store = await openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
     const keys = Array.from({ length: 200 }, (_, number) => `${PODS}p${String(number).padStart(3, "0")}`);
     for (const [number, key] of keys.entries()) await committed(store, put(key, "x".repeat((200 - number) * 50)));
-    await store.compact(20); // So that there are free pages.
+    await store.compact(20); // Creates free pages.
     await loseLeafOfLog(file);
 
     const get = (key: string) => store.get(key).then(() => "read", messageOf);
-    const some = keys.filter((_, number) => number % 10 === 0); // lmdb writes a line to standard error for each that is lost.
+    const some = keys.filter((_, number) => number % 10 === 0); // lmdb writes a line to standard error for each lost page.
     const first = await Promise.all(some.map(get));
     const again = await Promise.all(some.map(get));
     deepEqual(
@@ -66,7 +66,7 @@ test("damage under an open store is told as Damaged, each time; the rest can be 
     await rejects(openEmbeddedStore({ directory, clock: realClock, log: silentLogger }), { reason: "Damaged", message: /points to page/ });
   }));
 
-test("going through the log ends with Damaged where a part of it is lost, and goes well elsewhere, as many times as it is tried", () =>
+test("scanning the log ends with Damaged where a part is lost, and succeeds elsewhere, however often it is retried", () =>
   inDirectory(async (_, file) => {
     const disk = new Disk(file);
     for (let revision = 1; revision <= 200; revision++) {
@@ -94,7 +94,7 @@ function messageOf(error: unknown): string {
   return `${reason}: ${message}`;
 }
 
-/** Makes the root point beyond the file where a leaf of the log was, in the file itself: whoever has it mapped sees that at once. */
+/** Makes the root point beyond the file where a leaf of the log was, in the file itself: processes that map it see that at once. */
 async function loseLeafOfLog(file: string): Promise<void> {
   const { pageSize = 0 } = (await readFileHeaders(file))?.newer ?? {};
   const pages = new PageFile(new Uint8Array(await readFile(file)), pageSize);
@@ -104,7 +104,7 @@ async function loseLeafOfLog(file: string): Promise<void> {
   await handle.close();
 }
 
-test("a visitor that throws is told so itself, and the file is not in doubt", () =>
+test("an exception of the visitor is rethrown, and the file is not in doubt", () =>
   withDisk(async (disk) => {
     await disk.write(() => disk.putRecord(128, { key: "/a", deleted: false, previous: NO_POSITION, keys: 0 }, new Uint8Array(1)));
     const mistake = new TypeError("a mistake of the visitor");
@@ -118,7 +118,7 @@ test("a visitor that throws is told so itself, and the file is not in doubt", ()
 
 // ── owners ────────────────────────────────────────────────────────────────────────────────────────────
 
-test("after somebody else has taken the directory over, writing is refused as Locked and nothing is written; reading goes on", () =>
+test("after another process has taken over the directory, writes are refused as Locked without effect; reads still work", () =>
   withDisk(async (disk) => {
     await disk.own(1);
     await disk.write(() => disk.putMeta("revision", 10));
@@ -132,7 +132,7 @@ test("after somebody else has taken the directory over, writing is refused as Lo
     equal(disk.meta("owner"), 2);
   }));
 
-test("a file that is open already is refused as Locked", () =>
+test("a file that is already open is refused as Locked", () =>
   inDirectory(async (_, file) => {
     const disk = new Disk(file);
     disk.meta("format");
@@ -146,7 +146,7 @@ test("a file that is open already is refused as Locked", () =>
 
 // ── long keys ─────────────────────────────────────────────────────────────────────────────────────────
 
-test("keys beyond what lmdb holds are absent, and as bounds they stand where they belong", () =>
+test("keys beyond lmdb's limit are absent, and sort correctly as bounds", () =>
   withDisk(async (disk) => {
     const keys = ["/a", "/b", `/b${"b".repeat(1_000)}`, "/c"];
     await disk.write(() =>

@@ -1,11 +1,11 @@
 /**
- * The data of the embedded driver on lmdb: meta, index and log (records.ts). Reads are synchronous (memory that is
- * mapped); what is written in one call of `write` is one transaction, which is on disk when its promise is fulfilled.
+ * The data of the embedded driver on lmdb: meta, index and log (records.ts). Reads are synchronous (mapped memory); one call of `write` is
+ * one transaction, which is on disk when its promise resolves.
  *
- * What is kept from its users, since there the library is surprising: `getBinaryFast` returns a buffer that the next read
- * overwrites, and that is longer than its `length` says; a read may see the state of an earlier turn until `refresh`; a failed
- * commit rejects two promises; after a read that met damage every other one fails, too, until the next turn; a key that is too
- * long is an error and not just absent; a failed commit is also written to standard error, with a stack.
+ * Surprises of the library that are hidden here: `getBinaryFast` returns a buffer that the next read overwrites, and that is longer than
+ * its `length` says; a read may see the state of an earlier tick until `refresh`; a failed commit rejects two promises; after a read that
+ * met damage every other one fails, too, until the next tick; a key that is too long is an error and not just absent; a failed commit is
+ * also written to standard error, with a stack.
  */
 import { StoreError } from "../store-error.ts";
 import type { Allocate } from "./byte-slab.ts";
@@ -22,22 +22,22 @@ import {
   type Head,
   type LogRecord,
 } from "./records.ts";
-import { fits, noSpaceLeft, ROOM_TO_FREE, type WantedRoom } from "./room.ts";
+import { fits, noSpaceLeft, SPACE_TO_FREE, type RequiredSpace } from "./disk-space.ts";
 
-/** The numbers that outlive a restart. */
+/** Metadata that survives a restart. */
 export type MetaName = "format" | "revision" | "keys" | "compacted" | "cleaned" | "restoring" | "owner";
 
-/** The library's limit. What the store writes is shorter, so what is asked for beyond it is not there. */
+/** The library's limit. The store writes shorter keys, so that longer ones do not exist. */
 const KEY_BYTES_LIMIT = 1_978 - PREFIX_BYTES;
 
 /** The version of what is in the file. */
 export const FORMAT = 2;
 
-/** After all positions and all keys, for ranges. */
+/** After all positions and all keys, as an upper bound. */
 const LAST_POSITION = Number.MAX_SAFE_INTEGER;
 const AFTER_ALL_KEYS = Uint8Array.of(0xff);
 
-/** What the last commit left. */
+/** State after the last commit. */
 export interface Newest {
   readonly revision: number;
   readonly keys: number;
@@ -48,14 +48,14 @@ export class Disk {
   #file: LmdbFile;
   readonly #path: string;
   readonly #directory: string;
-  /** Undefined: nobody has called `own`. */
+  /** Undefined: `own` was not called. */
   #owner: number | undefined;
   #isInDoubt = false;
-  /** Transactions under way. */
+  /** Transactions in flight. */
   readonly #writing = new Set<Promise<unknown>>();
-  /** Fulfilled when writing may begin again; undefined while it may. */
+  /** Resolves when writing may resume; undefined while it may. */
   #held: Promise<void> | undefined;
-  /** Why nothing may be written any more. */
+  /** Why writing is disabled. */
   #refusal: StoreError | undefined;
   #closed: Promise<void> | undefined;
 
@@ -68,12 +68,12 @@ export class Disk {
 
   // ── reading ───────────────────────────────────────────────────────────────────────────────────────
 
-  /** Whether something could not be read, so that the file is not what was written. */
+  /** Whether a read failed, so that the file is not what was written. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
 
-  /** From now on reads see everything that has been committed. */
+  /** From now on reads see everything committed. */
   refresh(): void {
     this.#file.root.resetReadTxn();
   }
@@ -86,7 +86,7 @@ export class Disk {
     return isPossibleKey(key) ? this.#read(() => this.#file.index.get(key)) : undefined;
   }
 
-  /** The heads of keys from `from` on, in order, until `visit` returns false. `before`: the first key beyond. */
+  /** The heads of keys from `from` on, in order, until `visit` returns false. `before`: exclusive upper bound. */
   visitHeads(range: { readonly from: Uint8Array; readonly before?: Uint8Array }, visit: (key: string, head: Head) => boolean): void {
     const start = asBound(range.from);
     const end = range.before === undefined ? AFTER_ALL_KEYS : asBound(range.before);
@@ -97,12 +97,12 @@ export class Disk {
     return this.#read(() => this.#file.log.get(position) as LogRecord | undefined);
   }
 
-  /** What a record takes; 0 if there is none. */
+  /** Size of a record; 0 if it does not exist. */
   recordBytes(position: number): number {
     return this.#read(() => this.#file.log.getBinaryFast(position)?.length ?? 0);
   }
 
-  /** The position of the last record; undefined if there is none. */
+  /** Position of the last record; undefined if there is none. */
   lastPosition(): number | undefined {
     return this.#read(() => {
       for (const key of this.#file.log.getKeys({ reverse: true, start: LAST_POSITION, end: 0, limit: 1 })) return key;
@@ -110,7 +110,7 @@ export class Disk {
     });
   }
 
-  /** What the last commit left: what its record says, unless meta says it of the same or a later revision. */
+  /** State after the last commit: from its record, unless meta has the same or a later revision. */
   newest(): Newest | undefined {
     const [revision, keys, last] = [this.meta("revision"), this.meta("keys"), this.lastPosition()];
     if (revision === undefined || keys === undefined) return undefined;
@@ -126,7 +126,7 @@ export class Disk {
     });
   }
 
-  /** Counts the keys that exist, if the record at `last` is damaged. The index must agree that it is the last one. */
+  /** Counts the existing keys if the record at `last` is damaged. The index must agree that it is the last one. */
   #countKeys(last: number): number {
     let keys = 0;
     let newest = 0;
@@ -152,7 +152,7 @@ export class Disk {
     this.#visit(this.#file.log.getRange({ start: range.from, end: range.before }), (key, record) => visit(key, record as LogRecord));
   }
 
-  /** What the data takes, and what the file could hold. */
+  /** Size of the data, and capacity of the file. */
   sizes(): { readonly sizeBytes: number; readonly usedBytes: number } {
     return this.#read(() => {
       const stats = this.#file.root.getStats() as Record<
@@ -185,7 +185,7 @@ export class Disk {
         if (!visit(entry.value.key, entry.value.value)) return;
       }
     } finally {
-      // Also if reading on failed, which `for of` does not do: a cursor that is left open keeps its pages from being used again.
+      // Also if iteration failed, which `for of` does not do: an open cursor keeps its pages from being reused.
       iterator.return?.();
     }
   }
@@ -193,24 +193,24 @@ export class Disk {
   #unreadable(error: unknown): unknown {
     if (error instanceof StoreError || this.#closed !== undefined) return error;
     this.#isInDoubt = true;
-    this.refresh(); // lmdb refuses all reads of a transaction in which one has failed.
+    this.refresh(); // lmdb rejects all reads of a transaction in which one has failed.
     return damaged("a part of the file cannot be read", error);
   }
 
   // ── writing: only inside `write` ──────────────────────────────────────────────────────────────────
 
   /**
-   * Carries out what `work` asks for, which it does before it returns, as one transaction. Resolves when that is on disk;
-   * rejects, with the reason, if none of it is: "Locked" if somebody else has called `own`, "Full" if it may not fit on the disk.
+   * Executes the synchronous operations of `work` as one transaction. Resolves when they are on disk; rejects, with the reason, if none of
+   * them is: "Locked" if another process has called `own`, "Full" if it may not fit on the disk.
    */
-  async write(work: () => void, wanted: WantedRoom = ROOM_TO_FREE): Promise<void> {
+  async write(work: () => void, wanted: RequiredSpace = SPACE_TO_FREE): Promise<void> {
     while (this.#held !== undefined) await this.#held;
     if (this.#refusal !== undefined) throw this.#refusal;
     this.refresh();
     if (this.#owner !== undefined && this.meta("owner") !== this.#owner) {
       throw new StoreError(
         "Locked",
-        `Cannot write to ${this.#path}: another process has taken over the data directory; stop one of the two, reads go on`,
+        `Cannot write to ${this.#path}: another process has taken over the data directory; stop one of the two; reads still work`,
       );
     }
     if (!fits(wanted, { freeBytes: writableBytesNow(this.#directory), unusedBytes: () => this.#unusedBytes() })) {
@@ -228,7 +228,7 @@ export class Disk {
     }
   }
 
-  /** Runs `work` while no transaction is under way; those that begin meanwhile wait for it. Reads continue. */
+  /** Runs `work` while no transaction is in flight; new ones wait for it. Reads continue. */
   async withoutWrites(work: () => Promise<void>): Promise<void> {
     let release: () => void = () => undefined;
     this.#held = new Promise((resolve) => (release = resolve));
@@ -241,14 +241,14 @@ export class Disk {
     }
   }
 
-  /** Refuses all later writes; reads continue. */
+  /** Rejects all later writes; reads continue. */
   refuseWrites(refusal: StoreError): void {
     this.#refusal = refusal;
   }
 
   /**
-   * From now on reads and writes go to the file of `other`, which holds the same data and must not be used by anyone else. To be
-   * called inside `withoutWrites`. Returns what closes the file used until now.
+   * From now on reads and writes use the file of `other`, which holds the same data and must not be used elsewhere. To be called inside
+   * `withoutWrites`. Returns what closes the previous file.
    */
   moveTo(other: Disk): () => Promise<void> {
     const { root } = this.#file;
@@ -257,8 +257,8 @@ export class Disk {
   }
 
   /**
-   * From now on only this process writes: whoever did before is refused. For file systems on which lmdb does not see who else
-   * has the file open. `owner`: a number that nobody else has.
+   * From now on only this process writes: the previous owner is rejected. For file systems on which lmdb does not see other processes.
+   * `owner`: a unique number.
    */
   async own(owner: number): Promise<void> {
     await this.write(() => this.putMeta("owner", owner));
@@ -282,7 +282,7 @@ export class Disk {
     void this.#file.meta.put(name, number);
   }
 
-  /** Removes all records and heads, and all numbers but the format and the owner. */
+  /** Removes all records and heads, and all metadata but the format and the owner. */
   clear(): void {
     void this.#file.root.clearAsync();
     this.putMeta("format", FORMAT);
@@ -296,18 +296,18 @@ export class Disk {
   }
 }
 
-/** Whether lmdb can hold the key; if not, it is not there. */
+/** Whether lmdb can hold the key; if not, it does not exist. */
 function isPossibleKey(key: string): boolean {
-  // Counting bytes takes as long as reading does; three per unit are the most that there can be.
+  // Counting bytes takes as long as reading; three per UTF-16 unit is the maximum.
   return key !== "" && (key.length * 3 <= KEY_BYTES_LIMIT || Buffer.byteLength(key) <= KEY_BYTES_LIMIT);
 }
 
-/** Between a longer bound and what is left of it there is no key, as keys are shorter than both. */
+/** There is no key between a longer bound and its truncation, as keys are shorter than both. */
 function asBound(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, KEY_BYTES_LIMIT);
 }
 
-/** The library hides the reason behind a second promise, which must be looked at, or the process ends over it. */
+/** The library hides the reason behind a second promise, which must be handled, or the process would end. */
 async function reasonOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: unknown };
   try {

@@ -24,7 +24,7 @@ storeSuite(driver);
 ownedSuite(driver);
 restorableSuite(driver);
 
-test("embedded: what was there before closing is there after opening: state, revisions, old lists, old watches", () =>
+test("embedded: state, revisions, old lists and old watches survive closing and opening", () =>
   inDirectory(async (directory) => {
     const before = await openIn(directory);
     const first = await committed(before, put(`${PODS}a`, "1"));
@@ -50,7 +50,7 @@ test("embedded: what was there before closing is there after opening: state, rev
     await store.close();
   }));
 
-test("embedded: compaction outlives a restart, also when the newest write was a deletion", () =>
+test("embedded: compaction survives a restart, also when the newest write was a deletion", () =>
   inDirectory(async (directory) => {
     const before = await openIn(directory);
     const first = await committed(before, put(`${PODS}a`, "1"));
@@ -85,7 +85,7 @@ test("embedded: compaction frees space, so that a store that is only overwritten
     await store.close();
   }));
 
-test("embedded: a file that is mostly free pages is small again after the next opening, with the same content", () =>
+test("embedded: a file of mostly free pages is small again after the next opening, with the same content", () =>
   inDirectory(async (directory) => {
     const file = join(directory, "store.mdb");
     const store = await openIn(directory);
@@ -114,7 +114,7 @@ test("embedded: a file that is mostly free pages is small again after the next o
     await third.close();
   }));
 
-test("embedded: the directory and everything in it is for its owner alone", () =>
+test("embedded: the directory and everything in it is accessible to its owner only", () =>
   inDirectory(async (parent) => {
     const directory = join(parent, "made", "here");
     const store = await openIn(directory);
@@ -125,7 +125,7 @@ test("embedded: the directory and everything in it is for its owner alone", () =
     await store.close();
   }));
 
-test("embedded: a second opener is told who holds the directory, and gets it when that is closed", () =>
+test("embedded: a second opener gets the holder's name in the error, and the directory once it is closed", () =>
   inDirectory(async (directory) => {
     const store = await openIn(directory);
     await rejects(openIn(directory), { reason: "Locked", message: new RegExp(`in use by process ${process.pid} `) });
@@ -152,7 +152,7 @@ test("embedded: another process is refused while the holder lives, and not after
     await (await openIn(directory)).close();
   }));
 
-test("embedded: a restore that was killed leaves an empty store, which can be restored", () =>
+test("embedded: a killed restore leaves an empty store, which can be restored", () =>
   inDirectory(async (directory) => {
     const child = spawn(process.execPath, [join(import.meta.dirname, "testing", "restore-child.js"), directory], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -173,7 +173,7 @@ test("embedded: a restore that was killed leaves an empty store, which can be re
     await store.close();
   }));
 
-test("embedded: more keys of one revision than it can hold are refused, and nothing is restored", () =>
+test("embedded: more keys of one revision than fit are rejected, and nothing is restored", () =>
   inDirectory(async (directory) => {
     const store = await openIn(directory);
     const entries = async function* () {
@@ -184,7 +184,7 @@ test("embedded: more keys of one revision than it can hold are refused, and noth
     await store.close();
   }));
 
-test("embedded: a holder file that is left over, empty or nonsense does not keep anybody out", () =>
+test("embedded: a stale, empty or malformed holder file does not lock the directory", () =>
   inDirectory(async (directory) => {
     for (const content of [
       "",
@@ -198,7 +198,7 @@ test("embedded: a holder file that is left over, empty or nonsense does not keep
     }
   }));
 
-test("embedded: commits that arrive together share a sync", () =>
+test("embedded: concurrent commits share a sync", () =>
   inDirectory(async (directory) => {
     const store = await openIn(directory);
     await Promise.all(Array.from({ length: 200 }, (_, index) => committed(store, put(`${PODS}p${index}`, "1"))));
@@ -208,7 +208,7 @@ test("embedded: commits that arrive together share a sync", () =>
     await store.close();
   }));
 
-test("embedded: closing waits for what was accepted", () =>
+test("embedded: closing waits for accepted commits", () =>
   inDirectory(async (directory) => {
     const store = await openIn(directory);
     const accepted = Promise.all(Array.from({ length: 50 }, (_, index) => committed(store, put(`${PODS}p${index}`, "1"))));
@@ -220,7 +220,7 @@ test("embedded: closing waits for what was accepted", () =>
     await again.close();
   }));
 
-test("embedded: a long list does not hold up others, and shows one moment all the same", () =>
+test("embedded: a long list does not block others, and is consistent", () =>
   inDirectory(async (directory) => {
     const store = await openIn(directory);
     for (let index = 0; index < 3_000; index += 500) {

@@ -1,9 +1,9 @@
 /**
- * The durable store of a single API server, on lmdb: a log of all writes that are still kept, an index of the last one of
- * each key, a few numbers. Old lists and watches survive a restart, because history is in the log and not in memory.
+ * The durable store of a single API server, on lmdb: a log of all kept writes, an index of the last one of each key, and metadata. Old
+ * lists and watches survive a restart, because history is in the log and not in memory.
  *
- * A write is acknowledged, and shown to readers and watchers, only after it is on disk (embedded/writer.ts). One process
- * owns the directory. Opening looks through the pages of a file of moderate size, and reads a few numbers but no data.
+ * A write is acknowledged, and visible to readers and watchers, only after it is on disk (embedded/writer.ts). One process owns the
+ * directory. Opening checks the pages of a file of moderate size, and reads metadata but no data.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -23,7 +23,7 @@ import type {
 } from "../store.ts";
 import { prepareOperations } from "../operations.ts";
 import { checkReadOptions, revisionToRead } from "../read-options.ts";
-import { beingRestored, notNew } from "../restoring.ts";
+import { restoringError, notEmptyError } from "../restore-checks.ts";
 import { StoreError, closed, compacted, futureRevision } from "../store-error.ts";
 import { bytesValue } from "../value.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
@@ -36,17 +36,17 @@ import { NO_POSITION, damaged, positionOf, revisionOf, type Head } from "./recor
 import { restoreEntries } from "./restore.ts";
 import { Writer, entryOf, type PendingWrite } from "./writer.ts";
 
-/** Entries that a list reads per turn of the event loop, so that a long list does not hold up everybody else. */
+/** Entries that a list reads per event-loop tick, so that a long list does not block others. */
 const LIST_ENTRIES_PER_TURN = 500;
 
-/** Keys that a list only counts per turn; each costs less than an entry. */
+/** Keys that a list only counts per tick; each costs less than an entry. */
 const LIST_COUNTED_PER_TURN = 5_000;
 
 export interface EmbeddedStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** A file larger than this returns its free pages while the store is open. Default: SHRINK_ABOVE_BYTES; tests use less. */
+  /** A larger file returns its free pages while the store is open. Default: SHRINK_ABOVE_BYTES; tests use less. */
   readonly shrinkAboveBytes?: number;
 }
 
@@ -63,12 +63,12 @@ class Embedded implements RestorableStore {
   readonly #disk: Disk;
   readonly #hub: WatchHub;
   readonly #closing = new AbortController();
-  /** Revisions of lists under way: what they still read is not cleaned away. */
+  /** Revisions of lists in progress: what they still read is not cleaned. */
   readonly #reading = new Set<{ readonly revision: number; readonly done: Promise<void> }>();
   #writer: Writer;
   #visibleRevision: number;
   #compactedRevision: number;
-  /** Up to here the space of what was compacted is free. */
+  /** Space of compacted history is freed up to here. */
   #cleanedRevision: number;
   #cleaning: Promise<void> = Promise.resolve();
   #restoring: Promise<void> | undefined;
@@ -120,7 +120,7 @@ class Embedded implements RestorableStore {
   async commit(operations: readonly Operation[], options: { readonly signal?: AbortSignal } = {}): Promise<CommitResult> {
     this.#checkWritable("commit");
     options.signal?.throwIfAborted();
-    // Bytes are needed in any case, and with them the size is known without a second look at the object.
+    // Bytes are needed in any case, and give the size without a second pass over the object.
     for (const operation of operations) if (operation.type === "put") operation.value.bytes();
     return this.#writer.commit(prepareOperations(operations), (key, head) => this.#entry(key, head.position));
   }
@@ -171,7 +171,7 @@ class Embedded implements RestorableStore {
 
   async #restoreWhenIdle(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
     await this.#writer.idle();
-    if (this.#visibleRevision !== this.#directory.firstRevision) throw notNew(this.#visibleRevision);
+    if (this.#visibleRevision !== this.#directory.firstRevision) throw notEmptyError(this.#visibleRevision);
     const signal = this.#closing.signal;
     const keys = await restoreEntries(
       { disk: this.#disk, clock: this.#clock, signal, firstRevision: this.#directory.firstRevision },
@@ -204,7 +204,7 @@ class Embedded implements RestorableStore {
     return at === undefined ? undefined : this.#entry(key, at.position);
   }
 
-  /** Where the key was last written up to `revision`; undefined if it was not there. Goes back in the key's history. */
+  /** Position of the key's last write up to `revision`; undefined if it did not exist. Follows the key's history backwards. */
   #headAt(head: Head | undefined, revision: number): Head | undefined {
     let at = head;
     while (at !== undefined && revisionOf(at.position) > revision) at = this.#before(at);
@@ -216,7 +216,7 @@ class Embedded implements RestorableStore {
     if (previous === NO_POSITION) return undefined;
     const record = this.#disk.record(previous);
     if (record !== undefined) return { position: previous, deleted: record.deleted };
-    if (revisionOf(previous) <= this.#compactedRevision) return undefined; // A deletion that was cleaned away.
+    if (revisionOf(previous) <= this.#compactedRevision) return undefined; // A deletion that was cleaned.
     throw damaged(`the record of revision ${revisionOf(previous)} is missing`);
   }
 
@@ -260,7 +260,7 @@ class Embedded implements RestorableStore {
     const found: { readonly key: string; readonly position: number; readonly deleted: boolean }[] = [];
     let last = after;
     this.#disk.visitLog({ from: positionOf(after + 1, 0), before: positionOf(through + 1, 0) }, (position, { key, deleted }) => {
-      // Every revision after the compacted one has a record; a gap would be a change that nobody is told of.
+      // Every revision after the compacted one has a record; a gap would be a lost change.
       if (revisionOf(position) > last + 1) return false;
       last = revisionOf(position);
       if (key.startsWith(prefix)) found.push({ key, position, deleted });
@@ -297,7 +297,7 @@ class Embedded implements RestorableStore {
     });
   }
 
-  /** Lets readers and watchers see what is on disk now. */
+  /** Makes what is on disk visible to readers and watchers. */
   #show(writes: readonly PendingWrite[], newest: number): void {
     this.#visibleRevision = newest;
     const watched = writes.filter(({ key }) => this.#hub.isWatched(key));
@@ -346,7 +346,7 @@ class Embedded implements RestorableStore {
 
   #checkWritable(action: string): void {
     this.#checkOpen(action);
-    if (this.#restoring !== undefined) throw beingRestored(action);
+    if (this.#restoring !== undefined) throw restoringError(action);
   }
 
   #checkOpen(action: string): void {
@@ -357,7 +357,7 @@ class Embedded implements RestorableStore {
 function change(key: string, position: number, value: Value | undefined, previous: Entry | undefined): Change {
   const revision = revisionOf(position);
   if (value !== undefined) return { type: "put", key, revision, value, previous };
-  if (previous === undefined) throw new StoreError("Damaged", `Cannot tell what ${key} was before it was deleted at revision ${revision}`);
+  if (previous === undefined) throw new StoreError("Damaged", `Cannot read the previous value of ${key}, deleted at revision ${revision}`);
   return { type: "delete", key, revision, previous };
 }
 
@@ -373,7 +373,7 @@ function justAfter(key: string): Uint8Array {
   return Buffer.concat([Buffer.from(key), Buffer.of(0)]);
 }
 
-/** The least bytes after all that begin with `prefix`; undefined if there are none. */
+/** The least bytes after all with this prefix; undefined if there are none. */
 function afterPrefix(prefix: string): Uint8Array | undefined {
   const bytes = Buffer.from(prefix);
   const end = bytes.findLastIndex((byte) => byte < 0xff);

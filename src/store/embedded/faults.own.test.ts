@@ -1,4 +1,4 @@
-/** What the world can do to the files of a store, and what it gets: a named error, reads where they can go on, nothing silently lost. */
+/** Faults of a store's files and their effect: a named error, reads where possible, nothing silently lost. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, open, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ async function onTmpfs(
 
 const FILLING = bytesValue(new Uint8Array(50_000).fill(1));
 
-/** Commits until it is refused. Returns the keys that were acknowledged and why it ended. */
+/** Commits until rejected. Returns the acknowledged keys and the reason of the end. */
 async function fill(store: Store): Promise<{ readonly keys: string[]; readonly error: unknown }> {
   const keys: string[] = [];
   for (let index = 0; ; index++) {
@@ -45,13 +45,13 @@ async function fill(store: Store): Promise<{ readonly keys: string[]; readonly e
   }
 }
 
-test("a full disk refuses writes as Full, reads go on, and writes too once there is space", { ...needs("tmpfs") }, () =>
+test("a full disk rejects writes as Full, reads still work, and writes do again once there is space", { ...needs("tmpfs") }, () =>
   onTmpfs("8m", async (directory, remount) => {
     const store = await openIn(directory);
     const seen = new Seen(store, PODS, await store.currentRevision());
     const { keys, error } = await fill(store);
 
-    ok(isStoreError(error, "Full"), `it must be told as Full, is ${String(error)}`);
+    ok(isStoreError(error, "Full"), `it must be reported as Full, is ${String(error)}`);
     ok(keys.length > 20, "most of the space must have been used");
     deepEqual((await store.list(PODS)).entries.map(({ key }) => key).sort(), [...keys].sort());
     equal(await store.currentRevision(), 1 + keys.length, "what was refused took no revision");
@@ -67,7 +67,7 @@ test("a full disk refuses writes as Full, reads go on, and writes too once there
   }),
 );
 
-test("commits that wait behind one that does not fit are refused with it, and those after are judged anew", { ...needs("tmpfs") }, () =>
+test("commits queued behind one that does not fit are rejected with it, and later ones are checked anew", { ...needs("tmpfs") }, () =>
   onTmpfs("8m", async (directory, remount) => {
     const store = await openIn(directory);
     const { keys } = await fill(store);
@@ -90,7 +90,7 @@ test("commits that wait behind one that does not fit are refused with it, and th
   }),
 );
 
-test("deleting and compacting makes room on a full disk", { ...needs("tmpfs") }, () =>
+test("deleting and compacting frees space on a full disk", { ...needs("tmpfs") }, () =>
   onTmpfs("16m", async (directory) => {
     const store = await openIn(directory);
     const { keys } = await fill(store);
@@ -107,7 +107,7 @@ test("deleting and compacting makes room on a full disk", { ...needs("tmpfs") },
 );
 
 test(
-  "a disk that others fill to the last byte refuses everything for as long as it is full, before lmdb meets it",
+  "a disk that others fill to the last byte rejects everything while it is full, before lmdb meets it",
   { ...needs("tmpfs") },
   () =>
     onTmpfs("64m", async (directory) => {
@@ -125,7 +125,7 @@ test(
           store.commit([del(keys.at(-1) as string)]),
         ]);
         for (const each of refused) {
-          ok(each.status === "rejected" && isStoreError(each.reason, "Full"), "it must be told as Full");
+          ok(each.status === "rejected" && isStoreError(each.reason, "Full"), "it must be reported as Full");
           equal(each.reason.cause, undefined, "it must not have come as far as the disk");
         }
       }
@@ -147,18 +147,18 @@ for (const { it, path, prepare } of [
     prepare: (directory: string) => mkdir(join(directory, "data", "store.mdb"), { recursive: true }),
   },
 ]) {
-  test(`a data directory that is ${it} is refused as Unusable, with its name`, () =>
+  test(`a data directory that is ${it} is rejected as Unusable, with its name`, () =>
     inDirectory(async (directory) => {
       await prepare(directory);
       await rejects(openIn(join(directory, path)), { reason: "Unusable", message: new RegExp(`Cannot open ${join(directory, path)}: `) });
     }));
 }
 
-/** A user that nobody is. */
+/** An unused uid. */
 const MALLORY = 61_234;
 const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
 
-test("a data directory that other users can write to is refused as Unusable, and nothing is written there", () =>
+test("a data directory that is writable by other users is rejected as Unusable, and nothing is written there", () =>
   inDirectory(async (directory) => {
     await chmod(directory, 0o777);
     await rejects(openIn(directory), {
@@ -171,7 +171,7 @@ test("a data directory that other users can write to is refused as Unusable, and
     await (await openIn(directory)).close();
   }));
 
-test("a data directory, or a data file in it, of another user is refused as Unusable", asRoot, () =>
+test("a data directory, or data file, of another user is rejected as Unusable", asRoot, () =>
   inDirectory(async (directory) => {
     await (await openIn(directory)).close();
     await chown(join(directory, "store.mdb"), MALLORY, MALLORY);
@@ -184,7 +184,7 @@ test("a data directory, or a data file in it, of another user is refused as Unus
   }),
 );
 
-test("a directory that cannot be written to is refused as Unusable", { ...needs("tmpfs") }, () =>
+test("a read-only directory is rejected as Unusable", { ...needs("tmpfs") }, () =>
   onTmpfs("8m", async (directory, remount) => {
     await (await openIn(join(directory, "data"))).close();
     await remount("ro");
@@ -195,7 +195,7 @@ test("a directory that cannot be written to is refused as Unusable", { ...needs(
   }),
 );
 
-/** A closed store with a hundred keys, the data file, and a mark by which one value can be found in it. */
+/** A closed store with a hundred keys, the data file, and a marker by which one value can be found in it. */
 async function withData(body: (directory: string, file: string) => Promise<void>): Promise<void> {
   await inDirectory(async (directory) => {
     const store = await openIn(directory);
@@ -215,18 +215,18 @@ for (const { it, damage } of [
   { it: "that was cut to its headers", damage: (file: string) => truncate(file, 8_192) },
   { it: "that was cut in the middle", damage: async (file: string) => truncate(file, (await readFile(file)).length / 2) },
 ]) {
-  test(`a data file ${it} is refused as Damaged, and left as it is`, () =>
+  test(`a data file ${it} is rejected as Damaged, and left unchanged`, () =>
     withData(async (directory, file) => {
       await damage(file);
       const before = (await readFile(file)).subarray(0, 100_000);
       await rejects(openIn(directory), { reason: "Damaged", message: /restore a snapshot/ });
       await rejects(openIn(directory), { reason: "Damaged" });
       const after = (await readFile(file)).subarray(0, before.length);
-      ok(before.equals(after), "what is left may still be of use to somebody");
+      ok(before.equals(after), "the remaining data may still be useful");
     }));
 }
 
-test("a value that is not what was written is refused as Damaged, by name; all others can be read", () =>
+test("a value that differs from what was written is rejected as Damaged, by name; all others are readable", () =>
   withData(async (directory, file) => {
     const content = await readFile(file);
     const mark = Buffer.from("value-42-");

@@ -1,16 +1,16 @@
 /**
- * The two header pages of lmdb's file: reads them, says which one counts, and does not believe a pair that lmdb cannot have
- * written. lmdb takes the one with the higher transaction and looks no further, so a single changed bit there could make it
- * show the state before the last commit, or read pages that never were.
+ * The two header pages of lmdb's file: reads them, determines the current one, and rejects a pair that lmdb cannot have written. lmdb takes
+ * the one with the higher transaction and checks nothing else, so that a single flipped bit could make it show the state before the last
+ * commit, or read pages that never existed.
  */
 import { readHead } from "../../host/files/files.ts";
 import { HEADER_BYTES, PAGE_SIZE_MAX, PAGE_SIZE_MIN, pageNumber, readHeaderPage, type FileHeader } from "./page-layout.ts";
 import { damaged } from "./records.ts";
 
 export interface FileHeaders {
-  /** The one that counts. */
+  /** The current one. */
   readonly newer: FileHeader;
-  /** What was before the last transaction; all pages of that are still there, too. */
+  /** The one before the last transaction; all of its pages still exist, too. */
   readonly older: FileHeader;
 }
 
@@ -33,11 +33,11 @@ function soundHeader(view: DataView, at: number): FileHeader | undefined {
   if (header === undefined) return undefined;
   const { pageSize, lastPage, mapBytes } = header;
   if (pageSize < PAGE_SIZE_MIN || pageSize > PAGE_SIZE_MAX || (pageSize & (pageSize - 1)) !== 0) return undefined;
-  // lmdb enlarges its map before it uses a page beyond it. Also a limit to how long a short file is made.
+  // lmdb enlarges its map before it uses a page beyond it. Also limits how far a short file is extended.
   return (lastPage + 1) * pageSize <= mapBytes ? header : undefined;
 }
 
-/** Even transactions are written to the first header, odd ones to the second, each right after the other. */
+/** Even transactions are written to the first header, odd ones to the second, alternating. */
 function inOrder(first: FileHeader, second: FileHeader, path: string): FileHeaders {
   const isNew = first.transaction === 0 && second.transaction === 0;
   const [newer, older] = first.transaction > second.transaction ? [first, second] : [second, first];

@@ -5,10 +5,10 @@ import { KeyOrder, type KeyComparison } from "./key-order.ts";
 
 const KEY_BYTES_MAX = 8;
 
-/** Few different bytes, so that many keys are equal or begin alike. */
+/** Few different bytes, so that many keys are equal or share a prefix. */
 const byte = constantFrom(0, 1, 127, 255);
 
-/** Looks at the keys one after the other, each at some place in a page of its own that is gone afterwards. */
+/** Checks the keys one after the other, each at some offset of its own page, which is dropped afterwards. */
 function look(comparison: KeyComparison, keys: readonly Uint8Array[]): boolean[] {
   const order = new KeyOrder(comparison, KEY_BYTES_MAX);
   const page = new Uint8Array(100);
@@ -20,12 +20,12 @@ function look(comparison: KeyComparison, keys: readonly Uint8Array[]): boolean[]
   });
 }
 
-/** What it should say: the first is in order, each other one if it is greater than the one before. */
+/** Expected: the first is in order, each other one if it is greater than its predecessor. */
 function expected<T>(keys: readonly T[], compare: (a: T, b: T) => number): boolean[] {
   return keys.map((key, index) => index === 0 || compare(key, keys[index - 1] as T) > 0);
 }
 
-test("keys are in order if each is greater than the one before, byte by byte", () =>
+test("keys are in order if each is bytewise greater than its predecessor", () =>
   assert(
     property(array(array(byte, { maxLength: KEY_BYTES_MAX }), { maxLength: 20 }), (arrays) => {
       const keys = arrays.map((key) => Uint8Array.from(key));
@@ -33,7 +33,7 @@ test("keys are in order if each is greater than the one before, byte by byte", (
     }),
   ));
 
-test("keys that are numbers are in order if each number is greater than the one before", () =>
+test("numeric keys are in order if each number is greater than its predecessor", () =>
   assert(
     property(array(array(byte, { minLength: 8, maxLength: 8 }), { maxLength: 20 }), (keys) => {
       const numberOf = (key: readonly number[]) => key.reduceRight((sum, each) => sum * 256n + BigInt(each), 0n);
@@ -48,7 +48,7 @@ test("keys that are numbers are in order if each number is greater than the one 
     }),
   ));
 
-test("the key after a bound may equal it, the bound itself must be greater than what was before", () => {
+test("the key after a bound may equal it, the bound itself must be greater than its predecessor", () => {
   const order = new KeyOrder("bytes", KEY_BYTES_MAX);
   const key = (letter: string) => [Uint8Array.from([letter.charCodeAt(0)]), 0, 1] as const;
   equal(order.isNext(...key("a")), true);

@@ -1,14 +1,14 @@
 /**
- * Tells whether the keys of a tree come in order, looking at each once. Copies nothing: the bytes of the last key must stay as
- * they are until the next one was looked at, or be kept with `keep`.
+ * Checks that the keys of a tree are in order, in one pass. Copies nothing: the bytes of the last key must stay unchanged until the next
+ * one was checked, or be kept with `keep`.
  */
 
-/** As lmdb compares keys: byte by byte, or as numbers whose last byte counts most. */
+/** As lmdb compares keys: bytewise, or as little-endian numbers. */
 export type KeyComparison = "bytes" | "numbers";
 
 export class KeyOrder {
   readonly #comparison: KeyComparison;
-  /** Where the last key is kept when its page goes. */
+  /** Copy of the last key when its page is dropped. */
   readonly #kept: Uint8Array;
   #bytes: Uint8Array;
   #start = 0;
@@ -23,12 +23,12 @@ export class KeyOrder {
     this.#bytes = this.#kept;
   }
 
-  /** Whether the next key of a leaf comes after all before it. */
+  /** Whether the next key of a leaf is greater than all before it. */
   isNext(bytes: Uint8Array, start: number, length: number): boolean {
     return this.#take(bytes, start, length, false);
   }
 
-  /** Whether a key in a branch, of which nothing to the right may be less, comes after all before it. */
+  /** Whether a separator key of a branch is greater than all before it. */
   isNextBound(bytes: Uint8Array, start: number, length: number): boolean {
     return this.#take(bytes, start, length, true);
   }
@@ -50,7 +50,7 @@ export class KeyOrder {
     return inOrder;
   }
 
-  /** Above 0 if the given key comes after the last one. */
+  /** Above 0 if the given key is greater than the last one. */
   #compare(bytes: Uint8Array, start: number, length: number): number {
     return this.#comparison === "bytes" ? this.#compareBytes(bytes, start, length) : this.#compareNumbers(bytes, start, length);
   }

@@ -1,9 +1,9 @@
 /**
- * Opens lmdb's file as the embedded driver uses it: one map, seen through three views, each with the encoding of its part
- * (records.ts). Only disk.ts and legacy-format.ts import lmdb beside this file.
+ * Opens lmdb's file as the embedded driver uses it: one map, seen through three views, each with the encoding of its part (records.ts).
+ * Besides this file only disk.ts and legacy-format.ts import lmdb.
  */
 import { StoreError } from "../store-error.ts";
-import { withoutPrinting } from "../../host/processes/silence-stdout.ts";
+import { silenceStdout } from "../../host/processes/silence-stdout.ts";
 import { open, type Database, type DatabaseOptions, type RootDatabase } from "lmdb";
 import {
   decodeHead,
@@ -19,12 +19,12 @@ import {
   type LogRecord,
 } from "./records.ts";
 
-/** What the library says of a file that nobody else has open. */
+/** The library's result for a file that no other process has open. */
 const NO_READERS = "(no active readers)";
 
 export interface LmdbFile {
   readonly root: RootDatabase;
-  /** Written as whole records, read as what precedes their values. */
+  /** Written as whole records, read without their values. */
   readonly log: Database<LogRecord | Buffer, number>;
   readonly index: Database<Head, string | Uint8Array>;
   readonly meta: Database<number, string>;
@@ -47,15 +47,15 @@ const UNNAMED = null as unknown as string;
 export function openAlone(path: string, options: { readonly readOnly?: boolean; readonly maxDbs?: number }): RootDatabase {
   const root = open({
     path,
-    // The default writes the header that makes a commit count before the commit is on disk, and counts on going back.
+    // The default writes the header that activates a commit before the commit is on disk, and relies on rollback.
     overlappingSync: false,
-    // Its own grouping by turns leaves a promise behind that nobody can handle when a commit fails; `Disk.write` groups.
+    // Its own batching per tick leaves a promise behind that cannot be handled when a commit fails; `Disk.write` batches.
     eventTurnBatching: false,
     maxDbs: 1,
     ...options,
   });
   if (options.readOnly !== true) keepQuiet(root);
-  // Before we read ourselves: whoever opens the file alone finds an empty list, so that all who are on it are others.
+  // Before our own reads: a sole opener finds an empty reader list, so that all entries are other processes.
   if (root.readerList().startsWith(NO_READERS)) return root;
   void root.close();
   throw new StoreError(
@@ -64,27 +64,27 @@ export function openAlone(path: string, options: { readonly readOnly?: boolean; 
   );
 }
 
-/** What the library has of its own beside its types: one round of writing, and how its end is told. */
+/** Undocumented parts of the library: one write batch, and the notification of its end. */
 interface Rounds {
   startWriting(address: number, onStatus: (status: number) => unknown): unknown;
 }
 
-/** Greater ones than these, and negative ones, are failures. */
+/** Greater values, and negative ones, are failures. */
 const LAST_GOOD_STATUS = 2;
 
-/** Whoever wrote is told of a failure by the promise; the library also prints it, in the call that tells it of the end. */
+/** The writer receives a failure by its promise; the library also prints it, in the call that notifies it of the end. */
 function keepQuiet(root: RootDatabase): void {
   const { env } = root as unknown as { readonly env: Rounds };
   const startWriting = env.startWriting.bind(env);
   const quietly: Rounds["startWriting"] = (address, onStatus) =>
     startWriting(address, (status) =>
-      status >= 0 && status <= LAST_GOOD_STATUS ? onStatus(status) : withoutPrinting(() => onStatus(status)),
+      status >= 0 && status <= LAST_GOOD_STATUS ? onStatus(status) : silenceStdout(() => onStatus(status)),
     );
-  // Assigned it could not be: its class does not allow that.
+  // Defined, not assigned: its class does not allow that.
   Object.defineProperty(env, "startWriting", { value: quietly });
 }
 
-/** How the library wants to be told of encodings. What is decoded must hold nothing of the bytes: they are used again. */
+/** The library's form of an encoding. Decoded values must not reference the bytes: they are reused. */
 export function mapOptions<T>(keyEncoder: object, encode: (value: never) => Buffer, decode: (bytes: Buffer) => T): DatabaseOptions {
   const options = { keyEncoder, encoder: { encode, decode: (bytes: Buffer) => decode(whole(bytes)) } };
   return options as DatabaseOptions; // Its types know neither of the two.
@@ -94,7 +94,7 @@ export function asIs(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** The part of the library's buffer that holds what was read, until the next read. */
+/** The part of the library's buffer that holds the result, until the next read. */
 export function whole(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length);
 }

@@ -1,4 +1,4 @@
-/** A data directory of format 1 opens with everything it held, or fails with a reason and is left as it was. */
+/** A data directory of format 1 opens with its whole content, or fails with a reason and is left unchanged. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { inDirectory, openIn } from "./testing/temporary.ts";
 
 const openDisk = (path: string) => new Disk(path);
 
-/** What a store shows of all writes of a life: keys with their last values. */
+/** Content of a store after a sequence of writes: keys with their last values. */
 function lastValues({ writes }: LegacyLife): Map<string, string> {
   const values = new Map<string, string>();
   for (const { key, value } of writes) {
@@ -67,7 +67,7 @@ test("migration gives every record the key of the current format", () =>
     await store.close();
   }));
 
-test("a store of format 1 that was created and never written to, and one that was half restored, open empty", async () => {
+test("a store of format 1 that was never written to, and one that was half restored, open empty", async () => {
   for (const life of [{ writes: [] }, { ...LEGACY_LIFE, restoring: true }]) {
     await inDirectory(async (directory) => {
       await writeLegacyStore(directory, life);
@@ -92,7 +92,7 @@ for (const { it, life, spoil, reason, says } of [
     says: /Cannot migrate .*store\.mdb from format 1 to 2, the file is unchanged: .*the record of revision \d+ is not what was written/,
   },
 ]) {
-  test(`a store of format 1 ${it} is refused with the reason, and its file is left as it was`, () =>
+  test(`a store of format 1 ${it} is rejected with the reason, and its file is left unchanged`, () =>
     inDirectory(async (directory) => {
       const file = join(directory, "store.mdb");
       await writeLegacyStore(directory, life);
@@ -107,14 +107,14 @@ for (const { it, life, spoil, reason, says } of [
     }));
 }
 
-test("a process that is killed at any point of a migration leaves the old file or the new one, each whole", () =>
+test("a process killed at any point of a migration leaves the old file or the new one, each complete", () =>
   inDirectory(async (directory) => {
     const original = join(directory, "original");
     await mkdir(original);
     await writeLegacyStore(original, LEGACY_LIFE);
     await chmod(original, 0o700);
     const expected = lastValues(LEGACY_LIFE);
-    // The child names each step before it takes it; it is killed at every one of them.
+    // The child reports each step before it takes it; it is killed at every one of them.
     let steps = 0;
     for (let step = 0, killed = true; killed; step++, steps = step) {
       const copy = join(directory, `copy-${step}`);
@@ -137,7 +137,7 @@ async function migrateAndKill(directory: string, step: number): Promise<boolean>
   return signal === "SIGKILL";
 }
 
-test("the reader of format 1 leaves the file as it is", () =>
+test("the reader of format 1 does not change the file", () =>
   inDirectory(async (directory) => {
     const file = join(directory, "store.mdb");
     await writeLegacyStore(directory, LEGACY_LIFE);

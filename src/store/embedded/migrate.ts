@@ -1,19 +1,19 @@
 /**
- * Migrates a data file of format 1 to the current one: writes all of it, with its revisions and its history, to a new file,
- * which then replaces the old one. The old file is only read. A process that dies on the way leaves the old file whole, and
- * the next one begins anew; after the rename the new file is there, whole.
+ * Migrates a data file of format 1 to the current one: writes all of it, with revisions and history, to a new file, which then replaces the
+ * old one. The old file is only read. A process that dies on the way leaves the old file intact, and the next one starts over; after the
+ * rename the new file is complete.
  */
 import { makePrivateFile, removeFile, replaceFile, syncFile } from "../../host/files/files.ts";
 import { FIRST_REVISION } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { FORMAT, type Disk, type MetaName } from "./disk.ts";
 import { LEGACY_FORMAT, LegacyDisk, type LegacyRecord } from "./legacy-format.ts";
-import { roomForValues } from "./room.ts";
+import { spaceForValues } from "./disk-space.ts";
 
-/** Written per transaction, about: as much as one may hold in memory. */
+/** Bytes per transaction, approximately: bounded by memory. */
 const BYTES_PER_PIECE = 16 * 1_048_576;
 
-/** What the name of the new file adds to that of the old one while it is written. */
+/** Suffix of the new file while it is written. */
 export const MIGRATING_SUFFIX = ".migrating";
 
 const NUMBERS = ["revision", "keys", "compacted", "cleaned"] as const satisfies readonly MetaName[];
@@ -25,12 +25,12 @@ export interface MigrateOptions {
   readonly currentKey: (key: string) => string;
 }
 
-/** Throws, with the old file as it was, if that cannot be migrated. */
+/** Throws, leaving the old file unchanged, if it cannot be migrated. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { file } = options;
   const copy = `${file}${MIGRATING_SUFFIX}`;
   try {
-    await removeCopy(copy); // Of a process that died over it.
+    await removeCopy(copy); // Left by a process that died during a migration.
     await makePrivateFile(copy);
     const old = new LegacyDisk(file);
     try {
@@ -72,7 +72,7 @@ async function copyPiece(records: readonly LegacyRecord[], disk: Disk, currentKe
         disk.putRecord(position, { key: currentKey(key), deleted, previous, keys: 0 }, value);
       }
     },
-    roomForValues(records.map(({ value }) => value)),
+    spaceForValues(records.map(({ value }) => value)),
   );
   return last.position + 1;
 }

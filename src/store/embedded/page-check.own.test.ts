@@ -1,4 +1,4 @@
-/** Every file that lmdb wrote is accepted; none that was damaged can end the process or show something that was never written. */
+/** Every file that lmdb wrote is accepted; no damaged one can end the process or show data that was never written. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -123,7 +123,7 @@ test(`the file of a store whose process was killed is accepted, ${KILLS} times (
     }
   }));
 
-/** Kills a process that commits to the store when it has said so many lines, with whatever it is doing then. */
+/** Kills a process that commits to the store after that many lines of output. */
 async function commitAndKill(
   directory: string,
   { round, afterLines }: { readonly round: number; readonly afterLines: number },
@@ -139,13 +139,13 @@ async function commitAndKill(
   equal(signal, "SIGKILL", "the child must not have ended by itself");
 }
 
-test("a file that ends before its last page is accepted as long as the missing pages are free, and nothing of it is lost", () =>
+test("a file that ends before its last page is accepted as long as the missing pages are free, and nothing is lost", () =>
   inDirectory(async (directory, file) => {
     const store = await openIn(directory);
     for (let number = 0; number < 50; number++) await committed(store, put(`/pods/p${number}`, "x".repeat(20_000)));
     for (let number = 25; number < 50; number++) await committed(store, del(`/pods/p${number}`));
     await store.compact(await store.currentRevision());
-    // Small commits move the pages of the tree into free ones that come before those of the values.
+    // Small commits move the pages of the tree into free ones that precede those of the values.
     for (let number = 0; number < 10; number++) await committed(store, put("/core/pods/small", String(number)));
     const content = await describe(store);
     await store.close();
@@ -179,7 +179,7 @@ async function isAccepted(file: string): Promise<boolean> {
 
 // ── damaged files ─────────────────────────────────────────────────────────────────────────────────────
 
-/** What is done to the bytes of a healthy file, and what is said about it. */
+/** What is done to the bytes of a healthy file, and the expected message. */
 const ROWS: readonly {
   readonly it: string;
   readonly damage: (file: PageFile, at: Landmarks) => void;
@@ -405,7 +405,7 @@ function firstNode({ view }: PageFile, page: number): number {
   return page + 24 + view.getUint16(page + 24, true);
 }
 
-test(`each of ${ROWS.length} damages is refused by the name of the page and of what is wrong with it`, () =>
+test(`each of ${ROWS.length} kinds of damage is rejected with the page and the problem`, () =>
   inDirectory(async (directory, file) => {
     const healthy = await aStoreWithAllKindsOfPages(directory, file);
     for (const { it, damage, says } of ROWS) {
@@ -417,7 +417,7 @@ test(`each of ${ROWS.length} damages is refused by the name of the page and of w
     }
   }));
 
-test(`each of ${LEGACY_ROWS.length} damages of a file of format 1 is refused, and the file is not migrated`, () =>
+test(`each of ${LEGACY_ROWS.length} kinds of damage of a file of format 1 is rejected, and the file is not migrated`, () =>
   inDirectory(async (directory, file) => {
     await writeLegacyStore(directory, LEGACY_LIFE);
     const healthy = await readPageFile(file);
@@ -444,7 +444,7 @@ async function readPageFile(file: string): Promise<PageFile> {
   return new PageFile(new Uint8Array(await readFile(file)), pageSize);
 }
 
-test("a data file that was emptied is not taken for a new one", () =>
+test("a truncated data file is not taken for a new one", () =>
   inDirectory(async (directory, file) => {
     await (await openIn(directory)).close();
     await truncate(file, 0);
@@ -455,7 +455,7 @@ for (const { it, wasClosed } of [
   { it: "closed", wasClosed: true },
   { it: "not closed", wasClosed: false },
 ]) {
-  test(`a damaged store that was ${it} is refused each time it is opened, and left as it is`, () =>
+  test(`a damaged store that was ${it} is rejected each time it is opened, and left unchanged`, () =>
     inDirectory(async (directory, file) => {
       const damaged = await aStoreWithAllKindsOfPages(directory, file);
       damaged.zero(landmarksOf(damaged).branch, damaged.pageSize);
@@ -469,7 +469,7 @@ for (const { it, wasClosed } of [
 
 const DAMAGED_STORES = rounds({ quick: 30, full: 1_000 });
 
-test(`of ${DAMAGED_STORES} damaged stores none ends its process, and each is refused or whole (K8TS_SEED=${testSeed()})`, () =>
+test(`of ${DAMAGED_STORES} damaged stores none ends its process, and each is rejected or intact (K8TS_SEED=${testSeed()})`, () =>
   inDirectory(async (directory) => {
     const random = seededRandom(testSeed());
     const stores = await storesThatLived(directory, random);
@@ -512,14 +512,14 @@ async function storesThatLived(directory: string, random: Random): Promise<Lived
   return stores;
 }
 
-/** All damages come in turn; some files have another one before. */
+/** All kinds of damage in turn; some files have an additional one. */
 function drawDamages(round: number, random: Random): Damage[] {
   const damage = DAMAGES[round % DAMAGES.length] as Damage;
   const before = pick(random, DAMAGES);
   return before.ends === true || random.below(4) > 0 ? [damage] : [before, damage];
 }
 
-/** A data directory as its holder leaves it who is killed, or who closes it. */
+/** A data directory as left by a holder that was killed, or closed it. */
 async function layDown(directory: string, home: string, holder: "killed" | "closed", bytes: Uint8Array): Promise<void> {
   await mkdir(directory);
   await copyFile(join(home, "store.mdb-lock"), join(directory, "store.mdb-lock"));
@@ -527,7 +527,7 @@ async function layDown(directory: string, home: string, holder: "killed" | "clos
   if (holder === "killed") await writeFile(join(directory, "holder"), "");
 }
 
-/** What a process says that opens the store. It must end by itself, and well, and nothing else may be said. */
+/** Output of a process that opens the store. It must exit by itself, successfully, without other output. */
 async function readByChild(directory: string, about: string): Promise<string> {
   const program = join(import.meta.dirname, "testing", "reader-child.js");
   const child = await startProgram({ command: process.execPath, arguments: [program, directory] });

@@ -1,11 +1,10 @@
 /**
- * Walks all pages of lmdb's file that are in use, before lmdb does: lmdb maps the file and trusts every number in it, so a
- * damaged page could end the process, or make it overwrite what is in use. What passes here is sound trees: every page is
- * what the one above it expects, used once and not also free; all keys are in order; all counts are right.
+ * Walks all pages of lmdb's file that are in use, before lmdb does: lmdb maps the file and trusts every number in it, so that a damaged
+ * page could end the process, or make it overwrite pages in use. A file that passes has sound trees: every page is what its parent expects,
+ * used once and not also free; all keys are in order; all counts are correct.
  *
- * Plain reads of the file, and of a long value only the first page's head, so it takes a fraction of reading everything.
- * Not here: whether values are what was written (their checksums tell when they are read), and whether index and log agree
- * (verify.ts).
+ * Plain reads of the file, and of a long value only the head of its first page, so that it takes a fraction of reading everything. Not
+ * here: whether values are what was written (their checksums are verified when read), and whether index and log agree (verify.ts).
  */
 import { openFileReader, type FileReader, type FileWindow } from "../../host/files/file-reader.ts";
 import { StoreError } from "../store-error.ts";
@@ -48,7 +47,7 @@ import {
 import { PageSet } from "./page-set.ts";
 import { damaged, INDEX_PREFIX, LOG_PREFIX, META_PREFIX, POSITION_KEY_BYTES, PREFIX_BYTES } from "./records.ts";
 
-/** Throws "Damaged", with the page and what is wrong with it, unless lmdb can be trusted with the file. */
+/** Throws "Damaged", with the page and the problem, unless the file is safe for lmdb. */
 export async function checkPages(path: string): Promise<void> {
   const headers = await readFileHeaders(path);
   if (headers === undefined) return; // Empty: nothing was ever written.
@@ -62,13 +61,13 @@ export async function checkPages(path: string): Promise<void> {
   }
 }
 
-/** A tree on the way through it. */
+/** A tree during the walk. */
 interface Tree {
   readonly name: string;
-  /** What its leaves hold: lists of free pages, what the store wrote, or, in format 1, the records of other trees and what those hold. */
+  /** Content of its leaves: lists of free pages, the store's records, or, in format 1, the records of other trees and their content. */
   readonly holds: "free pages" | "entries" | "maps" | "legacy entries";
   readonly record: TreeRecord;
-  /** Of the page that the record stands on. */
+  /** The page of the record. */
   readonly transaction: number;
   readonly order: KeyOrder;
   readonly found: { branchPages: number; leafPages: number; overflowPages: number; entries: number };
@@ -80,13 +79,13 @@ class PageCheck {
   readonly #olderHeader: FileHeader;
   readonly #file: FileReader;
   readonly #pageSize: number;
-  /** What there is in the file; a page in use beyond that is lost. */
+  /** Length of the file; a page in use beyond that is lost. */
   readonly #pages: number;
   readonly #used: PageSet;
   readonly #free: PageSet;
   readonly #leaf: FileWindow;
   readonly #runHead: FileWindow;
-  /** The branch pages from the root down to where the walk is. */
+  /** The branch pages from the root down to the current position. */
   readonly #branches: { readonly bytes: Uint8Array; readonly view: DataView }[] = [];
   readonly #maps: Tree[] = [];
 
@@ -118,8 +117,8 @@ class PageCheck {
   }
 
   /**
-   * A header whose roots are younger than itself is the newer one with its number changed: lmdb would show what was before its
-   * commit. (lmdb itself leaves a header so when writing it failed; whether that commit is on disk nobody can say either.)
+   * A header whose roots are younger than itself is the newer one with its number changed: lmdb would show the state before its commit.
+   * (lmdb itself leaves such a header when writing it failed; whether that commit is on disk is unknown, too.)
    */
   #checkOlderHeader(): void {
     const { transaction, free, main } = this.#olderHeader;
@@ -165,7 +164,7 @@ class PageCheck {
     return transaction;
   }
 
-  /** `level`: how many pages are above it. `youngest`: the transaction of the one above. Returns its own. */
+  /** `level`: number of ancestors. `youngest`: the transaction of the parent. Returns its own. */
   async #checkPage(tree: Tree, number: number, level: number, youngest: number): Promise<number> {
     if (number < HEADER_PAGES || number >= this.#pages) {
       throw damaged(`${tree.name} points to page ${number}, and ${this.#path} has ${this.#pages}`);
@@ -177,11 +176,11 @@ class PageCheck {
 
   async #checkBranch(tree: Tree, number: number, level: number, youngest: number): Promise<number> {
     const { bytes, view } = (this.#branches[level] ??= newPage(this.#pageSize));
-    // Awaited, so that others get their turn between the leaves of two branches.
+    // Awaited, so that other work runs between the leaves of two branches.
     await this.#file.read(bytes, number * this.#pageSize);
     const transaction = this.#checkHead(view, 0, { number, kind: BRANCH_PAGE, youngest });
     const nodes = this.#countNodes(view, 0, number);
-    // lmdb stops the process over a branch with one node, except where it makes such itself for a moment.
+    // lmdb aborts on a branch with one node, except where it temporarily creates such itself.
     if (nodes < 2 && tree.holds !== "free pages") throw this.#wrong(number, "is a branch with one node");
     tree.found.branchPages += 1;
     let filledBytes = 0;
@@ -189,7 +188,7 @@ class PageCheck {
       const node = this.#nodeAt(view, 0, index, number);
       const keyBytes = nodeKeyBytes(view, node);
       filledBytes += this.#nodeBytes(0, node, NODE_HEAD_BYTES + keyBytes, number);
-      // The first key of a branch means nothing: what is less than the second is left of it.
+      // The first key of a branch has no meaning: everything less than the second is left of it.
       if (index > 0 && !tree.order.isNextBound(bytes, node + NODE_HEAD_BYTES, keyBytes)) throw this.#wrong(number, "has keys out of order");
       await this.#checkPage(tree, nodeChild(view, node), level + 1, transaction);
     }
@@ -219,7 +218,7 @@ class PageCheck {
     return transaction;
   }
 
-  /** A key that belongs to no part would not be found, and nothing would miss it. */
+  /** A key that belongs to no part would not be found, nor missed. */
   #checkPart(node: number, number: number): void {
     const { bytes, view } = this.#leaf;
     const keyBytes = nodeKeyBytes(view, node);
@@ -228,7 +227,7 @@ class PageCheck {
     if (!isKnown || keyBytes === PREFIX_BYTES) throw this.#wrong(number, `has a key of ${keyBytes} bytes in part ${prefix}`);
   }
 
-  /** What the page at `at` says about itself. Returns its transaction. */
+  /** Validates the header of the page at `at`. Returns its transaction. */
   #checkHead(view: DataView, at: number, expected: { readonly number: number; readonly kind: number; readonly youngest: number }): number {
     const { number, kind, youngest } = expected;
     if (pageNumber(view, at) !== number) throw this.#wrong(number, `says that it is page ${pageNumber(view, at)}`);
@@ -247,7 +246,7 @@ class PageCheck {
     return lower / NODE_OFFSET_BYTES;
   }
 
-  /** Where a node begins. Its head is within the page. */
+  /** Start of a node. Its head is within the page. */
   #nodeAt(view: DataView, at: number, index: number, number: number): number {
     const offset = nodeOffset(view, at, index);
     if (offset % 2 !== 0 || offset < pageUpper(view, at) || offset + NODE_HEAD_BYTES > this.#pageSize - PAGE_HEAD_BYTES) {
@@ -256,7 +255,7 @@ class PageCheck {
     return at + PAGE_HEAD_BYTES + offset;
   }
 
-  /** What a node of the given length takes. It is within the page. */
+  /** Size of a node of the given length. It is within the page. */
   #nodeBytes(at: number, node: number, lengthBytes: number, number: number): number {
     if (node + lengthBytes > at + this.#pageSize) throw this.#wrong(number, `has a node of ${lengthBytes} bytes over its end`);
     return lengthBytes + (lengthBytes % 2);
@@ -267,7 +266,7 @@ class PageCheck {
     if (filledBytes !== room) throw this.#wrong(number, `has ${filledBytes} bytes of nodes where there should be ${room}`);
   }
 
-  // ── what leaves hold ──────────────────────────────────────────────────────────────────────────────
+  // ── content of leaves ─────────────────────────────────────────────────────────────────────────────
 
   #checkContent(tree: Tree, node: number, number: number, transaction: number): void {
     const { view } = this.#leaf;
@@ -306,14 +305,14 @@ class PageCheck {
     const key = node + NODE_HEAD_BYTES;
     const record = key + nodeKeyBytes(view, node);
     const written = new TextDecoder("latin1").decode(bytes.subarray(key, record));
-    // Under another name the map would not be found, and an empty one made. The library ends names with a zero byte.
+    // Under another name the map would not be found, and an empty one created. The library ends names with a zero byte.
     const name = LEGACY_MAP_NAMES.find((known) => `${known}\0` === written);
     if (name === undefined) throw this.#wrong(number, `has a map ${JSON.stringify(written)}`);
     if (nodeDataBytes(view, node) !== TREE_RECORD_BYTES) throw this.#wrong(number, `has a record of ${nodeDataBytes(view, node)} bytes`);
     this.#maps.push(this.#tree(`the map ${name}`, "legacy entries", readTreeRecord(view, record), transaction));
   }
 
-  /** Pages that a transaction freed. `run`: where the list stands, if it does not stand in the leaf. */
+  /** Pages that a transaction freed. `run`: position of the list, if it is not in the leaf. */
   #noteFreePages(node: number, run: number | undefined, number: number): void {
     const { view } = this.#leaf;
     const key = node + NODE_HEAD_BYTES;
@@ -327,7 +326,7 @@ class PageCheck {
     this.#noteFreeList(list.view, 0, dataBytes, number);
   }
 
-  /** A count, then the numbers of pages: 0 is no page; a number below 0 is the length of a run that the next number begins. */
+  /** A count, then page numbers: 0 is not a page; a negative number is the length of a run that the next number starts. */
   #noteFreeList(view: DataView, at: number, sizeBytes: number, number: number): void {
     const count = sizeBytes < 8 ? Infinity : readNumber(view, at);
     if ((count + 1) * 8 > sizeBytes) throw this.#wrong(number, `lists ${count} free pages in ${sizeBytes} bytes`);

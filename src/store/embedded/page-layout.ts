@@ -1,13 +1,12 @@
 /**
- * Where things stand in lmdb's data file: format 2, 64 bits, little-endian. Facts only; what is healthy say file-header.ts
- * and page-check.ts.
+ * Layout of lmdb's data file: format 2, 64 bits, little-endian. Facts only; validation is in file-header.ts and page-check.ts.
  *
- * The file is a row of pages of one size. The first two are headers, written in turns; the newer one tells where the trees
- * begin. A tree has branch pages (key → page) above leaf pages (key → data); data too long for a leaf stands in a run of
- * overflow pages, of which only the first has a page head. A page in use is never changed, only replaced by a new one
- * together with all pages above it, so no page is younger than the one that points to it.
+ * The file is a sequence of pages of one size. The first two are headers, written alternately; the newer one references the trees. A tree
+ * has branch pages (key → page) above leaf pages (key → data); data too long for a leaf is in a run of overflow pages, of which only the
+ * first has a page head. A page in use is never changed, only replaced by a new one together with all its ancestors, so that no page is
+ * younger than its parent.
  *
- * All `at` are where a thing begins in the bytes of `view`.
+ * All `at` are offsets into `view`.
  */
 
 // ── pages ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -24,7 +23,7 @@ export const LEAF_PAGE = 2;
 export const OVERFLOW_PAGE = 4;
 const HEADER_PAGE = 8;
 
-/** The number of the page, which says where in the file it stands. */
+/** Page number, which gives its offset in the file. */
 export function pageNumber(view: DataView, at: number): number {
   return readNumber(view, at);
 }
@@ -38,12 +37,12 @@ export function pageKind(view: DataView, at: number): number {
   return view.getUint16(at + 18, true);
 }
 
-/** After the head of a branch or leaf page come the offsets of its nodes, in the order of their keys, up to this bound. */
+/** The head of a branch or leaf page is followed by the offsets of its nodes, in key order, up to this bound. */
 export function pageLower(view: DataView, at: number): number {
   return view.getUint16(at + 20, true);
 }
 
-/** From this bound to the end of the page stand the nodes, without gaps. Both bounds count from the end of the head. */
+/** The nodes are between this bound and the end of the page, without gaps. Both bounds count from the end of the head. */
 export function pageUpper(view: DataView, at: number): number {
   return view.getUint16(at + 22, true);
 }
@@ -63,7 +62,7 @@ export function runPagesOf(dataBytes: number, pageSize: number): number {
 /** In a leaf the length of the data (4 bytes) and flags (2), in a branch the number of a page (6); then the length of the key (2). */
 export const NODE_HEAD_BYTES = 8;
 
-/** The data is in overflow pages; here stand, 8 bytes each, the first one, its transaction and the length of the run. */
+/** The data is in overflow pages; the node has, 8 bytes each, the first one, its transaction and the length of the run. */
 export const NODE_OVERFLOWS = 1;
 /** The data is the record of a tree. */
 export const NODE_IS_TREE = 2;
@@ -72,7 +71,7 @@ export const RUN_REFERENCE_BYTES = 24;
 
 export const NODE_OFFSET_BYTES = 2;
 
-/** Where the node stands, from the end of the page's head. `at` is the page. */
+/** Offset of the node from the end of the page's head. `at` is the page. */
 export function nodeOffset(view: DataView, at: number, index: number): number {
   return view.getUint16(at + PAGE_HEAD_BYTES + index * NODE_OFFSET_BYTES, true);
 }
@@ -97,10 +96,10 @@ export function nodeKeyBytes(view: DataView, at: number): number {
 
 export const TREE_RECORD_BYTES = 48;
 
-/** Deeper than this lmdb cannot go. */
+/** Maximum depth of lmdb's trees. */
 export const TREE_DEPTH_MAX = 32;
 
-/** The flags that say how keys and data are to be read; the others, which only the free pages' tree has, are about the file. */
+/** Flags that affect keys and data; the others, which only the free-page tree has, concern the file. */
 export const TREE_SHAPE_FLAGS = 0x7f;
 /** Keys are numbers of 8 bytes. */
 export const NUMBER_KEYS = 0x08;
@@ -134,7 +133,7 @@ function isNoPage(view: DataView, at: number): boolean {
 
 // ── header pages ──────────────────────────────────────────────────────────────────────────────────────
 
-/** What is read of a header page. */
+/** The relevant fields of a header page. */
 export const HEADER_BYTES = PAGE_HEAD_BYTES + 136;
 
 const MAGIC = 0xbeefc0de;
@@ -142,9 +141,9 @@ const FORMAT_VERSION = 2;
 
 export interface FileHeader {
   readonly pageSize: number;
-  /** What lmdb mapped, or made room for. */
+  /** Size that lmdb mapped, or reserved. */
   readonly mapBytes: number;
-  /** The last page that was ever in use. A file may end before it, if the pages there are free. */
+  /** The last page ever in use. A file may end before it, if the pages there are free. */
   readonly lastPage: number;
   readonly transaction: number;
   readonly free: TreeRecord;
@@ -158,7 +157,7 @@ export function readHeaderPage(view: DataView, at: number): FileHeader | undefin
   if (view.getUint32(content, true) !== MAGIC || view.getUint32(content + 4, true) !== FORMAT_VERSION) return undefined;
   return {
     mapBytes: readNumber(view, content + 16),
-    pageSize: view.getUint32(content + 24, true), // In the record of the free pages' tree, where others have nothing.
+    pageSize: view.getUint32(content + 24, true), // In the record of the free-page tree, where others have nothing.
     free: readTreeRecord(view, content + 24),
     main: readTreeRecord(view, content + 72),
     lastPage: readNumber(view, content + 120),
@@ -166,18 +165,18 @@ export function readHeaderPage(view: DataView, at: number): FileHeader | undefin
   };
 }
 
-// ── the file of locks beside the data file ────────────────────────────────────────────────────────────
+// ── the lock file beside the data file ────────────────────────────────────────────────────────────────
 
 export const LOCK_HEAD_BYTES = 16;
 
-/** The last transaction that was committed, as far as this file knows; it is written after the data file, and never synced. */
+/** The last committed transaction according to this file; it is written after the data file, and never synced. */
 export function lockTransaction(view: DataView): number {
   return view.byteLength >= LOCK_HEAD_BYTES && view.getUint32(0, true) === MAGIC ? readNumber(view, 8) : 0;
 }
 
 // ── numbers of 8 bytes ────────────────────────────────────────────────────────────────────────────────
 
-/** Over 2^53 the result is not exact, but larger than any number that could be right. */
+/** Above 2^53 the result is not exact, but larger than any valid number. */
 export function readNumber(view: DataView, at: number): number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
 }

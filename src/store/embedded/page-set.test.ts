@@ -18,7 +18,7 @@ function setOf(added: readonly (readonly [number, number])[]): PageSet {
   return set;
 }
 
-test("adding tells the first page that was there already, as a set of numbers does", () =>
+test("add returns the first page that was already in the set", () =>
   assert(
     property(runs, (added) => {
       const set = new PageSet(SIZE);
@@ -33,7 +33,7 @@ test("adding tells the first page that was there already, as a set of numbers do
     }),
   ));
 
-test("the first page in two sets is found", () =>
+test("the first common page of two sets is found", () =>
   assert(
     property(runs, runs, (some, others) => {
       const inOthers = new Set(others.flatMap(pagesOf));

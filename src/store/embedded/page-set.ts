@@ -1,4 +1,4 @@
-/** A set of pages, a bit for each: what a check of the whole file can afford to remember. Not here: what they are used for. */
+/** A set of pages as a bitmap: affordable memory for a check of the whole file. Not here: what they are used for. */
 export class PageSet {
   readonly #bits: Uint8Array;
   readonly #size: number;
@@ -9,7 +9,7 @@ export class PageSet {
     this.#bits = new Uint8Array(Math.ceil(size / 8));
   }
 
-  /** Adds `count` pages from `first` on, as far as there are such. Returns the first that was there already. */
+  /** Adds `count` pages from `first` on, as far as they exist. Returns the first that was already in the set. */
   add(first: number, count: number): number | undefined {
     let already: number | undefined;
     const end = Math.min(first + count, this.#size);

@@ -15,7 +15,7 @@ import {
 
 const position = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-test("what is written is read: positions, heads, records and their values", () => {
+test("positions, heads, records and values are read as written", () => {
   property(
     forAll(
       position,
@@ -35,11 +35,11 @@ test("what is written is read: positions, heads, records and their values", () =
   );
 });
 
-test("the order of encoded positions is the order of the positions", () => {
+test("encoded positions sort like positions", () => {
   property(forAll(position, position, (a, b) => equal(Math.sign(Buffer.compare(encodeNumber(a), encodeNumber(b))), Math.sign(a - b))));
 });
 
-test("a position tells its revision, whichever the operation", () => {
+test("the revision of a position does not depend on its operation", () => {
   property(
     forAll(integer({ min: 1, max: 2 ** 45 }), nat(127), (revision, operation) =>
       equal(revisionOf(positionOf(revision, operation)), revision),
@@ -47,7 +47,7 @@ test("a position tells its revision, whichever the operation", () => {
   );
 });
 
-test("a record that was changed in any bit, or cut off anywhere, is refused", () => {
+test("a record with any flipped bit, or truncated anywhere, is rejected", () => {
   const record = encodeRecord(128, { key: "/pods/a", deleted: false, previous: 4_711, keys: 3 }, Buffer.from("the value"));
   for (let bit = 0; bit < record.length * 8; bit++) {
     const changed = Buffer.from(record);
@@ -58,19 +58,19 @@ test("a record that was changed in any bit, or cut off anywhere, is refused", ()
     throws(() => decodeValue(record.subarray(0, length), 128, "/pods/a"), { reason: "Damaged" });
 });
 
-test("a record of another key is refused", () => {
+test("a record of another key is rejected", () => {
   const record = encodeRecord(128, { key: "/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
   throws(() => decodeValue(record, 128, "/pods/b"), { reason: "Damaged", message: /the value of \/pods\/b at revision 1 / });
 });
 
-test("a record under the position of another one is refused", () => {
+test("a record under the position of another one is rejected", () => {
   const record = encodeRecord(128, { key: "/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
   for (const position of [127, 129, 256, 128 + 2 ** 32, 128 * 2 ** 32]) {
     throws(() => decodeValue(record, position, "/pods/a"), { reason: "Damaged" });
   }
 });
 
-test("an index entry of another length or kind is refused", () => {
+test("an index entry of another length or kind is rejected", () => {
   for (const bytes of [Buffer.alloc(0), Buffer.alloc(8), Buffer.alloc(9), Buffer.alloc(10, 1)]) {
     throws(() => decodeHead(bytes), { reason: "Damaged" });
   }

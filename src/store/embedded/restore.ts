@@ -1,14 +1,14 @@
 /**
- * Fills an empty store from a snapshot, in pieces. A mark that is on disk before the first piece and goes with the last one
- * tells whoever opens the directory after a crash that what is there is only a part, and may be forgotten.
+ * Fills an empty store from a snapshot, in batches. A marker that is on disk before the first batch and removed with the last one shows,
+ * after a crash, that the content is incomplete and may be dropped.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Entry } from "../store.ts";
-import { checkRestored } from "../restoring.ts";
+import { checkRestored } from "../restore-checks.ts";
 import { StoreError, closed } from "../store-error.ts";
 import type { Disk } from "./disk.ts";
 import { NO_POSITION, POSITIONS_PER_REVISION, positionOf } from "./records.ts";
-import { roomForValues } from "./room.ts";
+import { spaceForValues } from "./disk-space.ts";
 
 /** Entries written per transaction. */
 const ENTRIES_PER_PIECE = 1_000;
@@ -16,12 +16,12 @@ const ENTRIES_PER_PIECE = 1_000;
 export interface RestoreOptions {
   readonly disk: Disk;
   readonly clock: Clock;
-  /** Stops the restoring, which then leaves nothing. */
+  /** Cancels the restore, which then leaves nothing. */
   readonly signal: AbortSignal;
   readonly firstRevision: number;
 }
 
-/** Returns the number of keys. Whatever goes wrong, the store is empty again afterwards. Nobody else may write meanwhile. */
+/** Returns the number of keys. After any failure the store is empty again. There must be no concurrent writes. */
 export async function restoreEntries(options: RestoreOptions, entries: AsyncIterable<Entry>, revision: number): Promise<number> {
   const { disk, clock, firstRevision } = options;
   await clock.external(disk.write(() => disk.putMeta("restoring", 1)));
@@ -35,7 +35,7 @@ export async function restoreEntries(options: RestoreOptions, entries: AsyncIter
   }
 }
 
-/** Empties a store that was being restored when it was stopped. */
+/** Empties a store whose restore was interrupted. */
 export async function forgetHalfRestored(disk: Disk, firstRevision: number): Promise<void> {
   await disk.write(() => {
     disk.clear();
@@ -50,13 +50,13 @@ function putNumbers(disk: Disk, revision: number, keys: number): void {
 }
 
 async function writeEntries({ disk, clock, signal }: RestoreOptions, entries: AsyncIterable<Entry>, newest: number): Promise<number> {
-  const operations = new Map<number, number>(); // How many keys a revision has already; only some commits wrote several.
+  const operations = new Map<number, number>(); // Number of keys of the current revision; only some commits wrote several.
   let keys = 0;
   let piece: { readonly entry: Entry; readonly position: number }[] = [];
   const writePiece = async () => {
     const whole = piece;
     piece = [];
-    const room = roomForValues(whole.map(({ entry }) => entry.value.bytes()));
+    const room = spaceForValues(whole.map(({ entry }) => entry.value.bytes()));
     await clock.external(disk.write(() => whole.forEach(({ entry, position }) => putEntry(disk, entry, position)), room));
   };
   for await (const entry of entries) {

@@ -1,4 +1,4 @@
-/** Free pages return to the file system while the store is in use, and nothing is lost or delayed for long by it. */
+/** Free pages return to the file system while the store is in use, without loss or long delays. */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ async function allocatedBytes(file: string): Promise<number> {
   return (await stat(file)).blocks * 512;
 }
 
-/** Replaces ten keys again and again, until their history takes several times what a file may keep. */
+/** Overwrites ten keys until their history takes several times what a file may keep. */
 async function writeHistory(store: Store): Promise<void> {
   for (let round = 0; round < 20; round++) {
     const value = bytesValue(new Uint8Array(200_000).fill(round));
@@ -55,7 +55,7 @@ test(`compaction returns the space of history to the file system while the store
     await again.close();
   }));
 
-test("commits, lists and watches continue while the data moves to a smaller file, and all of them are there after a restart", () =>
+test("commits, lists and watches continue while the data moves to a smaller file, and all of them survive a restart", () =>
   inDirectory(async (directory) => {
     const options = { directory, clock: realClock, log: silentLogger, shrinkAboveBytes: 1 };
     const store = await openEmbeddedStore(options);

@@ -1,27 +1,27 @@
 /**
- * Returns space to the file system. lmdb keeps the pages that compaction frees, for later writes; a store that was once
- * large and is not any more would keep its size for ever, and its process the memory of the mapping. So the data is copied to
- * a new file, which then replaces the old one: at opening, and while the store is in use. Dying anywhere leaves the old file
- * or the new one, each whole. (lmdb has a copy of its own, whose pages page-check.ts cannot tell from damaged ones.)
+ * Returns space to the file system. lmdb keeps the pages that compaction frees, for later writes; a store that was once large would keep
+ * its size forever, and its process the memory of the mapping. So the data is copied to a new file, which then replaces the old one: at
+ * opening, and while the store is in use. A crash at any point leaves the old file or the new one, each complete. (lmdb has a copy of its
+ * own, whose pages page-check.ts cannot distinguish from damaged ones.)
  *
- * While the store is in use nothing but the writer changes it, and that only appends to the log: compaction waits. So records
- * are copied in order while commits continue, and only for the last of them, and for the rename, commits wait.
+ * While the store is in use only the writer changes it, and that only appends to the log: compaction waits. So records are copied in order
+ * while commits continue, and only for the last of them, and for the rename, commits wait.
  */
 import { joinPath, makePrivateFile, moveFile, removeFile, syncDirectory, syncFile } from "../../host/files/files.ts";
 import { StoreError } from "../store-error.ts";
 import type { Disk, MetaName } from "./disk.ts";
 import type { LogRecord } from "./records.ts";
-import { roomForValues } from "./room.ts";
+import { spaceForValues } from "./disk-space.ts";
 
 interface Sizes {
   readonly sizeBytes: number;
   readonly usedBytes: number;
 }
 
-/** Smaller files are not worth the copying at opening: a start takes at most a second. */
+/** Minimum size for copying at opening: a start takes at most a second. */
 const SHRINK_AT_OPEN_ABOVE_BYTES = 64 * 1_048_576;
 
-/** Below this a file of a running store keeps its free pages: the next burst of writes uses them. */
+/** Below this a running store keeps its free pages: the next burst of writes uses them. */
 export const SHRINK_ABOVE_BYTES = 16 * 1_048_576;
 
 /**
@@ -30,11 +30,11 @@ export const SHRINK_ABOVE_BYTES = 16 * 1_048_576;
  */
 const USED_PART_MAX = 1 / 4;
 
-/** Copied per transaction, about: bounds the memory, and the time that the event loop is held up. */
+/** Bytes copied per transaction, approximately: bounds the memory and the blocking of the event loop. */
 const BYTES_PER_PIECE = 2 * 1_048_576;
 const RECORDS_PER_PIECE = 500;
 
-/** What the name of the new file adds to that of the old one while it is written. */
+/** Suffix of the new file while it is written. */
 export const SMALLER_SUFFIX = ".smaller";
 
 const NUMBERS: readonly MetaName[] = ["format", "revision", "keys", "compacted", "cleaned", "restoring", "owner"];
@@ -53,7 +53,7 @@ export interface ShrinkOptions {
   readonly disk: Disk;
   readonly file: string;
   readonly open: (file: string) => Disk;
-  /** Gives up; the store stays in its file. */
+  /** Cancels; the store stays in its file. */
   readonly signal?: AbortSignal;
 }
 
@@ -63,13 +63,13 @@ export async function shrink({ disk, file, open, signal }: ShrinkOptions): Promi
   let smaller: Disk | undefined;
   let closeOld: () => Promise<void>;
   try {
-    await removeCopy(copy); // Of a process that died over it.
+    await removeCopy(copy); // Left by a process that died during a copy.
     for (const name of [`${copy}-lock`, copy]) await makePrivateFile(name);
     smaller = open(copy);
     closeOld = await copyAndMove({ disk, smaller, copy, file, ...(signal === undefined ? {} : { signal }) });
   } catch {
     await smaller?.close();
-    await removeCopy(copy); // No space, most likely. The old file is as good as it was.
+    await removeCopy(copy); // Most likely no space. The old file is intact.
     return false;
   }
   await closeOld();
@@ -93,7 +93,7 @@ async function copyAndMove({ disk, smaller, copy, file, signal }: Move): Promise
     await copyRecords({ disk, smaller, from: copied });
     await smaller.write(() => copyNumbers(disk, smaller));
     await syncFile(copy);
-    // First the locks: whoever opens the file by its name has to find the locks that we hold.
+    // Locks first: a process that opens the file by its name must find our locks.
     await moveFile(`${copy}-lock`, `${file}-lock`);
     await moveFile(copy, file);
     closeOld = disk.moveTo(smaller);
@@ -135,7 +135,7 @@ async function copyPiece(disk: Disk, smaller: Disk, from: number): Promise<{ rea
   if (records.length > 0) {
     await smaller.write(
       () => records.forEach(({ position, record }, index) => smaller.putRecord(position, record, values[index] as Uint8Array)),
-      roomForValues(values),
+      spaceForValues(values),
     );
   }
   return { next: (records.at(-1)?.position ?? from - 1) + 1, isLast };
@@ -145,11 +145,11 @@ async function removeCopy(copy: string): Promise<void> {
   for (const name of [copy, `${copy}-lock`]) await removeFile(name);
 }
 
-/** After a power failure the old file might be there again, without what is written from now on. */
+/** After a power failure the old file might be back, without what is written from now on. */
 function notDurable(file: string, cause: unknown): StoreError {
   return new StoreError(
     "WriteFailed",
-    `Cannot write to ${file}: its directory cannot be synced; check the disk and start again, reads go on`,
+    `Cannot write to ${file}: its directory cannot be synced; check the disk and restart; reads still work`,
     {
       cause,
     },

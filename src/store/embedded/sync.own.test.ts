@@ -1,7 +1,7 @@
 /**
- * That an acknowledged commit is on disk cannot be seen by reading it back, nor by killing the process: the kernel still has
- * what was not synced. So the system calls themselves are looked at, on a disk that was made slow: on a fast one a sync that
- * nobody waits for is over in time by chance.
+ * That an acknowledged commit is on disk cannot be shown by reading it back, nor by killing the process: the kernel still has what was not
+ * synced. So the system calls are traced, on a disk that was made slow: on a fast one a sync that is not awaited may finish in time
+ * accidentally.
  */
 import { deepEqual } from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -14,18 +14,18 @@ import { needs, toolPath } from "../../testing/needs.ts";
 
 const COMMITS = 20;
 
-/** Much longer than it takes to write an acknowledgement that does not wait for it. */
+/** Much longer than writing an acknowledgement that does not wait for it. */
 const SYNC_MICROSECONDS = 20_000;
 
-/** Calls that write to a file at a place, and calls after which what was written is on disk. */
+/** System calls that write to a file at an offset, and those after which the data is on disk. */
 const WRITES = ["pwrite64", "pwritev", "writev"];
 const SYNCS = ["fdatasync", "fsync", "msync"];
 
-/** Pages are written whole. Of a header only the part is written that changes; it makes the pages of a commit count. */
+/** Pages are written whole; of a header only the changed part, which activates the pages of a commit. */
 const SMALLEST_PAGE_BYTES = 4_096;
 
 test(
-  `each of ${COMMITS} commits is synced, then made to count, and acknowledged only after that is synced, too`,
+  `each of ${COMMITS} commits is synced, then activated, and acknowledged only after that is synced, too`,
   { ...needs("strace") },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "k8ts-sync-"));
@@ -41,7 +41,7 @@ test(
   },
 );
 
-/** The system calls of a process that commits one by one. A call during which another thread made one takes two lines. */
+/** System calls of a process that commits one by one. A call interleaved with another thread's takes two lines. */
 async function traceChild(directory: string, file: string): Promise<string[]> {
   const program = join(import.meta.dirname, "testing", "sync-child.js");
   const what = ["-e", `trace=openat,write,${[...WRITES, ...SYNCS].join(",")}`];
@@ -53,16 +53,16 @@ async function traceChild(directory: string, file: string): Promise<string[]> {
 
 interface Acknowledgement {
   readonly number: number;
-  /** Headers that were written since the one before; those of them that came before the pages were on disk. */
+  /** Headers written since the last one; those written before their pages were on disk. */
   readonly headers: number;
   readonly early: number;
-  /** Whether everything that was written is on disk. */
+  /** Whether everything written is on disk. */
   readonly synced: boolean;
 }
 
 function acknowledgements(trace: readonly string[]): Acknowledgement[] {
   const found: Acknowledgement[] = [];
-  /** Files whose every write waits for the disk by itself. */
+  /** Files opened for synchronous writes. */
   const synchronous = new Set<string>();
   /** Threads in a sync that began after the last write. */
   const syncing = new Set<string>();
@@ -85,7 +85,7 @@ function acknowledgements(trace: readonly string[]): Acknowledgement[] {
     found.push({ number: Number(number), headers, early, synced });
     [headers, early] = [0, 0];
   }
-  return found.filter(({ number }) => number > 0); // The first one is of opening.
+  return found.filter(({ number }) => number > 0); // The first one belongs to opening.
 }
 
 /** A line is a whole call, its beginning ("7 fsync(9 <unfinished ...>") or its end ("7 <... fsync resumed>) = 0 (DELAYED)"). */

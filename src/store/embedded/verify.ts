@@ -1,8 +1,8 @@
-/** Reads everything and compares: every head with its record, every value with its checksum, every number with what it counts. */
+/** Full verification: every head against its record, every value against its checksum, every count against what it counts. */
 import type { Disk } from "./disk.ts";
 import { damaged, positionOf, revisionOf } from "./records.ts";
 
-/** Throws "Damaged" at the first thing that is not as it should be. Takes as long as reading the whole file does. */
+/** Throws "Damaged" at the first mismatch. Takes as long as reading the whole file. */
 export function verify(disk: Disk): void {
   const revision = disk.newest()?.revision ?? 0;
   try {

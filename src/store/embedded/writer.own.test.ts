@@ -1,4 +1,4 @@
-/** What is told to whom before the disk has answered: nothing, to nobody. The disk of these tests answers when it is told to. */
+/** Nothing is acknowledged or visible before the disk has confirmed it. The disk of these tests confirms on request. */
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { realClock, realMacrotask } from "../../host/real-clock.ts";
@@ -71,7 +71,7 @@ function start(failure: StoreError = new StoreError("Full", "no space")) {
   return { disk, writer, shown, answers, commit };
 }
 
-test("a commit is neither answered nor shown before its transaction ends", async () => {
+test("a commit is neither acknowledged nor visible before its transaction ends", async () => {
   const { disk, shown, answers, commit } = start();
   const result = commit(put(A, "1"));
   for (let turn = 0; turn < 5; turn++) await realMacrotask();
@@ -83,7 +83,7 @@ test("a commit is neither answered nor shown before its transaction ends", async
   deepEqual(shown, [2]);
 });
 
-test("commits that arrive while the disk is busy share the next transaction, and are judged by what waits before them", async () => {
+test("commits that arrive while the disk is busy share the next transaction, and are checked against pending ones", async () => {
   const { disk, commit } = start();
   const first = commit(put(A, "1"));
   await realMacrotask();
@@ -103,7 +103,7 @@ test("commits that arrive while the disk is busy share the next transaction, and
   );
 });
 
-test("a refusal that rests on a write which is not on disk waits for it", async () => {
+test("a rejection that depends on a write in flight waits for it", async () => {
   const { disk, answers, commit } = start();
   const first = commit(put(A, "1"));
   const second = commit(put(A, "2", { is: "absent" }));
@@ -115,7 +115,7 @@ test("a refusal that rests on a write which is not on disk waits for it", async 
   equal((await second).committed, false);
 });
 
-test("a refusal waits also for the pending writes whose preconditions held", async () => {
+test("a rejection also waits for pending writes whose preconditions held", async () => {
   const { disk, answers, commit } = start();
   const first = commit(put(B, "1"));
   await realMacrotask();
@@ -131,7 +131,7 @@ test("a refusal waits also for the pending writes whose preconditions held", asy
   equal((await refused).committed, false);
 });
 
-test("a group that does not fit takes along what was judged by it, and then the state is as before", async () => {
+test("a batch that does not fit takes along all commits that depended on it, and the state is restored", async () => {
   const { disk, shown, commit } = start();
   const doomed = [commit(put(A, "1"))];
   await realMacrotask();
@@ -146,7 +146,7 @@ test("a group that does not fit takes along what was judged by it, and then the 
   deepEqual(await next, { committed: true, revision: 2 });
 });
 
-test("after a failure that nobody can judge, the group is uncertain and nothing more is written", async () => {
+test("after an indeterminate failure the batch is Uncertain and nothing more is written", async () => {
   const { disk, commit } = start(new StoreError("WriteFailed", "the disk is broken"));
   const first = commit(put(A, "1"));
   await realMacrotask();
@@ -159,7 +159,7 @@ test("after a failure that nobody can judge, the group is uncertain and nothing 
   equal(disk.transactions.length, 1);
 });
 
-test("commits over the number that may wait are refused at once", async () => {
+test("commits beyond the queue limit are rejected at once", async () => {
   const { disk, commit } = start();
   const accepted = Array.from({ length: COMMITS_WAITING_MAX }, () => commit(put(A, "1")));
   await rejects(commit(put(B, "1")), { reason: "Unavailable" });

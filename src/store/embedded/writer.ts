@@ -1,10 +1,10 @@
 /**
- * Takes commits in, gives each its revision, and writes them down in groups: all commits that arrive while the disk is busy
- * share the next sync. Preconditions are judged against the accepted state, which includes what is not on disk yet;
- * nobody else is told of that, not even by a refusal, before it is on disk.
+ * Accepts commits, assigns revisions, and writes them in batches (group commit): all commits that arrive while the disk is busy share the
+ * next sync. Preconditions are checked against the accepted state, which includes what is not on disk yet; that state is visible to no
+ * other caller, not even by a rejection, before it is on disk.
  *
- * A group that cannot be written takes all that were accepted after it along, since they were judged by it. Then the
- * accepted state is again what is on disk.
+ * A batch that cannot be written takes along all commits accepted after it, since they were checked against it. Then the accepted state is
+ * again what is on disk.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { CommitResult, Entry, FailedPrecondition, Operation, Value } from "../store.ts";
@@ -12,12 +12,12 @@ import { holds } from "../operations.ts";
 import { StoreError } from "../store-error.ts";
 import type { Disk } from "./disk.ts";
 import { NO_POSITION, positionOf, revisionOf, type Head } from "./records.ts";
-import { roomForValues } from "./room.ts";
+import { spaceForValues } from "./disk-space.ts";
 
-/** One sync writes at most about this much, so that the memory of a transaction and the wait of its first commit are bounded. */
+/** Maximum bytes per sync, approximately, so that the memory of a transaction and the delay of its first commit are bounded. */
 const GROUP_BYTES_MAX = 16 * 1_048_576;
 
-/** Commits that wait for the disk. More are refused: they would only wait longer, and each holds memory. */
+/** Maximum number of queued commits. More are rejected: they would only wait longer, and each holds memory. */
 export const COMMITS_WAITING_MAX = 20_000;
 
 const NO_BYTES = new Uint8Array(0);
@@ -29,15 +29,18 @@ export interface PendingWrite {
   /** Undefined: a deletion. */
   readonly value: Value | undefined;
   readonly previous: Head | undefined;
-  /** The write before, if that was not on disk either when this one was accepted. Forgotten when this one is shown, or a key that is written all the time would keep all its values. */
+  /**
+   * The preceding write, if that was not on disk either when this one was accepted. Dropped when this one becomes visible, or a key under
+   * constant writes would keep all its values.
+   */
   previousWrite: PendingWrite | undefined;
   readonly commit: PendingCommit;
 }
 
-/** Where a key was last written, as far as was accepted. */
+/** The last accepted write of a key. */
 interface Place {
   readonly head: Head | undefined;
-  /** The write itself, if it is not on disk yet. */
+  /** The write itself, if it is in flight. */
   readonly pending: PendingWrite | undefined;
 }
 
@@ -46,7 +49,7 @@ class PendingCommit {
   readonly writes: PendingWrite[] = [];
   /** Resolves when the commit is on disk, rejects if it never will be. */
   readonly done: Promise<CommitResult>;
-  /** Keys that exist after it. */
+  /** Number of keys after it. */
   keys: number;
   sizeBytes = 0;
   resolve: (result: CommitResult) => void = () => undefined;
@@ -73,15 +76,15 @@ export interface WriterOptions {
   readonly clock: Clock;
   readonly revision: number;
   readonly keys: number;
-  /** Called when a group is on disk, before its commits are answered. */
+  /** Called when a batch is on disk, before its commits are acknowledged. */
   readonly onWritten: (writes: readonly PendingWrite[], revision: number) => void;
-  /** What a failed write means: "WriteFailed" if nobody can say what is on disk, else it is as it was before. */
+  /** Meaning of a failed write: "WriteFailed" if the content of the disk is unknown, else it is unchanged. */
   readonly explainFailure: (error: unknown) => Promise<StoreError>;
 }
 
 export class Writer {
   readonly #options: WriterOptions;
-  /** Accepted writes that are not on disk yet: the last one of each key. */
+  /** Accepted writes in flight: the last one of each key. */
   readonly #pending = new Map<string, PendingWrite>();
   #waiting: PendingCommit[] = [];
   #accepted: { readonly revision: number; readonly keys: number };
@@ -96,7 +99,7 @@ export class Writer {
     this.#accepted = this.#written = { revision: options.revision, keys: options.keys };
   }
 
-  /** Keys that exist on disk. */
+  /** Number of keys on disk. */
   get keys(): number {
     return this.#written.keys;
   }
@@ -109,17 +112,17 @@ export class Writer {
     return this.#syncs;
   }
 
-  /** Whether a write has failed in a way after which nobody can say what is on disk. */
+  /** Whether a write has failed so that the content of the disk is unknown. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Whether a write of `key` is on its way to the disk. */
+  /** Whether a write of `key` is in flight. */
   isPending(key: string): boolean {
     return this.#pending.has(key);
   }
 
-  /** `operations` are prepared. `read` gives what is on disk at a position. */
+  /** `operations` are prepared. `read` returns what is on disk at a position. */
   async commit(operations: readonly Operation[], read: (key: string, head: Head) => Entry): Promise<CommitResult> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#waiting.length >= COMMITS_WAITING_MAX) {
@@ -130,7 +133,7 @@ export class Writer {
     const dependsOn: Promise<unknown>[] = [];
     for (const [index, { key, precondition }] of operations.entries()) {
       const { head, pending } = places[index] as Place;
-      // A refusal tells of all keys that were asked about: of those that failed, and that the others did not.
+      // A rejection reveals the state of all its keys: of those that failed, and that the others did not.
       if (pending !== undefined && precondition !== undefined) dependsOn.push(pending.commit.done);
       const there = head === undefined || head.deleted ? undefined : { revision: revisionOf(head.position) };
       if (holds(precondition, there)) continue;
@@ -142,7 +145,7 @@ export class Writer {
     return { committed: false, failed };
   }
 
-  /** Resolves when nothing waits for the disk any more. */
+  /** Resolves when nothing is queued or in flight. */
   async idle(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing;
   }
@@ -174,7 +177,7 @@ export class Writer {
     return commit.done;
   }
 
-  /** Waits a turn, so that commits which arrive together go together, then writes groups until none is left. */
+  /** Waits a tick, so that concurrent commits share a batch, then writes batches until none is left. */
   async #flushSoon(): Promise<void> {
     await new Promise<void>((resolve) => this.#options.clock.soon(resolve));
     while (this.#waiting.length > 0) await this.#flushGroup(this.#takeGroup());
@@ -200,7 +203,7 @@ export class Writer {
         () => {
           for (const { writes } of group) for (const write of writes) putWrite(disk, write);
         },
-        roomForValues(valuesOf(group)),
+        spaceForValues(valuesOf(group)),
       );
       await clock.external(written);
     } catch (error) {

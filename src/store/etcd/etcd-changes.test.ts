@@ -20,10 +20,10 @@ function event(key: string, revision: number, previous?: number): WatchEvent {
 
 const show = ({ kv: shown }: WatchEvent) => `${new TextDecoder().decode(shown?.key)}@${shown?.modRevision}`;
 
-test("in whatever pieces answers come, and wherever the stream breaks, every event is passed on once and every revision whole", () => {
-  // How many events each revision has: usually one; strangers may write several keys of a prefix at once.
+test("however responses are fragmented, and wherever the stream breaks, every event is delivered once and every revision whole", () => {
+  // Events per revision: usually one; foreign writers may write several keys of a prefix at once.
   const histories = array(integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 20 });
-  // After each event, whether the piece ends there; after each piece, whether the stream breaks.
+  // After each event, whether the fragment ends there; after each fragment, whether the stream breaks.
   const cuts = array(boolean(), { maxLength: 80 });
   const breaks = array(boolean(), { maxLength: 12 });
   assert(
@@ -34,7 +34,7 @@ test("in whatever pieces answers come, and wherever the stream breaks, every eve
       const [cutsLeft, breaksLeft] = [[...cutList], [...breakList]];
       for (let finished = false; !finished;) {
         assembler.restart();
-        // etcd begins at the wanted revision itself, and the one answer to come is all there is.
+        // etcd starts at the requested revision itself, in a single response.
         finished = deliver(
           assembler,
           events.filter(({ kv: sent }) => (sent?.modRevision ?? 0) >= assembler.last),
@@ -50,7 +50,7 @@ test("in whatever pieces answers come, and wherever the stream breaks, every eve
   );
 });
 
-/** Sends one answer in pieces; false if the stream broke on the way. */
+/** Sends one response in fragments; false if the stream broke on the way. */
 function deliver(assembler: EventAssembler, events: readonly WatchEvent[], passed: string[], cuts: boolean[], breaks: boolean[]): boolean {
   let piece: WatchEvent[] = [];
   for (const [index, one] of events.entries()) {
@@ -70,7 +70,7 @@ function deliver(assembler: EventAssembler, events: readonly WatchEvent[], passe
   return true;
 }
 
-test("what was known to have passed without events is not asked for again", () => {
+test("revisions known to have no events are not requested again", () => {
   const assembler = new EventAssembler(5);
   assembler.advance(9);
   assembler.advance(7);
@@ -84,7 +84,7 @@ const entryOf = ({ key, modRevision }: KeyValue): Entry => ({
   revision: modRevision,
 });
 
-test("a change whose predecessor etcd no longer has is not made into a creation, and nothing after it is told", () => {
+test("a change whose previous value etcd has compacted is not reported as a creation, and nothing after it is delivered", () => {
   const created: WatchEvent = { type: 0, kv: kv("a", 2, 2), previous: undefined };
   const changed = event("a", 3, 2);
   const orphan: WatchEvent = { type: 0, kv: kv("a", 4, 2), previous: undefined };

@@ -1,34 +1,34 @@
 /**
- * From etcd's events to the changes of the contract: each revision once and whole, each change with what was before it.
- * Pure: what came in goes out, or it is said why not. The stream the events come from is etcd-watch.ts.
+ * Translates etcd's events to the contract's changes: each revision once and whole, each change with its previous value. Pure. The stream
+ * of events is in etcd-watch.ts.
  */
 import type { Change, Entry } from "../store.ts";
 import { EVENT_DELETE, type KeyValue, type WatchEvent } from "./etcd-messages.ts";
 
 export type ChangesResult =
   | { readonly changes: readonly Change[] }
-  /** What was before the change at this revision has been compacted, so it cannot be told. `changes` came before. */
+  /** The previous value of the change at this revision has been compacted. `changes` precede it. */
   | { readonly changes: readonly Change[]; readonly previousLostAt: number };
 
 /**
- * Puts the pieces of large answers together by revision. A revision is passed on when the one after it, or the end of the
- * answer, was seen; so whatever was passed on is whole, and after a break one goes on after the last revision passed on.
+ * Assembles fragmented responses by revision. A revision is delivered when the next one, or the end of the response, was seen; so whatever
+ * was delivered is whole, and after a break the watch resumes after the last delivered revision.
  */
 export class EventAssembler {
   #last: number;
   #held: WatchEvent[] = [];
 
-  /** Events up to `after` are dropped: the watch was begun at that revision, so that etcd refuses exactly what is compacted. */
+  /** Events up to `after` are dropped: the watch starts at that revision, so that etcd rejects exactly what is compacted. */
   constructor(after: number) {
     this.#last = after;
   }
 
-  /** Everything up to here was passed on. */
+  /** Everything up to here was delivered. */
   get last(): number {
     return this.#last;
   }
 
-  /** The stream begins anew, at `last`: what was held back comes again. */
+  /** The stream restarts at `last`: held-back events come again. */
   restart(): void {
     this.#held = [];
   }
@@ -38,7 +38,7 @@ export class EventAssembler {
     this.#last = Math.max(this.#last, revision);
   }
 
-  /** The events that are whole. `more`: the answer goes on in the next piece, perhaps within the last revision. */
+  /** The complete events. `more`: the response continues in the next fragment, possibly within the last revision. */
   add(events: readonly WatchEvent[], more: boolean): readonly WatchEvent[] {
     const all = [...this.#held, ...events.filter((event) => revisionOf(event) > this.#last)];
     const newest = all.at(-1);
@@ -62,7 +62,7 @@ export function changesOf(events: readonly WatchEvent[], entryOf: (kv: KeyValue)
   return { changes };
 }
 
-/** Undefined if there was something before it, which etcd no longer has. */
+/** Undefined if its previous value was compacted. */
 function changeOf({ type, kv, previous }: WatchEvent, entryOf: (kv: KeyValue) => Entry): Change | undefined {
   if (kv === undefined) return undefined;
   const before = previous === undefined ? undefined : entryOf(previous);

@@ -1,9 +1,9 @@
 /**
- * The members of one etcd cluster and how to get an answer from any of them. One member is preferred until it fails, then
- * the next one is; which one is first is left to chance, so that several API servers do not all lean on the same.
+ * The members of one etcd cluster, with failover. One member is preferred until it fails, then the next one; the first is random, so that
+ * several API servers do not all use the same.
  *
- * An attempt is made once and says how it went; trying again is the caller's decision, since only the caller knows whether
- * that is safe (`read` is: it tries until a deadline). Not here: what is asked (etcd-reader.ts, etcd-commit.ts, etcd-watch.ts).
+ * An attempt is made once and reports its outcome; retrying is the caller's decision, since only the caller knows whether that is safe
+ * (`read` is: it retries until a deadline). Not here: the requests (etcd-reader.ts, etcd-commit.ts, etcd-watch.ts).
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -17,17 +17,17 @@ import { hasReliableProgress, refusalOf } from "./etcd-version.ts";
 import { Retry } from "./retry.ts";
 
 export interface EtcdTimeouts {
-  /** Opening fails if no member has answered by then. */
+  /** Opening fails if no member has responded by then. */
   readonly openMs: number;
-  /** One attempt to read; then another member is asked. */
+  /** Timeout of one read attempt; then another member is tried. */
   readonly readAttemptMs: number;
-  /** A read that nobody has answered by then is "Unavailable". */
+  /** A read without a response by then is "Unavailable". */
   readonly readMs: number;
-  /** One attempt to commit. Longer than the 7 s after which etcd itself gives up a write that its leader took to the grave. */
+  /** Timeout of one commit attempt. Longer than the 7 s after which etcd itself abandons a write whose leader died. */
   readonly commitAttemptMs: number;
-  /** The same for commits that are safe to send again: about as long as etcd needs for a new leader. */
+  /** The same for commits that are safe to retry: about as long as etcd needs to elect a leader. */
   readonly repeatableAttemptMs: number;
-  /** A commit that nobody has answered by then is "Unavailable" or "Uncertain". */
+  /** A commit without a response by then is "Unavailable" or "Uncertain". */
   readonly commitMs: number;
 }
 
@@ -40,7 +40,7 @@ export const DEFAULT_TIMEOUTS: EtcdTimeouts = {
   commitMs: 30_000,
 };
 
-/** How long opening waits for the other members once one has answered: long enough to see an old version among them. */
+/** How long opening waits for the other members once one has responded: long enough to see an old version among them. */
 const OPEN_OTHERS_MS = 1_000;
 
 export interface EtcdClusterOptions {
@@ -56,7 +56,7 @@ export type Attempt<T> = { readonly answered: true; readonly response: T } | { r
 
 type Admission = { readonly usable: true; readonly endpoint: EtcdEndpoint } | { readonly usable: false; readonly cause: unknown };
 
-/** Rejects with "Unavailable" if no member answers in time, "Unsupported" if one must not be used. */
+/** Rejects with "Unavailable" if no member responds in time, "Unsupported" if one must not be used. */
 export async function openEtcdCluster(options: EtcdClusterOptions): Promise<EtcdCluster> {
   const cluster = new EtcdCluster(options);
   try {
@@ -79,12 +79,12 @@ export class EtcdCluster {
     this.#options = options;
   }
 
-  /** Aborted when the store is to be closed: who only waits or reads stops. */
+  /** Aborted when the store is closing: reads and waits are cancelled. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Whether the progress notes of every member seen so far can be trusted. */
+  /** Whether the progress notifications of every member seen so far are reliable. */
   get hasProgress(): boolean {
     return this.#endpoints.every(({ version }) => version === undefined || hasReliableProgress(version));
   }
@@ -119,7 +119,7 @@ export class EtcdCluster {
     }
   }
 
-  /** The preferred member, if it can be used; if not, another is preferred from now on. Does not reject. */
+  /** The preferred member, if it is usable; if not, another is preferred from now on. Does not reject. */
   async admit(timeoutMs: number): Promise<Admission> {
     const endpoint = this.#endpoints[this.#preferred] as EtcdEndpoint;
     try {
@@ -132,7 +132,7 @@ export class EtcdCluster {
     }
   }
 
-  /** Asks until there is an answer, a refusal, or no time left. Only for what may be carried out twice. */
+  /** Retries until there is a response, a rejection, or no time left. Only for idempotent requests. */
   async read<T>(action: string, ask: (endpoint: EtcdEndpoint, options: CallOptions) => Promise<T>): Promise<T> {
     const { readMs, readAttemptMs } = this.#options.timeouts;
     const retry = this.retry(readMs);
@@ -146,10 +146,10 @@ export class EtcdCluster {
     }
   }
 
-  /** Prefers the next member, unless somebody else has turned away from this one already. */
+  /** Prefers the next member, unless another request has already failed over. */
   avoid(endpoint: EtcdEndpoint, cause: unknown): void {
-    if (this.closing.aborted && cause instanceof GrpcError && cause.code === "CANCELLED") return; // We gave up, not the member.
-    // That our own time ran out says less than what the member said before.
+    if (this.closing.aborted && cause instanceof GrpcError && cause.code === "CANCELLED") return; // We cancelled, not the member.
+    // Our own timeout says less than the member's earlier error.
     const saysLittle = cause instanceof GrpcError && cause.code === "DEADLINE_EXCEEDED" && endpoint.failure !== undefined;
     if (!saysLittle) endpoint.note(cause);
     if (this.#endpoints[this.#preferred] === endpoint) this.#preferred = (this.#preferred + 1) % this.#endpoints.length;
@@ -175,7 +175,7 @@ export class EtcdCluster {
     for (const endpoint of this.#endpoints) endpoint.close();
   }
 
-  /** Asks all members at once who they are, and waits for all, or for a while after the first answer. */
+  /** Queries the status of all members at once, and waits for all, or for a while after the first response. */
   async #meetMembers(timeoutMs: number): Promise<void> {
     const meetings = this.#endpoints.map(async (endpoint) => {
       try {

@@ -1,4 +1,4 @@
-/** Commits against a model of etcd with the worst network there is: what is lost may be carried out at once, later or never. */
+/** Commits against a model of etcd with the worst possible network: a lost request may be executed at once, later or never. */
 import { test } from "node:test";
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
@@ -25,7 +25,7 @@ const OTHER_KEY = "/services/specs/s";
 const keys = new KeySpace("/registry");
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-/** A single etcd that carries out transactions one after the other. */
+/** A single etcd that executes transactions sequentially. */
 class ModelEtcd {
   revision = 1;
   readonly #state = new Map<string, KeyValue>();
@@ -59,9 +59,9 @@ class ModelEtcd {
   }
 }
 
-/** What becomes of one attempt. */
+/** Fate of one attempt. */
 type Fate = "answered" | "answer lost" | "request lost" | "carried out later" | "not sent" | "full" | "full, but carried out";
-/** What others do before it. */
+/** Foreign writes before it. */
 type Meanwhile = "nothing" | "overwrite" | "delete" | "the late one arrives";
 
 interface Step {
@@ -71,7 +71,7 @@ interface Step {
 
 class WorstNetwork {
   readonly etcd = new ModelEtcd();
-  /** Revisions at which the commit under test was carried out. */
+  /** Revisions at which the commit under test was executed. */
   readonly carriedOutAt: number[] = [];
   readonly #steps: Step[];
   readonly #late: TxnRequest[] = [];
@@ -98,7 +98,7 @@ class WorstNetwork {
     return { answered: false, failure: { kind: "lost", carriedOut: "perhaps", cause: new Error(fate) } };
   }
 
-  /** Whatever was still on the way arrives, and it would not be the worst network if nobody had deleted the key before. */
+  /** Delayed requests arrive, and in the worst case the key has been deleted before. */
   finish(): void {
     for (const step of this.#steps) this.#meanwhile(step.meanwhile);
     while (this.#late.length > 0) this.#meanwhile("the late one arrives");
@@ -123,7 +123,7 @@ class WorstNetwork {
   }
 }
 
-/** Time passes only by waiting, and waiting takes none. */
+/** Time advances only by waiting, and waiting takes none. */
 function instantClock(): Clock {
   let nowMs = 0;
   return {
@@ -141,8 +141,8 @@ function commit(network: WorstNetwork, operations: readonly Operation[]): Promis
   const cluster = {
     closing,
     retry,
-    unavailable: () => new StoreError("Unavailable", "Nobody answers"),
-    // The commit has an endpoint make the call; here the endpoint is the network, which says itself how the attempt went.
+    unavailable: () => new StoreError("Unavailable", "No response"),
+    // The commit calls an endpoint; here the endpoint is the network, which reports the outcome itself.
     attempt: (_: number, use: (endpoint: unknown) => Promise<Attempt<TxnResponse>>) =>
       use({ call: (_method: unknown, request: TxnRequest) => network.send(request) }),
   } as unknown as EtcdCluster;
@@ -184,7 +184,7 @@ const fates = constantFrom<Fate>(
 const meanwhiles = constantFrom<Meanwhile>("nothing", "overwrite", "delete", "the late one arrives");
 
 for (const { it, operations } of commits) {
-  test(`${it}: whatever is lost, it is carried out at most once, and what is said of it is true`, async () => {
+  test(`${it}: whatever is lost, it is executed at most once, and its reported outcome is correct`, async () => {
     const steps = array(record({ fate: fates, meanwhile: meanwhiles }), { maxLength: 6 });
     await assert(
       asyncProperty(steps, constantFrom(true, false), async (schedule, keyIsThere) => {
@@ -201,7 +201,7 @@ for (const { it, operations } of commits) {
         const { carriedOutAt } = network;
         equal(carriedOutAt.length <= 1, true, `carried out at ${carriedOutAt.join(" and ")}, said ${said}`);
         if (said === "Uncertain") return;
-        // The one thing that cannot be told: it was carried out, called "full", and undone by others before one could look.
+        // The one undetectable case: it was executed, reported as "full", and undone by others before the check.
         if (said === "Full" && schedule.some(({ meanwhile }) => meanwhile === "delete" || meanwhile === "overwrite")) return;
         equal(said, carriedOutAt.length === 1 ? `committed@${carriedOutAt[0]}` : said.startsWith("committed") ? "not committed" : said);
       }),
@@ -210,7 +210,7 @@ for (const { it, operations } of commits) {
   });
 }
 
-test("a commit that is certain to come through is not called uncertain", async () => {
+test("a commit that certainly succeeds is not reported as Uncertain", async () => {
   const lost: Step = { fate: "answer lost", meanwhile: "nothing" };
   const dropped: Step = { fate: "request lost", meanwhile: "nothing" };
   const unsent: Step = { fate: "not sent", meanwhile: "nothing" };
@@ -228,7 +228,7 @@ test("a commit that is certain to come through is not called uncertain", async (
   }
 });
 
-test("what others wrote alike, but not together, is not taken for ours", async () => {
+test("equal foreign writes at different revisions are not taken for ours", async () => {
   const network = new WorstNetwork([{ fate: "request lost", meanwhile: "nothing" }]);
   const newKeys = ["/pods/new", "/services/specs/new"];
   for (const key of newKeys) network.etcd.run({ success: [{ put: { key: keys.encode(key), value: text8("mine") } }] });

@@ -1,17 +1,16 @@
 /**
- * Commits as etcd transactions: compare, then all operations, or else look at what is there.
+ * Commits as etcd transactions: compare, then all operations, or else read the current entries.
  *
- * When the connection is lost on the way nobody knows whether the transaction was carried out, and it may even be carried out
- * later. What is safe then:
- * - With a precondition "at", the same transaction can be sent again: a revision never comes back, so of all attempts at most
- *   one is carried out, now or later.
- * - With "absent" it cannot: if the first attempt created the key and somebody deleted it since, a second one would bring it
- *   back. But one can look: if what was to be written is there, the commit happened.
- * - In both cases "what was to be written is there" means all puts, byte for byte, at one revision. So bytes that two
- *   processes would write alike must not decide between them.
- * - In all other cases the answer is "Uncertain". So it is for deletes: that a key is gone does not say who deleted it.
- * And etcd says "database space exceeded" both when it refuses a write and when it has just carried out the one that was too
- * much, so after that, too, one must look before one can say "Full".
+ * When the connection is lost the outcome is unknown, and the transaction may even be executed later. What is safe then:
+ * - With a precondition "at", the same transaction can be retried: a revision never returns, so that at most one attempt is
+ *   executed, now or later.
+ * - With "absent" it cannot: if the first attempt created the key and another client has deleted it since, a retry would create it
+ *   again. But it can be checked: if the written values are present, the commit happened.
+ * - In both cases "present" means all puts, byte for byte, at one revision. So bytes that two processes would write alike must
+ *   not decide between them.
+ * - In all other cases the outcome is "Uncertain". So it is for deletes: a missing key does not show which client deleted it.
+ * And etcd reports "database space exceeded" both when it rejects a write and when it has just executed the one that exceeded the
+ * quota, so that after it, too, the current entries are read before "Full" is reported.
  */
 import type { Encodable } from "../../base/protobuf/messages.ts";
 import type { CommitResult, Entry, FailedPrecondition, Operation, Precondition, PutOperation } from "../store.ts";
@@ -39,7 +38,7 @@ export interface EtcdCommitOptions {
   readonly keys: KeySpace;
   readonly timeouts: EtcdTimeouts;
   readonly entryOf: (kv: KeyValue) => Entry;
-  /** What puts of expiring keys, and the records of their expiry, are attached to. */
+  /** Provides the leases for expiring keys and their expiry records. */
   readonly lease?: bigint | undefined;
 }
 
@@ -57,9 +56,9 @@ class Commit {
   readonly #options: EtcdCommitOptions;
   readonly #operations: readonly Operation[];
   readonly #action: string;
-  /** Why nobody knows whether it happened, or will; undefined while no attempt was lost on the way. */
+  /** Why the outcome is unknown; undefined while no attempt was lost. */
   #doubt: { readonly cause: unknown } | undefined;
-  /** What to say if it turns out that it did not happen, after etcd said that it is full. */
+  /** The error if it turns out not to have happened, after etcd reported that it is full. */
   #full: StoreError | undefined;
 
   constructor(options: EtcdCommitOptions, operations: readonly Operation[]) {
@@ -81,7 +80,7 @@ class Commit {
       const attempt = await this.#attempt(looks ? { success: this.#looks() } : request, retry.remainingMs);
       const result = attempt.answered ? this.#judgeAnswer(attempt.response, looks) : this.#judgeFailure(attempt.failure, looks);
       if (result !== undefined) return result;
-      // Once it may have happened, neither the caller nor closing stops the search for the truth: it may have been accepted.
+      // Once it may have happened, neither the caller nor closing cancels finding out: it may have been accepted.
       const stop = this.#mayHaveHappened ? NEVER : signal === undefined ? cluster.closing : AbortSignal.any([signal, cluster.closing]);
       if ((await retry.again(1, stop)) || stop.aborted) continue;
       throw this.#mayHaveHappened ? this.#uncertain() : cluster.unavailable(this.#action);
@@ -96,8 +95,8 @@ class Commit {
     return this.#operations.some(({ precondition }) => precondition?.is === "at");
   }
 
-  /** Whether finding what was to be written proves that this commit wrote it. */
-  get #isTelling(): boolean {
+  /** Whether finding the written values proves that this commit wrote them. */
+  get #isConclusive(): boolean {
     return this.#operations.some(
       ({ type, precondition }) => type === "put" && (precondition?.is === "at" || precondition?.is === "absent"),
     );
@@ -109,7 +108,7 @@ class Commit {
     return this.#options.cluster.attempt(timeoutMs, (endpoint) => endpoint.call(TXN, request, { timeoutMs }));
   }
 
-  /** Throws if trying again does not help. */
+  /** Throws if a retry does not help. */
   #judgeFailure(failure: Failure, looked: boolean): undefined {
     if (failure.kind === "lost") {
       if (failure.carriedOut === "perhaps" && !looked) this.#doubt ??= { cause: failure.cause };
@@ -127,7 +126,7 @@ class Commit {
     if (!this.#mayHaveHappened) return { committed: false, failed: this.#failed(found) };
 
     const revision = this.#writtenAt(found);
-    if (revision !== undefined && this.#isTelling) return { committed: true, revision };
+    if (revision !== undefined && this.#isConclusive) return { committed: true, revision };
     if (revision === undefined && this.#doubt === undefined && this.#full !== undefined) throw this.#full;
     throw this.#uncertain();
   }
@@ -159,11 +158,11 @@ class Commit {
     });
   }
 
-  /** The one revision at which all that was to be put was put; undefined if it is not all there. */
+  /** The single revision at which all puts are present; undefined if they are not. */
   #writtenAt(found: readonly (KeyValue | undefined)[]): number | undefined {
     let revision: number | undefined;
     for (const [index, operation] of this.#operations.entries()) {
-      if (operation.type === "delete") continue; // If the puts were carried out, so were the deletes.
+      if (operation.type === "delete") continue; // If the puts were executed, so were the deletes.
       const kv = found[index];
       if (kv === undefined || !isResultOf(operation, kv)) return undefined;
       revision ??= kv.modRevision;
@@ -199,7 +198,7 @@ function isResultOf({ value, precondition }: PutOperation, kv: KeyValue): boolea
   return equalBytes(kv.value, value.bytes());
 }
 
-/** Also of the record that goes along with a key that expires. */
+/** Also for the record of an expiring key. */
 export function doesExpire({ key, expiresAtMs }: PutOperation): boolean {
   return expiresAtMs !== undefined || key.startsWith(EXPIRY_PREFIX);
 }

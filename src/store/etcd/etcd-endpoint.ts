@@ -1,6 +1,6 @@
 /**
- * One member of an etcd cluster, as an address. Nothing is asked of it before it has said who it is, and it is asked that
- * anew on every new connection, since behind an address that came back may be another version or another cluster.
+ * One member of an etcd cluster by address. It must identify itself before it is used, on every new connection, since a returning address
+ * may be another version or another cluster.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -10,10 +10,10 @@ import { COMMIT_OPERATIONS_MAX, OBJECT_BYTES_MAX } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { STATUS, WATCH, type EtcdMethod, type StatusResponse } from "./etcd-messages.ts";
 
-/** The largest answer there can be: a refused commit that shows what is under each of its keys. Long lists come in pages. */
+/** Maximum response: a rejected commit with the values of all its keys. Long lists are paged. */
 const ANSWER_BYTES_MAX = COMMIT_OPERATIONS_MAX * (OBJECT_BYTES_MAX + 64 * 1024);
 
-/** Makes a member that is cut off from the others say so at once, and end its watches, in place of waiting for a leader. */
+/** Makes a partitioned member report so at once, and end its watches, instead of waiting for a leader. */
 const REQUIRE_LEADER = { hasleader: "true" };
 
 /** etcd's port if the address names none. */
@@ -52,7 +52,7 @@ export async function openEtcdEndpoint(options: EtcdEndpointOptions): Promise<Et
     const channel = await openGrpcChannel({ host: address.host, port: address.port, tls, messageBytesMax: ANSWER_BYTES_MAX, clock });
     return new EtcdEndpoint(options, channel);
   } catch (error) {
-    // The library reads certificates and key here, and nothing else can fail.
+    // The library reads certificates and key here; nothing else can fail.
     throw new StoreError("Unusable", `Cannot use the certificates for etcd: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
@@ -69,7 +69,7 @@ export class EtcdEndpoint {
   readonly #options: EtcdEndpointOptions;
   readonly #channel: GrpcChannel;
   readonly #closing = new AbortController();
-  /** The number of the connection on which this member last said who it is. */
+  /** Number of the connection on which this member last identified itself. */
   #admittedOn: number | undefined;
   #admission: Promise<void> | undefined;
   #version: string | undefined;
@@ -81,17 +81,17 @@ export class EtcdEndpoint {
     this.#channel = channel;
   }
 
-  /** As it said last; undefined if it was never reached. */
+  /** Last reported status; undefined if it was never reached. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** Why the last attempt to use it failed; undefined if it worked. */
+  /** Error of the last attempt; undefined if it succeeded. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Fulfilled once this member may be used on its present connection. */
+  /** Resolves once this member may be used on its current connection. */
   async admit(timeoutMs: number): Promise<void> {
     const { connection } = this.#channel;
     if (connection !== undefined && connection === this.#admittedOn) return;
@@ -104,7 +104,7 @@ export class EtcdEndpoint {
     return decode(method.response, answer);
   }
 
-  /** Of this member alone: it answers even if it has no leader. */
+  /** Of this member alone: it responds even without a leader. */
   async status(options: CallOptions): Promise<StatusResponse> {
     return decode(STATUS.response, await this.#channel.call(STATUS.path, encode(STATUS.request, {}), options));
   }
@@ -113,7 +113,7 @@ export class EtcdEndpoint {
     return this.#channel.stream(WATCH.path, { metadata: REQUIRE_LEADER }, handlers);
   }
 
-  /** Says when a member begins to fail and when it is back, and not every time in between. */
+  /** Logs when a member starts to fail and when it recovers, and not every time in between. */
   note(failure: unknown): void {
     const { log } = this.#options;
     if (failure !== undefined && this.#failure === undefined)

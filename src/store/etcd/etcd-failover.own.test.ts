@@ -30,7 +30,7 @@ test(
       });
       ok(killed !== undefined, "the leader died in the middle");
       await killed;
-      ok(writers.acknowledged - before > 300, `commits went on: ${writers.acknowledged - before} of 480 in round ${round}`);
+      ok(writers.acknowledged - before > 300, `commits continued: ${writers.acknowledged - before} of 480 in round ${round}`);
       await server.restart(leader);
     }
 
@@ -48,14 +48,14 @@ test(
   },
 );
 
-test("a member that is cut off from the others is left, and a minority of one takes no writes", needs("etcd"), async (context) => {
+test("a partitioned member is abandoned, and a minority of one accepts no writes", needs("etcd"), async (context) => {
   const server = await etcd(context, { members: 3 });
   const leader = await leaderOf(server);
   const others = [0, 1, 2].filter((member) => member !== leader);
   const store = await storeOn(context, server.endpoints, {
     timeouts: { commitMs: 3_000, commitAttemptMs: 1_000, readAttemptMs: 1_000, readMs: 3_000 },
   });
-  // It must not take what a busy machine needs for a commit for a failure.
+  // Longer than a commit takes on a busy machine.
   const patient = await storeOn(context, server.endpoints);
   const seen = new Seen(store, PODS, await patient.currentRevision());
   await seen.untilRevision(await committedAtLast(patient, `${PODS}a`));
@@ -74,7 +74,7 @@ test("a member that is cut off from the others is left, and a minority of one ta
   equal(new Set(shown).size, shown.length);
 });
 
-/** Asks until somebody leads: after a kill the others need an election. */
+/** Retries until there is a leader: after a kill the others need an election. */
 async function leaderOf(server: EtcdServer): Promise<number> {
   for (;;) {
     const leader = await server.leader();
@@ -83,7 +83,7 @@ async function leaderOf(server: EtcdServer): Promise<number> {
   }
 }
 
-/** Tries until it is certain: on a busy machine three members may need another leader at any moment. */
+/** Retries until it is certain: on a busy machine three members may need another leader at any time. */
 async function committedAtLast(store: Awaited<ReturnType<typeof storeOn>>, key: string): Promise<number> {
   for (;;) {
     const result = await store.commit([put(key, "1")]).catch(() => undefined);

@@ -39,7 +39,7 @@ for (const [code, details, means, sent = true] of rows) {
   });
 }
 
-test("an answer that cannot be read leaves open what happened", () => {
+test("an unreadable response leaves the outcome unknown", () => {
   const failure = failureOf(new Error("Cannot decode"));
   equal(failure.kind === "lost" && failure.carriedOut, "perhaps");
 });
@@ -72,5 +72,5 @@ for (const { text, says } of [
   { text: "connect ECONNREFUSED 127.0.0.1:2379", says: false },
   { text: "etcdserver: no leader", says: false },
 ]) {
-  test(`"${text}" ${says ? "must be mended by somebody" : "may mend itself"}`, () => equal(mustBeMended(new Error(text)), says));
+  test(`"${text}" ${says ? "needs an operator" : "may resolve itself"}`, () => equal(mustBeMended(new Error(text)), says));
 }

@@ -1,18 +1,18 @@
 /**
- * What the failure of one call to etcd means: whether another attempt can help, whether the first one can have been carried
- * out, and which reason of the store contract it is. One table; everything that is not in it is taken for a lost connection
- * after which nobody knows what happened, which is the careful reading.
+ * Classifies the failure of an etcd call: whether a retry can help, whether the request can have been executed, and which reason of the
+ * store contract it is. One table; anything not in it is treated as a lost connection with unknown outcome, which is the safe
+ * interpretation.
  */
 import { GrpcError } from "../../host/grpc/channel.ts";
 import { StoreError, type StoreErrorReason } from "../store-error.ts";
 
 export type Failure =
-  /** etcd said no; another attempt, there or elsewhere, gets the same answer. Nothing was carried out. */
+  /** etcd rejected it; any retry gets the same response. Nothing was executed. */
   | { readonly kind: "refused"; readonly reason: StoreErrorReason; readonly cause: GrpcError }
-  /** No answer, or one that another member may not give. `carriedOut` "no" is certain, "perhaps" is all that is known. */
+  /** No response, or one that another member may not give. `carriedOut` "no" is certain, "perhaps" is all that is known. */
   | { readonly kind: "lost"; readonly carriedOut: "no" | "perhaps"; readonly cause: unknown };
 
-/** Beginnings of etcd's messages (they are the same in all versions; the codes are not) and of the library's own. */
+/** Prefixes of etcd's messages (the same in all versions; the codes are not) and of the library's own. */
 const REFUSALS: readonly (readonly [beginning: string, reason: StoreErrorReason])[] = [
   ["etcdserver: mvcc: required revision has been compacted", "Compacted"],
   ["etcdserver: mvcc: required revision is a future revision", "FutureRevision"],
@@ -25,12 +25,12 @@ const REFUSALS: readonly (readonly [beginning: string, reason: StoreErrorReason]
   ["etcdserver: user name not found", "Unusable"],
   ["etcdserver: invalid auth token", "Unusable"],
   ["etcdserver: authentication failed", "Unusable"],
-  // A message over the limit, ours or the server's: the first is an answer, the second a request.
+  // A message over the size limit: ours is a response, the server's a request.
   ["Received message larger than max", "TooLarge"],
   ["grpc: received message larger than max", "TooLarge"],
 ];
 
-/** etcd says these before it does anything. */
+/** etcd reports these before it does anything. */
 const NOT_CARRIED_OUT: readonly string[] = [
   "etcdserver: no leader",
   "etcdserver: too many requests",
@@ -54,12 +54,12 @@ const ADVICE: Partial<Record<StoreErrorReason, string>> = {
   Unusable: "; the client certificate must belong to an etcd user that may read and write under the root",
 };
 
-/** A refusal as the error of the store. "Compacted" and "FutureRevision" have more to tell and are made elsewhere. */
+/** A rejection as StoreError. "Compacted" and "FutureRevision" carry more data and are created elsewhere. */
 export function refusalError(action: string, { reason, cause }: Extract<Failure, { kind: "refused" }>): StoreError {
   return new StoreError(reason, `Cannot ${action}: ${cause.details}${ADVICE[reason] ?? ""}`, { cause });
 }
 
-/** What stands behind the library's longer stories about connections that did not come about. */
+/** The cause inside the library's longer connection errors. */
 const EXPLANATIONS: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [/unable to verify the first certificate|self[- ]signed certificate|issuer certificate/i, "its certificate is not from the given CA"],
   [/alert bad certificate|alert certificate required|alert unknown ca/i, "it does not accept our client certificate"],
@@ -71,12 +71,12 @@ const EXPLANATIONS: readonly (readonly [pattern: RegExp, explanation: string])[]
   ],
 ];
 
-/** Whether somebody has to change a certificate or an address: trying again does not help. */
+/** Whether an operator has to change a certificate or an address: a retry does not help. */
 export function mustBeMended(cause: unknown): boolean {
   return EXPLANATIONS.some(([pattern]) => pattern.test(textOf(cause)));
 }
 
-/** In one line, for somebody who must mend it. */
+/** One line for an operator. */
 export function explain(cause: unknown): string {
   const plain = textOf(cause);
   const known = EXPLANATIONS.find(([pattern]) => pattern.test(plain));

@@ -19,13 +19,13 @@ async function outcomeOf(commit: Promise<CommitResult>): Promise<string> {
   }
 }
 
-// ── commits whose connection is lost on the way ─────────────────────────────────────────────────────
+// ── commits whose connection is lost ─────────────────────────────────────────────────────────────────
 
-/** `revision` is that of pods/a; there is services/s too. */
+/** `revision` is that of pods/a; services/s exists, too. */
 const lostCommits: readonly {
   readonly it: string;
   readonly operations: (revision: number) => readonly Operation[];
-  /** The answer was lost: the commit happened. */
+  /** The response was lost: the commit happened. */
   readonly answerLost: "committed" | "Uncertain";
   /** The request was lost: it did not. */
   readonly requestLost: "committed" | "Uncertain";
@@ -55,7 +55,7 @@ const lostCommits: readonly {
 ];
 
 for (const { it, operations, answerLost, requestLost } of lostCommits) {
-  test(`${it} whose answer is lost is found to be ${answerLost}, and happened once`, needs("etcd"), async (context) => {
+  test(`${it} whose response is lost is found to be ${answerLost}, and happened once`, needs("etcd"), async (context) => {
     const server = await etcd(context);
     const proxy = await proxyOf(context, server.ports[0] as number);
     const [store, witness] = [await storeOn(context, [proxy.url], PATIENT), await storeOn(context, server.endpoints, PATIENT)];
@@ -94,7 +94,7 @@ for (const { it, operations, answerLost, requestLost } of lostCommits) {
   });
 }
 
-test("a commit whose answer is lost, and that was overwritten meanwhile, is Uncertain", needs("etcd"), async (context) => {
+test("a commit whose response is lost, and that was overwritten meanwhile, is Uncertain", needs("etcd"), async (context) => {
   const server = await etcd(context);
   const proxy = await proxyOf(context, server.ports[0] as number);
   const [store, witness] = [await storeOn(context, [proxy.url], PATIENT), await storeOn(context, server.endpoints, PATIENT)];
@@ -114,7 +114,7 @@ test("a commit whose answer is lost, and that was overwritten meanwhile, is Unce
 });
 
 test(
-  "a commit that never left is tried until its deadline, then it is Unavailable; a signal or closing ends it before",
+  "an unsent commit is retried until its deadline, then it is Unavailable; a signal or closing ends it earlier",
   needs("etcd"),
   async (context) => {
     const server = await etcd(context);
@@ -136,7 +136,7 @@ test(
 
 // ── watches that lose their stream ──────────────────────────────────────────────────────────────────
 
-test("a watch goes on over the death and restart of etcd, without loss or doubling", needs("etcd"), async (context) => {
+test("a watch survives the crash and restart of etcd, without loss or duplicates", needs("etcd"), async (context) => {
   const server = await etcd(context);
   const store = await storeOn(context, server.endpoints);
   const start = await store.currentRevision();
@@ -156,7 +156,7 @@ test("a watch goes on over the death and restart of etcd, without loss or doubli
   );
 });
 
-test("a watch that missed changes which were compacted while it was cut off ends as compacted", needs("etcd"), async (context) => {
+test("a watch that missed compacted changes while disconnected ends as compacted", needs("etcd"), async (context) => {
   const server = await etcd(context);
   const proxy = await proxyOf(context, server.ports[0] as number);
   const [store, other] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
@@ -175,14 +175,14 @@ test("a watch that missed changes which were compacted while it was cut off ends
 });
 
 test(
-  "a watch whose connection breaks again and again, in the middle of large answers, shows everything once",
+  "a watch whose connection breaks repeatedly within large responses delivers everything once",
   needs("etcd"),
   async (context) => {
     const server = await etcd(context);
     const proxy = await proxyOf(context, server.ports[0] as number);
     const [store, other] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
     const start = await other.currentRevision();
-    // Each answer of etcd is cut into messages of at most 2 MB: these changes, with what was before them, take 24 MB.
+    // etcd splits each response into messages of at most 2 MB: these changes, with their previous values, take 24 MB.
     const large = new Uint8Array(300_000);
     for (let index = 0; index < 40; index++)
       await committed(other, { type: "put", key: `${PODS}p${index % 3}`, value: bytesValue(large.fill(index)) });
@@ -222,12 +222,12 @@ test(
   },
 );
 
-// ── members that are slow, or full ──────────────────────────────────────────────────────────────────
+// ── slow and full members ───────────────────────────────────────────────────────────────────────────
 
-test("a member that stops answering is left for another; reads, commits and watches go on", needs("etcd"), async (context) => {
+test("an unresponsive member is replaced by another; reads, commits and watches continue", needs("etcd"), async (context) => {
   const server = await etcd(context);
   const slow = await proxyOf(context, server.ports[0] as number);
-  // The slow endpoint is the first choice: the other is silent when the store is opened.
+  // The slow endpoint is preferred: the other is silent when the store is opened.
   const good = await proxyOf(context, server.ports[0] as number);
   good.hold();
   const store = await storeOn(context, [slow.url, good.url], { timeouts: { readAttemptMs: 200, repeatableAttemptMs: 2_000 } });
@@ -241,7 +241,7 @@ test("a member that stops answering is left for another; reads, commits and watc
   equal(slow.connections, 1);
 });
 
-test("an etcd that is full refuses writes as Full, and says what to do; reads and watches go on", needs("etcd"), async (context) => {
+test("a full etcd rejects writes as Full, with the remedy; reads and watches continue", needs("etcd"), async (context) => {
   const server = await etcd(context, { quotaBytes: 4 * 1024 * 1024 });
   const store = await storeOn(context, server.endpoints, PATIENT);
   const start = await store.currentRevision();
@@ -266,7 +266,7 @@ test("an etcd that is full refuses writes as Full, and says what to do; reads an
 });
 
 test(
-  "through breaks of either connection every acknowledged commit is kept, and the watch shows each once",
+  "through breaks of either connection every acknowledged commit is kept, and the watch delivers each once",
   needs("etcd"),
   async (context) => {
     const server = await etcd(context);
@@ -292,7 +292,7 @@ test(
 );
 
 test(
-  "of commits that together are too much for etcd, those called Full did not happen and the others did",
+  "of commits that together exceed etcd's quota, those reported as Full did not happen and the others did",
   needs("etcd"),
   async (context) => {
     const server = await etcd(context, { quotaBytes: 4 * 1024 * 1024 });

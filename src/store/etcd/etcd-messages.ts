@@ -15,7 +15,7 @@ const responseHeader = {
   fields: {
     clusterId: { number: 1, type: "uint64" },
     memberId: { number: 2, type: "uint64" },
-    /** The newest revision of the member that answered. */
+    /** The newest revision of the responding member. */
     revision: { number: 3, type: "int64" },
   },
 } as const satisfies MessageDescriptor;
@@ -59,7 +59,7 @@ const putRequest = {
   fields: {
     key: { number: 1, type: "bytes" },
     value: { number: 2, type: "bytes" },
-    /** etcd deletes the key when this lease ends. 0: never. A signed number, of which etcd gives out positive ones. */
+    /** etcd deletes the key when this lease expires. 0: never. Signed; etcd grants positive ones. */
     lease: { number: 3, type: "uint64" },
   },
 } as const satisfies MessageDescriptor;
@@ -144,7 +144,7 @@ const watchCreateRequest = {
     startRevision: { number: 3, type: "int64" },
     progressNotify: { number: 4, type: "bool" },
     previousKeyValue: { number: 6, type: "bool" },
-    /** Whether an answer that is too large for one message may come in several. */
+    /** Whether a response too large for one message may be split. */
     fragment: { number: 8, type: "bool" },
   },
 } as const satisfies MessageDescriptor;
@@ -177,10 +177,10 @@ const watchResponse = {
     header: { number: 1, type: responseHeader },
     created: { number: 3, type: "bool" },
     canceled: { number: 4, type: "bool" },
-    /** Above 0 if the watch was cancelled because it asked for older history than is kept. */
+    /** Above 0 if the watch was cancelled because it requested compacted history. */
     compactRevision: { number: 5, type: "int64" },
     cancelReason: { number: 6, type: "string" },
-    /** More of the same answer follows. */
+    /** More of the same response follows. */
     fragment: { number: 7, type: "bool" },
     events: { number: 11, type: event, repeated: true },
   },

@@ -12,7 +12,7 @@ import type { Store } from "../store.ts";
 import { PODS, Seen, committed, put } from "../testing/harness.ts";
 import { endlessWaits, etcd, openStore, storeOn } from "./testing/harness.ts";
 
-/** Opening is patient: who is there answers at once, unless the machine is busy. */
+/** A long timeout: a running member responds at once, unless the machine is busy. */
 const impatient = {
   timeouts: { readMs: 300, readAttemptMs: 100, commitMs: 300, commitAttemptMs: 100, repeatableAttemptMs: 100 },
 };
@@ -23,7 +23,7 @@ async function fake(context: TestContext, options: FakeEtcdOptions): Promise<Fak
   return server;
 }
 
-/** An address at which nobody is. */
+/** An address without a listener. */
 async function deadUrl(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -43,7 +43,7 @@ for (const { it, endpoints, options = {}, says } of [
   { it: "an empty root", endpoints: ["http://127.0.0.1:1"], options: { root: "" }, says: /begin with a slash/ },
   { it: "certificates for plaintext", endpoints: ["http://127.0.0.1:1"], options: { tls: {} }, says: /must begin with https/ },
 ]) {
-  test(`${it} is refused before anything is tried`, async () => {
+  test(`${it} is rejected before any attempt`, async () => {
     await rejects(openStore(endpoints, options), (error: { reason: string; message: string }) => {
       equal(error.reason, "Invalid");
       match(error.message, says);
@@ -52,7 +52,7 @@ for (const { it, endpoints, options = {}, says } of [
   });
 }
 
-test("an etcd of a version that corrupts data is refused, by a message that says what to do", async (context) => {
+test("an etcd version that corrupts data is rejected, with the remedy", async (context) => {
   const { url } = await fake(context, { version: "3.5.1" });
   await rejects(openStore([url]), (error: { reason: string; message: string }) => {
     equal(error.reason, "Unsupported");
@@ -61,7 +61,7 @@ test("an etcd of a version that corrupts data is refused, by a message that says
   });
 });
 
-test("one member of a refused version among good ones is enough to refuse", async (context) => {
+test("one member of a rejected version among good ones is enough to reject", async (context) => {
   const servers = [await fake(context, { version: "3.5.13" }), await fake(context, { version: "3.3.27" })];
   const opening = openStore(
     servers.map(({ url }) => url),
@@ -70,7 +70,7 @@ test("one member of a refused version among good ones is enough to refuse", asyn
   await rejects(opening, { reason: "Unsupported", message: /3\.3\.27 is too old/ });
 });
 
-test("members of two clusters are refused, and both are named", async (context) => {
+test("members of two clusters are rejected, and both are named", async (context) => {
   const [one, other] = [
     await fake(context, { version: "3.5.13", clusterId: 0xabcn }),
     await fake(context, { version: "3.5.13", clusterId: 0xdefn }),
@@ -88,7 +88,7 @@ for (const { versions, progress } of [
   { versions: ["3.5.13", "3.4.23"], progress: false },
   { versions: ["3.5.13", "3.5.12"], progress: false },
 ]) {
-  test(`with members of versions ${versions.join(" and ")} progress notes are ${progress ? "" : "not "}promised`, async (context) => {
+  test(`with members of versions ${versions.join(" and ")} progress notifications are ${progress ? "" : "not "}reliable`, async (context) => {
     const servers = await Promise.all(versions.map((version) => fake(context, { version })));
     const store = await storeOn(
       context,
@@ -99,7 +99,7 @@ for (const { versions, progress } of [
   });
 }
 
-test("a member that comes back as another version or cluster is not used any more", async (context) => {
+test("a member that returns as another version or cluster is no longer used", async (context) => {
   const server = await fake(context, { version: "3.5.13" });
   const store = await storeOn(context, [server.url], impatient);
   for (const [next, says] of [
@@ -112,10 +112,7 @@ test("a member that comes back as another version or cluster is not used any mor
   equal(server.otherCalls, 0, "nothing was asked of it before it had said who it is");
 });
 
-/**
- * A call that meets the connection which is just being closed, or whose time is up before there is another, says nothing about what the
- * member is now.
- */
+/** A call on a connection that is being closed, or whose timeout expires before there is another, says nothing about the member. */
 async function refusalBy(store: Store, says: RegExp): Promise<unknown> {
   for (;;) {
     try {
@@ -126,15 +123,15 @@ async function refusalBy(store: Store, says: RegExp): Promise<unknown> {
   }
 }
 
-test("who it is, is asked once per connection", async (context) => {
+test("a member is identified once per connection", async (context) => {
   const server = await fake(context, { version: "3.5.13" });
   const store = await storeOn(context, [server.url], impatient);
-  // It answers none of them. One whose time is up before it could be sent, on a busy machine, is asked again.
+  // It answers none of them. One that times out before it could be sent, on a busy machine, is repeated.
   while (server.otherCalls < 3) await Promise.allSettled([store.get(`${PODS}a`), store.get(`${PODS}a`), store.list(PODS)]);
   equal(server.statusCalls, 1);
 });
 
-test("if nobody answers, every endpoint is named with its error", async () => {
+test("if no endpoint responds, each is named with its error", async () => {
   const [one, other] = [await deadUrl(), await deadUrl()];
   const { reason, message } = await openingFailure([one, other]);
   equal(reason, "Unavailable");
@@ -145,14 +142,14 @@ test("if nobody answers, every endpoint is named with its error", async () => {
 async function openingFailure(endpoints: readonly string[]): Promise<{ readonly reason: string; readonly message: string }> {
   for (;;) {
     const failure = await openStore(endpoints, { timeouts: { openMs: 2_000 } }).then(
-      () => fail("there is nobody to open"),
+      () => fail("opening must fail"),
       (error: { reason: string; message: string }) => error,
     );
     if (!/deadline exceeded/i.test(failure.message)) return failure;
   }
 }
 
-test("an etcd that starts a little later than its user is waited for", async (context) => {
+test("an etcd that starts a little later is waited for", async (context) => {
   const url = await deadUrl();
   const opening = openStore([url]);
   const late = await startFakeEtcd({ version: "3.5.13", port: Number(new URL(url).port) });
@@ -173,7 +170,7 @@ test("a dead endpoint and a silent one beside a good one do not matter", needs("
   await seen.untilRevision(revision);
 });
 
-test("over TLS with a client certificate everything works", needs("etcd", "openssl"), async (context) => {
+test("everything works over TLS with a client certificate", needs("etcd", "openssl"), async (context) => {
   const { endpoints, tls } = await etcd(context, { secure: true });
   ok(tls !== undefined);
   const store = await storeOn(context, endpoints, { tls });
@@ -188,7 +185,7 @@ test("over TLS with a client certificate everything works", needs("etcd", "opens
 });
 
 test(
-  "a server that an unknown CA vouches for, a missing client certificate and a broken one are told apart",
+  "an unknown CA, a missing client certificate and a broken one are reported differently",
   needs("etcd", "openssl"),
   async (context) => {
     const { endpoints, tls } = await etcd(context, { secure: true });

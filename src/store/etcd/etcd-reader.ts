@@ -1,19 +1,19 @@
 /**
- * Reading from etcd: one key, lists in pages, the newest revision. Every read is linearizable: it shows what was true at some
- * moment after it was called, whichever member answers. All pages of one list are read at the revision of the first.
+ * Reads from etcd: one key, paged lists, the newest revision. Every read is linearizable, whichever member responds. All pages of one list
+ * are read at the revision of the first.
  */
 import type { Entry, ListOptions, ListResult, ReadOptions } from "../store.ts";
 import { checkReadOptions } from "../read-options.ts";
 import { compacted, futureRevision, isStoreError, StoreError } from "../store-error.ts";
-import type { CompactionMemory } from "./compaction-memory.ts";
+import type { CompactedRevision } from "./compacted-revision.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { RANGE, type KeyValue } from "./etcd-messages.ts";
 import type { Decoded, Encodable } from "../../base/protobuf/messages.ts";
 import type { KeyRange, KeySpace } from "./key-space.ts";
 import type { OwnWrites } from "./own-writes.ts";
-import { SharedLook } from "./shared-look.ts";
+import { CoalescedRead } from "./coalesced-read.ts";
 
-/** Entries per answer: about 1 MB of usual objects. Where they are so large that an answer is refused, pages get smaller. */
+/** Entries per page: about 1 MB of typical objects. If a response is too large, pages get smaller. */
 const PAGE_ENTRIES = 500;
 
 type RangeRequest = Encodable<(typeof RANGE)["request"]>;
@@ -23,12 +23,12 @@ export interface EtcdReaderOptions {
   readonly cluster: EtcdCluster;
   readonly keys: KeySpace;
   readonly ownWrites: OwnWrites;
-  readonly compaction: CompactionMemory;
+  readonly compaction: CompactedRevision;
 }
 
 export class EtcdReader {
   readonly #options: EtcdReaderOptions;
-  readonly #revision = new SharedLook(() => this.#look());
+  readonly #revision = new CoalescedRead(() => this.#look());
 
   constructor(options: EtcdReaderOptions) {
     this.#options = options;
@@ -79,7 +79,7 @@ export class EtcdReader {
     return { keys, revision: revision ?? 0 };
   }
 
-  /** Rejects with "Unsupported" if an earlier version of k8ts, with another layout of keys, has written here. */
+  /** Rejects with "Unsupported" if an earlier version of k8ts, with another key layout, has written here. */
   async refuseLegacyKeys(root: string): Promise<void> {
     const { count } = await this.#range("look for keys of an earlier version", { ...this.#options.keys.legacyRange(), countOnly: true });
     if (count > 0) {
@@ -100,11 +100,11 @@ export class EtcdReader {
   }
 
   async #look(): Promise<number> {
-    // No key is of this name: the answer is a header.
+    // Not a valid key: the response is only a header.
     return revisionOf(await this.#range("read the newest revision", { key: this.#options.keys.encode("/"), countOnly: true }));
   }
 
-  /** A page, smaller than wanted if the entries are too large to come together. */
+  /** A page, smaller than requested if the entries are too large together. */
   async #page(action: string, request: RangeRequest & { readonly limit: number }): Promise<RangeResponse> {
     try {
       return await this.#range(action, request);

@@ -8,10 +8,10 @@ import { storeSuite } from "../testing/store-suite.ts";
 import { bytesValue } from "../value.ts";
 import { PATIENT, endlessWaits, etcd, openStore, storeOn } from "./testing/harness.ts";
 
-/** For who is told by etcd alone how far it was compacted, and would guess if that took seconds. */
+/** For stores that learn the compacted revision from etcd alone, and would guess after a timeout. */
 const UNHURRIED = { ...PATIENT, clock: endlessWaits };
 
-/** One etcd for as many tests of the suite as possible, each under a root of its own, until one of them compacts: then a new one. */
+/** One etcd for as many tests of the suite as possible, each under its own root, until one of them compacts: then a new one. */
 let shared: EtcdServer | undefined;
 let roots = 0;
 after(async () => shared?.[Symbol.asyncDispose]());
@@ -37,7 +37,7 @@ storeSuite({
 });
 
 test(
-  "what another API server has compacted is told by the statistics, also of a store that was just opened",
+  "statistics report what another API server has compacted, also right after opening",
   needs("etcd"),
   async (context) => {
     const server = await etcd(context);
@@ -54,7 +54,7 @@ test(
   },
 );
 
-test("two stores on one etcd see each other's writes, in one order, and lose no addition to one key", needs("etcd"), async (context) => {
+test("two stores on one etcd see each other's writes, in one order, and lose no increment of one key", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const stores = [await storeOn(context, endpoints, PATIENT), await storeOn(context, endpoints, PATIENT)] as const;
   const start = await stores[0].currentRevision();
@@ -77,7 +77,7 @@ test("two stores on one etcd see each other's writes, in one order, and lose no 
   deepEqual(seen[0]?.lines, seen[1]?.lines);
 });
 
-test("stores with different roots share an etcd without seeing each other", needs("etcd"), async (context) => {
+test("stores with different roots share an etcd in isolation", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const one = await storeOn(context, endpoints, { root: "/registry", ...PATIENT });
   const other = await storeOn(context, endpoints, { root: "/registry2", ...PATIENT });
@@ -92,7 +92,7 @@ test("stores with different roots share an etcd without seeing each other", need
   deepEqual([(await one.list("core")).entries, (await one.list("2/")).entries], [[], []]);
 });
 
-test("bookkeeping is kept outside of the root, and a list of everything has it in order", needs("etcd"), async (context) => {
+test("bookkeeping is kept outside of the root, and a list of everything includes it in order", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await storeOn(context, endpoints, PATIENT);
   const revision = await committed(store, put("/jobs/a", "1"), put("/k8ts/records/b", "2"), put("/leases/c", "3"), put("/pods/d", "4"));
@@ -109,12 +109,12 @@ test("bookkeeping is kept outside of the root, and a list of everything has it i
   equal((await outside.statistics()).keys, 0);
 });
 
-test("a key that expires has a lease, so that it goes without an API server of ours; others have none", needs("etcd"), async (context) => {
+test("an expiring key has a lease, so that it expires without a k8ts API server; others have none", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await storeOn(context, endpoints, PATIENT);
   const event = { type: "put", key: "/events/a/b", value: bytesValue(new Uint8Array(1)), expiresAtMs: Date.now() + 3_600_000 } as const;
   await committed(store, event, put("/pods/a", "1"));
-  // etcd answers JSON beside gRPC, and in it the lease of a key.
+  // etcd's JSON gateway shows the lease of a key.
   const range = { key: btoa("/"), range_end: btoa("0") };
   const answer = await fetch(`${endpoints[0]}/v3/kv/range`, { method: "POST", body: JSON.stringify(range) });
   const { kvs } = (await answer.json()) as { kvs: { key: string; lease?: string }[] };
@@ -129,7 +129,7 @@ test("a key that expires has a lease, so that it goes without an API server of o
   );
 });
 
-test("an etcd in which an earlier version wrote keys of another layout is refused", needs("etcd"), async (context) => {
+test("an etcd with keys of an earlier layout is rejected", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const legacy = await storeOn(context, endpoints, { root: "/registry/k8ts", ...PATIENT });
   await committed(legacy, put("/compaction/state", "1"));
@@ -155,7 +155,7 @@ test("a store learns from etcd how far another one has compacted", needs("etcd")
   equal((await other.statistics()).compactedRevision, kept);
 });
 
-test("a list of large objects comes in pages that fit, whatever their number", needs("etcd"), async (context) => {
+test("a list of large objects is split into pages that fit", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await storeOn(context, endpoints, PATIENT);
   const large = new Uint8Array(1_400_000).fill(120);
@@ -169,7 +169,7 @@ test("a list of large objects comes in pages that fit, whatever their number", n
   ok(entries.every(({ value }) => value.sizeBytes() === large.length));
 });
 
-test("a long history is given to a listener that takes its time, without closing it as slow", needs("etcd"), async (context) => {
+test("a long history is delivered to a slow listener without closing it", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await storeOn(context, endpoints, PATIENT);
   const start = await store.currentRevision();
@@ -195,7 +195,7 @@ test("a long history is given to a listener that takes its time, without closing
   deepEqual([end, count], [{ reason: "closed" }, 4_000]);
 });
 
-test("sixty watches share one connection and each sees its own changes", needs("etcd"), async (context) => {
+test("sixty watches share one connection and each receives its own changes", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await storeOn(context, endpoints, PATIENT);
   const start = await store.currentRevision();
@@ -216,7 +216,7 @@ test("sixty watches share one connection and each sees its own changes", needs("
   equal((await store.statistics()).watches, 60);
 });
 
-test("closing waits for the commits under way", needs("etcd"), async (context) => {
+test("closing waits for commits in flight", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await openStore(endpoints, PATIENT);
   const commits = Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index}`, "1")]));
@@ -231,7 +231,7 @@ test("closing waits for the commits under way", needs("etcd"), async (context) =
   ok(["answered", "Closed"].includes(await reading));
 });
 
-test("a commit is refused when its key was deleted and created again since", needs("etcd"), async (context) => {
+test("a commit is rejected when its key was deleted and created again", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await storeOn(context, endpoints, PATIENT);
   const first = await committed(store, put(`${PODS}a`, "1"));
@@ -252,6 +252,6 @@ test("after closing nothing keeps the process alive", needs("etcd"), async (cont
     await seen.until(({ changes }) => changes.length === 1);
     await store.close();
     console.log("closed");`;
-  // Returns when the process has ended on its own.
+  // Returns when the process has exited by itself.
   deepEqual(await runProgram({ command: process.execPath, arguments: ["--input-type=module", "-e", script] }), ["closed"]);
 });

@@ -1,10 +1,10 @@
 /**
- * The store on a real etcd cluster: any number of API servers share it. Durable and ordered by etcd's quorum; this driver adds
- * what the contract promises on top of it: failing over between members, saying "Uncertain" only when nobody can know, watches
- * that outlive members and connections. The parts are beside this file; here they are put together.
+ * The store on a real etcd cluster, shared by any number of API servers. Durable and ordered by etcd's quorum; this driver adds what the
+ * contract guarantees on top of it: failover between members, "Uncertain" only when the outcome cannot be known, watches that survive
+ * members and connections. The parts are beside this file; here they are composed.
  *
- * Keys are `<root><key>`, by default `/registry/pods/default/web`, as upstream's (key-space.ts). `capabilities.progress` follows the versions of the
- * members that were seen; where it is false a consistent read asks `currentRevision`.
+ * Keys are `<root><key>`, by default `/registry/pods/default/web`, as upstream's (key-space.ts). `capabilities.progress` follows the
+ * versions of the members that were seen; where it is false a consistent read calls `currentRevision`.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -28,7 +28,7 @@ import type {
   WatchListener,
 } from "../store.ts";
 import { closed, futureRevision, isStoreError, StoreError } from "../store-error.ts";
-import { CompactionMemory } from "./compaction-memory.ts";
+import { CompactedRevision } from "./compacted-revision.ts";
 import { DEFAULT_TIMEOUTS, openEtcdCluster, type EtcdCluster, type EtcdTimeouts } from "./etcd-cluster.ts";
 import { commitToEtcd, doesExpire } from "./etcd-commit.ts";
 import { parseAddress, type EtcdAddress } from "./etcd-endpoint.ts";
@@ -42,11 +42,11 @@ import { OwnWrites } from "./own-writes.ts";
 export interface EtcdStoreOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
   readonly endpoints: readonly string[];
-  /** For https endpoints. Without a CA those of Node are trusted. */
+  /** For https endpoints. Without a CA Node's are trusted. */
   readonly tls?: GrpcTls;
-  /** Before every key; begins with a slash and does not end with one. Default: `/registry`. */
+  /** Prefix of every key; begins with a slash and does not end with one. Default: `/registry`. */
   readonly root?: string;
-  /** Opening rejects with "Unsupported" if an earlier version of k8ts has written under the root, with other keys. Costs a read. */
+  /** Opening rejects with "Unsupported" if an earlier version of k8ts has written other keys under the root. Costs a read. */
   readonly refusesLegacyKeys?: boolean;
   readonly timeouts?: Partial<EtcdTimeouts>;
   readonly clock: Clock;
@@ -84,7 +84,7 @@ class EtcdStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly #parts: EtcdStoreParts;
   readonly #ownWrites = new OwnWrites();
-  readonly #compaction: CompactionMemory;
+  readonly #compaction: CompactedRevision;
   readonly #reader: EtcdReader;
   readonly #leases: ExpiryLeases;
   readonly #watches = new Set<EtcdWatch>();
@@ -96,7 +96,7 @@ class EtcdStore implements Store {
     const { cluster, keys, clock, log } = parts;
     this.#leases = new ExpiryLeases({ cluster, clock, log });
     this.#parts = parts;
-    this.#compaction = new CompactionMemory({ cluster, keys, clock });
+    this.#compaction = new CompactedRevision({ cluster, keys, clock });
     this.#reader = new EtcdReader({ cluster, keys, ownWrites: this.#ownWrites, compaction: this.#compaction });
     this.capabilities = {
       get progress() {
@@ -192,7 +192,7 @@ class EtcdStore implements Store {
     };
   }
 
-  /** Others compact, too: what is known is the truth exactly if it can still be read. */
+  /** Others compact, too: the known value is correct exactly if it can still be read. */
   async #compactedRevision(): Promise<number> {
     const known = Math.max(1, this.#compaction.revision);
     try {

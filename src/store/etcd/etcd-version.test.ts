@@ -23,7 +23,7 @@ for (const { version, usable, progress, says } of [
   { version: "", usable: false, progress: false, says: "form" },
   { version: "three", usable: false, progress: false, says: "form" },
 ]) {
-  test(`etcd ${JSON.stringify(version)} is ${usable ? "used" : "refused"}, its progress notes are ${progress ? "trusted" : "not trusted"}`, () => {
+  test(`etcd ${JSON.stringify(version)} is ${usable ? "accepted" : "rejected"}, its progress notifications are ${progress ? "reliable" : "unreliable"}`, () => {
     const refusal = refusalOf(version);
     equal(refusal === undefined, usable);
     equal(hasReliableProgress(version), progress);

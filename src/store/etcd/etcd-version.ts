@@ -1,6 +1,6 @@
-/** Which versions of etcd may be used, and which of them tell the truth about the progress of a watch. Pure tables. */
+/** Supported etcd versions, and which of them have reliable progress notifications. Pure tables. */
 
-/** Why this version must not be used, and what helps; undefined if it may be used. */
+/** Why this version is rejected, with the remedy; undefined if it is supported. */
 export function refusalOf(version: string): string | undefined {
   const parsed = parse(version);
   if (parsed === undefined) return `its version, ${JSON.stringify(version)}, is not of the form 3.5.13`;
@@ -13,8 +13,8 @@ export function refusalOf(version: string): string | undefined {
 }
 
 /**
- * Whether a progress note of this version never overtakes the changes it covers. Older ones could send the note to a watch
- * that had not been given all changes yet.
+ * Whether progress notifications of this version never overtake the changes they cover. Older ones could notify a watch that had not
+ * received all changes yet.
  */
 export function hasReliableProgress(version: string): boolean {
   const parsed = parse(version);

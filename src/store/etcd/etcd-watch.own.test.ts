@@ -1,4 +1,4 @@
-/** What no etcd at hand does on demand: progress notes of newer versions, answers in pieces that break off, lost predecessors. */
+/** What no available etcd does on demand: progress notifications of newer versions, interrupted fragments, compacted previous values. */
 import { test, type TestContext } from "node:test";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { startFakeEtcd, type FakeWatch, type FakeWatchRequest } from "../../testing/servers/fake-etcd.ts";
@@ -16,7 +16,7 @@ const kv = (name: string, modRevision: number, createRevision = modRevision) => 
 const created = (revision: number) => ({ header: header(revision), created: true });
 const events = (...kvs: ReturnType<typeof kv>[]) => ({ header: header(99), events: kvs.map((one) => ({ kv: one })) });
 
-/** A store on a fake that treats the first stream as the first script says, the second as the second, and so on. */
+/** A store on a fake with one script per stream. */
 async function scripted(
   context: TestContext,
   ...scripts: readonly ((watch: FakeWatch) => void)[]
@@ -32,7 +32,7 @@ async function scripted(
   return { store: await storeOn(context, [server.url]), starts };
 }
 
-test("a stream that breaks within an answer in pieces is begun again after the last whole revision", async (context) => {
+test("a stream that breaks within a fragmented response is resumed after the last whole revision", async (context) => {
   let first: FakeWatch | undefined;
   const { store, starts } = await scripted(
     context,
@@ -47,7 +47,7 @@ test("a stream that breaks within an answer in pieces is begun again after the l
     },
   );
   const seen = new Seen(store, PODS, 5);
-  // Who has not read a piece when its stream breaks does not get it any more.
+  // A fragment that was not read when its stream breaks is lost.
   await seen.untilRevision(6);
   first?.break();
   await seen.untilRevision(8);
@@ -59,7 +59,7 @@ test("a stream that breaks within an answer in pieces is begun again after the l
   );
 });
 
-test("a watch from the very beginning asks for revision 1, since 0 means from now on", async (context) => {
+test("a watch from the very beginning requests revision 1, since 0 means from now on", async (context) => {
   const { store, starts } = await scripted(context, (watch) => {
     watch.send(created(9));
     watch.send(events(kv("a", 2)));
@@ -68,7 +68,7 @@ test("a watch from the very beginning asks for revision 1, since 0 means from no
   deepEqual(starts, [1]);
 });
 
-test("a change whose predecessor was compacted away ends the watch as compacted", async (context) => {
+test("a change whose previous value was compacted ends the watch as compacted", async (context) => {
   const { store } = await scripted(context, (watch) => {
     watch.send(created(9));
     watch.send(events(kv("a", 6), kv("b", 7, 3)));
@@ -78,7 +78,7 @@ test("a change whose predecessor was compacted away ends the watch as compacted"
   equal(seen.changes.length, 1);
 });
 
-test("a watch that etcd cancels for another reason goes on", async (context) => {
+test("a watch that etcd cancels for another reason is resumed", async (context) => {
   const { store, starts } = await scripted(
     context,
     (watch) => watch.send({ header: header(9), created: true, canceled: true, cancelReason: "no particular reason" }),
@@ -91,13 +91,13 @@ test("a watch that etcd cancels for another reason goes on", async (context) => 
   deepEqual(starts, [5, 5]);
 });
 
-test("a watch that etcd does not allow ends as failed, with the reason", async (context) => {
+test("a watch that etcd does not permit ends as failed, with the reason", async (context) => {
   const { store } = await scripted(context, (watch) => watch.refuse(7, "etcdserver: permission denied"));
   const end = await new Seen(store, PODS, 5).untilEnd();
   equal(end.reason === "failed" && (end.error as { reason: string }).reason, "Unusable");
 });
 
-test("a request for progress is repeated until it is answered, and the watch goes on from there", async (context) => {
+test("a progress request is repeated until it is answered, and the watch continues from there", async (context) => {
   let requests = 0;
   let first: FakeWatch | undefined;
   const starts: number[] = [];
@@ -110,7 +110,7 @@ test("a request for progress is repeated until it is answered, and the watch goe
         watch.send(created(9));
         if (starts.length === 2) watch.send(events(kv("a", 12)));
       }
-      // etcd drops the request while it is catching up; and a member that lags behind may speak of the past.
+      // etcd drops the request while it is catching up; and a lagging member may report an old revision.
       if (progress !== undefined && ++requests === 2) watch.send({ header: header(4) });
       if (progress !== undefined && requests === 3) watch.send({ header: header(11) });
     },
@@ -128,7 +128,7 @@ test("a request for progress is repeated until it is answered, and the watch goe
   ok(requests >= 3, "on a busy machine it asks once more before it has read the answer");
 });
 
-test("where progress notes cannot be trusted they are neither asked for nor passed on", async (context) => {
+test("unreliable progress notifications are neither requested nor delivered", async (context) => {
   let requests = 0;
   const server = await startFakeEtcd({
     version: "3.4.23",

@@ -1,9 +1,9 @@
 /**
- * One watch of the store: a stream to some member of etcd, and another one when it breaks, so that the listener sees every
- * change once and in order whatever happens to members and connections. It ends only as the contract says.
+ * One watch of the store: a stream to some member of etcd, resumed elsewhere when it breaks, so that the listener receives every change
+ * once and in order whatever happens to members and connections. It ends only as the contract says.
  *
- * The stream begins at the last revision handed over, not after it: so etcd refuses it exactly when changes after that
- * revision may have been compacted, and what comes a second time is dropped by its revision.
+ * The stream starts at the last delivered revision, not after it: so etcd rejects it exactly when changes after that revision may have been
+ * compacted, and repeated events are dropped by their revision.
  */
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -13,7 +13,7 @@ import type { Random } from "../../base/random.ts";
 import type { GrpcStream } from "../../host/grpc/channel.ts";
 import type { Entry, Watch, WatchEnd, WatchListener } from "../store.ts";
 import { WatchChannel } from "../watch-channel.ts";
-import type { CompactionMemory } from "./compaction-memory.ts";
+import type { CompactedRevision } from "./compacted-revision.ts";
 import { EventAssembler, changesOf } from "./etcd-changes.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdEndpoint } from "./etcd-endpoint.ts";
@@ -23,15 +23,15 @@ import { revisionOf } from "./etcd-reader.ts";
 import type { KeyRange } from "./key-space.ts";
 import { RETRY_GROWTH } from "./retry.ts";
 
-/** How long a member may take to say who it is before a watch goes to another. */
+/** Timeout for a member to identify itself before a watch fails over. */
 const ADMISSION_TIMEOUT_MS = 5_000;
 
-/** etcd drops a request for progress that comes while it is still catching up for the watch; it is asked again after this. */
+/** etcd drops a progress request that arrives while the watch is catching up; it is repeated after this delay. */
 const PROGRESS_RETRY_MS = 100;
 
 export interface EtcdWatchOptions {
   readonly cluster: EtcdCluster;
-  readonly compaction: CompactionMemory;
+  readonly compaction: CompactedRevision;
   readonly entryOf: (kv: KeyValue) => Entry;
   readonly clock: Clock;
   readonly random: Random;
@@ -49,7 +49,7 @@ export class EtcdWatch implements Watch {
   readonly #over = new AbortController();
   readonly #events: EventAssembler;
   #stream: GrpcStream | undefined;
-  /** The newest revision when the stream began; up to there it is catching up. 0: etcd has not taken the watch yet. */
+  /** The newest revision when the stream began; up to there it is catching up. 0: etcd has not accepted the watch yet. */
   #beganAt = 0;
   #progressWanted = false;
 
@@ -87,7 +87,7 @@ export class EtcdWatch implements Watch {
       if (admission.usable) {
         const cause = await this.#follow(admission.endpoint);
         if (this.#channel.closed) return;
-        log.debug("A watch lost its stream and goes on elsewhere", { prefix, endpoint: admission.endpoint.url, error: cause });
+        log.debug("A watch lost its stream and resumes on another member", { prefix, endpoint: admission.endpoint.url, error: cause });
         if (this.#beganAt > 0) backoff.reset();
         cluster.avoid(admission.endpoint, cause);
       }
@@ -95,7 +95,7 @@ export class EtcdWatch implements Watch {
     }
   }
 
-  /** Resolves with the reason when the stream breaks. If the watch ends it never does, and nobody waits any more. */
+  /** Resolves with the reason when the stream breaks; never if the watch ends, when it is no longer awaited. */
   #follow(endpoint: EtcdEndpoint): Promise<unknown> {
     return new Promise((resolve) => {
       this.#beganAt = 0;
@@ -153,7 +153,7 @@ export class EtcdWatch implements Watch {
     const result = changesOf(this.#events.add(events, fragment), this.#options.entryOf);
     this.#channel.push(result.changes);
     if ("previousLostAt" in result) this.#endCompacted(result.previousLostAt);
-    // While the watch catches up, a busy listener holds up etcd. Later it does not, or one slow listener would be everyone's.
+    // While the watch catches up, a busy listener applies backpressure to etcd. Later it does not, or one slow listener would delay all.
     if (!this.#channel.closed && this.#channel.busy && this.#events.last < this.#beganAt) {
       const stream = this.#stream;
       stream?.pause();
@@ -162,7 +162,7 @@ export class EtcdWatch implements Watch {
   }
 
   #progressed(revision: number): void {
-    // A member that lags behind may speak of a revision that this watch has passed.
+    // A lagging member may report a revision that this watch has passed.
     if (!this.#options.cluster.hasProgress || revision < this.#events.last) return;
     this.#progressWanted = false;
     this.#events.advance(revision);

@@ -6,7 +6,7 @@ import { ExpiryLeases } from "./expiry-leases.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Grants leases 1, 2, … of which the durations are noted; none while `refuses`. */
+/** Grants leases 1, 2, … and records their durations; none while `refuses`. */
 function world() {
   const clock = virtualClock();
   const durations: number[] = [];
@@ -34,7 +34,7 @@ test("keys that expire within a minute share a lease that ends at least ten minu
   deepEqual(durations, [3_600 + 660, 3_600 + 660]);
 });
 
-test("commits that come together share the lease that is being granted", async () => {
+test("concurrent commits share the lease that is being granted", async () => {
   const { clock, durations, leases } = world();
   const ids = await Promise.all([0, 1, 2].map((later) => leases.leaseFor(clock.now() + HOUR_MS - later, 2)));
   deepEqual([ids, durations.length], [[1n, 1n, 1n], 1]);
@@ -54,7 +54,7 @@ test("a time that has passed gets a lease, one in a thousand years none", async 
   equal(await leases.leaseFor(clock.now() + 1_000 * 365 * 24 * HOUR_MS, 1), undefined);
 });
 
-test("a lease that was not granted is asked for again by the next commit", async () => {
+test("a lease that was not granted is requested again by the next commit", async () => {
   const { clock, state, leases } = world();
   state.refuses = true;
   equal(await leases.leaseFor(clock.now() + HOUR_MS, 1), undefined);

@@ -1,29 +1,29 @@
 /**
- * etcd's leases for keys that expire. store/expiry.ts deletes such keys in time, each by a commit of its own. A lease ends some minutes
- * later and deletes what is left, all at once: it only matters where no API server of ours runs any more, because upstream's took over
- * or the cluster was given up. As upstream does, keys that expire at about the same time share a lease.
+ * etcd leases for expiring keys. store/expiry.ts deletes such keys in time, each by its own commit. A lease expires some minutes later and
+ * deletes what is left, all at once: it only matters where no k8ts API server runs any more, because upstream's took over or the cluster
+ * was abandoned. As upstream does, keys that expire at about the same time share a lease.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { LEASE_GRANT } from "./etcd-messages.ts";
 
-/** How long after the time of expiry a lease ends at the earliest: longer than an API server that is restarted or busy lags behind. */
+/** Minimum time from a key's expiry to the end of its lease: longer than a restarted or busy API server lags behind. */
 const MARGIN_MS = 10 * 60_000;
 
-/** For how long later keys share a lease; upstream's value. A lease may be twice as much longer than a key needs. */
+/** How long later keys share a lease; upstream's value. A lease may last twice this longer than a key needs. */
 const REUSE_MS = 60_000;
 
 /** Keys per lease, since etcd deletes them in one transaction; upstream's value. */
 const KEYS_MAX = 1_000;
 
-/** Leases that are reused at the same time: one per usual time to live (Events, quota marks, API servers) and some more. */
+/** Maximum number of leases reused concurrently: one per usual time to live (Events, quota marks, API servers) and some more. */
 const LEASES_MAX = 8;
 
-/** Longer than any object lives by its kind; etcd refuses leases of some hundred years. */
+/** Longer than any object's time to live; etcd rejects leases of some hundred years. */
 const DURATION_MS_MAX = 365 * 24 * 3_600_000;
 
-/** A commit does not wait longer for a lease; it goes without. */
+/** Timeout of a commit for its lease; then it proceeds without. */
 const GRANT_TIMEOUT_MS = 2_000;
 
 interface Lease {
@@ -47,7 +47,7 @@ export class ExpiryLeases {
     this.#options = options;
   }
 
-  /** A lease for `keys` keys that expire at `expiresAtMs`; undefined if there is none to be had. Does not reject. */
+  /** A lease for `keys` keys that expire at `expiresAtMs`; undefined if there is none. Does not reject. */
   async leaseFor(expiresAtMs: number, keys: number): Promise<bigint | undefined> {
     const nowMs = this.#options.clock.now();
     const neededMs = Math.max(expiresAtMs, nowMs) + MARGIN_MS;

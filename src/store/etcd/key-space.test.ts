@@ -31,7 +31,7 @@ function isIn(key: string, ranges: readonly KeyRange[]): boolean {
   return ranges.filter((range) => bytes.compare(range.key) >= 0 && bytes.compare(range.rangeEnd) < 0).length === 1;
 }
 
-test("a key is the root and itself, and comes back as it was", () => {
+test("a key is prefixed with the root and restored unchanged", () => {
   equal(Buffer.from(keys.encode("/pods/default/web")).toString(), "/registry/pods/default/web");
   assert(
     property(names, (key) => equal(keys.decode(keys.encode(key)), key)),
@@ -44,7 +44,7 @@ test("bookkeeping is kept outside of the root", () => {
   equal(Buffer.from(new KeySpace("/a/b").encode("/k8ts/compaction/state")).toString(), "/k8ts/a/b/compaction/state");
 });
 
-test("the ranges of a prefix hold the keys that begin with it and no others", () => {
+test("the ranges of a prefix contain exactly the keys with it", () => {
   assert(
     property(names, prefixes, (key, prefix) => equal(isIn(key, keys.rangesOf(prefix)), key.startsWith(prefix))),
     settings,
@@ -53,7 +53,7 @@ test("the ranges of a prefix hold the keys that begin with it and no others", ()
   equal(isIn("2/pods/a", keys.rangesOf("")), false, "the keys of another root are not ours");
 });
 
-test("the ranges of a prefix come in the order of the store's keys", () => {
+test("the ranges of a prefix are in the order of the store's keys", () => {
   assert(
     property(names, names, prefixes, (one, other, prefix) => {
       const ranges = keys.rangesOf(prefix);
@@ -64,7 +64,7 @@ test("the ranges of a prefix come in the order of the store's keys", () => {
   );
 });
 
-test("what comes after a key is in the rest of the ranges, the key and what comes before are not", () => {
+test("the remaining ranges contain what follows a key, and neither the key nor what precedes it", () => {
   assert(
     property(names, names, prefixes, (key, after, prefix) => {
       const rest = keys.rangesOf(prefix).flatMap((range) => keys.rangeAfter(range, after) ?? []);
@@ -79,7 +79,7 @@ function byBytes(a: string, b: string): number {
 }
 
 for (const root of ["", "/", "registry", "/registry/", "/a\0b", "/\ud800", "/k8ts", "/k8ts/registry"]) {
-  test(`the root ${JSON.stringify(root)} is refused`, () => {
+  test(`the root ${JSON.stringify(root)} is rejected`, () => {
     throws(() => new KeySpace(root), { reason: "Invalid" });
   });
 }

@@ -1,7 +1,7 @@
 /**
- * The store's keys as etcd's: `<root><key>` in UTF-8, so that etcd's order, which is that of bytes, is the contract's. Under the default
- * root they are upstream's keys. Bookkeeping (`/k8ts/<records>/…`) is kept outside of the root, in `/k8ts<root>/<records>/…`: whatever
- * else reads the root finds API objects there and nothing else. Several stores share one etcd under roots of their own.
+ * Maps the store's keys to etcd's: `<root><key>` in UTF-8, so that etcd's bytewise order is the contract's. Under the default root they are
+ * upstream's keys. Bookkeeping (`/k8ts/<records>/…`) is kept outside of the root, in `/k8ts<root>/<records>/…`: other readers of the root
+ * find API objects there and nothing else. Several stores share one etcd under their own roots.
  */
 import { BOOKKEEPING_PREFIX, orderOf } from "../key.ts";
 import { StoreError } from "../store-error.ts";
@@ -19,7 +19,7 @@ export interface KeyRange {
 
 export class KeySpace {
   readonly #root: string;
-  /** Takes the place of BOOKKEEPING_PREFIX. */
+  /** Replaces BOOKKEEPING_PREFIX. */
   readonly #bookkeeping: string;
 
   constructor(root: string) {
@@ -48,13 +48,13 @@ export class KeySpace {
     return { key, rangeEnd: endOfPrefix(key), from: prefix };
   }
 
-  /** The keys that begin with `prefix`, as ranges in the order of the store's keys; none if no key of a store can. */
+  /** The keys with `prefix`, as ranges in the order of the store's keys; none if no store key can have it. */
   rangesOf(prefix: string): readonly KeyRange[] {
     if (prefix === "") return this.rangesOf("/"); // Not the bare root: /registry is also the beginning of /registry2.
     if (!prefix.startsWith("/")) return [];
     const whole = this.rangeOf(prefix);
     if (prefix === BOOKKEEPING_PREFIX || !BOOKKEEPING_PREFIX.startsWith(prefix)) return [whole];
-    // Keys of the root that would be bookkeeping by their name belong to nobody: an earlier version left them.
+    // Keys of the root that look like bookkeeping are leftovers of an earlier version and ignored.
     const foreign = UTF8.encode(this.#root + BOOKKEEPING_PREFIX);
     const afterForeign = endOfPrefix(foreign);
     const from = BOOKKEEPING_PREFIX.slice(0, -1) + AFTER_SLASH;

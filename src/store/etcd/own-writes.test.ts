@@ -8,17 +8,17 @@ const KEY = "/pods/a";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const write = (text: string, memo?: unknown): PutOperation => ({ type: "put", key: KEY, value: bytesValue(bytes(text), memo) });
 
-test("a write is known by its revision once it is answered", () => {
+test("a write is recognised by its revision once it is acknowledged", () => {
   const own = new OwnWrites();
   const memo = { kind: "Pod" };
   own.begin([write("1", memo)])(7);
   equal(own.valueOf(KEY, 7, bytes("1")).memo, memo);
   equal(own.valueOf(KEY, 7, bytes("1")).memo, memo, "every watch gets it");
-  equal(own.valueOf(KEY, 8, bytes("1")).memo, undefined, "another revision is somebody else's");
+  equal(own.valueOf(KEY, 8, bytes("1")).memo, undefined, "another revision is a foreign write");
   equal(own.valueOf("/pods/b", 7, bytes("1")).memo, undefined);
 });
 
-test("a write under way is known by its bytes, and forgotten when it did not happen", () => {
+test("a write in flight is recognised by its bytes, and dropped when it did not happen", () => {
   const own = new OwnWrites();
   const [first, second] = [{ number: 1 }, { number: 2 }];
   const endFirst = own.begin([write("1", first)]);
@@ -34,14 +34,14 @@ test("a write under way is known by its bytes, and forgotten when it did not hap
   equal(own.valueOf(KEY, 8, bytes("2")).memo, second);
 });
 
-test("what is not ours is a copy, so that it does not keep the message it came in", () => {
+test("a foreign value is copied, so that it does not retain its message", () => {
   const message = bytes("around value around");
   const value = new OwnWrites().valueOf(KEY, 7, message.subarray(7, 12));
   deepEqual(value.bytes(), bytes("value"));
   notEqual(value.bytes().buffer, message.buffer);
 });
 
-test("only so many writes, and so many bytes of them, are remembered", () => {
+test("the number and bytes of remembered writes are limited", () => {
   const own = new OwnWrites();
   for (let revision = 1; revision <= 5_000; revision++) own.begin([write("1", { revision })])(revision);
   deepEqual(

@@ -1,23 +1,23 @@
 /**
- * What this process wrote a moment ago, so that its own watches and reads get back the very value, with its memo, and nobody
- * parses its own writes. A write is known by key and revision once it is answered; before that, by key and equal bytes, since
- * the watch may show a commit before etcd has answered it. Only a help: what is forgotten here comes as bytes.
+ * Cache of this process's recent writes, so that its own watches and reads return the very value, with its memo, without parsing. A write
+ * is recognised by key and revision once acknowledged; before that, by key and equal bytes, since the watch may deliver a commit before
+ * etcd has acknowledged it. Only an optimisation: a miss is read as bytes.
  */
 import { Lru } from "../../base/lru.ts";
 import type { Operation, PutOperation, Value } from "../store.ts";
 import { bytesValue } from "../value.ts";
 import { equalBytes } from "./key-space.ts";
 
-/** Answered writes that are remembered: some seconds of heavy writing, while a watch is usually milliseconds behind. */
+/** Maximum number of cached writes: some seconds of heavy writing, while a watch is usually milliseconds behind. */
 const ANSWERED_MAX = 4_096;
-/** What they may take together, by their bytes; their memos take a few times as much. */
+/** Maximum total bytes; their memos take a few times as much. */
 const ANSWERED_BYTES_MAX = 16 * 1024 * 1024;
 
 export class OwnWrites {
   readonly #answered = new Lru<string, Value>({ max: ANSWERED_MAX, maxWeight: ANSWERED_BYTES_MAX, weigh: (value) => value.sizeBytes() });
   readonly #underWay = new Map<string, Set<Value>>();
 
-  /** From before the commit is sent. The result must be called with the revision, or with undefined if it did not happen. */
+  /** Called before the commit is sent. The result must be called with the revision, or with undefined if it did not happen. */
   begin(operations: readonly Operation[]): (revision: number | undefined) => void {
     const puts = operations.filter(hasMemo);
     for (const { key, value } of puts) {
@@ -40,7 +40,7 @@ export class OwnWrites {
     const answered = this.#answered.peek(nameOf(key, revision));
     if (answered !== undefined) return answered;
     for (const value of this.#underWay.get(key) ?? []) if (equalBytes(value.bytes(), bytes)) return value;
-    return bytesValue(bytes.slice()); // A view would keep the whole message, with its neighbours, as long as the value is kept.
+    return bytesValue(bytes.slice()); // A view would retain the whole message, with its neighbours, as long as the value.
   }
 }
 

@@ -1,12 +1,12 @@
 /**
- * How often and how long something is asked of a cluster: of every member once without waiting, then after growing pauses, up
- * to a limit. It only counts and waits; what is asked, and whether asking again is safe, is the caller's.
+ * Retry policy for a cluster: every member once without delay, then with backoff, up to a deadline. It only counts and waits; whether a
+ * retry is safe is the caller's decision.
  */
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 
-/** Between rounds in which every member failed. The first is short, since a new connection is often all it takes. */
+/** Delay between rounds in which every member failed. The first is short, since a new connection is often all it takes. */
 export const RETRY_GROWTH = { minMs: 50, maxMs: 1_000 };
 
 export interface RetryOptions {
@@ -37,7 +37,7 @@ export class Retry {
     return Math.max(1, this.#giveUpAtMs - this.#clock.monotonic());
   }
 
-  /** After `tries` more failures: false if there is no time left or the store closes, else true, after a pause if it is due. */
+  /** After `tries` more failures: false if there is no time left or the store closes, else true, after a delay if it is due. */
   async again(tries: number, signal: AbortSignal = this.#closing): Promise<boolean> {
     this.#tries += tries;
     const pauseMs = this.#tries % this.#members === 0 ? this.#backoff.next() : 0;

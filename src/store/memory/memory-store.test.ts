@@ -18,7 +18,7 @@ test("memory: a value that is written, read, listed and watched as a memo is nev
   const seen = new Seen(store, PODS, await store.currentRevision());
   const memo = Object.freeze({ kind: "Pod" });
   const makeBytes = () => {
-    throw new Error("Nobody asked for bytes");
+    throw new Error("Bytes were not requested");
   };
 
   await committed(store, { type: "put", key: `${PODS}a`, value: lazyValue({ memo, makeBytes, sizeBytes: () => 14 }) });

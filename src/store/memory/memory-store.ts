@@ -1,9 +1,9 @@
 /**
- * A store in memory: for tests, `--store=memory` and a browser tab. Loses everything at exit, on purpose. Values are kept as
- * they were given, so nothing is ever serialised that nobody reads as bytes.
+ * An in-memory store: for tests, `--store=memory` and a browser tab. Loses everything at exit, on purpose. Values are kept as given, so
+ * that nothing is serialised unless it is read as bytes.
  *
- * All of it is two copy-on-write maps of records that never change, which is why a fork costs O(1) and why compaction
- * builds new records instead of cutting old ones that a fork may share.
+ * It consists of two copy-on-write maps of immutable records, which is why a fork costs O(1) and why compaction builds new records instead
+ * of truncating old ones that a fork may share.
  */
 import { SortedMap } from "../../base/sorted-map.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -27,11 +27,11 @@ import type {
 import { orderAfterPrefix, orderOf } from "../key.ts";
 import { holds, prepareOperations } from "../operations.ts";
 import { checkReadOptions, revisionToRead } from "../read-options.ts";
-import { beingRestored, checkRestored, notNew } from "../restoring.ts";
+import { restoringError, checkRestored, notEmptyError } from "../restore-checks.ts";
 import { closed, compacted, futureRevision } from "../store-error.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
 
-/** One write of one key, with the writes before it that are still kept. */
+/** One write of one key, linked to its kept predecessors. */
 interface Write {
   readonly key: string;
   readonly revision: number;
@@ -41,13 +41,13 @@ interface Write {
 }
 
 interface State {
-  /** By order of key: its last record. Deleted keys stay until the deletion is compacted. */
+  /** Key order → last record. Deleted keys stay until the deletion is compacted. */
   readonly heads: SortedMap<string, Write>;
-  /** By revision: the records of that commit, in the order of its operations. */
+  /** Revision → the records of that commit, in the order of its operations. */
   readonly log: SortedMap<number, readonly Write[]>;
   revision: number;
   compactedRevision: number;
-  /** Keys that are not deleted. */
+  /** Number of existing keys. */
   keys: number;
 }
 
@@ -144,7 +144,7 @@ class Memory implements MemoryStore {
 
   async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
     this.#checkWritable("restore");
-    if (this.#state.revision !== FIRST_REVISION) throw notNew(this.#state.revision);
+    if (this.#state.revision !== FIRST_REVISION) throw notEmptyError(this.#state.revision);
     this.#restoring = true;
     try {
       const heads = new SortedMap<string, Write>();
@@ -184,7 +184,7 @@ class Memory implements MemoryStore {
 
   #checkWritable(action: string): void {
     this.#checkOpen(action);
-    if (this.#restoring) throw beingRestored(action);
+    if (this.#restoring) throw restoringError(action);
   }
 
   #checkOpen(action: string): void {
@@ -192,7 +192,7 @@ class Memory implements MemoryStore {
   }
 }
 
-/** What the key was at `revision`, going back from its last record. */
+/** The key at `revision`, following its records backwards. */
 function entryAt(head: Write | undefined, revision: number): Entry | undefined {
   let record = head;
   while (record !== undefined && record.revision > revision) record = record.previous;
@@ -242,7 +242,7 @@ function readHistory({ log, revision, compactedRevision }: State, prefix: string
   return { changes, through: Math.min(after + revisions, revision) };
 }
 
-/** Forgets the log up to `revision`, and of every key written there what came before its last record up to `revision`. */
+/** Drops the log up to `revision`, and of every key written there what precedes its last record up to `revision`. */
 function compactState(state: State, revision: number): void {
   const orders = new Set<string>();
   for (const [at, records] of [...state.log.entries({ before: revision + 1 })]) {

@@ -1,4 +1,4 @@
-/** Commits and what they promise: preconditions, all or none, one revision each, limits. */
+/** Commits and their guarantees: preconditions, atomicity, one revision each, limits. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { COMMIT_OPERATIONS_MAX, KEY_BYTES_MAX, OBJECT_BYTES_MAX, type Operation, type Store } from "../store.ts";
 import { bytesValue, lazyValue } from "../value.ts";
@@ -12,7 +12,7 @@ export function commitSuite(driver: Driver): void {
 }
 
 function preconditionTests(driver: Driver): void {
-  storeTest(driver, "of two creations of one key one wins, and the other is told what is there", async (store) => {
+  storeTest(driver, "of two creations of one key one wins, and the other gets the current entry", async (store) => {
     const outcomes = await Promise.all([store.commit([put(`${PODS}a`, "1", absent)]), store.commit([put(`${PODS}a`, "2", absent)])]);
 
     const [won, lost] = outcomes[0].committed ? outcomes : [outcomes[1], outcomes[0]];
@@ -65,7 +65,7 @@ function preconditionTests(driver: Driver): void {
     equal(show(await store.get(`${PODS}a`)), `${PODS}a=2@${revision}`);
   });
 
-  storeTest(driver, "concurrent writers that each add one, by looking and trying again, lose no addition", async (store) => {
+  storeTest(driver, "concurrent read-modify-write increments with retries lose no increment", async (store) => {
     await committed(store, put(`${PODS}counter`, "0"));
     const addOne = async (): Promise<void> => {
       for (;;) {
@@ -83,7 +83,7 @@ function preconditionTests(driver: Driver): void {
 }
 
 function atomicityTests(driver: Driver): void {
-  storeTest(driver, "several operations happen together, at one revision", async (store) => {
+  storeTest(driver, "several operations commit atomically at one revision", async (store) => {
     const before = await committed(store, put("/services/specs/s", "old"));
     const revision = await committed(
       store,
@@ -95,7 +95,7 @@ function atomicityTests(driver: Driver): void {
     deepEqual(await stateOf(store), [`/deployments/d=1@${revision}`, `${PODS}a=1@${revision}`, `/services/specs/s=new@${revision}`]);
   });
 
-  storeTest(driver, "one failed precondition stops all operations, and every failed one is named", async (store) => {
+  storeTest(driver, "one failed precondition prevents all operations, and every failed one is reported", async (store) => {
     const revision = await committed(store, put("/services/specs/s", "old"));
 
     const result = await store.commit([put(`${PODS}a`, "1", absent), put("/services/specs/s", "new", absent), del("/deployments/d")]);
@@ -111,7 +111,7 @@ function atomicityTests(driver: Driver): void {
     deepEqual(await stateOf(store), [`/services/specs/s=old@${revision}`]);
   });
 
-  storeTest(driver, "commits that arrive together get one revision each", async (store) => {
+  storeTest(driver, "concurrent commits get one revision each", async (store) => {
     const start = await store.currentRevision();
     const results = await Promise.all(Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index % 5}`, String(index))])));
 
@@ -123,7 +123,7 @@ function atomicityTests(driver: Driver): void {
     equal(await store.currentRevision(), start + 50);
   });
 
-  storeTest(driver, "a signal that is aborted already stops the commit", async (store) => {
+  storeTest(driver, "an already aborted signal prevents the commit", async (store) => {
     await rejects(store.commit([put(`${PODS}a`, "1")], { signal: AbortSignal.abort(new Error("the caller left")) }), /the caller left/);
     equal(await store.get(`${PODS}a`), undefined);
   });
@@ -161,20 +161,20 @@ function limitTests(driver: Driver): void {
     });
   }
 
-  storeTest(driver, "a value as large as allowed is stored, under a key as long as allowed", async (store) => {
+  storeTest(driver, "a value of the maximum size is stored under a key of the maximum length", async (store) => {
     const key = PODS + "k".repeat(KEY_BYTES_MAX - PODS.length);
     await committed(store, large(key, OBJECT_BYTES_MAX));
     equal((await store.get(key))?.value.bytes().length, OBJECT_BYTES_MAX);
   });
 
-  storeTest(driver, "as many operations as allowed are committed", async (store) => {
+  storeTest(driver, "the maximum number of operations is committed", async (store) => {
     await committed(store, ...many.slice(1));
     equal((await store.list("")).entries.length, COMMIT_OPERATIONS_MAX);
   });
 }
 
 function valueTests(driver: Driver): void {
-  storeTest(driver, "every byte comes back as it was, and so does no byte at all", async (store) => {
+  storeTest(driver, "every byte value round-trips, and so does an empty value", async (store) => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     await committed(store, { type: "put", key: `${PODS}all`, value: bytesValue(bytes) });
     await committed(store, { type: "put", key: `${PODS}none`, value: bytesValue(new Uint8Array(0)) });
@@ -183,7 +183,7 @@ function valueTests(driver: Driver): void {
     equal((await store.get(`${PODS}none`))?.value.bytes().length, 0);
   });
 
-  storeTest(driver, "bytes are made at most once, however often the value is read", async (store) => {
+  storeTest(driver, "bytes are encoded at most once, however often the value is read", async (store) => {
     let made = 0;
     const value = lazyValue({
       memo: "memo",
@@ -201,7 +201,7 @@ function valueTests(driver: Driver): void {
     equal(made, 1);
   });
 
-  storeTest(driver, "keys of any characters come back as they were", async (store) => {
+  storeTest(driver, "keys of any characters round-trip", async (store) => {
     const names = ["__proto__", "constructor", "ü", "日本", "😀", "a b", "a%2fb", "..", "~"];
     for (const name of names) await committed(store, put(PODS + name, name));
     for (const name of names) equal(textOf((await store.get(PODS + name))?.value ?? text("")), name);

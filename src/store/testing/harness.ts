@@ -1,20 +1,20 @@
-/** What the suites of the store contract share: short operations, readable results, and a watcher that writes down what it saw. */
+/** Shared by the suites of the store contract: short operations, readable results, and a recording watcher. */
 import { test } from "node:test";
 import { assert } from "../../base/assert.ts";
 import type { Change, Entry, Operation, Precondition, Store, Watch, WatchEnd } from "../store.ts";
 import { bytesValue } from "../value.ts";
 
-/** A driver under test: how to get a new, empty store of it. */
+/** A driver under test: opens a new, empty store of it. */
 export interface Driver<S extends Store = Store> {
   readonly name: string;
   open(): Promise<OpenedStore<S>>;
-  /** Given to every test of the suite: why it is skipped, if it is. */
+  /** Options of every test of the suite: the reason if it is skipped. */
   readonly skip?: string | false;
 }
 
 export interface OpenedStore<S extends Store = Store> {
   readonly store: S;
-  /** Lets go of what the driver needed beside the store. The suite closes the store itself. */
+  /** Releases what the driver needed besides the store. The suite closes the store itself. */
   close?(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function showChange(change: Change): string {
   return `${change.type} ${change.key}${content}@${change.revision}${was}`;
 }
 
-/** A watch that keeps what it was told. */
+/** A watch that records what it receives. */
 export class Seen {
   readonly changes: Change[] = [];
   readonly ends: WatchEnd[] = [];
@@ -108,7 +108,7 @@ export class Seen {
     return this.changes.map(showChange);
   }
 
-  /** Resolves when `condition` holds; it is asked again whenever the watch says something. */
+  /** Resolves when `condition` holds; it is evaluated on every call of the watch. */
   async until(condition: (seen: Seen) => boolean): Promise<void> {
     while (!condition(this)) {
       if (this.ends.length > 0 && !condition(this)) throw new Error(`The watch ended first: ${JSON.stringify(this.ends)}`);

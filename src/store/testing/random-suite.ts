@@ -1,6 +1,6 @@
 /**
- * A random life of a store beside a model that is too simple to be wrong: a list of whole states, one per revision.
- * Everything is drawn from a seed; a failure names it.
+ * A random history of a store beside a trivial model: a list of whole states, one per revision. Everything is drawn from a seed; a failure
+ * names it.
  */
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ export function randomSuite(driver: Driver): void {
   for (let seed = testSeed(); seed < testSeed() + lives; seed++) {
     storeTest(driver, `a random life agrees with a simple model (K8TS_SEED=${seed})`, (store) => liveAndCompare(store, seededRandom(seed)));
   }
-  test(`${driver.name}: the model itself refuses what preconditions forbid`, () => {
+  test(`${driver.name}: the model itself rejects what preconditions forbid`, () => {
     const model = new Model(1);
     equal(model.commit([{ type: "delete", key: "/pods/a", precondition: { is: "exists" } }]), undefined);
     equal(model.commit([{ type: "put", key: "/pods/a", value: text("1") }]), 2);
@@ -77,7 +77,7 @@ async function liveAndCompare(store: Store, random: Random): Promise<void> {
       watches.push({ prefix, after, seen: new Seen(store, prefix, after) });
     }
     if (random.below(40) === 0) {
-      // Watches that still catch up may not survive this; those that do not are told so and are left out.
+      // Watches that are still catching up may not survive this; those end with that reason and are left out.
       compacted = keptRevision();
       await store.compact(compacted);
     }

@@ -1,4 +1,4 @@
-/** Reading: order, pages that show one moment, the past, and what compaction takes away. */
+/** Reads: order, consistent pages, past revisions, and what compaction removes. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import type { ListResult, Store } from "../store.ts";
 import { PODS, committed, del, put, show, storeTest, type Driver } from "./harness.ts";
@@ -17,7 +17,7 @@ function listTests(driver: Driver): void {
     equal(revision, await store.currentRevision());
   });
 
-  storeTest(driver, "a list holds the keys of its prefix and no others, in the order of their bytes", async (store) => {
+  storeTest(driver, "a list contains exactly the keys of its prefix, in bytewise order", async (store) => {
     const names = ["a", "B", "a/b", "a0", "ab", "a-b", "é", "\uffee", "😀", "~", "a b"];
     for (const name of names) await committed(store, put(PODS + name, name));
     await committed(store, put("/podsx/a", "other"));
@@ -45,7 +45,7 @@ function listTests(driver: Driver): void {
       for (let page = await store.list(PODS, { limit }); ; page = await nextPage(store, page, limit)) {
         pages.push(page);
         await committed(store, put(`${PODS}p${pages.length}`, "new"), put("/services/specs/s", "other"));
-        await committed(store, del(`${PODS}p9`)).catch(() => undefined); // Gone after the first page.
+        await committed(store, del(`${PODS}p9`)).catch(() => undefined); // Deleted after the first page.
         await committed(store, put(`${PODS}p0${pages.length}`, "between"));
         if (page.remaining === 0) break;
       }
@@ -62,7 +62,7 @@ function listTests(driver: Driver): void {
     });
   }
 
-  storeTest(driver, "a list that starts after a key leaves it out, whether it is there or not", async (store) => {
+  storeTest(driver, "a list that starts after a key excludes it, whether it exists or not", async (store) => {
     for (const name of ["a", "b", "c"]) await committed(store, put(PODS + name, name));
     const names = async (startAfter: string) =>
       (await store.list(PODS, { startAfter: PODS + startAfter })).entries.map(({ key }) => key.slice(PODS.length));
@@ -81,7 +81,7 @@ function listTests(driver: Driver): void {
 }
 
 function pastTests(driver: Driver): void {
-  storeTest(driver, "every kept revision can be read again, with the keys deleted since", async (store) => {
+  storeTest(driver, "every kept revision is readable, with the keys deleted since", async (store) => {
     const states = new Map<number, (string | undefined)[]>();
     const remember = async (revision: number) => states.set(revision, (await store.list(PODS)).entries.map(show));
     await remember(await committed(store, put(`${PODS}a`, "1")));
@@ -98,7 +98,7 @@ function pastTests(driver: Driver): void {
     }
   });
 
-  storeTest(driver, "a revision that has not been reached is refused, not waited for", async (store) => {
+  storeTest(driver, "a future revision is rejected, not waited for", async (store) => {
     const revision = (await committed(store, put(`${PODS}a`, "1"))) + 1_000;
     await rejects(store.get(`${PODS}a`, { revision }), { reason: "FutureRevision" });
     await rejects(store.list(PODS, { revision }), { reason: "FutureRevision" });
@@ -113,7 +113,7 @@ function pastTests(driver: Driver): void {
 }
 
 function compactionTests(driver: Driver): void {
-  storeTest(driver, "after compaction older reads are refused, reads at and after it go on", async (store) => {
+  storeTest(driver, "after compaction older reads are rejected, reads at and after it still work", async (store) => {
     const first = await committed(store, put(`${PODS}a`, "1"));
     await committed(store, put(`${PODS}b`, "1"));
     const kept = await committed(store, put(`${PODS}a`, "2"));
@@ -128,7 +128,7 @@ function compactionTests(driver: Driver): void {
     equal((await store.statistics()).compactedRevision, kept);
   });
 
-  storeTest(driver, "compacting again, further and at the same revision, is harmless; beyond the newest it is refused", async (store) => {
+  storeTest(driver, "compacting further and at the same revision is harmless; beyond the newest it is rejected", async (store) => {
     for (let index = 0; index < 20; index++) await committed(store, put(`${PODS}p${index % 3}`, String(index)));
     const newest = await committed(store, del(`${PODS}p0`));
     const state = (await store.list(PODS)).entries.map(show);

@@ -1,4 +1,4 @@
-/** What is written over the contract and must work on every driver: expiry, the policy of compaction, snapshots, transformers. */
+/** Services over the contract that must work on every driver: expiry, compaction policy, snapshots, transformers. */
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { silentLogger } from "../../base/logger.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
@@ -54,7 +54,7 @@ function expiryTests(driver: Driver): void {
     await expiry.stop();
   });
 
-  storeTest(driver, "a key that is written again lives as long as its last writer said, or for ever", async (store) => {
+  storeTest(driver, "a rewritten key expires as its last write says, or never", async (store) => {
     const clock = virtualClock({ startMs: 1_000_000 });
     for (const name of ["longer", "forever", "gone", "marker"]) {
       await committed(store, { type: "put", key: EVENTS + name, value: text("1"), expiresAtMs: name === "marker" ? 1_005_000 : 1_001_000 });
@@ -74,7 +74,7 @@ function expiryTests(driver: Driver): void {
     await expiry.stop();
   });
 
-  storeTest(driver, "a key that is written while the expiry looks or rests is not overlooked", async (store) => {
+  storeTest(driver, "a key written during or between expiry passes is not missed", async (store) => {
     const clock = virtualClock({ startMs: 1_000_000 });
     const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
     for (let moment = 0; moment < 5; moment++) {
@@ -87,7 +87,7 @@ function expiryTests(driver: Driver): void {
     await expiry.stop();
   });
 
-  storeTest(driver, "a key as long as allowed expires like any other, and holds up no other", async (store) => {
+  storeTest(driver, "a key of the maximum length expires like any other, and delays no other", async (store) => {
     const clock = virtualClock({ startMs: 1_000_000 });
     for (const name of ["a", "n".repeat(KEY_BYTES_MAX - EVENTS.length), "z"]) {
       await committed(store, { type: "put", key: EVENTS + name, value: text("1"), expiresAtMs: 1_001_000 });
@@ -98,7 +98,7 @@ function expiryTests(driver: Driver): void {
     await expiry.stop();
   });
 
-  storeTest(driver, "a record that is due before the awaited one wakes the expiry", async (store) => {
+  storeTest(driver, "an earlier record wakes the expiry loop", async (store) => {
     const clock = virtualClock({ startMs: 1_000_000 });
     await committed(store, { type: "put", key: `${EVENTS}far`, value: text("1"), expiresAtMs: 9_000_000 });
     const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
@@ -126,7 +126,7 @@ function policyTests(driver: Driver): void {
     equal(await store.currentRevision(), second?.revision);
   });
 
-  storeTest(driver, "history is compacted to the revision of an interval ago", async (store) => {
+  storeTest(driver, "history is compacted to the revision one interval ago", async (store) => {
     const revisions: number[] = [];
     let turn = await compactByAge(store, undefined, 3);
     for (let index = 0; index < 6; index++) {
@@ -138,7 +138,7 @@ function policyTests(driver: Driver): void {
     equal((await store.get(COMPACTION_KEY))?.revision, turn?.revision);
   });
 
-  storeTest(driver, "of two that want to compact, one does in each turn", async (store) => {
+  storeTest(driver, "of two compactors one compacts in each round", async (store) => {
     const [a, b] = await Promise.all([compactByAge(store, undefined, 1), compactByAge(store, undefined, 1)]);
     deepEqual(a, b, "both know the revision of the one that wrote");
     await committed(store, put(`${PODS}a`, "1"));
@@ -148,7 +148,7 @@ function policyTests(driver: Driver): void {
     equal(await store.currentRevision(), c?.revision, "the loser wrote nothing");
   });
 
-  storeTest(driver, "no more than so many revisions are kept", async (store) => {
+  storeTest(driver, "the number of kept revisions is limited", async (store) => {
     for (let index = 0; index < 30; index++) await committed(store, put(`${PODS}a`, String(index)));
     await compactByCount(store, 10);
     const { revision, compactedRevision } = await store.statistics();
@@ -159,7 +159,7 @@ function policyTests(driver: Driver): void {
 }
 
 function snapshotTests(driver: Driver): void {
-  storeTest(driver, "a snapshot holds the state of one revision, whatever is written meanwhile, and reads back", async (store) => {
+  storeTest(driver, "a snapshot is consistent, whatever is written meanwhile, and round-trips", async (store) => {
     for (let index = 0; index < 1_200; index += 100) {
       await Promise.all(Array.from({ length: 100 }, (_, offset) => committed(store, put(`${PODS}p${index + offset}`, "x".repeat(index)))));
     }
@@ -178,7 +178,7 @@ function snapshotTests(driver: Driver): void {
     deepEqual(read, entries.map(show));
   });
 
-  storeTest(driver, "the hash of a revision stays the same, and another state has another", async (store) => {
+  storeTest(driver, "the hash of a revision is stable, and differs for another state", async (store) => {
     const revision = await committed(store, put(`${PODS}a`, "1"));
     const before = await hashState(store, sha256());
     await committed(store, put(`${PODS}a`, "2"));
@@ -188,7 +188,7 @@ function snapshotTests(driver: Driver): void {
     deepEqual({ revision: before.revision, keys: before.keys }, { revision, keys: 1 });
   });
 
-  storeTest(driver, "a snapshot that was cut off, or changed in any byte, is refused", async (store) => {
+  storeTest(driver, "a truncated or modified snapshot is rejected", async (store) => {
     await committed(store, put(`${PODS}a`, "one"));
     await committed(store, put(`${PODS}b`, "two"));
     const whole = await snapshotBytes(store);
@@ -208,7 +208,7 @@ function snapshotTests(driver: Driver): void {
 }
 
 function transformTests(driver: Driver): void {
-  storeTest(driver, "a transformer is between writers and what is kept, on every way in and out", async (plain) => {
+  storeTest(driver, "a transformer is applied on every read and write path", async (plain) => {
     const store = transformStore(plain, mirror);
     const seen = new Seen(store, PODS, await store.currentRevision());
     const first = await committed(store, put(`${PODS}a`, "abc"));
@@ -226,7 +226,7 @@ function transformTests(driver: Driver): void {
     equal(show(refused.failed[0]?.found), `${PODS}b=ghi@${third + 1}`);
   });
 
-  storeTest(driver, "a stored value under another key than it was made for is refused", async (plain) => {
+  storeTest(driver, "a stored value moved to another key is rejected", async (plain) => {
     const store = transformStore(plain, mirror);
     await committed(store, put(`${PODS}a`, "abc"));
     const stolen = (await plain.get(`${PODS}a`))?.value ?? text("");
@@ -237,7 +237,7 @@ function transformTests(driver: Driver): void {
   });
 }
 
-/** Turns a value round and puts its key behind it. */
+/** Reverses a value and appends its key. */
 const mirror: ValueTransformer = {
   overheadBytesMax: 1_024,
   toStorage: (bytes, key) => Buffer.concat([Buffer.from(bytes).reverse(), Buffer.from(key)]),
@@ -248,7 +248,7 @@ const mirror: ValueTransformer = {
   },
 };
 
-/** The same store, whose IO is declared to `clock`: virtual time stands still while it is under way. */
+/** The same store, whose IO is declared to `clock`: virtual time stands still while it is pending. */
 function declared(store: Store, clock: VirtualClock): Store {
   return {
     ...transformStore(store, { overheadBytesMax: 0, toStorage: (bytes) => bytes, fromStorage: (bytes) => bytes }),
@@ -258,7 +258,7 @@ function declared(store: Store, clock: VirtualClock): Store {
   };
 }
 
-/** Moves virtual time on, a second at a time, until `condition` holds. */
+/** Advances virtual time, a second at a time, until `condition` holds. */
 async function advanceUntil(clock: VirtualClock, condition: () => Promise<boolean>): Promise<void> {
   for (let step = 0; step < 2_000; step++) {
     if (await condition()) return;

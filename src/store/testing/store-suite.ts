@@ -1,6 +1,6 @@
 /**
- * What every store driver must do. A driver's own test file is a call of `storeSuite`, of the suites of the capabilities it
- * has, and tests of what is its alone.
+ * What every store driver must do. A driver's own test file calls `storeSuite`, the suites of its capabilities, and adds tests of what is
+ * specific to it.
  */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ export function storeSuite(driver: Driver): void {
   randomSuite(driver);
 }
 
-/** Of drivers whose commits a listener sees before they are answered: those that own their data. */
+/** For drivers whose listeners see commits before they are acknowledged: those that own their data. */
 export function ownedSuite(driver: Driver): void {
   storeTest(driver, "commits that are made together happen in the order of the calls, and each sees those before it", async (store) => {
     const start = await store.currentRevision();
@@ -47,7 +47,7 @@ export function ownedSuite(driver: Driver): void {
 }
 
 export function forkableSuite(driver: Driver<ForkableStore>): void {
-  test(`${driver.name}: a fork has the same state and history, and then goes its own way`, async () => {
+  test(`${driver.name}: a fork has the same state and history, and is then independent`, async () => {
     const { store } = await driver.open();
     const first = await committed(store, put(`${PODS}a`, "1"));
     const second = await committed(store, put(`${PODS}a`, "2"));
@@ -65,7 +65,7 @@ export function forkableSuite(driver: Driver<ForkableStore>): void {
     await Promise.all([store.close(), fork.close()]);
   });
 
-  test(`${driver.name}: compacting a fork takes nothing from the original, nor the other way round`, async () => {
+  test(`${driver.name}: compacting a fork does not affect the original, nor vice versa`, async () => {
     const { store } = await driver.open();
     const first = await committed(store, put(`${PODS}a`, "1"));
     await committed(store, put(`${PODS}b`, "1"));
@@ -89,7 +89,7 @@ export function restorableSuite(driver: Driver<RestorableStore>): void {
     return store;
   };
 
-  test(`${driver.name}: a restored store has the state of the snapshot, its revisions and its hash, and goes on from there`, async () => {
+  test(`${driver.name}: a restored store has the snapshot's state, revisions and hash, and continues from there`, async () => {
     const { store: source } = await driver.open();
     await committed(source, put(`${PODS}gone`, "1"));
     for (let index = 0; index < 50; index++) await committed(source, put(`${PODS}p${index}`, String(index)));
@@ -108,7 +108,7 @@ export function restorableSuite(driver: Driver<RestorableStore>): void {
     await Promise.all([source.close(), store.close()]);
   });
 
-  test(`${driver.name}: a store that was written to is not restored over`, async () => {
+  test(`${driver.name}: a store that was written to rejects a restore`, async () => {
     const { store: source } = await driver.open();
     await committed(source, put(`${PODS}a`, "1"));
     const snapshot = await readSnapshot(inPieces(await snapshotBytes(source), 4_096), sha256());
@@ -116,7 +116,7 @@ export function restorableSuite(driver: Driver<RestorableStore>): void {
     await source.close();
   });
 
-  test(`${driver.name}: while a store is restored nothing else is written, and open watches are told to look again`, async () => {
+  test(`${driver.name}: during a restore nothing else is written, and open watches end as compacted`, async () => {
     const { store, close } = await driver.open();
     const watch = new Seen(store, PODS, await store.currentRevision());
     const refusals: string[] = [];
@@ -162,7 +162,7 @@ export function restorableSuite(driver: Driver<RestorableStore>): void {
     }
   });
 
-  test(`${driver.name}: closing stops a restore, which is told so`, async () => {
+  test(`${driver.name}: closing cancels a restore, which rejects`, async () => {
     const { store, close } = await driver.open();
     async function* entries(): AsyncGenerator<Entry> {
       for (let index = 0; ; index++) {

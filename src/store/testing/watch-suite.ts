@@ -1,4 +1,4 @@
-/** Watches: every change once, in order, with what was before; from any kept revision; and all the ways a watch ends. */
+/** Watches: every change once, in order, with its previous value; from any kept revision; and all the ways a watch ends. */
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { WATCH_BACKLOG_MAX, type Change, type Store } from "../store.ts";
 import { lazyValue } from "../value.ts";
@@ -13,7 +13,7 @@ export function watchSuite(driver: Driver): void {
 }
 
 function orderTests(driver: Driver): void {
-  storeTest(driver, "a watch shows creation, change and deletion, each with what was before", async (store) => {
+  storeTest(driver, "a watch delivers creation, change and deletion, each with its previous value", async (store) => {
     const seen = new Seen(store, PODS, await store.currentRevision());
 
     const first = await committed(store, put(`${PODS}a`, "1"));
@@ -45,7 +45,7 @@ function orderTests(driver: Driver): void {
     for (const [index, change] of seen.changes.entries()) equal(change.previous?.revision, index === 0 ? undefined : start + index);
   });
 
-  storeTest(driver, "a watch from any kept revision shows exactly what came after it", async (store) => {
+  storeTest(driver, "a watch from any kept revision delivers exactly the later changes", async (store) => {
     const start = await store.currentRevision();
     const whole = new Seen(store, PODS, start);
     for (let index = 0; index < 12; index++) {
@@ -63,7 +63,7 @@ function orderTests(driver: Driver): void {
     }
   });
 
-  storeTest(driver, "watches that start in the middle of writing lose nothing and double nothing", async (store) => {
+  storeTest(driver, "watches that start during writes lose and duplicate nothing", async (store) => {
     const start = await store.currentRevision();
     const total = 400;
     const all: Seen[] = [];
@@ -85,7 +85,7 @@ function orderTests(driver: Driver): void {
     }
   });
 
-  storeTest(driver, "a long history is replayed whole, while new changes come", async (store) => {
+  storeTest(driver, "a long history is replayed completely while new changes arrive", async (store) => {
     const start = await store.currentRevision();
     await Promise.all(Array.from({ length: 3_000 }, (_, index) => store.commit([put(`${PODS}p${index % 50}`, String(index))])));
     const seen = new Seen(store, PODS, start);
@@ -98,7 +98,7 @@ function orderTests(driver: Driver): void {
     );
   });
 
-  storeTest(driver, "a watch may begin at a revision that is yet to come", async (store) => {
+  storeTest(driver, "a watch may start at a future revision", async (store) => {
     const start = await store.currentRevision();
     const seen = new Seen(store, PODS, start + 2);
     for (let index = 0; index < 4; index++) await committed(store, put(`${PODS}a`, String(index)));
@@ -110,7 +110,7 @@ function orderTests(driver: Driver): void {
     );
   });
 
-  storeTest(driver, "a listener that commits sees its own change after the one it was told of, and so do the others", async (store) => {
+  storeTest(driver, "a listener that commits receives its own change after the current one, and so do the others", async (store) => {
     const start = await store.currentRevision();
     const orders: number[][] = [[], []];
     const echoes: Promise<number>[] = [];
@@ -144,7 +144,7 @@ function orderTests(driver: Driver): void {
 }
 
 function prefixTests(driver: Driver): void {
-  storeTest(driver, "a watch of a longer prefix sees that part alone; neighbours with a similar name are others", async (store) => {
+  storeTest(driver, "a watch of a longer prefix receives that part only, and no similarly named neighbours", async (store) => {
     const start = await store.currentRevision();
     const one = new Seen(store, `${PODS}default/`, start);
     const all = new Seen(store, PODS, start);
@@ -205,7 +205,7 @@ function endTests(driver: Driver): void {
     deepEqual(seen.lines, [`put ${PODS}b=1@${last}`]);
   });
 
-  storeTest(driver, "what was before a change is still told when it is older than the compacted revision", async (store) => {
+  storeTest(driver, "the previous value of a change is delivered even if it is older than the compacted revision", async (store) => {
     const old = await committed(store, put(`${PODS}a`, "old"));
     const between = await committed(store, put("/services/specs/s", "1"));
     const changed = await committed(store, put(`${PODS}a`, "new"));
@@ -216,7 +216,7 @@ function endTests(driver: Driver): void {
     deepEqual(seen.lines, [`put ${PODS}a=new@${changed} (was old@${old})`]);
   });
 
-  storeTest(driver, "a closed watch is told so once, and nothing after", async (store) => {
+  storeTest(driver, "a closed watch ends once, and receives nothing after", async (store) => {
     const seen = new Seen(store, PODS, await store.currentRevision());
     const other = new Seen(store, PODS, await store.currentRevision());
     await committed(store, put(`${PODS}a`, "1"));
@@ -230,7 +230,7 @@ function endTests(driver: Driver): void {
     deepEqual([seen.ends, seen.changes.length, seen.progress], [[{ reason: "closed" }], 1, []]);
   });
 
-  storeTest(driver, "closing the store ends its watches as closed, refuses what comes after, and may be done twice", async (store) => {
+  storeTest(driver, "closing the store ends its watches as closed, rejects later calls, and is idempotent", async (store) => {
     const seen = new Seen(store, PODS, await store.currentRevision());
     await store.close();
     await store.close();
@@ -271,7 +271,7 @@ function endTests(driver: Driver): void {
     deepEqual(healthy.ends, []);
   });
 
-  storeTest(driver, "a listener that is busy while more changes come than may wait is closed as slow, not before", async (store) => {
+  storeTest(driver, "a busy listener is closed as slow when its backlog exceeds the limit, not before", async (store) => {
     const start = await store.currentRevision();
     const slow = new BusyListener(store, start);
     const keeping = new Seen(store, PODS, start);
@@ -290,7 +290,7 @@ function endTests(driver: Driver): void {
     slow.release();
   });
 
-  storeTest(driver, "a listener that was busy gets what waited, in order, once it is done", async (store) => {
+  storeTest(driver, "a listener that was busy receives its backlog, in order", async (store) => {
     const start = await store.currentRevision();
     const busy = new BusyListener(store, start);
     await committed(store, put(`${PODS}a`, "0"));
@@ -307,8 +307,8 @@ function endTests(driver: Driver): void {
 }
 
 function progressTests(driver: Driver): void {
-  storeTest(driver, "a progress note comes without events, and never before the changes it covers", async (store) => {
-    if (!store.capabilities.progress) return; // Such a driver promises nothing; `capabilities` says so to its users.
+  storeTest(driver, "progress is notified without events, and never before the changes it covers", async (store) => {
+    if (!store.capabilities.progress) return; // Such a driver guarantees nothing; `capabilities` says so to its users.
     const seen = new Seen(store, PODS, await store.currentRevision());
     const covered: number[] = [];
     for (let round = 0; round < 10; round++) {
@@ -325,7 +325,7 @@ function progressTests(driver: Driver): void {
 }
 
 function memoTests(driver: Driver): void {
-  storeTest(driver, "a watch hands back the memo of what this process wrote, with equal bytes", async (store) => {
+  storeTest(driver, "a watch returns the memo of this process's writes, with equal bytes", async (store) => {
     const memo = Object.freeze({ kind: "Pod" });
     const seen = new Seen(store, PODS, await store.currentRevision());
     const bytes = new TextEncoder().encode('{"kind":"Pod"}');

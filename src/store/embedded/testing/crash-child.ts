@@ -1,7 +1,7 @@
 /**
- * The victim of the crash test: opens the store in the directory of its first argument and commits until it is killed. On
- * standard output it writes, at once and without a buffer of its own, what was acknowledged (`ack`) and what a watcher saw
- * (`seen`): `<word> <revision> <key> <id>`. A value is its id, filling, and its id again, so that a torn one is seen.
+ * The victim of the crash test: opens the store in the directory of its first argument and commits until it is killed. To standard output
+ * it writes, unbuffered, what was acknowledged (`ack`) and what a watcher saw (`seen`): `<word> <revision> <key> <id>`. A value is its id,
+ * filling, and its id again, so that a torn one is detected.
  */
 import { writeSync } from "node:fs";
 import { silentLogger } from "../../../base/logger.ts";
@@ -13,7 +13,7 @@ import { openEmbeddedStore } from "../embedded-store.ts";
 
 const WRITERS = 8;
 const KEYS = 40;
-/** Often, so that most lives see compaction and cleaning, and the history of a thousand lives stays short. */
+/** Often, so that most runs include compaction and cleaning, and the history of a thousand runs stays short. */
 const COMMITS_PER_COMPACTION = 15;
 
 const REVISIONS_KEPT = 200;
@@ -46,7 +46,7 @@ async function writeForEver(target: Store, writer: number): Promise<never> {
   }
 }
 
-/** A put, a deletion (refused if there is nothing), or two puts that belong together. */
+/** A put, a deletion (rejected if the key does not exist), or two puts in one commit. */
 function draw(id: string): Operation[] {
   const name = `p${random.below(KEYS)}`;
   const value = bytesValue(new TextEncoder().encode(`${id} ${"x".repeat(random.below(3_000))} ${id}`));

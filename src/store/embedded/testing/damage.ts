@@ -1,4 +1,4 @@
-/** What can happen to lmdb's file, drawn from a seed. Each damage changes the bytes it is given, and returns those that are left. */
+/** Random damage to lmdb's file, from a seed. Each kind changes the given bytes and returns the result. */
 import { pick, type Random } from "../../../base/random.ts";
 import {
   BRANCH_PAGE,
@@ -16,11 +16,11 @@ import {
 export interface Damage {
   readonly name: string;
   readonly to: (file: PageFile, random: Random) => Uint8Array;
-  /** Everything from some place on is gone. */
+  /** Truncation. */
   readonly ends?: true;
 }
 
-/** The least that a disk writes. */
+/** The smallest unit that a disk writes. */
 const SECTOR_BYTES = 512;
 
 export const DAMAGES: readonly Damage[] = [
@@ -51,7 +51,7 @@ export const DAMAGES: readonly Damage[] = [
   },
 ];
 
-/** The bytes of a data file, and where to find things in it: all places are from the beginning of the file. */
+/** The bytes of a data file with their landmarks: all offsets are from the beginning of the file. */
 export class PageFile {
   readonly bytes: Uint8Array;
   readonly view: DataView;

@@ -1,6 +1,6 @@
 /**
- * Opens the store in the directory of its first argument and says on standard output `open`, or `refused <reason> <message>`.
- * Then commits each line of standard input, which is a key, and says `committed <key>`; at its end closes the store.
+ * Opens the store in the directory of its first argument and prints `open`, or `refused <reason> <message>`. Then commits each line of
+ * standard input, which is a key, and prints `committed <key>`; closes the store at the end of input.
  */
 import { createInterface } from "node:readline";
 import { silentLogger } from "../../../base/logger.ts";

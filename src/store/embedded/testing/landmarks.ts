@@ -1,4 +1,4 @@
-/** Where in a healthy data file the things stand that a test wants to damage. All places are from the beginning of the file. */
+/** Offsets in a healthy data file of the structures that a test wants to damage, from the beginning of the file. */
 import { assert } from "../../../base/assert.ts";
 import {
   NODE_HEAD_BYTES,

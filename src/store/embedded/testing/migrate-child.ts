@@ -1,7 +1,7 @@
 /**
- * Opens the store in the directory of its first argument, and kills itself with SIGKILL before the file operation whose
- * number is its second argument. Every system call of node:fs/promises that changes something counts as one, and every
- * transaction of the new file. Ends well if there are fewer.
+ * Opens the store in the directory of its first argument, and kills itself with SIGKILL before the file operation whose number is its
+ * second argument. Every modifying call of node:fs/promises counts as one, and every transaction of the new file. Exits successfully if
+ * there are fewer.
  */
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

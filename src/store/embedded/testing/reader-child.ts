@@ -1,6 +1,6 @@
 /**
- * Opens the store in the directory of its first argument, reads everything, writes something, closes it, and says on standard
- * output what it found: `Damaged <why>`, or `whole <description>`. Whatever was done to the files, it must come to that.
+ * Opens the store in the directory of its first argument, reads everything, writes something, closes it, and prints the result: `Damaged
+ * <why>`, or `whole <description>`. It must get there whatever was done to the files.
  */
 import { silentLogger } from "../../../base/logger.ts";
 import { realClock } from "../../../host/real-clock.ts";
@@ -9,7 +9,7 @@ import { bytesValue } from "../../value.ts";
 import { openEmbeddedStore } from "../embedded-store.ts";
 import { describe } from "./store-life.ts";
 
-/** Enough for a new run of pages and a new leaf, so that the free pages are looked for. */
+/** Enough for a new run of pages and a new leaf, so that the free list is used. */
 const WRITTEN_BYTES = [100, 30_000] as const;
 
 try {

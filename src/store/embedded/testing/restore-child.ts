@@ -1,4 +1,4 @@
-/** The victim of the test of interrupted restores: restores entries without end into its directory until it is killed. */
+/** The victim of the test of interrupted restores: restores entries endlessly into its directory until it is killed. */
 import { writeSync } from "node:fs";
 import { silentLogger } from "../../../base/logger.ts";
 import { realClock } from "../../../host/real-clock.ts";

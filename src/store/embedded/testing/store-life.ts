@@ -1,6 +1,6 @@
 /**
- * Lives for stores to have lived before a test looks at their files: bursts of puts, deletions and compactions drawn from a
- * seed, with values of such lengths that every kind of page comes into use. And a description of all that a store holds.
+ * Random histories of stores, from a seed: bursts of puts, deletions and compactions, with value lengths that use every kind of page; and a
+ * description of a store's whole content.
  */
 import { pick, type Random } from "../../../base/random.ts";
 import { sha256 } from "../../../host/crypto/hash.ts";
@@ -14,10 +14,10 @@ export interface Life {
   valueBytes(random: Random): number;
 }
 
-/** The size of lmdb's pages where it matters for drawing lengths around it; right on most machines. */
+/** lmdb's page size, for drawing lengths around it; correct on most machines. */
 const PAGE_BYTES = 4_096;
 
-/** What a record adds to its value, about; and how far around an edge lengths are drawn. */
+/** Overhead of a record, approximately; and the range around a boundary from which lengths are drawn. */
 const RECORD_BYTES = 60;
 
 export const LIVES: readonly Life[] = [
@@ -43,7 +43,7 @@ export const LIVES: readonly Life[] = [
   },
 ];
 
-/** One step of a life: up to a hundred commits that arrive together, or a compaction. */
+/** One step: up to a hundred concurrent commits, or a compaction. */
 export async function step(store: Store, life: Life, random: Random): Promise<void> {
   const kind = random.below(10);
   if (kind < 2) return compactSome(store, random);
@@ -73,7 +73,7 @@ function keyOf({ keyBytesMax }: Life, number: number): string {
   return name.padEnd(name.length + ((number * 7_919) % (keyBytesMax - name.length)), "x");
 }
 
-/** All entries, as they are now and as they were at the oldest revision that can be read, in a few letters. */
+/** All entries, now and at the oldest readable revision, in short form. */
 export async function describe(store: Store): Promise<string> {
   const { compactedRevision } = await store.statistics();
   const hash = sha256();

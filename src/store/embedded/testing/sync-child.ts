@@ -1,7 +1,6 @@
 /**
- * Commits to the store in the directory of its first argument, one after the other, as many times as its second argument says.
- * After each acknowledgement it writes `ack <number>` to standard output, at once, so that a trace of its system calls shows
- * what had happened by then.
+ * Commits to the store in the directory of its first argument, sequentially, as many times as its second argument says. After each
+ * acknowledgement it writes `ack <number>` to standard output, unbuffered, so that a trace of its system calls shows the order.
  */
 import { writeSync } from "node:fs";
 import { silentLogger } from "../../../base/logger.ts";

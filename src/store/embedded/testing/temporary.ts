@@ -1,4 +1,4 @@
-/** Embedded stores in directories that are gone after the test. */
+/** Embedded stores in directories that are removed after the test. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What the tests of the etcd driver share: a real etcd and stores on it, all gone when the test is over. */
+/** Shared by the tests of the etcd driver: a real etcd and stores on it, all removed when the test is over. */
 import type { TestContext } from "node:test";
 import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
@@ -19,8 +19,8 @@ export async function etcd(context: TestContext, options: EtcdServerOptions = {}
 }
 
 /**
- * For tests that are not about members which are slow: a disk that is busy for seconds must not make the store send a commit again, after
- * which it may be that nobody can say what became of the first.
+ * For tests that are not about slow members: a disk that is busy for seconds must not make the store retry a commit, after which the
+ * outcome of the first may be unknown.
  */
 export const PATIENT: Pick<EtcdStoreOptions, "timeouts"> = {
   timeouts: {
@@ -33,14 +33,14 @@ export const PATIENT: Pick<EtcdStoreOptions, "timeouts"> = {
   },
 };
 
-/** On it whoever is waited for answers in time, however long a busy machine takes for it. Nothing must be tried again after a pause. */
+/** A clock on which awaited responses come in time, however busy the machine is. Nothing may rely on a retry after a delay. */
 export const endlessWaits: Clock = { ...realClock, sleep: (_durationMs, signal) => realClock.sleep(Infinity, signal) };
 
 export function openStore(endpoints: readonly string[], options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
   return openEtcdStore({ endpoints, clock: realClock, random: seededRandom(testSeed()), log: silentLogger, ...options });
 }
 
-/** A store that is closed before the etcd under it goes. */
+/** A store that is closed before its etcd stops. */
 export async function storeOn(context: TestContext, endpoints: readonly string[], options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
   const store = await openStore(endpoints, options);
   context.after(() => store.close());
@@ -53,7 +53,7 @@ export async function proxyOf(context: TestContext, port: number): Promise<TcpPr
   return Object.assign(proxy, { url: `http://127.0.0.1:${proxy.port}` });
 }
 
-/** Writers, each of one key, that go on through every fault and remember what was acknowledged to them. */
+/** Writers, each of one key, that continue through every fault and record what was acknowledged. */
 export class Writers {
   readonly #store: Store;
   /** `key=content` by revision. */
@@ -72,12 +72,12 @@ export class Writers {
     return this.#uncertain;
   }
 
-  /** Every writer tries `writes` times; each write needs the one before it, as Kubernetes' do. */
+  /** Every writer tries `writes` times; each write depends on the one before it, as Kubernetes' do. */
   async write(options: { writers: number; writes: number; onAcknowledged?: (total: number) => unknown }): Promise<void> {
     await Promise.all(Array.from({ length: options.writers }, (_, writer) => this.#writeKey(`${PODS}writer${writer}`, options)));
   }
 
-  /** What was acknowledged and is not among `changes` at its revision. */
+  /** Acknowledged writes that are missing from `changes` at their revision. */
   missingFrom(changes: readonly Change[]): readonly string[] {
     const shown = new Map(changes.map((change) => [change.revision, change.type === "put" ? `${change.key}=${textOf(change.value)}` : ""]));
     return [...this.#acknowledged]

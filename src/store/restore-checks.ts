@@ -1,16 +1,16 @@
-/** What every driver that can be restored refuses while it is, and of what it is given. */
+/** Checks shared by all restorable drivers: what is rejected during a restore, and which entries. */
 import type { Entry } from "./store.ts";
 import { checkKey } from "./key.ts";
 import { StoreError } from "./store-error.ts";
 
-export function notNew(revision: number): StoreError {
+export function notEmptyError(revision: number): StoreError {
   return new StoreError(
     "Invalid",
     `Cannot restore: the store has been written to and is at revision ${revision}; restore into an empty one`,
   );
 }
 
-export function beingRestored(action: string): StoreError {
+export function restoringError(action: string): StoreError {
   return new StoreError("Invalid", `Cannot ${action}: the store is being restored; wait until that is done`);
 }
 

@@ -1,7 +1,6 @@
 /**
- * What is known of how far the history has been compacted. etcd does not tell when it is asked; it tells those whose watch
- * begins too early. So this is the highest revision that this process compacted to or was told of, and, when a read is
- * refused, what a short watch from the same revision is told.
+ * The known compacted revision. etcd does not report it on request, only to watches that start too early. So this is the highest revision
+ * that this process compacted to or received, and, when a read is rejected, what a short watch from the same revision reports.
  */
 import type { Clock } from "../../base/clock.ts";
 import { decode, encode } from "../../base/protobuf/messages.ts";
@@ -10,10 +9,10 @@ import { WATCH } from "./etcd-messages.ts";
 import type { EtcdEndpoint } from "./etcd-endpoint.ts";
 import type { KeySpace } from "./key-space.ts";
 
-/** How long etcd may take to refuse the short watch; it looks every 100 ms. */
+/** Timeout for etcd to cancel the short watch; it checks every 100 ms. */
 const ASK_TIMEOUT_MS = 2_000;
 
-export class CompactionMemory {
+export class CompactedRevision {
   readonly #cluster: EtcdCluster;
   readonly #keys: KeySpace;
   readonly #clock: Clock;
@@ -25,7 +24,7 @@ export class CompactionMemory {
     this.#clock = options.clock;
   }
 
-  /** 0 if nothing is known. The truth may be higher. */
+  /** 0 if nothing is known. The actual one may be higher. */
   get revision(): number {
     return this.#revision;
   }
@@ -34,7 +33,7 @@ export class CompactionMemory {
     this.#revision = Math.max(this.#revision, revision);
   }
 
-  /** After etcd refused to read at `wanted`: the oldest revision that can be read, or the next after `wanted` if it does not say. */
+  /** After etcd rejected a read at `wanted`: the oldest readable revision, or the next after `wanted` if etcd does not report it. */
   async ask(wanted: number): Promise<number> {
     if (this.#revision <= wanted) {
       const attempt = await this.#cluster.attempt(ASK_TIMEOUT_MS, (endpoint) => this.#watchFrom(endpoint, wanted));
@@ -43,7 +42,7 @@ export class CompactionMemory {
     return this.#revision;
   }
 
-  /** What etcd tells a watch that begins at `wanted`; 0 if it takes it after all, or says nothing in time. */
+  /** What etcd reports to a watch from `wanted`; 0 if it accepts it after all, or does not respond in time. */
   #watchFrom(endpoint: EtcdEndpoint, wanted: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const over = new AbortController();
@@ -59,7 +58,7 @@ export class CompactionMemory {
         },
         ended: (error) => end(() => reject(error ?? new Error("The watch was ended"))),
       });
-      // The name of no key, so that there is nothing to show.
+      // Not a valid key, so that there is nothing to deliver.
       stream.send(encode(WATCH.request, { create: { key: this.#keys.encode("/"), startRevision: wanted } }));
       this.#clock.sleep(ASK_TIMEOUT_MS, over.signal).then(
         () => end(() => resolve(0)),

@@ -1,8 +1,8 @@
 /**
- * One look at something for all who ask for it at the same time. What is answered was never seen before it was asked for:
- * a look that is under way may already have been taken, so whoever comes meanwhile waits for the next one, together.
+ * Coalesces concurrent reads. The result is never older than the call: a read in flight may already have been executed, so that callers
+ * meanwhile share the next one.
  */
-export class SharedLook<T> {
+export class CoalescedRead<T> {
   readonly #look: () => Promise<T>;
   #underWay: Promise<unknown> | undefined;
   #next: Promise<T> | undefined;
@@ -21,7 +21,7 @@ export class SharedLook<T> {
   #begin(): Promise<T> {
     this.#next = undefined;
     const look = this.#look();
-    // However it ends, those who wait for the next look get theirs.
+    // However it ends, callers that wait for the next read get theirs.
     const over = look.then(ignore, ignore);
     this.#underWay = over;
     void over.then(() => {

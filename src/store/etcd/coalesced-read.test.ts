@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { deepEqual, equal, rejects } from "node:assert/strict";
-import { SharedLook } from "./shared-look.ts";
+import { CoalescedRead } from "./coalesced-read.ts";
 
 interface Look {
   readonly number: number;
@@ -8,18 +8,18 @@ interface Look {
   fail(error: Error): void;
 }
 
-/** Looks that end when the test says so, each with its own number as what it saw. */
+/** Reads that end when the test says so, each with its own number as result. */
 class ManualLooks {
   #begun = 0;
   readonly #waiting: ((look: Look) => void)[] = [];
   readonly #ready: Look[] = [];
-  readonly shared = new SharedLook(() => this.#look());
+  readonly shared = new CoalescedRead(() => this.#look());
 
   get begun(): number {
     return this.#begun;
   }
 
-  /** The next look that begins, or has begun and was not asked for yet. */
+  /** The next read that begins, or has begun and was not requested yet. */
   async next(): Promise<Look> {
     return this.#ready.shift() ?? new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -35,7 +35,7 @@ class ManualLooks {
   }
 }
 
-test("who asks while a look is under way does not get that one; all who ask meanwhile share the next", async () => {
+test("a caller during a read does not share it; all callers meanwhile share the next", async () => {
   const looks = new ManualLooks();
   const first = looks.shared.ask();
   const firstLook = await looks.next();
@@ -54,7 +54,7 @@ test("who asks while a look is under way does not get that one; all who ask mean
   equal(looks.begun, 3);
 });
 
-test("who asks when no look is under way starts one at once", async () => {
+test("a caller without a read in flight starts one at once", async () => {
   const looks = new ManualLooks();
   for (const number of [1, 2, 3]) {
     const asked = looks.shared.ask();
@@ -65,7 +65,7 @@ test("who asks when no look is under way starts one at once", async () => {
   }
 });
 
-test("a look that fails fails for those who shared it, and for nobody else", async () => {
+test("a failing read fails for the callers that shared it only", async () => {
   const looks = new ManualLooks();
   const first = looks.shared.ask();
   const meanwhile = [looks.shared.ask(), looks.shared.ask()];
