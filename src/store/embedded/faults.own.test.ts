@@ -106,36 +106,33 @@ test("deleting and compacting frees space on a full disk", { ...needs("tmpfs") }
   }),
 );
 
-test(
-  "a disk that others fill to the last byte rejects everything while it is full, before lmdb meets it",
-  { ...needs("tmpfs") },
-  () =>
-    onTmpfs("64m", async (directory) => {
-      const store = await openIn(join(directory, "data"));
-      const { keys } = await fill(store);
-      for (const key of keys.slice(0, 100)) await committed(store, del(key));
-      const others = await open(join(directory, "others"), "w");
-      await rejects(others.writeFile(new Uint8Array(64 * 1_048_576)), { code: "ENOSPC" });
-      await others.close();
+test("a disk that others fill to the last byte rejects everything while it is full, before lmdb meets it", { ...needs("tmpfs") }, () =>
+  onTmpfs("64m", async (directory) => {
+    const store = await openIn(join(directory, "data"));
+    const { keys } = await fill(store);
+    for (const key of keys.slice(0, 100)) await committed(store, del(key));
+    const others = await open(join(directory, "others"), "w");
+    await rejects(others.writeFile(new Uint8Array(64 * 1_048_576)), { code: "ENOSPC" });
+    await others.close();
 
-      for (let round = 0; round < 300; round++) {
-        const refused = await Promise.allSettled([
-          store.commit([put(`${PODS}small`, "1")]),
-          store.commit([{ type: "put", key: `${PODS}large`, value: FILLING }]),
-          store.commit([del(keys.at(-1) as string)]),
-        ]);
-        for (const each of refused) {
-          ok(each.status === "rejected" && isStoreError(each.reason, "Full"), "it must be reported as Full");
-          equal(each.reason.cause, undefined, "it must not have come as far as the disk");
-        }
+    for (let round = 0; round < 300; round++) {
+      const refused = await Promise.allSettled([
+        store.commit([put(`${PODS}small`, "1")]),
+        store.commit([{ type: "put", key: `${PODS}large`, value: FILLING }]),
+        store.commit([del(keys.at(-1) as string)]),
+      ]);
+      for (const each of refused) {
+        ok(each.status === "rejected" && isStoreError(each.reason, "Full"), "it must be reported as Full");
+        equal(each.reason.cause, undefined, "it must not have come as far as the disk");
       }
-      await rejects(store.compact(await store.currentRevision()), { reason: "Full" });
-      equal((await store.list(PODS)).entries.length, keys.length - 100);
+    }
+    await rejects(store.compact(await store.currentRevision()), { reason: "Full" });
+    equal((await store.list(PODS)).entries.length, keys.length - 100);
 
-      await rm(join(directory, "others"));
-      await committed(store, del(keys.at(-1) as string));
-      await store.close();
-    }),
+    await rm(join(directory, "others"));
+    await committed(store, del(keys.at(-1) as string));
+    await store.close();
+  }),
 );
 
 for (const { it, path, prepare } of [

@@ -174,53 +174,49 @@ test("a watch that missed compacted changes while disconnected ends as compacted
   equal(seen.changes.length, 1);
 });
 
-test(
-  "a watch whose connection breaks repeatedly within large responses delivers everything once",
-  needs("etcd"),
-  async (context) => {
-    const server = await etcd(context);
-    const proxy = await proxyOf(context, server.ports[0] as number);
-    const [store, other] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
-    const start = await other.currentRevision();
-    // etcd splits each response into messages of at most 2 MB: these changes, with their previous values, take 24 MB.
-    const large = new Uint8Array(300_000);
-    for (let index = 0; index < 40; index++)
-      await committed(other, { type: "put", key: `${PODS}p${index % 3}`, value: bytesValue(large.fill(index)) });
-    const whole = new Seen(other, PODS, start);
-    await whole.untilRevision(start + 40);
+test("a watch whose connection breaks repeatedly within large responses delivers everything once", needs("etcd"), async (context) => {
+  const server = await etcd(context);
+  const proxy = await proxyOf(context, server.ports[0] as number);
+  const [store, other] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
+  const start = await other.currentRevision();
+  // etcd splits each response into messages of at most 2 MB: these changes, with their previous values, take 24 MB.
+  const large = new Uint8Array(300_000);
+  for (let index = 0; index < 40; index++)
+    await committed(other, { type: "put", key: `${PODS}p${index % 3}`, value: bytesValue(large.fill(index)) });
+  const whole = new Seen(other, PODS, start);
+  await whole.untilRevision(start + 40);
 
-    const revisions: number[] = [];
-    const previous: (number | undefined)[] = [];
-    let breaks = 0;
-    await new Promise<void>((resolve, reject) => {
-      store.watch(
-        PODS,
-        { after: start },
-        {
-          changes: (changes) => {
-            for (const change of changes) {
-              revisions.push(change.revision);
-              previous.push(change.previous?.revision);
-            }
-            if (revisions.length >= 40) return resolve();
-            if (breaks++ < 5) proxy.breakConnections();
-          },
-          ended: (end) => reject(new Error(JSON.stringify(end))),
+  const revisions: number[] = [];
+  const previous: (number | undefined)[] = [];
+  let breaks = 0;
+  await new Promise<void>((resolve, reject) => {
+    store.watch(
+      PODS,
+      { after: start },
+      {
+        changes: (changes) => {
+          for (const change of changes) {
+            revisions.push(change.revision);
+            previous.push(change.previous?.revision);
+          }
+          if (revisions.length >= 40) return resolve();
+          if (breaks++ < 5) proxy.breakConnections();
         },
-      );
-    });
+        ended: (end) => reject(new Error(JSON.stringify(end))),
+      },
+    );
+  });
 
-    ok(breaks >= 3, `the connection was broken ${breaks} times`);
-    deepEqual(
-      revisions,
-      whole.changes.map(({ revision }) => revision),
-    );
-    deepEqual(
-      previous,
-      whole.changes.map((change) => change.previous?.revision),
-    );
-  },
-);
+  ok(breaks >= 3, `the connection was broken ${breaks} times`);
+  deepEqual(
+    revisions,
+    whole.changes.map(({ revision }) => revision),
+  );
+  deepEqual(
+    previous,
+    whole.changes.map((change) => change.previous?.revision),
+  );
+});
 
 // ── slow and full members ───────────────────────────────────────────────────────────────────────────
 

@@ -184,29 +184,25 @@ test("everything works over TLS with a client certificate", needs("etcd", "opens
   await rejects(openStore(endpoints, wrongName), { reason: "Unavailable", message: /other\.example/ });
 });
 
-test(
-  "an unknown CA, a missing client certificate and a broken one are reported differently",
-  needs("etcd", "openssl"),
-  async (context) => {
-    const { endpoints, tls } = await etcd(context, { secure: true });
-    ok(tls !== undefined);
-    const directory = await mkdtemp(join(tmpdir(), "k8ts-ca-"));
-    context.after(() => rm(directory, { recursive: true }));
-    const { ca: otherCa, ...otherClient } = await makeCertificates(directory);
+test("an unknown CA, a missing client certificate and a broken one are reported differently", needs("etcd", "openssl"), async (context) => {
+  const { endpoints, tls } = await etcd(context, { secure: true });
+  ok(tls !== undefined);
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-ca-"));
+  context.after(() => rm(directory, { recursive: true }));
+  const { ca: otherCa, ...otherClient } = await makeCertificates(directory);
 
-    await rejects(openStore(endpoints, { tls: { ...tls, ca: otherCa }, ...impatient }), {
-      reason: "Unavailable",
-      message: /its certificate is not from the given CA/,
-    });
-    await rejects(openStore(endpoints, { tls: { ca: tls.ca }, ...impatient }), {
-      reason: "Unavailable",
-      message: /it does not accept our client certificate/,
-    });
-    await rejects(openStore(endpoints, { tls: { ca: tls.ca, ...otherClient }, ...impatient }), {
-      reason: "Unavailable",
-      message: /does not accept our client certificate/,
-    });
-    const broken = { ...tls, key: new TextEncoder().encode("no key") };
-    await rejects(openStore(endpoints, { tls: broken }), { reason: "Unusable", message: /Cannot use the certificates for etcd/ });
-  },
-);
+  await rejects(openStore(endpoints, { tls: { ...tls, ca: otherCa }, ...impatient }), {
+    reason: "Unavailable",
+    message: /its certificate is not from the given CA/,
+  });
+  await rejects(openStore(endpoints, { tls: { ca: tls.ca }, ...impatient }), {
+    reason: "Unavailable",
+    message: /it does not accept our client certificate/,
+  });
+  await rejects(openStore(endpoints, { tls: { ca: tls.ca, ...otherClient }, ...impatient }), {
+    reason: "Unavailable",
+    message: /does not accept our client certificate/,
+  });
+  const broken = { ...tls, key: new TextEncoder().encode("no key") };
+  await rejects(openStore(endpoints, { tls: broken }), { reason: "Unusable", message: /Cannot use the certificates for etcd/ });
+});

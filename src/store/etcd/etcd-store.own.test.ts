@@ -36,23 +36,19 @@ storeSuite({
   },
 });
 
-test(
-  "statistics report what another API server has compacted, also right after opening",
-  needs("etcd"),
-  async (context) => {
-    const server = await etcd(context);
-    const one = await storeOn(context, server.endpoints, PATIENT);
-    const other = await storeOn(context, server.endpoints, UNHURRIED);
-    equal((await other.statistics()).compactedRevision, 1);
-    for (let index = 0; index < 5; index++) await committed(one, put(`${PODS}a`, String(index)));
-    const compacted = (await one.currentRevision()) - 1;
+test("statistics report what another API server has compacted, also right after opening", needs("etcd"), async (context) => {
+  const server = await etcd(context);
+  const one = await storeOn(context, server.endpoints, PATIENT);
+  const other = await storeOn(context, server.endpoints, UNHURRIED);
+  equal((await other.statistics()).compactedRevision, 1);
+  for (let index = 0; index < 5; index++) await committed(one, put(`${PODS}a`, String(index)));
+  const compacted = (await one.currentRevision()) - 1;
 
-    await one.compact(compacted);
+  await one.compact(compacted);
 
-    equal((await other.statistics()).compactedRevision, compacted);
-    equal((await (await storeOn(context, server.endpoints, UNHURRIED)).statistics()).compactedRevision, compacted);
-  },
-);
+  equal((await other.statistics()).compactedRevision, compacted);
+  equal((await (await storeOn(context, server.endpoints, UNHURRIED)).statistics()).compactedRevision, compacted);
+});
 
 test("two stores on one etcd see each other's writes, in one order, and lose no increment of one key", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
