@@ -5,7 +5,7 @@ import { apiVersionOf, groupResourceOf } from "./machinery/object.ts";
 import type { Resource } from "./machinery/resource.ts";
 import { schemaOf } from "./schemas.ts";
 
-test("the groups first occur in the order in which discovery lists them", () => {
+test("groups are listed in the order of upstream's discovery", () => {
   const groups = new Set(all.flatMap(({ served }) => served.map(({ group }) => group)));
 
   assert.deepEqual(
@@ -42,7 +42,7 @@ test("no two kinds are served under the same name", () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-/** Of upstream's strategies; those not named have the other value. */
+/** From upstream's strategies; kinds not named have the opposite value. */
 const WRITE_RULES: readonly [rule: string, holds: (resource: Resource) => boolean, plurals: readonly string[]][] = [
   [
     "must name the version that they saw when they are updated",
@@ -89,13 +89,13 @@ for (const [rule, holds, plurals] of WRITE_RULES) {
 for (const resource of all) {
   const title = groupResourceOf(resource.storage.group, resource.plural);
 
-  test(`${title} has a schema for every version, of its own kind`, () => {
+  test(`${title} has a schema of its own kind for every version`, () => {
     for (const { schema, group, version } of resource.served) {
       assert.deepEqual(schemaOf(schema).groupVersionKinds, [{ group, version, kind: resource.kind }]);
     }
   });
 
-  test(`${title} is stored in a version that it serves, and every other can be converted`, () => {
+  test(`${title} is stored in a served version, and every other version has a conversion`, () => {
     const { storage } = resource;
     const isStorage = (version: { group: string; version: string }): boolean =>
       version.group === storage.group && version.version === storage.version;
@@ -106,7 +106,7 @@ for (const resource of all) {
     }
   });
 
-  test(`${title} indexes only fields that can be selected`, () => {
+  test(`${title} indexes only selectable fields`, () => {
     for (const field of resource.indexedFields ?? []) assert.ok(field in resource.selectableFields, field);
   });
 }

@@ -7,14 +7,14 @@ interface Thing {
   readonly b?: readonly number[];
 }
 
-test("a patch that changes nothing hands back the value itself", () => {
+test("withChanges without a difference returns the value itself", () => {
   const value: Thing = { a: 1, b: [2] };
 
   assert.equal(withChanges(value, { a: 1, b: value.b }), value);
   assert.equal(withChanges(value, { a: undefined }), value);
 });
 
-test("a patch that changes something copies, and keeps what it does not name", () => {
+test("withChanges with a difference copies, and keeps the members that the patch does not name", () => {
   const value: Thing = Object.freeze({ a: 1, b: [2] });
 
   const changed = withChanges(value, { a: 5 });
@@ -23,7 +23,7 @@ test("a patch that changes something copies, and keeps what it does not name", (
   assert.equal(changed.b, value.b);
 });
 
-test("a list of which no item changes is the same list", () => {
+test("mapping a list without changing an item returns the same list", () => {
   const list = [1, 2, 3];
 
   assert.equal(
@@ -40,7 +40,7 @@ test("a list of which no item changes is the same list", () => {
   );
 });
 
-test("members are taken from another, also where it has none", () => {
+test("members are copied from the source, and removed where it has none", () => {
   const value: Thing = { a: 1, b: [2] };
 
   assert.deepEqual(withMembersOf(value, { a: 9 }, "a", "b"), { a: 9 });

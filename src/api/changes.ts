@@ -1,13 +1,13 @@
 /**
- * Changing by copying, where what stays the same keeps its identity: the machine skips comparing, validating and writing it.
- * Defaults run twice on every write, the second time over an object that has them all, so the case without a change must be cheap.
+ * Copy-on-write changes in which unchanged parts keep their identity: the API server skips comparing, validating and writing them. Defaults
+ * run twice on every write, the second time over an object that has them all, so the case without a change must be cheap.
  */
 import type { KubeObject } from "./machinery/object.ts";
 
 /**
- * The value with the members of `patch` that differ; itself if none does. Members of the patch that are undefined are left alone.
- * For objects with fields, not for maps with keys from outside: `Object.assign` would take a key "__proto__" for what it says. It is used
- * because V8 takes microseconds to add a member to a spread copy (Node 20), and a fraction of one this way.
+ * Returns the value with the members of `patch` that differ; itself if none does. Members of the patch that are undefined are ignored. For
+ * objects with fields, not for maps with untrusted keys: `Object.assign` would set the prototype for a key "__proto__". It is used because
+ * V8 takes microseconds to add a member to a spread copy (Node 20), and a fraction of one this way.
  */
 export function withChanges<T extends object>(value: T, patch: { readonly [Name in keyof T]?: T[Name] | undefined }): T {
   let changes: Partial<T> | undefined;
@@ -20,12 +20,12 @@ export function withChanges<T extends object>(value: T, patch: { readonly [Name 
   return changes === undefined ? value : Object.assign({}, value, changes);
 }
 
-/** As `withChanges`, for a member that may be absent. */
+/** Like `withChanges`, for a member that may be absent. */
 export function changed<T>(value: T | undefined, change: (value: T) => T): T | undefined {
   return value === undefined ? undefined : change(value);
 }
 
-/** Every item changed; the same list if no item is another than before. */
+/** Maps every item; returns the same list if no item changed. */
 export function changedItems<T>(list: readonly T[] | undefined, change: (item: T) => T): readonly T[] | undefined {
   if (list === undefined) return undefined;
   let copy: T[] | undefined;
@@ -39,7 +39,7 @@ export function changedItems<T>(list: readonly T[] | undefined, change: (item: T
   return copy ?? list;
 }
 
-/** The value with the named members as they are in `source`, absent where they are absent there. */
+/** Returns the value with the named members of `source`, absent where they are absent there. */
 export function withMembersOf<T extends object>(value: T, source: T, ...names: readonly (keyof T)[]): T {
   if (names.every((name) => value[name] === source[name])) return value;
   const members: Partial<T> = {};
@@ -49,7 +49,7 @@ export function withMembersOf<T extends object>(value: T, source: T, ...names: r
   return copy;
 }
 
-/** What a path that writes one part of an object (its status) leaves of its metadata as it was; what is not here, the server keeps anyway. */
+/** Members of metadata that a write of one part of an object (its status) keeps unchanged; the server keeps the others anyway. */
 const KEPT_METADATA = ["deletionTimestamp", "generation", "labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 export function withMetadataOf<T extends KubeObject>(next: T, previous: T): T {

@@ -7,22 +7,22 @@ import { schemas } from "./schemas.ts";
 const CORE = "io.k8s.api.core.v1";
 const descriptions = parseDescriptions(descriptionData);
 
-test("a type and its fields are described", () => {
+test("types and fields have descriptions", () => {
   assert.match(descriptions.ofType(`${CORE}.Pod`)?.description ?? "", /^Pod is a collection of containers/);
   assert.match(descriptions.ofField(`${CORE}.PodSpec`, "containers"), /^List of containers belonging to the pod/);
 });
 
-test("the fields of an inlined struct are described in the type that has them", () => {
+test("the fields of an inlined struct are described in the enclosing type", () => {
   assert.match(descriptions.ofField(`${CORE}.Volume`, "emptyDir"), /^emptyDir represents a temporary directory/);
 });
 
-test("apiVersion and kind of a kind have the description that all kinds share, and elsewhere their own", () => {
+test("apiVersion and kind of a kind have the shared description, and elsewhere their own", () => {
   assert.match(descriptions.ofField(`${CORE}.Pod`, "kind"), /^Kind is a string value representing the REST resource/);
   assert.equal(descriptions.ofField(`${CORE}.Pod`, "kind"), descriptions.ofField(`${CORE}.Service`, "kind"));
   assert.match(descriptions.ofField(`${CORE}.ObjectReference`, "kind"), /^Kind of the referent/);
 });
 
-test("an asterisk in a description is one, as is the end of a comment", () => {
+test("asterisks and comment ends in a description are kept", () => {
   const text = descriptions.ofField("io.k8s.api.authorization.v1.ResourceRule", "resources");
 
   assert.ok(text.includes('"*" means all') && text.includes('"*/foo"'), text);
@@ -39,20 +39,20 @@ test("the values of an enumeration are described", () => {
   ]);
 });
 
-test("nothing is said of what does not exist", () => {
+test("unknown types and fields have no description", () => {
   assert.equal(descriptions.ofType(`${CORE}.Nothing`), undefined);
   assert.equal(descriptions.ofField(`${CORE}.Pod`, "constructor"), "");
   assert.equal(descriptions.ofField(`${CORE}.Nothing`, "name"), "");
 });
 
-test("a union says which field tells its members apart", () => {
+test("a union names its discriminator", () => {
   assert.deepEqual(descriptions.ofType("io.k8s.api.flowcontrol.v1.Subject")?.union, {
     discriminator: "kind",
     members: ["user", "group", "serviceAccount"],
   });
 });
 
-test("every described field is one of the type's", () => {
+test("every described field exists in its type", () => {
   for (const name of schemas.names()) {
     const schema = schemas.get(name);
     const described = Object.keys(descriptions.ofType(name)?.fields ?? {});

@@ -1,11 +1,11 @@
 /**
- * What is said of the built-in types to people. The text is large and rarely needed, so it is given: whoever writes OpenAPI documents
- * loads generated/descriptions.ts when the first of them is asked for.
+ * Descriptions of the built-in types, for people. The text is large and rarely needed, so it is a parameter: the OpenAPI documents load
+ * generated/descriptions.ts on first use.
  */
 
-/** The form of the generated text: tools/generate/descriptions.ts writes it. */
+/** Format of the generated text, which tools/generate/descriptions.ts writes. */
 export interface DescriptionData {
-  /** Of every type that has the two. */
+  /** Shared descriptions of apiVersion and kind. */
   readonly apiVersion: string;
   readonly kind: string;
   /** By OpenAPI name. */
@@ -14,17 +14,17 @@ export interface DescriptionData {
 
 export interface TypeDescription {
   readonly description: string;
-  /** By field; absent for apiVersion and kind, and for a field of which nothing is said. */
+  /** By field; absent for apiVersion and kind, and for a field without a description. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Lists of which upstream does not say how they merge: they are atomic, and documents leave it out. */
+  /** Lists without a declared merge strategy upstream: they are atomic, and documents omit it. */
   readonly undeclaredLists?: readonly string[];
-  /** One of the members is given, and the field `discriminator` (if there is one) says which: x-kubernetes-unions. */
+  /** One of the members is set, and the field `discriminator` (if there is one) names it: x-kubernetes-unions. */
   readonly union?: { readonly discriminator?: string; readonly members: readonly string[] };
 }
 
 export interface Descriptions {
   ofType(name: string): TypeDescription | undefined;
-  /** "" if nothing is said of it. */
+  /** "" if the type has no description. */
   ofField(typeName: string, field: string): string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who the parts of a cluster are, by the names that upstream's roles are given to. Each part has its own, whether it runs in this
- * process or in another: certificates are made for these names, and in-process transports carry them.
+ * User names and groups of the cluster's components, as upstream's roles are bound to them. Each component has its own, in this process or
+ * in another: certificates are issued for these names, and in-process transports carry them.
  */
 
 export interface IdentityName {
@@ -8,7 +8,7 @@ export interface IdentityName {
   readonly groups: readonly string[];
 }
 
-/** Whoever may do everything. */
+/** The cluster administrators: allowed everything. */
 export const ADMINISTRATOR: IdentityName = { name: "kubernetes-admin", groups: ["system:masters"] };
 
 export const KUBE_CONTROLLER_MANAGER: IdentityName = { name: "system:kube-controller-manager", groups: [] };
@@ -22,7 +22,10 @@ export function serviceAccountIdentity(namespace: string, name: string): Identit
   };
 }
 
-/** A controller acts under a service account of its own: "deployment-controller". What it may do is its ClusterRole system:controller:…. */
+/**
+ * A controller acts under a service account of its own: "deployment-controller". Its permissions are in the ClusterRole
+ * system:controller:….
+ */
 export function controllerIdentity(name: string): IdentityName {
   return serviceAccountIdentity("kube-system", name);
 }

@@ -33,7 +33,7 @@ const ROWS: readonly [value: NumberOrPercent, amount: number, problems: readonly
 ];
 
 for (const [value, amount, problems] of ROWS) {
-  test(`${JSON.stringify(value)} is ${amount}, and ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`${JSON.stringify(value)} is ${amount}, and ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(textsOf([...validateNumberOrPercent(value, "f"), ...validateAtMostAll(value, "f")]), problems);
     assert.equal(amountOf(value), amount);
   });

@@ -1,6 +1,6 @@
 /**
- * Amounts that are a number or a share ("25%") of something: how many Pods of a workload may be missing, or too many. The rules and words
- * are the same wherever they stand. How a share is rounded is the business of whoever acts on it.
+ * Validates and scales IntOrString values that are a number or a percentage ("25%"): how many Pods of a workload may be unavailable or
+ * surplus. The rules and messages are the same in every field; the caller decides how a percentage is rounded.
  */
 import { invalid, type FieldError } from "./machinery/field-error.ts";
 import { validatePercent } from "./machinery/names.ts";
@@ -25,13 +25,13 @@ function isPercent(text: string): boolean {
   return validatePercent(text).length === 0;
 }
 
-/** The number before the sign; upstream reads other text as a number too, and takes what is none for 0. */
+/** The number before the percent sign; upstream parses other text leniently, as a number or 0. */
 export function amountOf(value: NumberOrPercent): number {
   if (typeof value === "number") return value;
   return isPercent(value) || /^[-+]?[0-9]+$/.test(value) ? Number.parseInt(value, 10) : 0;
 }
 
-/** How many of so many it comes to. A number is itself, however many there are. */
+/** Scales a percentage to `total`; a plain number is returned unchanged. */
 export function shareOf(value: NumberOrPercent, { of, round }: { readonly of: number; readonly round: "up" | "down" }): number {
   if (typeof value === "number") return value;
   const share = (amountOf(value) * of) / PERCENT_MAX;

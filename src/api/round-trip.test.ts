@@ -1,4 +1,4 @@
-/** Every built-in type goes through both codecs: what comes out of protobuf is what comes out of JSON. */
+/** Every built-in type passes both codecs: protobuf and JSON must decode to the same object. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ import type { JsonObject } from "./machinery/object.ts";
 import type { ObjectSchema } from "./machinery/schema.ts";
 import { schemaOf, schemas } from "./schemas.ts";
 
-/** The types that a body or an answer can be of. */
+/** The types of request and response bodies. */
 function rootSchemas(): readonly ObjectSchema[] {
   return [...schemas.names()]
     .map((name) => schemas.get(name))
@@ -19,12 +19,12 @@ function rootSchemas(): readonly ObjectSchema[] {
     .filter(({ groupVersionKinds }) => groupVersionKinds !== undefined && groupVersionKinds.length > 0);
 }
 
-test("objects of every kind are the same after JSON and after protobuf", () => {
+test("objects of every kind are equal after a round trip through JSON and protobuf", () => {
   const options = { numRuns: rounds({ quick: 2, full: 50 }), seed: testSeed() };
   const roots = rootSchemas();
   assert.ok(roots.length > 100);
   for (const schema of roots) {
-    // Small objects of large types: what matters is that each field has its turn.
+    // Small objects of large types: every field must occur eventually.
     fc.assert(
       fc.property(objectOf(schema, { percent: 30, depthMax: 5 }), (object) => {
         const { value, duplicates } = parseJson(new TextEncoder().encode(writeJson(object)));
@@ -32,7 +32,7 @@ test("objects of every kind are the same after JSON and after protobuf", () => {
 
         assert.deepEqual(throughJson, { object, unknownFields: [] }, schema.name);
         assert.deepEqual(duplicates, [], schema.name);
-        // Decoding again finds nothing to do.
+        // Decoding is idempotent.
         assert.equal(decodeBySchema(throughJson.object, schema).object, throughJson.object, schema.name);
         if (schema.protobuf !== undefined) assert.deepEqual(decodeProtobuf(encodeProtobuf(object, schema), schema), object, schema.name);
       }),
@@ -41,7 +41,7 @@ test("objects of every kind are the same after JSON and after protobuf", () => {
   }
 });
 
-/** Choices of all kinds in one schema. */
+/** Unions of all kinds in one schema. */
 const JSON_SCHEMA = {
   type: "object",
   properties: {
@@ -52,7 +52,7 @@ const JSON_SCHEMA = {
   },
 };
 
-test("a CustomResourceDefinition is the same after protobuf, with all of its schema", () => {
+test("a CustomResourceDefinition with its whole schema is equal after a round trip through protobuf", () => {
   const schema = schemaOf("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition");
   const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: JSON_SCHEMA } }];
   const given = { metadata: { name: "as.example.com" }, spec: { group: "example.com", names: { plural: "as", kind: "A" }, versions } };
@@ -63,7 +63,7 @@ test("a CustomResourceDefinition is the same after protobuf, with all of its sch
   assert.deepEqual(decodeProtobuf(encodeProtobuf(object as JsonObject, schema), schema), object);
 });
 
-/** What upstream writes for an empty JSONSchemaProps, apart in two where its choices stand. */
+/** What upstream writes for an empty JSONSchemaProps, split where its unions are. */
 const EMPTY = ["0a00120022002a0032003a00500060007a00900100", "a80200b80200c00200"] as const;
 const CHOICE_BYTES: readonly (readonly [object: JsonObject, hex: string])[] = [
   [{ items: {} }, `c201200a1e${EMPTY.join("")}`],
@@ -73,7 +73,7 @@ const CHOICE_BYTES: readonly (readonly [object: JsonObject, hex: string])[] = [
   [{ dependencies: { a: ["x", "y"] } }, "82020b0a01611206120178120179"],
 ];
 for (const [object, hex] of CHOICE_BYTES) {
-  test(`${JSON.stringify(object)} in a JSON schema has upstream's bytes`, () => {
+  test(`${JSON.stringify(object)} in a JSON schema has the same bytes as upstream`, () => {
     const schema = schemaOf("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
 
     const bytes = encodeProtobuf(object, schema);

@@ -14,7 +14,7 @@ function fieldOf(type: string, name: string): Field {
   return field;
 }
 
-/** A set with the types of a package called p, whose OpenAPI name is q. */
+/** A set with the types of a package p, whose OpenAPI name is q. */
 function setOf(types: Readonly<Record<string, TypeRow>>): ReturnType<typeof linkSchemas> {
   const lines = Object.entries(types).map(([name, row]) => `p.${name}\t${JSON.stringify(row)}`);
   return linkSchemas(`p\tq\n\n${lines.join("\n")}`);
@@ -25,7 +25,7 @@ function objectOf(schema: Schema | undefined): ObjectSchema {
   return schema;
 }
 
-test("every name leads to a schema, and a type made of fields has that name", () => {
+test("every name resolves to a schema, and a struct type has that name", () => {
   const names = [...schemas.names()];
 
   assert.ok(names.length > 600, `only ${names.length} names`);
@@ -36,7 +36,7 @@ test("every name leads to a schema, and a type made of fields has that name", ()
   }
 });
 
-test("a type is linked once, and each who names it has the same one", () => {
+test("a type is linked once and shared by all references", () => {
   const container = schemaOf(`${CORE}.Container`);
 
   assert.equal(schemaOf(`${CORE}.Container`), container);
@@ -44,7 +44,7 @@ test("a type is linked once, and each who names it has the same one", () => {
   assert.equal(containers.type === "list" && containers.items, container);
 });
 
-test("a type that leads back to itself is linked", () => {
+test("a recursive type is linked", () => {
   const schema = schemaOf(`${EXTENSIONS}.JSONSchemaProps`);
   const { not, properties } = Object.fromEntries([...schema.fields].map(([name, field]) => [name, field.schema]));
 
@@ -58,7 +58,7 @@ const choices: readonly (readonly [type: string, numbers: Readonly<Record<string
   ["JSONSchemaPropsOrStringArray", { schema: 1, property: 2 }],
 ];
 for (const [type, numbers] of choices) {
-  test(`${type} is a choice whose message has upstream's numbers, and the same wherever it is named`, () => {
+  test(`${type} is a union whose message has upstream's field numbers, and is shared by all references`, () => {
     const schema = schemas.get(`${EXTENSIONS}.${type}`);
 
     assert.equal(schema, schemas.get(`${EXTENSIONS}.${type}`));
@@ -141,7 +141,7 @@ for (const [type, apiVersion] of kinds) {
   });
 }
 
-test("every group and version has DeleteOptions, since they are sent to its paths", () => {
+test("every group version has DeleteOptions, since clients send them to its paths", () => {
   const { groupVersionKinds = [] } = schemaOf(`${META}.DeleteOptions`);
   const apiVersions = groupVersionKinds.map(({ group, version }) => `${group}/${version}`);
 
@@ -149,7 +149,7 @@ test("every group and version has DeleteOptions, since they are sent to its path
   for (const apiVersion of ["/v1", "apps/v1", "autoscaling/v1", "autoscaling/v2"]) assert.ok(apiVersions.includes(apiVersion), apiVersion);
 });
 
-test("an inlined struct's fields stand where it does in JSON, and behind one number in protobuf", () => {
+test("the fields of an inlined struct are inline in JSON, and a message of its own in protobuf", () => {
   const volume = schemaOf(`${CORE}.Volume`);
   const source = schemaOf(`${CORE}.VolumeSource`);
 
@@ -166,7 +166,7 @@ test("the enumerations of an inlined struct's fields are known", () => {
   assert.deepEqual(policy, { type: "string", enum: ["Always", "IfNotPresent", "Never"] });
 });
 
-test("a message numbers each of its fields once, in order, and everything but apiVersion and kind", () => {
+test("a message numbers each of its fields once, in order, except apiVersion and kind", () => {
   for (const schema of objectSchemas()) {
     if (schema.protobuf === undefined) continue;
     const numbers = schema.protobuf.map(({ number }) => number);
@@ -186,7 +186,7 @@ test("a message numbers each of its fields once, in order, and everything but ap
   }
 });
 
-test("what names the items of a list is a field of theirs, and so is a merge key", () => {
+test("list map keys and merge keys are fields of the items", () => {
   for (const { name, fields, required } of objectSchemas()) {
     for (const key of required) assert.ok(fields.has(key), `${name}.${key}`);
     for (const { name: field, schema, patchMergeKey } of fields.values()) {
@@ -198,7 +198,7 @@ test("what names the items of a list is a field of theirs, and so is a merge key
   }
 });
 
-test("it makes no difference which type is asked for first", () => {
+test("schemas do not depend on the order of lookups", () => {
   const forward = linkSchemas(schemaData);
   const backward = linkSchemas(schemaData);
   const names = [...forward.names()];
@@ -208,7 +208,7 @@ test("it makes no difference which type is asked for first", () => {
   for (const name of names) assert.deepEqual(outline(forward.get(name)), outline(backward.get(name)), name);
 });
 
-test("a name that no type has is undefined, and schemaOf throws", () => {
+test("looking up an unknown type returns undefined, and schemaOf throws", () => {
   for (const name of ["", "Pod", "__proto__", `${CORE}.constructor`, `${CORE}.Pods`]) assert.equal(schemas.get(name), undefined, name);
   assert.throws(() => schemaOf(`${CORE}.Pods`), { message: `There is no built-in type "${CORE}.Pods" that is made of fields` });
   assert.throws(() => schemaOf(`${META}.Time`), /no built-in type/);
@@ -229,13 +229,13 @@ test("a field may have any name", () => {
   assert.deepEqual([...schema.fields.keys()], ["constructor", "__proto__"]);
 });
 
-test("a map inside of a list does not take the list's merging over", () => {
+test("a map inside of a list does not inherit the list's merge strategy", () => {
   const { fields } = objectOf(setOf({ A: { fields: [["f", "[]{}string", 0, "omit", { merge: "atomic" }]] } }).get("q.A"));
 
   assert.deepEqual(fields.get("f")?.schema, { type: "list", items: { type: "map", values: { type: "string" } }, listType: "atomic" });
 });
 
-test("data that name a type they do not have are a mistake", () => {
+test("schema data that reference a missing type are rejected", () => {
   const set = setOf({ A: { fields: [["b", "p.B", 0, "keep"]] } });
 
   assert.throws(() => set.get("q.A"), { message: 'The schema data names the type "p.B" and does not have it' });
@@ -245,7 +245,7 @@ function objectSchemas(): ObjectSchema[] {
   return [...schemas.names()].map((name) => schemas.get(name)).filter((schema) => schema?.type === "object");
 }
 
-/** A schema without what it refers to, which may refer back. */
+/** A schema without its references, which may be recursive. */
 function outline(schema: Schema | undefined): unknown {
   if (schema?.type !== "object") return schema;
   const fields = [...schema.fields.values()].map((field) => `${field.name} ${field.zero} ${field.schema.type}`);

@@ -1,7 +1,7 @@
 /**
- * The schemas of all built-in types, by their OpenAPI names. They are kept as one text (generated/schema-data.ts) with a line per type; a
- * type and those it names are parsed and linked when it is first asked for, since most are never needed by a process.
- * Not here: descriptions (generated/descriptions.ts), which only documents for people need.
+ * The schemas of all built-in types, by their OpenAPI names. They are stored as one text (generated/schema-data.ts) with a line per type; a
+ * type and those it references are parsed and linked on first use, since a process never needs most of them. Not here: descriptions
+ * (generated/descriptions.ts), which only documents for people need.
  */
 import { schemaData } from "./generated/schema-data.ts";
 import type { GroupVersionKind, Json } from "./machinery/object.ts";
@@ -18,18 +18,18 @@ import type {
 } from "./machinery/schema.ts";
 
 /**
- * The generated text (tools/generate/schema-data.ts writes it) has lines of a name, a tab and JSON. Types have short names in it. First
+ * Format of the generated text (written by tools/generate/schema-data.ts): lines of a name, a tab and JSON, with short type names. First
  * the packages, "core.v1⇥io.k8s.api.core.v1"; then an empty line; then the types, "core.v1.Pod⇥" and a TypeRow.
  */
 export interface TypeRow {
   readonly fields: readonly FieldRow[];
   readonly atomic?: 1;
   readonly protobuf?: 1;
-  /** Groups and versions whose kind has this type; the kind is called like it. */
+  /** Groups and versions of the kind with this type; the kind has its name. */
   readonly kinds?: readonly (readonly [group: string, version: string])[];
 }
 
-/** Without a name: the fields of the form's struct stand here in JSON. Without a number (0): it is not written in protobuf. */
+/** Without a name: an inlined struct. Without a number (0): not in protobuf. */
 export type FieldRow = readonly [name: string, form: string, number: number, zero?: Field["zero"], more?: FieldDetails];
 
 export interface FieldDetails {
@@ -42,7 +42,7 @@ export interface FieldDetails {
   readonly enum?: readonly string[];
 }
 
-/** Types that are not made of fields: their OpenAPI name, and what a form calls them. */
+/** Types that are not structs: their OpenAPI name and their abbreviation. */
 const NAMED_FORMS: ReadonlyMap<string, string> = new Map([
   ["io.k8s.apimachinery.pkg.api.resource.Quantity", "quantity"],
   ["io.k8s.apimachinery.pkg.apis.meta.v1.Duration", "duration"],
@@ -57,7 +57,7 @@ const NAMED_FORMS: ReadonlyMap<string, string> = new Map([
   ["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray", "json-schema-or-string-array"],
 ]);
 
-/** Every value is one object, so that two fields of the same form have the identical schema. */
+/** Shared values, so that two fields of the same form have the identical schema. */
 const BASIC_FORMS: ReadonlyMap<string, ScalarSchema | AnySchema> = new Map<string, ScalarSchema | AnySchema>([
   ["string", { type: "string" }],
   ["boolean", { type: "boolean" }],
@@ -76,7 +76,7 @@ const BASIC_FORMS: ReadonlyMap<string, ScalarSchema | AnySchema> = new Map<strin
   ["json", { type: "any", format: "json" }],
 ]);
 
-/** Types that are an object or something else in JSON: what their messages are called, and the messages' fields. */
+/** Types that are an object or another value in JSON: names and fields of their messages. */
 const CHOICES: ReadonlyMap<string, { readonly name: string; readonly object: FieldRow; readonly other: FieldRow }> = new Map([
   [
     "json-schema-or-array",
@@ -104,7 +104,7 @@ const CHOICES: ReadonlyMap<string, { readonly name: string; readonly object: Fie
   ],
 ]);
 
-/** Exported for its test: the set that a text describes. */
+/** Exported for its test: parses the set of types from a text. */
 export function linkSchemas(text: string): SchemaSet {
   let linker: Linker | undefined;
   const needed = (): Linker => (linker ??= new Linker(text));
@@ -115,7 +115,7 @@ export function linkSchemas(text: string): SchemaSet {
 }
 
 class Linker {
-  /** OpenAPI names of packages by short name, and the other way round. */
+  /** OpenAPI names of packages by short name, and the reverse. */
   private readonly openApiPackages: ReadonlyMap<string, string>;
   private readonly shortPackages: ReadonlyMap<string, string>;
   /** JSON of TypeRows by short name. */
@@ -177,7 +177,7 @@ class Linker {
     const protobuf: ProtobufField[] = [];
     const message: ObjectSchema = { type: "object", name, fields, required: [], protobuf };
     const schema: ChoiceSchema = { type: "any", format: "choice", message, objectField: object[0], otherField: other[0] };
-    // Known before its fields are, as types are.
+    // Registered before its fields are linked, as types are.
     this.linkedChoices.set(form, schema);
     for (const field of [object, other]) this.addField(field, { fields, required: [], protobuf });
     protobuf.sort((a, b) => a.number - b.number);
@@ -204,7 +204,7 @@ class Linker {
       ...(kinds !== undefined && { groupVersionKinds: kinds }),
       ...(row.protobuf === 1 && { protobuf }),
     };
-    // Known before its fields are, because one of them may lead back to it.
+    // Registered before its fields are linked: types may be recursive.
     this.linked.set(short, schema);
     for (const field of row.fields) this.addField(field, { fields, required, protobuf });
     protobuf.sort((a, b) => a.number - b.number);
@@ -257,7 +257,7 @@ function fieldDetails(schema: Schema, { merge, patchStrategy, patchMergeKey, def
 
 export const schemas: SchemaSet = linkSchemas(schemaData);
 
-/** The schema of a type that is made of fields. Throws if there is none of that name: the names are constants of the source. */
+/** The schema of a struct type. Throws if there is none of that name: the names are constants of the source. */
 export function schemaOf(name: string): ObjectSchema {
   const schema = schemas.get(name);
   if (schema?.type !== "object") throw new Error(`There is no built-in type ${JSON.stringify(name)} that is made of fields`);

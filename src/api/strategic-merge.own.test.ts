@@ -1,6 +1,6 @@
 /**
- * Our strategic merge, with the schemas of the real kinds, against the one that the real kubectl brings along. kubectl merges what it
- * is given as it is, as our function does; the server's decoding before and after it is not part of either.
+ * Compares our strategic merge, with the schemas of the real kinds, with that of the real kubectl. kubectl merges its input unchanged, as
+ * our function does; the server's decoding before and after is not part of either.
  */
 import fc from "fast-check";
 import { deepEqual, equal, ok } from "node:assert/strict";
@@ -14,7 +14,7 @@ import { schemaOf } from "./schemas.ts";
 import { mergeCases } from "./testing/strategic-merge-cases.ts";
 import { podAndPatch } from "./testing/random-merges.ts";
 
-/** kubectl runs at once: one for each core that a small machine has. */
+/** Concurrent kubectl processes: one per core of a small machine. */
 const AT_ONCE = 2;
 
 interface Merge {
@@ -43,7 +43,7 @@ function mergeOurselves({ schema, documents, patch }: Merge): Outcome {
   return { patched, errors: errors.join("\n").trimEnd() };
 }
 
-/** The server answers some failures with one general sentence; the one that kubectl prints is then the cause. */
+/** The server answers some failures with a general message; the one that kubectl prints is then the cause. */
 function sentenceOf(error: unknown): string {
   ok(error instanceof Error);
   return error.cause instanceof Error ? error.cause.message : error.message;
@@ -66,12 +66,12 @@ async function compareOne(merge: Merge): Promise<void> {
 }
 
 for (const { schema, documents, patches } of mergeCases) {
-  test(`patches of ${schema} do what kubectl's do`, { ...needs("kubectl") }, async () => {
+  test(`strategic merge patches of ${schema} have the same result as kubectl's`, { ...needs("kubectl") }, async () => {
     await compareAll(Object.entries(patches).map(([title, patch]) => ({ title, schema, documents, patch })));
   });
 }
 
-test("random patches of random pods do what kubectl's do", { ...needs("kubectl") }, async () => {
+test("random strategic merge patches of random Pods have the same result as kubectl's", { ...needs("kubectl") }, async () => {
   const seed = testSeed();
   const samples = fc.sample(podAndPatch, { seed, numRuns: rounds({ quick: 40, full: 1_000 }) });
   await compareAll(

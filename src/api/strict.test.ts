@@ -1,6 +1,6 @@
 /**
- * Strict decoding, for every kind that is served: unknown and repeated members are planted at random in the text of a random object, and
- * exactly those that upstream's decoder looks at must be found, with their places and in the order of the document.
+ * Strict decoding, for every kind that is served: unknown and duplicate members are inserted at random in the text of a random object, and
+ * exactly those that upstream's decoder inspects must be reported, with their paths and in document order.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,8 +26,8 @@ const ROOTS: readonly Root[] = all.flatMap(({ kind, served }) =>
 );
 
 /**
- * A document that is about to be written. What upstream's decoder does with an object: of a "struct" it knows the fields, of a "map" only
- * that no key may come twice, and at what is "unseen" it does not look.
+ * A document before serialization. How upstream's decoder treats an object: of a "struct" it knows the fields, of a "map" it checks
+ * duplicate keys only, and "unseen" ones are not inspected.
  */
 type Node =
   | { readonly form: "struct" | "map" | "unseen"; readonly members: Member[] }
@@ -61,20 +61,20 @@ function schemaOfMember(name: string, schema: Schema | undefined): Schema | unde
 function objectsIn(node: Node): ObjectNode[] {
   if (node.form === "leaf") return [];
   if (node.form === "list") return node.items.flatMap(objectsIn);
-  // What is planted in an unknown member would be unseen, whatever form it has.
+  // Members of an unknown member are not inspected, in any form.
   return [node, ...node.members.filter(({ isUnknown }) => isUnknown !== true).flatMap(({ value }) => objectsIn(value))];
 }
 
-/** Fields of no kind: other cases of real ones, names that JavaScript has or moves to the front, names that must be escaped. */
+/** Names of unknown fields: other cases of real ones, names that JavaScript has or moves to the front, names that must be escaped. */
 const UNKNOWN_NAMES = ["planted", "7", "Metadata", "SPEC", "__proto__", "constructor", 'a"b', "\\n", "é"];
-/** Upstream does not look into unknown fields, so nothing is said of what is twice in here. */
+/** Upstream does not inspect unknown fields, so duplicates in here are not reported. */
 const UNKNOWN_VALUES = ["null", "1", '"x"', "[{}]", '{"a":1,"a":{"b":1,"b":2}}', "9007199254740993"];
 
 const plants = fc.array(
   fc.record({
     what: fc.constantFrom("unknown", "duplicate"),
     form: fc.constantFrom("struct", "struct", "map", "unseen"),
-    /** Which object of this form, which of its members, and where among them: counted round and round. */
+    /** Index of the object of this form, of its member, and of the position among them, modulo their number. */
     object: fc.nat(),
     member: fc.nat(),
     before: fc.nat(),
@@ -93,7 +93,7 @@ function plantIn(root: Node, plant: Plant): void {
     const unknown: Member = { name: plant.name, value: { form: "leaf", text: plant.text }, isUnknown: true };
     members.splice(plant.before % (members.length + 1), 0, unknown);
   } else if (plant.what === "duplicate" && members.length > 0) {
-    // The same or nothing, and before the member itself: the last one is the one that counts.
+    // The same value or none, before the member itself: the last one counts.
     const at = plant.member % members.length;
     const { value, ...rest } = members[at] as Member;
     const earlier: Member = { ...rest, value: plant.isNullFirst ? { form: "leaf", text: "null" } : structuredClone(value) };
@@ -101,7 +101,7 @@ function plantIn(root: Node, plant: Plant): void {
   }
 }
 
-/** Writes the document, and adds to `sentences` what is to be said of it, each once. */
+/** Serializes the document, and adds to `sentences` the expected errors, each once. */
 function write(node: Node, sentences: Set<string>, path = ""): string {
   if (node.form === "leaf") return node.text;
   if (node.form === "list") return `[${node.items.map((item, index) => write(item, sentences, `${path}[${index}]`)).join(",")}]`;
@@ -123,7 +123,7 @@ function decode(text: string, schema: ObjectSchema): Decoded & { readonly senten
   return { ...decoded, sentences: mistakeSentences({ body, schema, duplicates, unknownFields: decoded.unknownFields }) };
 }
 
-/** Random, but surely with a map and with values of any form, which are rare. */
+/** Random, but always with a map and with free-form values, which are rare. */
 function objectsOf({ apiVersion, kind, schema }: Root): fc.Arbitrary<Json> {
   return objectOf(schema, { percent: 25, depthMax: 5 }).map((random) => {
     const owner = { manager: "m", fieldsV1: { "f:data": { ".": {}, "f:a": {} } } };
@@ -134,7 +134,7 @@ function objectsOf({ apiVersion, kind, schema }: Root): fc.Arbitrary<Json> {
 
 for (const root of ROOTS) {
   const { apiVersion, kind, schema } = root;
-  test(`exactly the mistakes that are planted in a ${kind} (${apiVersion}) are told, and they change nothing of it`, () => {
+  test(`strict decoding of a ${kind} (${apiVersion}) reports exactly the inserted mistakes and does not change the object`, () => {
     fc.assert(
       fc.property(objectsOf(root), plants, (object, planted) => {
         const document = nodeOf(object, schema);
@@ -152,7 +152,7 @@ for (const root of ROOTS) {
   });
 }
 
-test("no digit of a whole number of 64 bits is lost between parsing and writing, whatever the kind", () => {
+test("64-bit integers keep all digits between parsing and serialization, in every kind", () => {
   const beyond53Bits = fc.oneof(
     fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n - 1n }),
     fc.bigInt({ min: -(2n ** 63n), max: -(2n ** 53n) }),

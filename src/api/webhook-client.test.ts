@@ -13,7 +13,7 @@ function webhookAt(clientConfig: JsonObject) {
   return { webhooks: [{ name: "a.example.com", clientConfig, sideEffects: "None", admissionReviewVersions: ["v1"] }] };
 }
 
-/** Where a problem stands in the first webhook of a configuration. */
+/** Path of the first webhook of a configuration. */
 function inWebhook(problem: string): string {
   return `webhooks[0].clientConfig.${problem}`;
 }
@@ -37,7 +37,7 @@ const URLS: readonly [url: string, problems: readonly string[]][] = [
 ];
 
 for (const [url, expected] of URLS) {
-  test(`a webhook ${expected.length === 0 ? "can" : "cannot"} be at ${JSON.stringify(url)}`, () => {
+  test(`a webhook URL ${JSON.stringify(url)} is ${expected.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problems(validateWebhookUrl(url, "url")), expected);
     for (const kind of KINDS) assert.deepEqual(problemsOfNew(kind, webhookAt({ url })), expected.map(inWebhook));
   });
@@ -57,7 +57,7 @@ const PATHS: readonly [path: string, problems: readonly string[]][] = [
 ];
 
 for (const [path, expected] of PATHS) {
-  test(`a webhook ${expected.length === 0 ? "can" : "cannot"} be at ${JSON.stringify(path)} of its service`, () => {
+  test(`a webhook service path ${JSON.stringify(path)} is ${expected.length === 0 ? "valid" : "rejected"}`, () => {
     const service = { namespace: "a", name: "b", path, port: 443 };
 
     assert.deepEqual(problems(validateWebhookService(service, "service")), expected);
@@ -65,7 +65,7 @@ for (const [path, expected] of PATHS) {
   });
 }
 
-test("a service has a namespace, a name and a port", () => {
+test("a webhook service requires a namespace, a name and a valid port", () => {
   assert.deepEqual(problems(validateWebhookService({ namespace: "", name: "" }, "service")), [
     "service.name: Required value",
     "service.namespace: Required value",

@@ -1,5 +1,6 @@
 /**
- * How the server reaches a webhook: by a URL, or as a Service of the cluster. Admission and the conversion of custom resources share it.
+ * Validates how the API server reaches a webhook: by a URL, or as a Service of the cluster. Admission and the conversion of custom
+ * resources share it.
  */
 import { child, invalid, required, type FieldError } from "./machinery/field-error.ts";
 import { parseGoUrl, UrlError } from "./machinery/go-url.ts";
@@ -20,7 +21,7 @@ export function* validateWebhookUrl(text: string, at: string): Iterable<FieldErr
   if (url.query !== "") yield invalid(at, url.query, "query parameters are not permitted in the URL");
 }
 
-/** What is wrong with it, if it cannot be read. */
+/** The error, if the URL cannot be parsed. */
 function readUrl(text: string) {
   try {
     return parseGoUrl(text);
@@ -53,7 +54,7 @@ function* validatePath(path: string, at: string): Iterable<FieldError> {
     return;
   }
   if (!path.startsWith("/")) yield invalid(at, path, "must start with a '/'");
-  // The first character is left out whatever it is, as upstream does.
+  // The first character is always skipped, as upstream does.
   const steps = path.slice(1).replace(/\/$/, "").split("/");
   for (const [index, step] of steps.entries()) {
     if (step === "") yield invalid(at, path, `segment[${index}] may not be empty`);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { causedBy, formatCause, parseCause, type Cause } from "./cause.ts";
 
-test("a cause is one line of a header, whatever letters its key has", () => {
+test("formatCause yields a single header line for keys with any characters", () => {
   equal(
     formatCause({ controller: "deployment-controller", key: "default/web", revision: "42" }),
     "controller=deployment-controller,key=default%2Fweb,revision=42",
@@ -35,7 +35,7 @@ test("causedBy names the object with its resource and the revision by which the 
   });
 });
 
-test("every cause comes back as it was", () => {
+test("a formatted cause parses to an equal cause", () => {
   const text = fc.string({ unit: "grapheme" });
   const cause = fc.record(
     { controller: text, key: text, reason: text, object: text, revision: text },
@@ -51,7 +51,7 @@ test("every cause comes back as it was", () => {
 });
 
 for (const text of ["", "controller=a", "key=a,controller=b", "controller=a,key=b,more=c", "controller=%zz,key=b", "controller=a,key=b,"]) {
-  test(`${JSON.stringify(text)} is no cause, and nobody fails over it`, () => {
+  test(`parseCause returns undefined for ${JSON.stringify(text)} and does not throw`, () => {
     equal(parseCause(text), undefined);
   });
 }

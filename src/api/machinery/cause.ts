@@ -1,38 +1,41 @@
 /**
- * Why a write was made: who decided it, about which object, triggered by which change. Every write of a component carries its cause, and the
- * API server keeps those of the last writes, so that "why is this Pod here?" can be followed back to a user's apply. In one process the
- * cause is passed by reference and costs nothing; over HTTPS it is a header.
+ * The cause of a write: which component decided it, about which object, triggered by which change. Every write of a component carries its
+ * cause, and the API server keeps those of the last writes, so that "why is this Pod here?" can be traced back to a user's apply. In one
+ * process the cause is passed by reference and costs nothing; over HTTPS it is a header.
  */
 import { groupResourceOf, type KubeObject } from "./object.ts";
 
-/** The header of HTTP requests. */
+/** Name of the HTTP request header. */
 export const CAUSE_HEADER = "k8ts-cause";
 
 export interface Cause {
-  /** The component that decided, by the name that its Events have: "deployment-controller", "kube-scheduler", "kubelet". */
+  /** The deciding component, by the name in its Events: "deployment-controller", "kube-scheduler", "kubelet". */
   readonly controller: string;
-  /** The object that it reconciled: "default/web". */
+  /** The reconciled object: "default/web". */
   readonly key: string;
-  /** In one word: "Updated", "Deleted" or "Timer" of a controller; "Scheduled", "Preempting" of the scheduler. */
+  /** Reason in one word: "Updated", "Deleted" or "Timer" of a controller; "Scheduled", "Preempting" of the scheduler. */
   readonly reason?: string;
-  /** The object whose change triggered it, if it is known: "pods default/web-1", "deployments.apps default/web". */
+  /** The object whose change triggered the write, if known: "pods default/web-1", "deployments.apps default/web". */
   readonly object?: string;
-  /** The resourceVersion of that change; absent if no change triggered it, as at the start of a process. */
+  /** The resourceVersion of that change; absent if no change triggered the write, as at process start. */
   readonly revision?: string;
 }
 
-/** In the order of the header. */
+/** Members in the order of the header. */
 const OPTIONAL = ["reason", "object", "revision"] as const;
 
 export interface Decision {
   readonly controller: string;
   readonly reason: string;
   readonly kind: { readonly plural: string; readonly storage: { readonly group: string } };
-  /** As it was when the component decided: the revision is the object's. */
+  /** The object as the component read it when it decided; its resourceVersion becomes the revision. */
   readonly object: KubeObject;
 }
 
-/** The cause of a write that a component decides by one version of an object: `causedBy({ controller: "kubelet", kind: pods, ... })`. */
+/**
+ * Returns the cause of a write that a component decides from one version of an object: `causedBy({ controller: "kubelet", kind: pods, ...
+ * })`.
+ */
 export function causedBy({ controller, reason, kind, object }: Decision): Cause {
   const { namespace, name, resourceVersion } = object.metadata;
   const key = namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
@@ -45,7 +48,7 @@ export function causedBy({ controller, reason, kind, object }: Decision): Cause 
   };
 }
 
-/** Each part is percent-encoded: keys may have any letter in them, headers may not. */
+/** Formats the header. Each part is percent-encoded: keys may have any character, headers may not. */
 export function formatCause(cause: Cause): string {
   const parts = [`controller=${encodeURIComponent(cause.controller)}`, `key=${encodeURIComponent(cause.key)}`];
   for (const name of OPTIONAL) {
@@ -55,7 +58,7 @@ export function formatCause(cause: Cause): string {
   return parts.join(",");
 }
 
-/** Undefined if the text is not one that `formatCause` makes: any client can send the header. */
+/** Parses the header; undefined if `formatCause` did not produce the text: any client can send the header. */
 export function parseCause(text: string): Cause | undefined {
   const found = /^controller=([^,]*),key=([^,]*)(?:,reason=([^,]*))?(?:,object=([^,]*))?(?:,revision=([^,]*))?$/.exec(text);
   if (found === null) return undefined;
@@ -64,6 +67,6 @@ export function parseCause(text: string): Cause | undefined {
     const known = OPTIONAL.flatMap((name, index) => (optional[index] === undefined ? [] : [[name, optional[index]] as const]));
     return { controller, key, ...Object.fromEntries(known) };
   } catch {
-    return undefined; // Not percent-encoded.
+    return undefined; // Malformed percent-encoding.
   }
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CAUSES_LENGTH_MAX, CAUSES_MAX, Causes, firstCauses } from "./causes.ts";
 import { required, type FieldError } from "./field-error.ts";
 
-/** As many as are asked for, and how many that were. */
+/** Yields as many errors as the caller consumes, and counts them. */
 function endless(field = "a"): { readonly errors: Iterable<FieldError>; readonly made: () => number } {
   let made = 0;
   const errors = (function* () {
@@ -15,20 +15,20 @@ function endless(field = "a"): { readonly errors: Iterable<FieldError>; readonly
   return { errors, made: () => made };
 }
 
-test("all errors of all sources are taken, in order", () => {
+test("collectCauses keeps all errors of all sources, in order", () => {
   const errors = [required("a"), required("b"), required("c")];
 
   assert.deepEqual(firstCauses(errors.slice(0, 1), [], errors.slice(1)), errors);
 });
 
-test("no more errors are looked for than an answer lists", () => {
+test("validation stops at the maximum number of causes in a response", () => {
   const { errors, made } = endless();
 
   assert.equal(firstCauses(errors, [required("z")]).length, CAUSES_MAX);
   assert.equal(made(), CAUSES_MAX);
 });
 
-test("errors that name long paths are fewer, and the first is told however long it is", () => {
+test("long error messages reduce the number of causes, and the first is kept at any length", () => {
   const { errors, made } = endless("x".repeat(CAUSES_LENGTH_MAX / 4));
 
   assert.ok(firstCauses(errors).length <= 4);
@@ -36,7 +36,7 @@ test("errors that name long paths are fewer, and the first is told however long 
   assert.equal(firstCauses([required("x".repeat(2 * CAUSES_LENGTH_MAX)), required("y")]).length, 1);
 });
 
-test("once there is no room, nothing is asked any more", () => {
+test("validation is not resumed once the causes are full", () => {
   const causes = new Causes();
   causes.addAll(endless().errors);
   const { errors, made } = endless();

@@ -1,17 +1,17 @@
 /**
- * The first of the errors that a validation yields. An answer lists so many and no more: a body of 3 MiB can have a hundred thousand
- * mistakes, each of which may name a path or quote a value that is a megabyte long, and nobody reads them.
- * Validation is lazy where it can be, so what comes after is not even looked for.
+ * Limits how many validation errors a response lists. A body of 3 MiB can have a hundred thousand mistakes, each of which may name a path
+ * or quote a value of a megabyte, and no client reads them all. Validation is lazy where it can be, so errors beyond the limit are not even
+ * computed.
  */
 import type { FieldError } from "./field-error.ts";
 
-/** Causes that one answer lists. */
+/** Maximum number of causes in one response. */
 export const CAUSES_MAX = 1_000;
 
-/** What they may add up to, because a cause can quote a whole list of the object. The first is told however long it is. */
+/** Maximum total length of the causes, because a cause can quote a whole list of the object. The first is kept at any length. */
 export const CAUSES_LENGTH_MAX = 1024 * 1024;
 
-/** For those who find errors in more than one place, and cannot yield them one by one. */
+/** Collects errors from several sources, for callers that cannot yield them one by one. */
 export class Causes {
   readonly errors: FieldError[] = [];
   #length = 0;
@@ -20,7 +20,7 @@ export class Causes {
     return this.errors.length >= CAUSES_MAX || this.#length >= CAUSES_LENGTH_MAX;
   }
 
-  /** Takes of `errors` what there is room for. */
+  /** Takes from `errors` until a limit is reached. */
   addAll(errors: Iterable<FieldError>): void {
     if (this.isFull) return;
     for (const error of errors) {

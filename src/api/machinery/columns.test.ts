@@ -17,7 +17,7 @@ const context = { nowMs: Date.UTC(2024, 0, 1, 0, 5, 30) };
 const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", creationTimestamp: "2024-01-01T00:00:00Z" } };
 const unborn: KubeObject = { ...object, metadata: { name: "web" } };
 
-test("the columns that all kinds have show the name and how old the object is", () => {
+test("the default columns show the name and the creation timestamp", () => {
   equal(nameColumn.value(object, context), "web");
   equal(ageColumn.value(object, context), "5m30s");
   equal(ageColumn.value(unborn, context), "<unknown>");
@@ -25,7 +25,7 @@ test("the columns that all kinds have show the name and how old the object is", 
   deepEqual([nameColumn.format, ageColumn.type, createdAtColumn.type], ["name", "string", "date"]);
 });
 
-test("a column of text is always shown unless it is said otherwise", () => {
+test("a text column has priority 0 by default", () => {
   const column = textColumn("Kind", "What it is.", ({ kind }: KubeObject) => kind, { priority: 1 });
   deepEqual(
     { ...column, value: column.value(object, context) },
@@ -34,7 +34,7 @@ test("a column of text is always shown unless it is said otherwise", () => {
   equal(textColumn("Kind", "", () => "").priority, 0);
 });
 
-test("labels and lists are joined with commas, and nothing is <none>", () => {
+test("labels and lists are joined with commas, and empty ones are <none>", () => {
   equal(formatLabels({ b: "1", a: "2" }), "a=2,b=1");
   deepEqual(
     [formatLabels({}), formatLabels(undefined), formatList([]), formatList(undefined), orNone(""), orNone(undefined)],
@@ -44,7 +44,7 @@ test("labels and lists are joined with commas, and nothing is <none>", () => {
   equal(orNone("x"), "x");
 });
 
-test("a long list is shown by its first three", () => {
+test("a long list is shortened to its first three items", () => {
   equal(formatFirst([], 0), "");
   equal(formatFirst(["a", "b", "c"], 3), "a,b,c");
   equal(formatFirst(["a", "b", "c", "d", "e"], 5), "a,b,c + 2 more...");

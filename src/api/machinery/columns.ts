@@ -1,11 +1,9 @@
-/**
- * What the tables of many kinds have in common: the first and the last column, and how lists, labels and selectors look in a cell.
- */
+/** Table columns that many kinds share: Name and Age, and the formatting of lists, labels and selectors in a cell. */
 import { ageOf } from "./duration.ts";
 import type { KubeObject } from "./object.ts";
 import type { Column } from "./resource.ts";
 
-/** What a cell shows where there is nothing to show. */
+/** Placeholder of an empty cell. */
 export const NONE = "<none>";
 export const UNKNOWN = "<unknown>";
 export const UNSET = "<unset>";
@@ -29,7 +27,7 @@ export const ageColumn: Column = {
   value: ({ metadata }, { nowMs }) => ageOf(metadata.creationTimestamp, nowMs),
 };
 
-/** For kinds without a table of their own; upstream shows the moment itself there, not how long ago it was. */
+/** Columns of kinds without a table of their own; upstream shows the timestamp here, not the age. */
 export const createdAtColumn: Column = {
   name: "Created At",
   type: "date",
@@ -38,7 +36,7 @@ export const createdAtColumn: Column = {
   value: ({ metadata }) => metadata.creationTimestamp ?? UNKNOWN,
 };
 
-/** A column of text: most are. */
+/** Defines a column of type string, as most are. */
 export function textColumn<T extends KubeObject>(
   name: string,
   description: string,
@@ -54,15 +52,15 @@ export function formatLabels(labels: Readonly<Record<string, string>> | undefine
   return pairs.length === 0 ? NONE : pairs.toSorted().join(",");
 }
 
-/** Texts with commas between them; `<none>` for none. */
+/** Joins texts with commas; `<none>` for none. */
 export function formatList(texts: readonly string[] | undefined): string {
   return texts === undefined || texts.length === 0 ? NONE : texts.join(",");
 }
 
-/** How many of a long list a cell shows. */
+/** Maximum number of items of a long list in a cell. */
 export const SHOWN_MAX = 3;
 
-/** "a,b,c + 2 more..." No more of `texts` are made than are shown; `count` says how many there are. */
+/** "a,b,c + 2 more..." Only the shown items of `texts` are computed; `count` is the number of all. */
 export function formatFirst(texts: Iterable<string>, count: number): string {
   const shown: string[] = [];
   if (count > 0) {
@@ -71,12 +69,12 @@ export function formatFirst(texts: Iterable<string>, count: number): string {
   return count > SHOWN_MAX ? `${shown.join(",")} + ${count - SHOWN_MAX} more...` : shown.join(",");
 }
 
-/** A text, or `<none>` where it is absent or empty. */
+/** The text, or `<none>` if it is absent or empty. */
 export function orNone(text: string | undefined): string {
   return text === undefined || text === "" ? NONE : text;
 }
 
-/** Names and images of containers, for the two columns that all workloads have with `-o wide`. */
+/** Names and images of containers, for the two `-o wide` columns of all workloads. */
 export function containerCells(containers: readonly { readonly name: string; readonly image?: string }[] | undefined): {
   readonly names: string;
   readonly images: string;

@@ -14,7 +14,7 @@ test("a condition is found by its type", () => {
   deepEqual([isConditionTrue([ready], "Ready"), isConditionTrue([stuck], "Stuck"), isConditionTrue([], "Ready")], [true, false, false]);
 });
 
-test("the time of a condition moves only with its status", () => {
+test("lastTransitionTime of a condition changes only with its status", () => {
   const { lastTransitionTime: _, ...same } = { ...ready, message: "Still up" };
   deepEqual(withCondition([ready, stuck], same, nowMs), [{ ...ready, message: "Still up" }, stuck]);
   deepEqual(withCondition([ready, stuck], { ...same, status: "False" }, nowMs)[0], {
@@ -24,13 +24,13 @@ test("the time of a condition moves only with its status", () => {
   });
 });
 
-test("a new condition comes last and a removed one is gone", () => {
+test("a new condition is appended and a removed one is no longer listed", () => {
   const { lastTransitionTime: _, ...fresh } = ready;
   deepEqual(withCondition([stuck], fresh, nowMs), [stuck, { ...ready, lastTransitionTime: "2025-01-01T00:00:00Z" }]);
   deepEqual(withoutCondition([stuck, ready], "Stuck"), [ready]);
 });
 
-test("conditions are validated in upstream's words", () => {
+test("conditions are validated with upstream's messages", () => {
   const bad = { type: "", status: "Maybe", observedGeneration: -1, message: "m".repeat(32 * 1024 + 1) } as Condition;
   const errors = [
     ...validateConditions([ready, ready, bad, { ...stuck, reason: "r".repeat(1_025) }, { ...ready, type: "X", reason: "a b" }], "c"),

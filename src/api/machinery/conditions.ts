@@ -1,13 +1,13 @@
 /**
- * Conditions of a status: what is true of an object, why, and since when. `lastTransitionTime` moves only when the status does, so
- * that one can see for how long something has been so.
+ * Conditions of a status: what is true of an object, why, and since when. `lastTransitionTime` changes only with the status, so that
+ * clients can see how long a condition has held.
  */
 import { child, duplicate, element, invalid, notSupported, required, tooLong, type FieldError } from "./field-error.ts";
 import { validateLabelName } from "./metadata-validation.ts";
 import { isLongerThan, validateConditionReason } from "./names.ts";
 import { formatTime, ZERO_TIME } from "./time.ts";
 
-/** What the conditions of all kinds have. */
+/** Members that the conditions of all kinds share. */
 export interface ConditionLike {
   readonly type: string;
   readonly status: string;
@@ -34,7 +34,10 @@ export function isConditionTrue(conditions: readonly ConditionLike[] | undefined
   return findCondition(conditions, type)?.status === "True";
 }
 
-/** The list with this condition in place of the one of its type, or at the end. The time is kept if the status is. */
+/**
+ * Returns the list with this condition in place of the one of its type, or appended. `lastTransitionTime` is kept if the status is
+ * unchanged.
+ */
 export function withCondition<C extends ConditionLike>(
   conditions: readonly C[] | undefined,
   condition: Omit<C, "lastTransitionTime"> & Pick<ConditionLike, "type" | "status">,
@@ -62,10 +65,10 @@ export function* validateConditions(conditions: readonly Condition[] | undefined
   }
 }
 
-/** A client may leave out anything. */
+/** A client may omit any member. */
 function* validateCondition(condition: Partial<Condition>, at: string): Iterable<FieldError> {
   const { type = "", status = "", observedGeneration = 0, reason = "", message = "" } = condition;
-  // A time that was left out is decoded as null.
+  // An omitted time is decoded as null.
   const lastTransitionTime = condition.lastTransitionTime ?? "";
   yield* validateLabelName(type, child(at, "type"));
   if (!STATUSES.includes(status)) yield notSupported(child(at, "status"), status, STATUSES);

@@ -16,7 +16,7 @@ import {
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 20_000 }) };
 
-test("Go's durations are read, and written as Go writes them", () => {
+test("Go durations are parsed and formatted as Go does", () => {
   const rows: readonly (readonly [string, bigint, string])[] = [
     ["0", 0n, "0s"],
     ["-0", 0n, "0s"],
@@ -39,7 +39,7 @@ test("Go's durations are read, and written as Go writes them", () => {
   );
 });
 
-test("what is no duration is refused in Go's words", () => {
+test("malformed durations are rejected with Go's messages", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["", 'time: invalid duration ""'],
     ["-", 'time: invalid duration "-"'],
@@ -56,7 +56,7 @@ test("what is no duration is refused in Go's words", () => {
   for (const [text, message] of rows) throws(() => parseDuration(text), new DurationError(message), text);
 });
 
-test("reading what was written gives the same duration", () => {
+test("a formatted duration parses to the same duration", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (nanoseconds) => {
       equal(parseDuration(formatDuration(nanoseconds)), nanoseconds);
@@ -65,7 +65,7 @@ test("reading what was written gives the same duration", () => {
   );
 });
 
-test("durations become whole milliseconds and come from them", () => {
+test("durations convert to and from whole milliseconds", () => {
   equal(durationToMs(parseDuration("1.0009s")), 1000);
   equal(formatDuration(durationOfMs(1_500)), "1.5s");
 });
@@ -76,7 +76,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-test("people are shown two or three figures", () => {
+test("human-readable durations have two or three significant figures", () => {
   const rows: readonly (readonly [number, string, string])[] = [
     [-2 * SECOND, "<invalid>", "<invalid>"],
     [-1 * SECOND, "0s", "0s"],
@@ -105,7 +105,7 @@ test("people are shown two or three figures", () => {
   );
 });
 
-test("an age is counted from a timestamp, and unknown without one", () => {
+test("an age is counted from a timestamp, and <unknown> without one", () => {
   const nowMs = Date.UTC(2024, 0, 2);
   equal(ageOf("2024-01-01T00:00:00Z", nowMs), "24h");
   equal(ageOf("2024-01-01T23:59:59.500000Z", nowMs), "0s");

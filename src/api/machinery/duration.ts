@@ -1,6 +1,6 @@
 /**
- * Lengths of time: Go's text for them ("1h2m3s", metav1.Duration), and the two that people are shown, an age with two or three
- * significant figures ("5m30s", "2d3h") and a short one ("5m"). Go's are whole nanoseconds, so they are bigints here.
+ * Durations: Go's text form ("1h2m3s", metav1.Duration) and the two human-readable forms of kubectl, with two or three significant figures
+ * ("5m30s", "2d3h") and a short one ("5m"). Go's durations are whole nanoseconds, so they are bigints here.
  */
 import { parseTime, ZERO_TIME_MS } from "./time.ts";
 
@@ -10,7 +10,7 @@ const MINUTE = 60n * SECOND;
 const HOUR = 60n * MINUTE;
 /** A Go duration is an int64 of nanoseconds: about 292 years. */
 const DURATION_MAX = 2n ** 63n - 1n;
-/** No duration that fits needs more; it keeps hostile texts from costing time. */
+/** Longer than any duration that fits; bounds the time spent on hostile texts. */
 const TEXT_LENGTH_MAX = 200;
 
 const UNITS: ReadonlyMap<string, bigint> = new Map([
@@ -25,12 +25,12 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ["h", HOUR],
 ]);
 
-/** The message is Go's, since clients see it inside of others. */
+/** The message is Go's: clients see it as part of others. */
 export class DurationError extends Error {
   override readonly name = "DurationError";
 }
 
-/** Nanoseconds. */
+/** Parses a Go duration to nanoseconds. */
 export function parseDuration(text: string): bigint {
   const unsigned = text.replace(/^[-+]/, "");
   if (unsigned === "0") return 0n;
@@ -60,14 +60,14 @@ function invalidDuration(text: string): DurationError {
   return new DurationError(`time: invalid duration ${goQuote(text)}`);
 }
 
-/** Go's package time shows every byte that is not plain ASCII by its number. */
+/** Go's package time quotes every byte that is not plain ASCII by its number. */
 function goQuote(text: string): string {
   return JSON.stringify(text).replace(/[^ -~]/gu, (character) =>
     Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""),
   );
 }
 
-/** As Go prints it: "1h2m3.5s", "1.5ms", "0s". */
+/** Formats as Go does: "1h2m3.5s", "1.5ms", "0s". */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds < 0n) return `-${formatDuration(-nanoseconds)}`;
   if (nanoseconds === 0n) return "0s";
@@ -95,10 +95,10 @@ export function durationOfMs(durationMs: number): bigint {
   return BigInt(Math.round(durationMs * 1_000_000));
 }
 
-/** A length of time for people, with two or three significant figures: "45s", "5m30s", "3h", "2d3h", "400d", "3y45d". */
+/** Human-readable duration with two or three significant figures: "45s", "5m30s", "3h", "2d3h", "400d", "3y45d". */
 export function humanDuration(durationMs: number): string {
   const seconds = Math.trunc(durationMs / 1000);
-  // Clocks of two machines may differ by a little: a second into the future is now.
+  // Tolerated clock skew: up to a second in the future counts as now.
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
   if (seconds < 2 * 60) return `${seconds}s`;
@@ -115,7 +115,7 @@ export function humanDuration(durationMs: number): string {
   return years < 8 ? twoUnits(years, "y", days % 365, "d") : `${years}y`;
 }
 
-/** The same with one unit only: "45s", "5m", "3h", "2d", "3y". */
+/** Human-readable duration with one unit only: "45s", "5m", "3h", "2d", "3y". */
 export function shortHumanDuration(durationMs: number): string {
   const seconds = Math.trunc(durationMs / 1000);
   if (seconds < -1) return "<invalid>";
@@ -131,13 +131,13 @@ function twoUnits(large: number, largeUnit: string, small: number, smallUnit: st
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`;
 }
 
-/** How long ago a Time or MicroTime was, for people; `<unknown>` without one. */
+/** Human-readable time since a Time or MicroTime; `<unknown>` without one. */
 export function ageOf(timestamp: string | undefined, nowMs: number): string {
   const timeMs = timestamp === undefined ? undefined : parseTime(timestamp);
   return timeMs === undefined || timeMs === ZERO_TIME_MS ? "<unknown>" : humanDuration(nowMs - timeMs);
 }
 
-/** How long it is until then, for people. */
+/** Human-readable time until a timestamp. */
 export function timeUntil(timestamp: string | undefined, nowMs: number): string {
   const timeMs = timestamp === undefined ? undefined : parseTime(timestamp);
   return timeMs === undefined || timeMs === ZERO_TIME_MS ? "<unknown>" : humanDuration(timeMs - nowMs);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with one field of one object, in upstream's words, since kubectl prints them and tools match them.
- * Validation yields as many as there are; status-error.ts puts them into one answer.
+ * Validation errors of single fields, with upstream's messages, since kubectl prints them and tools match them. Validation yields one per
+ * mistake; status-error.ts joins them in one Status.
  */
 import { quoteGo } from "./codec/go-text.ts";
 import { writeJson } from "./codec/json.ts";
@@ -22,7 +22,7 @@ export interface FieldError {
   readonly type: FieldErrorType;
   /** "spec.containers[0].name", "metadata.labels[a.b/c]". */
   readonly field: string;
-  /** Without the field: `Invalid value: "x": must be …`. */
+  /** The message without the field: `Invalid value: "x": must be …`. */
   readonly body: string;
 }
 
@@ -66,7 +66,7 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   return { type: "FieldValueNotSupported", field, body: withDetail(`Unsupported value: ${quote(value)}`, `supported values: ${words}`) };
 }
 
-/** The value is not repeated: it is too long to be. */
+/** The value is omitted: it is too long. */
 export function tooLong(field: string, maxBytes: number): FieldError {
   return { type: "FieldValueTooLong", field, body: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? "byte" : "bytes"}` };
 }
@@ -87,13 +87,13 @@ function withDetail(text: string, detail: string): string {
   return detail === "" ? text : `${text}: ${detail}`;
 }
 
-/** As upstream shows a value: text as Go quotes it, objects as JSON, `null` for what is absent. */
+/** Formats a value as upstream does: text quoted as Go does, objects as JSON, `null` for absent values. */
 function quote(value: unknown): string {
   if (typeof value === "string") return quoteGo(value);
   return writeJson(value ?? null).replaceAll(HTML, escape);
 }
 
-/** Inside objects Go writes these as escapes. */
+/** Inside objects Go escapes these. */
 const HTML = /[<>&]/g;
 
 function escape(character: string): string {

@@ -23,7 +23,7 @@ const GOOD: readonly [url: string, parts: Partial<GoUrl>][] = [
 ];
 
 for (const [url, parts] of GOOD) {
-  test(`${JSON.stringify(url)} is a URL`, () => {
+  test(`${JSON.stringify(url)} is a valid URL`, () => {
     assert.deepEqual(parseGoUrl(url), { ...NONE, ...parts });
   });
 }
@@ -46,12 +46,12 @@ const BAD: readonly [url: string, message: string][] = [
 ];
 
 for (const [url, message] of BAD) {
-  test(`${JSON.stringify(url)} is none: ${message}`, () => {
+  test(`${JSON.stringify(url)} is rejected: ${message}`, () => {
     assert.throws(() => parseGoUrl(url), { name: "UrlError", message });
   });
 }
 
-test("any text is a URL or has something wrong with it", () => {
+test("parsing any text either returns a URL or throws an error with a message", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => {
       try {

@@ -1,6 +1,6 @@
 /**
- * URLs as Go's net/url reads them, which differs from the web's rules in what it refuses and in what it says then; fields that hold a URL
- * show that to clients. Only the parts that fields ask for are kept.
+ * Parses URLs as Go's net/url does, which differs from the WHATWG rules in what it rejects and in its error messages; clients see both for
+ * fields that hold a URL. Only the parts that validation needs are kept.
  */
 import { quoteGo } from "./codec/go-text.ts";
 import { parseIp } from "./ip-address.ts";
@@ -10,9 +10,9 @@ export interface GoUrl {
   readonly scheme: string;
   /** With the port. */
   readonly host: string;
-  /** "name" or "name:password", escaped where it must be. */
+  /** "name" or "name:password", escaped where required. */
   readonly user?: string;
-  /** What follows the question mark. */
+  /** The part after the question mark. */
   readonly query: string;
   readonly fragment: string;
 }
@@ -39,7 +39,7 @@ function named<T>(text: string, parse: () => T): T {
   }
 }
 
-/** A scheme is letters, then also digits and signs; a colon ends it. */
+/** A scheme begins with a letter, followed by letters, digits, "+", "-" and "."; a colon ends it. */
 const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]*):/;
 
 function parseWithoutFragment(text: string): GoUrl {
@@ -52,7 +52,7 @@ function parseWithoutFragment(text: string): GoUrl {
   const rest = question < 0 ? afterScheme : afterScheme.slice(0, question);
   const parts = { scheme: scheme.toLowerCase(), host: "", query, fragment: "" };
   if (!rest.startsWith("/")) {
-    // "mailto:someone" has no path at all.
+    // "mailto:someone" has no path.
     if (scheme !== "") return parts;
     if (rest.split("/", 1)[0]?.includes(":") === true) throw new UrlError("first path segment in URL cannot contain colon");
   }
@@ -84,7 +84,7 @@ function parseAuthority(authority: string, scheme: string): Pick<GoUrl, "host" |
   return { host, user: parts.map((part) => escapeUser(unescapeText(part, "text"))).join(":") };
 }
 
-/** All that may stand in a user's name without being taken for something else. */
+/** Characters allowed in userinfo without escaping. */
 function escapeUser(text: string): string {
   return encodeURIComponent(text)
     .replace(/%(24|26|2B|2C|3B|3D)/g, (escaped) => decodeURIComponent(escaped))
@@ -100,7 +100,7 @@ function parseHost(host: string, scheme: string): string {
   return unescapeText(host, "host");
 }
 
-/** "[::1]:443", and with a zone "[fe80::1%25eth0]". */
+/** "[::1]:443", or "[fe80::1%25eth0]" with a zone. */
 function parseBracketed(host: string): string {
   const close = host.lastIndexOf("]");
   if (close < 0) throw new UrlError("missing ']' in host");
@@ -119,10 +119,10 @@ function checkPort(colonAndPort: string): void {
   if (!/^(?::[0-9]*)?$/.test(colonAndPort)) throw new UrlError(`invalid port ${quoteGo(colonAndPort)} after host`);
 }
 
-/** A percent sign that begins no escape. */
+/** A percent sign without two hexadecimal digits after it. */
 const WRONG_ESCAPE = /%(?![0-9a-fA-F]{2})/;
 
-/** In a host only what is no ASCII may be escaped, and the percent sign itself; and not all of ASCII may stand there as it is. */
+/** In a host only non-ASCII characters and the percent sign itself may be escaped, and some ASCII characters are not allowed unescaped. */
 const WRONG_IN_HOST = /%(?!25|[89a-fA-F][0-9a-fA-F])|[^-A-Za-z0-9_.~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/;
 
 function unescapeText(text: string, where: "host" | "text"): string {
@@ -135,7 +135,7 @@ function unescapeText(text: string, where: "host" | "text"): string {
 
 const PERCENT = 37;
 
-/** In place: what comes out is shorter. */
+/** In place: the output is never longer than the input. */
 function unescapeBytes(bytes: Uint8Array): Uint8Array {
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {

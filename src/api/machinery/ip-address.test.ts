@@ -28,7 +28,7 @@ function written<T>(value: T | undefined, format: (value: T) => string): string 
   return value === undefined ? undefined : format(value);
 }
 
-test("addresses are read strictly, or sloppily, and written in canonical form", () => {
+test("addresses are parsed strictly or leniently, and formatted in canonical form", () => {
   const rows: readonly (readonly [string, string | undefined, string | undefined])[] = [
     ["10.0.0.1", "10.0.0.1", "10.0.0.1"],
     ["010.0.0.001", undefined, "10.0.0.1"],
@@ -63,7 +63,7 @@ test("addresses are read strictly, or sloppily, and written in canonical form", 
   );
 });
 
-test("ranges are read strictly, or sloppily, and named by their first address", () => {
+test("CIDRs are parsed strictly or leniently, and masked to their network address", () => {
   const rows: readonly (readonly [string, string | undefined, string | undefined])[] = [
     ["10.1.2.3/8", "10.0.0.0/8", "10.0.0.0/8"],
     ["10.1.2.3/08", undefined, "10.0.0.0/8"],
@@ -84,7 +84,7 @@ test("ranges are read strictly, or sloppily, and named by their first address", 
   );
 });
 
-test("one can count within a range", () => {
+test("addresses and offsets within a CIDR convert to each other", () => {
   const range = parseCidr("10.96.0.0/12")!;
   equal(cidrSize(range), 2n ** 20n);
   equal(formatIp(lastAddressOf(range)), "10.111.255.255");
@@ -96,7 +96,7 @@ test("one can count within a range", () => {
   equal(addToIp(parseIp("::")!, -1), undefined);
 });
 
-test("ranges overlap if one holds the other", () => {
+test("CIDRs overlap if one contains the other", () => {
   const overlap = (a: string, b: string) => cidrsOverlap(parseCidr(a)!, parseCidr(b)!);
   deepEqual(
     [
@@ -109,7 +109,7 @@ test("ranges overlap if one holds the other", () => {
   );
 });
 
-test("a mapped IPv4 address can be had as what it is", () => {
+test("an IPv4-mapped IPv6 address unmaps to its IPv4 address", () => {
   equal(formatIp(unmapIp(parseIp("::ffff:1.2.3.4")!)), "1.2.3.4");
   equal(formatIp(unmapIp(parseIp("::1.2.3.4")!)), "::102:304");
 });
@@ -117,14 +117,14 @@ test("a mapped IPv4 address can be had as what it is", () => {
 const anyIp: fc.Arbitrary<IpAddress> = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 32n - 1n }).map((value) => ({ family: 4 as const, value })),
   fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map((value) => ({ family: 6 as const, value })),
-  // Runs of zeros are rare among all addresses, and common among those in use.
+  // Runs of zeros are rare among random addresses and common among those in use.
   fc.array(fc.constantFrom(0n, 0n, 1n, 0xffffn), { minLength: 8, maxLength: 8 }).map((groups) => ({
     family: 6 as const,
     value: groups.reduce<bigint>((value, group) => (value << 16n) | group, 0n),
   })),
 );
 
-test("reading what was written gives the same address", () => {
+test("a formatted address parses to the same address", () => {
   fc.assert(
     fc.property(anyIp, (address) => {
       deepEqual(parseIp(formatIp(address)), address);
@@ -134,7 +134,7 @@ test("reading what was written gives the same address", () => {
   );
 });
 
-test("a range holds exactly what lies between its first and its last address", () => {
+test("a CIDR contains exactly the addresses from its first to its last", () => {
   const anyCidr = fc
     .tuple(anyIp, fc.nat({ max: 128 }))
     .map(([address, length]) => ({ address, prefixLength: address.family === 4 ? length % 33 : length }));

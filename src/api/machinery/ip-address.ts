@@ -1,7 +1,7 @@
 /**
- * IP addresses and ranges of them as numbers, so that one can count within a range (ClusterIPs, Pod ranges). Read as Go's net/netip
- * reads them: no leading zeros, no zones. The sloppy way, with leading zeros, is for fields that always allowed them.
- * Not here: what a field may hold and the sentences about it (ip-validation.ts).
+ * IP addresses and CIDRs as numbers, so that allocators can count within a range (ClusterIPs, Pod CIDRs). Parsed as Go's net/netip does: no
+ * leading zeros, no zones. The lenient form with leading zeros is for fields that always allowed them. Not here: validation of fields and
+ * its messages (ip-validation.ts).
  */
 
 export interface IpAddress {
@@ -9,19 +9,19 @@ export interface IpAddress {
   readonly value: bigint;
 }
 
-/** An address and how many of its first bits are the network's. The address may have others set, too: see `networkOf`. */
+/** An address and its prefix length. The address may have host bits set: see `networkOf`. */
 export interface Cidr {
   readonly address: IpAddress;
   readonly prefixLength: number;
 }
 
 interface Reading {
-  /** Takes leading zeros. */
+  /** Accepts leading zeros. */
   readonly sloppy: boolean;
 }
 
 const BITS = { 4: 32, 6: 128 } as const;
-/** ::ffff:0.0.0.0, where IPv4 addresses lie within IPv6. */
+/** ::ffff:0.0.0.0, the prefix of IPv4-mapped IPv6 addresses. */
 const MAPPED_BASE = 0xffffn << 32n;
 const GROUPS = 8;
 const GROUP_DIGITS = 4;
@@ -32,7 +32,7 @@ export function parseIp(text: string): IpAddress | undefined {
   return readIp(text, { sloppy: false });
 }
 
-/** "010.0.0.1" is 10.0.0.1: as upstream once read it everywhere. */
+/** "010.0.0.1" is 10.0.0.1: upstream's lenient parser. */
 export function parseSloppyIp(text: string): IpAddress | undefined {
   return readIp(text, { sloppy: true });
 }
@@ -47,7 +47,7 @@ function readIpv4(text: string, { sloppy }: Reading): bigint | undefined {
   let value = 0;
   let bytes = 0;
   let byte: number | undefined;
-  // Digit by digit: policies and slices have addresses by the ten thousand.
+  // Parsed digit by digit for speed: NetworkPolicies and EndpointSlices have tens of thousands of addresses.
   for (let at = 0; at <= text.length; at++) {
     const digit = text.charCodeAt(at) - DIGIT_ZERO;
     if (digit >= 0 && digit <= 9) {
@@ -65,7 +65,7 @@ function readIpv4(text: string, { sloppy }: Reading): bigint | undefined {
   return bytes === 4 ? BigInt(value) : undefined;
 }
 
-/** Groups of 16 bits, of which the last two may be written as an IPv4 address. Two colons stand for at least one group of zeros. */
+/** Groups of 16 bits, the last two of which may be written as an IPv4 address. "::" stands for at least one group of zeros. */
 function readIpv6(text: string, reading: Reading): bigint | undefined {
   const groups: number[] = [];
   let gapAt = text.startsWith("::") ? 0 : undefined;
@@ -93,10 +93,10 @@ function readIpv6(text: string, reading: Reading): bigint | undefined {
   return joinGroups(groups);
 }
 
-/** Where the hexadecimal digits end that begin here; undefined if there are none, or too many. */
+/** Returns the end of the hexadecimal digits that begin here; undefined if there are none, or too many. */
 function groupEnd(text: string, start: number, { sloppy }: Reading): number | undefined {
   let end = start;
-  // Leading zeros do not count where they are allowed, but one digit is a digit.
+  // Leading zeros do not count where they are allowed, but at least one digit is required.
   if (sloppy) while (text[end] === "0") end++;
   const significant = end;
   while (isHexadecimal(text.charCodeAt(end))) end++;
@@ -107,7 +107,7 @@ function isHexadecimal(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
 }
 
-/** Two at a time, as far as that is exact in a number. */
+/** Two groups at a time: still exact in a number. */
 function joinGroups(groups: readonly number[]): bigint {
   let value = 0n;
   for (let at = 0; at < GROUPS; at += 2) value = (value << 32n) | BigInt((groups[at] ?? 0) * 0x10000 + (groups[at + 1] ?? 0));
@@ -119,7 +119,7 @@ function withoutLeadingZeros(digits: string): string {
   return digits.replace(/^0+(?=[0-9a-fA-F])/, "");
 }
 
-/** RFC 5952: lower case, and two colons for the longest run of at least two zeros. */
+/** RFC 5952: lower case, and "::" for the longest run of at least two zero groups. */
 export function formatIp(address: IpAddress): string {
   if (address.family === 4) return formatIpv4(address.value);
   if (isMapped(address)) return `::ffff:${formatIpv4(address.value & 0xffffffffn)}`;
@@ -135,7 +135,7 @@ function formatIpv4(value: bigint): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & BYTE_MAX).join(".");
 }
 
-/** The first of the longest ones. */
+/** The first of the longest runs. */
 function longestZeroRun(groups: readonly string[]): { start: number; length: number } {
   let longest = { start: 0, length: 0 };
   for (let start = 0; start < groups.length; start++) {
@@ -146,17 +146,17 @@ function longestZeroRun(groups: readonly string[]): { start: number; length: num
   return longest;
 }
 
-/** Whether it is an IPv4 address written as an IPv6 one. */
+/** True for an IPv4-mapped IPv6 address. */
 export function isMapped({ family, value }: IpAddress): boolean {
   return family === 6 && value >> 32n === MAPPED_BASE >> 32n;
 }
 
-/** The IPv4 address that an IPv6 one stands for, else itself. */
+/** Returns the IPv4 address of an IPv4-mapped one; other addresses unchanged. */
 export function unmapIp(address: IpAddress): IpAddress {
   return isMapped(address) ? { family: 4, value: address.value & 0xffffffffn } : address;
 }
 
-/** So many addresses further; undefined if there is none. */
+/** The address at an offset from this one; undefined beyond the last address of the family. */
 export function addToIp({ family, value }: IpAddress, offset: number | bigint): IpAddress | undefined {
   const sum = value + BigInt(offset);
   return sum < 0n || sum >= 1n << BigInt(BITS[family]) ? undefined : { family, value: sum };
@@ -190,13 +190,13 @@ export function formatCidr({ address, prefixLength }: Cidr): string {
   return `${formatIp(address)}/${prefixLength}`;
 }
 
-/** The same range, named by its first address. */
+/** The CIDR with host bits cleared. */
 export function networkOf({ address, prefixLength }: Cidr): Cidr {
   const free = BigInt(BITS[address.family] - prefixLength);
   return { address: { family: address.family, value: (address.value >> free) << free }, prefixLength };
 }
 
-/** How many addresses are in it. */
+/** Number of addresses in the CIDR. */
 export function cidrSize({ address, prefixLength }: Cidr): bigint {
   return 1n << BigInt(BITS[address.family] - prefixLength);
 }
@@ -210,7 +210,7 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return offsetIn(cidr, address) !== undefined;
 }
 
-/** How far an address is from the first one of the range; undefined if it is not in it. */
+/** Offset of an address from the first one of the CIDR; undefined if it is outside. */
 export function offsetIn(cidr: Cidr, address: IpAddress): bigint | undefined {
   if (cidr.address.family !== address.family) return undefined;
   const offset = address.value - networkOf(cidr).address.value;

@@ -13,7 +13,7 @@ import {
 const NOT_AN_IP = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const NOT_A_CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-test("an address of a new field is valid and canonical", () => {
+test("an IP of a new field must be valid and canonical", () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["10.0.0.1", []],
     ["fd00::1", []],
@@ -28,7 +28,7 @@ test("an address of a new field is valid and canonical", () => {
   );
 });
 
-test("an address of an old field may be written in other ways, with a warning", () => {
+test("an IP of a legacy field may be non-canonical, with a warning", () => {
   const rows: readonly (readonly [string, readonly string[], readonly string[], readonly string[]])[] = [
     ["10.0.0.1", [], [], []],
     ["x", [NOT_AN_IP], [NOT_AN_IP], []],
@@ -53,7 +53,7 @@ test("an address of an old field may be written in other ways, with a warning", 
   deepEqual(validateLegacyIp("x", { strict: true, previous: new Set(["x"]) }), []);
 });
 
-test("a range of a new field is valid, canonical and nothing but a range", () => {
+test("a CIDR of a new field must be valid, canonical and without host bits", () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["10.0.0.0/8", []],
     ["10.0.0.0", [NOT_A_CIDR]],
@@ -68,7 +68,7 @@ test("a range of a new field is valid, canonical and nothing but a range", () =>
   );
 });
 
-test("a range of an old field may be written in other ways, with a warning", () => {
+test("a CIDR of a legacy field may be non-canonical, with a warning", () => {
   const bits = "must not have bits set beyond the prefix length";
   const rows: readonly (readonly [string, readonly string[], readonly string[], readonly string[]])[] = [
     ["10.0.0.0/8", [], [], []],
@@ -94,7 +94,7 @@ test("a range of an old field may be written in other ways, with a warning", () 
   deepEqual(validateLegacyCidr("x", { strict: true, previous: new Set(["x"]) }), []);
 });
 
-test("an interface's address keeps all its bits", () => {
+test("an interface address keeps its host bits", () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["192.168.1.5/24", []],
     ["192.168.1.5", ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]],

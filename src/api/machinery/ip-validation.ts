@@ -1,7 +1,6 @@
 /**
- * What fields that hold an address or a range of them may say, in upstream's words: sentences of what is wrong, none if nothing is.
- * Fields that are older than the strict rules are "legacy": they allow what is not in canonical form and, without `strict`, leading
- * zeros and IPv4 written as IPv6, and warn of them instead.
+ * Validation of fields that hold an IP or a CIDR: returns upstream's messages, none for a valid value. Fields older than the strict rules
+ * are "legacy": they accept non-canonical values and, without `strict`, leading zeros and IPv4-mapped IPv6, and produce warnings instead.
  */
 import {
   formatCidr,
@@ -20,10 +19,10 @@ import {
 const NOT_AN_IP = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const NOT_A_CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 const NOT_AN_INTERFACE = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)";
-/** What a mapped IPv4 range has before its own prefix. */
+/** Prefix length that precedes the IPv4 one in an IPv4-mapped CIDR. */
 const MAPPED_PREFIX_LENGTH = 96;
 
-/** For new fields: valid, and in canonical form. */
+/** New fields: valid and canonical. */
 export function validateIp(value: string): readonly string[] {
   const address = parseSloppyIp(value);
   if (address === undefined) return [NOT_AN_IP];
@@ -33,11 +32,11 @@ export function validateIp(value: string): readonly string[] {
 
 export interface LegacyRules {
   readonly strict: boolean;
-  /** Values that the field already had, which may stay whatever they are. */
+  /** Values that the field already had; they remain valid on update. */
   readonly previous?: ReadonlySet<string>;
 }
 
-/** For old fields. */
+/** Legacy fields. */
 export function validateLegacyIp(value: string, options: LegacyRules): readonly string[] {
   if (options.previous?.has(value) === true) return [];
   const address = parseSloppyIp(value);
@@ -50,7 +49,7 @@ function strictIpErrors(value: string, address: IpAddress): readonly string[] {
   return isMapped(address) ? ["must not be an IPv4-mapped IPv6 address"] : [];
 }
 
-/** For new fields: a range in canonical form. */
+/** New fields: a canonical CIDR. */
 export function validateCidr(value: string): readonly string[] {
   const cidr = parseSloppyCidr(value);
   if (cidr === undefined) return [NOT_A_CIDR];
@@ -59,7 +58,7 @@ export function validateCidr(value: string): readonly string[] {
   return wrong.length > 0 || value === canonical ? wrong : [`must be in canonical form ("${canonical}")`];
 }
 
-/** For old fields, like `validateLegacyIp`. */
+/** Legacy fields, like `validateLegacyIp`. */
 export function validateLegacyCidr(value: string, options: LegacyRules): readonly string[] {
   if (options.previous?.has(value) === true) return [];
   if (parseSloppyCidr(value) === undefined) return [NOT_A_CIDR];
@@ -73,7 +72,7 @@ function strictCidrErrors(value: string): readonly string[] {
   return cidr.address.value === networkOf(cidr).address.value ? [] : ["must not have bits set beyond the prefix length"];
 }
 
-/** "192.168.1.5/24": one address, with the network that it is in. */
+/** "192.168.1.5/24": an interface address, with its network. */
 export function validateInterfaceAddress(value: string): readonly string[] {
   const cidr = parseSloppyCidr(value);
   if (cidr === undefined) return [NOT_AN_INTERFACE];
@@ -83,7 +82,7 @@ export function validateInterfaceAddress(value: string): readonly string[] {
   return value === canonical ? [] : [`must be in canonical form ("${canonical}")`];
 }
 
-/** For a value that `validateLegacyIp` lets pass. */
+/** Warnings for a value that passed `validateLegacyIp`. */
 export function ipWarnings(value: string, at: string): readonly string[] {
   const address = parseSloppyIp(value);
   if (address === undefined) return [];
@@ -94,7 +93,7 @@ export function ipWarnings(value: string, at: string): readonly string[] {
   return [`${at}: IPv6 address ${JSON.stringify(value)} should be in RFC 5952 canonical format ("${formatIp(address)}")`];
 }
 
-/** For a value that `validateLegacyCidr` lets pass. */
+/** Warnings for a value that passed `validateLegacyCidr`. */
 export function cidrWarnings(value: string, at: string): readonly string[] {
   const cidr = parseSloppyCidr(value);
   if (cidr === undefined) return [];
@@ -113,7 +112,7 @@ export function cidrWarnings(value: string, at: string): readonly string[] {
   return [`${at}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format ("${formatCidr(cidr)}")`];
 }
 
-/** A range of mapped addresses as the IPv4 range that it is. */
+/** Converts an IPv4-mapped CIDR to the IPv4 CIDR. */
 function formatUnmapped({ address, prefixLength }: Cidr): string {
   if (!isMapped(address)) return formatCidr({ address, prefixLength });
   return formatCidr({ address: unmapIp(address), prefixLength: Math.max(0, prefixLength - MAPPED_PREFIX_LENGTH) });

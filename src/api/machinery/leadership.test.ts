@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatLeadership, parseLeadership } from "./leadership.ts";
 
-test("a leadership survives being a header, whatever its holder is called", () => {
+test("a formatted leadership parses to an equal one, for any holder identity", () => {
   for (const holder of ["host_1", "a/b", "ü, =%", ""]) {
     const leadership = { namespace: "kube-system", name: "kube-controller-manager", holder };
     const text = formatLeadership(leadership);
@@ -12,6 +12,6 @@ test("a leadership survives being a header, whatever its holder is called", () =
   }
 });
 
-test("what is no leadership is none", () => {
+test("parseLeadership returns undefined for malformed headers", () => {
   for (const text of ["", "a", "a/b", "a/b/c/d", "a/b/%"]) assert.equal(parseLeadership(text), undefined, text);
 });

@@ -1,16 +1,17 @@
 /**
- * A write of somebody who acts only while leading says so, and the server refuses it if the lease is another's by then. So a leader that
- * was held up in the middle of sending (a frozen process, a slow network) changes nothing afterwards, whatever it believed when it sent.
+ * The fencing token of leader-elected components. A write carries the Lease under which the component leads, and the API server rejects the
+ * write if another holder has the Lease by then. So a leader that was delayed while sending (a frozen process, a slow network) changes
+ * nothing afterwards.
  */
 
-/** The header of HTTP requests. */
+/** Name of the HTTP request header. */
 export const LEADERSHIP_HEADER = "k8ts-leadership";
 
 export interface Leadership {
-  /** Of the Lease. */
+  /** Namespace and name of the Lease. */
   readonly namespace: string;
   readonly name: string;
-  /** Its `spec.holderIdentity`. */
+  /** `spec.holderIdentity` of the Lease. */
   readonly holder: string;
 }
 
@@ -18,13 +19,13 @@ export function formatLeadership({ namespace, name, holder }: Leadership): strin
   return [namespace, name, holder].map(encodeURIComponent).join("/");
 }
 
-/** Undefined if the text is not one that `formatLeadership` makes. */
+/** Undefined if `formatLeadership` did not produce the text. */
 export function parseLeadership(text: string): Leadership | undefined {
   try {
     const [namespace, name, holder, ...more] = text.split("/").map(decodeURIComponent);
     if (namespace === undefined || name === undefined || holder === undefined || more.length > 0) return undefined;
     return { namespace, name, holder };
   } catch {
-    return undefined; // Not percent-encoded.
+    return undefined; // Malformed percent-encoding.
   }
 }

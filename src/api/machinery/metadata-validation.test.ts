@@ -30,7 +30,7 @@ function updateErrorsOf(next: Partial<ObjectMeta>, previous: Partial<ObjectMeta>
   return [...validateObjectMetaUpdate({ ...stored, ...previous, ...next }, { ...stored, ...previous })].map(describeFieldError);
 }
 
-test("metadata with everything in order has nothing wrong", () => {
+test("valid metadata has no errors", () => {
   deepEqual(
     errorsOf({
       generateName: "web-",
@@ -49,7 +49,7 @@ test("metadata with everything in order has nothing wrong", () => {
   deepEqual(updateErrorsOf({ labels: { a: "b" } }), []);
 });
 
-test("a name must be there and fit its kind", () => {
+test("a missing or malformed name is rejected", () => {
   deepEqual(errorsOf({ name: "" }), ["metadata.name: Required value: name or generateName is required"]);
   const [wrong] = validateDns1035Label("1");
   deepEqual(errorsOf({ name: "1" }, { validateName: validateDns1035Label }), [`metadata.name: Invalid value: "1": ${wrong}`]);
@@ -61,13 +61,13 @@ test("a name must be there and fit its kind", () => {
   ]);
 });
 
-test("a namespace must be there exactly if the kind has one", () => {
+test("a namespace is required exactly for namespaced kinds", () => {
   deepEqual(errorsOf({ namespace: "" }), ["metadata.namespace: Required value"]);
   deepEqual(errorsOf({ namespace: "A" }), [`metadata.namespace: Invalid value: "A": ${validateDnsLabel("A")[0]}`]);
   deepEqual(errorsOf({}, { namespaced: false }), ["metadata.namespace: Forbidden: not allowed on this type"]);
 });
 
-test("labels and annotations are judged at the map itself", () => {
+test("errors in labels and annotations name the map, not the key", () => {
   deepEqual(errorsOf({ generation: -1, labels: { "a b": "-" }, annotations: { "a b": "-" } }), [
     "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
     `metadata.labels: Invalid value: "a b": ${validateQualifiedName("a b")[0]}`,
@@ -76,7 +76,7 @@ test("labels and annotations are judged at the map itself", () => {
   ]);
 });
 
-test("annotations together have a size, in bytes", () => {
+test("annotations are limited to a total size in bytes", () => {
   const half = ANNOTATIONS_SIZE_MAX_BYTES / 2;
   deepEqual(errorsOf({ annotations: { a: "é".repeat(half / 2), b: "x".repeat(half - 2) } }), []);
   deepEqual(errorsOf({ annotations: { a: "é".repeat(half / 2), b: "x".repeat(half - 1) } }), [
@@ -84,7 +84,7 @@ test("annotations together have a size, in bytes", () => {
   ]);
 });
 
-test("owners are whole, no Events, and one of them controls", () => {
+test("owner references must be complete, must not be Events, and at most one is the controller", () => {
   deepEqual(errorsOf({ ownerReferences: [{} as OwnerReference] }), [
     'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
     'metadata.ownerReferences.kind: Invalid value: "": must not be empty',
@@ -105,14 +105,14 @@ test("owners are whole, no Events, and one of them controls", () => {
   for (const apiVersion of ["a/", "a/b/c"]) equal(errorsOf({ ownerReferences: [{ ...owner, apiVersion }] }).length, 1, apiVersion);
 });
 
-test("finalizers are qualified names, and one cannot both orphan and wait", () => {
+test("finalizers are qualified names, and orphan and foregroundDeletion exclude each other", () => {
   deepEqual(errorsOf({ finalizers: ["a b"] }), [`metadata.finalizers: Invalid value: "a b": ${validateQualifiedName("a b")[0]}`]);
   deepEqual(errorsOf({ finalizers: ["orphan", "foregroundDeletion"] }), [
     'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
   ]);
 });
 
-test("managed fields say what they are", () => {
+test("managedFields entries must name a valid operation, manager and fieldsType", () => {
   const entries = [
     { operation: "Guess", fieldsType: "FieldsV2" } as unknown as ManagedFieldsEntry,
     { operation: "Update", manager: "m".repeat(129), subresource: "s".repeat(257) } as const,
@@ -125,13 +125,13 @@ test("managed fields say what they are", () => {
   ]);
 });
 
-test("a field manager can be printed", () => {
+test("a field manager must consist of printable characters", () => {
   deepEqual([...validateFieldManager("é kubectl\t", "fieldManager")].map(describeFieldError), [
     'fieldManager: Invalid value: "é kubectl\\t": invalid character U+0009 (at position 10)',
   ]);
 });
 
-test("an update changes nothing of what an object is", () => {
+test("an update cannot change immutable metadata", () => {
   deepEqual(
     updateErrorsOf({
       name: "b",
@@ -152,14 +152,14 @@ test("an update changes nothing of what an object is", () => {
   );
 });
 
-test("an update names the version that it changes, and no lower generation", () => {
+test("an update requires a resourceVersion and must not decrease the generation", () => {
   deepEqual(updateErrorsOf({ resourceVersion: "", generation: 1 }), [
     'metadata.resourceVersion: Invalid value: "": must be specified for an update',
     "metadata.generation: Invalid value: 1: must not be decremented",
   ]);
 });
 
-test("an object that is being deleted gets no new finalizers, but may lose some", () => {
+test("an object that is being deleted accepts no new finalizers but may lose some", () => {
   const deleting = { deletionTimestamp: "2025-01-01T00:00:00Z", finalizers: ["a", "b"] };
   deepEqual(updateErrorsOf({ finalizers: ["b"] }, deleting), []);
   deepEqual(updateErrorsOf({ finalizers: ["b", "d", "c"] }, deleting), [
@@ -168,7 +168,7 @@ test("an object that is being deleted gets no new finalizers, but may lose some"
   deepEqual(updateErrorsOf({ finalizers: ["c"] }), []);
 });
 
-test("an update also checks what may be changed", () => {
+test("an update also validates the mutable metadata", () => {
   const errors = updateErrorsOf({
     labels: { a: "-" },
     annotations: { "a b": "" },

@@ -1,6 +1,6 @@
 /**
- * The rules for `metadata` that hold for objects of every kind, on create and on update, in upstream's words.
- * Not here: what a kind's own names look like (its `validateName`), and who fills in uid, timestamps and generation.
+ * Validation of `metadata` for objects of every kind, on create and on update, with upstream's messages. Not here: the name rules of a kind
+ * (its `validateName`), and the assignment of uid, timestamps and generation.
  */
 import { child, element, forbidden, immutable, invalid, required, tooLong, type FieldError } from "./field-error.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./names.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./object.ts";
 
-/** All keys and values together, in bytes: they are sent with every object of every list. */
+/** Maximum size of all keys and values in bytes: they are sent with every object of every list. */
 export const ANNOTATIONS_SIZE_MAX_BYTES = 256 * 1024;
 const FIELD_MANAGER_LENGTH_MAX_BYTES = 128;
 const SUBRESOURCE_LENGTH_MAX_BYTES = 256;
@@ -24,13 +24,13 @@ const FOREGROUND_FINALIZER = "foregroundDeletion";
 
 export interface MetadataRules {
   readonly namespaced: boolean;
-  /** What the kind's names must look like. Default: a DNS subdomain. */
+  /** Name rule of the kind. Default: a DNS subdomain. */
   readonly validateName?: NameValidator | undefined;
-  /** Where the metadata stands. Default: "metadata". */
+  /** Path of the metadata. Default: "metadata". */
   readonly at?: string;
 }
 
-/** What must be true of the metadata of every object that is written. */
+/** Validates the metadata of every object that is written. */
 export function* validateObjectMeta(meta: ObjectMeta, { namespaced, validateName, at = "metadata" }: MetadataRules): Iterable<FieldError> {
   yield* validateNames(meta, validateName ?? validateDnsSubdomain, at);
   yield* validateNamespace(meta.namespace ?? "", namespaced, child(at, "namespace"));
@@ -42,7 +42,7 @@ export function* validateObjectMeta(meta: ObjectMeta, { namespaced, validateName
   yield* validateManagedFields(meta.managedFields ?? [], child(at, "managedFields"));
 }
 
-/** What may not change, and what must be true of what did. */
+/** Rejects changes of immutable metadata and validates the rest. */
 export function* validateObjectMetaUpdate(next: ObjectMeta, previous: ObjectMeta, at = "metadata"): Iterable<FieldError> {
   if (previous.deletionTimestamp !== undefined)
     yield* validateNoNewFinalizers(next.finalizers, previous.finalizers, child(at, "finalizers"));
@@ -83,12 +83,12 @@ function* validateNamespace(namespace: string, namespaced: boolean, at: string):
   else for (const wrong of validateDnsLabel(namespace)) yield invalid(at, namespace, wrong);
 }
 
-/** A key of a label, wherever it is used. */
+/** Validates a label key, wherever it is used. */
 export function* validateLabelName(name: string, at: string): Iterable<FieldError> {
   for (const wrong of validateQualifiedName(name)) yield invalid(at, name, wrong);
 }
 
-/** Errors stand at the map itself, as upstream's do. */
+/** Errors name the map itself, as upstream's do. */
 export function* validateLabels(labels: Readonly<Record<string, string>> | undefined, at: string): Iterable<FieldError> {
   for (const [key, value] of Object.entries(labels ?? {})) {
     yield* validateLabelName(key, at);
@@ -99,7 +99,7 @@ export function* validateLabels(labels: Readonly<Record<string, string>> | undef
 export function* validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, at: string): Iterable<FieldError> {
   let sizeBytes = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
-    // Unlike those of labels, their prefixes may have capital letters.
+    // Unlike those of labels, annotation prefixes may have capital letters.
     for (const wrong of validateQualifiedName(key.toLowerCase())) yield invalid(at, key, wrong);
     sizeBytes += byteLength(key) + byteLength(value);
   }
@@ -123,16 +123,16 @@ export function* validateOwnerReferences(references: readonly OwnerReference[], 
   }
 }
 
-/** A client may leave out anything. */
+/** A client may omit any member. */
 function* validateOwnerReference(reference: Partial<OwnerReference>, at: string): Iterable<FieldError> {
   const { apiVersion = "", kind = "", name = "", uid = "" } = reference;
   const parts = apiVersion.split("/");
-  // Upstream takes an apiVersion with more than one slash for one without a version.
+  // Upstream treats an apiVersion with more than one slash as one without a version.
   if (parts.length > 2 || parts.at(-1) === "") yield invalid(child(at, "apiVersion"), apiVersion, "version must not be empty");
   if (kind === "") yield invalid(child(at, "kind"), kind, "must not be empty");
   if (name === "") yield invalid(child(at, "name"), name, "must not be empty");
   if (uid === "") yield invalid(child(at, "uid"), uid, "must not be empty");
-  // Events come and go by themselves; what they owned would be collected for no reason.
+  // Events expire; their dependents would be garbage-collected for no reason.
   if (apiVersion === "v1" && kind === "Event") yield invalid(at, reference, "/v1, Kind=Event is disallowed from being an owner");
 }
 
@@ -143,10 +143,10 @@ export function* validateFinalizers(finalizers: readonly string[], at: string): 
   }
 }
 
-/** Names without a domain that mean something to the server. */
+/** Finalizers without a domain that the server itself interprets. */
 const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", ORPHAN_FINALIZER, FOREGROUND_FINALIZER];
 
-/** Of built-in kinds: a name without a domain is one of the standard ones. */
+/** Built-in kinds: a finalizer without a domain must be one of the standard ones. */
 export function* validateStandardFinalizer(name: string, at: string): Iterable<FieldError> {
   if (name.includes("/") || STANDARD_FINALIZERS.includes(name)) return;
   yield invalid(at, name, "name is neither a standard finalizer name nor is it fully qualified");
@@ -156,7 +156,7 @@ function* validateNoNewFinalizers(next: readonly string[] = [], previous: readon
   const known = new Set(previous);
   const added = [...new Set(next.filter((finalizer) => !known.has(finalizer)))].toSorted();
   if (added.length === 0) return;
-  // As Go prints a list of texts.
+  // Formatted as Go prints a string slice.
   const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   yield forbidden(at, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`);
 }
@@ -164,7 +164,7 @@ function* validateNoNewFinalizers(next: readonly string[] = [], previous: readon
 function* validateManagedFields(entries: readonly ManagedFieldsEntry[], at: string): Iterable<FieldError> {
   for (const [index, entry] of entries.entries()) {
     const here = element(at, index);
-    // A client may send anything, whatever the type says.
+    // A client may send any value, whatever the type says.
     const operation: string = entry.operation ?? "";
     const fieldsType: string = entry.fieldsType ?? "";
     if (operation !== "Apply" && operation !== "Update") yield invalid(child(here, "operation"), operation, "must be `Apply` or `Update`");
@@ -177,7 +177,7 @@ function* validateManagedFields(entries: readonly ManagedFieldsEntry[], at: stri
   }
 }
 
-/** Who writes, as it is said in managedFields and in the query parameter `fieldManager`. */
+/** Validates a field manager, in managedFields and in the query parameter `fieldManager`. */
 export function* validateFieldManager(manager: string, at: string): Iterable<FieldError> {
   if (isLongerThan(manager, FIELD_MANAGER_LENGTH_MAX_BYTES)) yield tooLong(at, FIELD_MANAGER_LENGTH_MAX_BYTES);
   let position = 0;
@@ -187,12 +187,12 @@ export function* validateFieldManager(manager: string, at: string): Iterable<Fie
   }
 }
 
-/** What Go's unicode.IsPrint takes: letters, marks, numbers, punctuation, symbols, and of white space only the blank. */
+/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and of white space only the blank. */
 function isPrintable(character: string): boolean {
   return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
 }
 
-/** "U+0007": as Go prints a character that it cannot show. */
+/** "U+0007": as Go formats a non-printable character. */
 function goCharacter(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

@@ -45,7 +45,7 @@ const RELAXED = "a valid environment variable name must consist only of printabl
 const CONFIG_KEY =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
-/** What is wrong with each text, in upstream's words; an empty list means nothing. */
+/** Expected messages of upstream per text; an empty list means valid. */
 const ROWS: readonly (readonly [NameValidator, string, readonly string[]])[] = [
   [validateDnsLabel, "my-name", []],
   [validateDnsLabel, "a".repeat(63), []],
@@ -156,11 +156,11 @@ const ROWS: readonly (readonly [NameValidator, string, readonly string[]])[] = [
   [validateConditionReason, "ReasonA,ReasonB", []],
 ];
 
-test("names are judged in upstream's words", () => {
+test("names are validated with upstream's messages", () => {
   for (const [validate, text, expected] of ROWS) deepEqual(validate(text), expected, JSON.stringify(text));
 });
 
-test("ports and ids have a range", () => {
+test("ports and user and group ids are limited to a range", () => {
   deepEqual(
     [0, 1, 65_535, 65_536].map((port) => validatePortNumber(port)),
     [["must be between 1 and 65535, inclusive"], [], [], ["must be between 1 and 65535, inclusive"]],
@@ -170,7 +170,7 @@ test("ports and ids have a range", () => {
   deepEqual(validateUserId(2 ** 31 - 1), []);
 });
 
-test("domains and paths below them are judged as fields", () => {
+test("domain-prefixed paths and keys are validated as fields", () => {
   const rows: readonly (readonly [(text: string, at: string) => readonly FieldError[], string, readonly string[]])[] = [
     [validateFullyQualifiedName, "a.b.c", []],
     [validateFullyQualifiedName, "", ["x: Required value"]],
@@ -196,11 +196,11 @@ test("domains and paths below them are judged as fields", () => {
   for (const [validate, text, expected] of rows) deepEqual(validate(text, "x").map(describeFieldError), expected, JSON.stringify(text));
 });
 
-test("a dash at the end of a prefix is taken for the letter that will follow it", () => {
+test("a generateName prefix may end with a dash", () => {
   deepEqual(["web-", "-", "", "web", "ab-"].map(maskTrailingDash), ["wea", "-", "", "web", "aa"]);
 });
 
-test("lengths are bytes", () => {
+test("lengths are counted in bytes", () => {
   equal(byteLength("aé😀"), 7);
   deepEqual([isLongerThan("éé", 4), isLongerThan("éé", 3), isLongerThan("aaaa", 3), isLongerThan("a", 3)], [false, true, true, false]);
   equal(maxLengthMessage(3), "must be no more than 3 characters");

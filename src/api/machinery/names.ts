@@ -1,8 +1,8 @@
 /**
- * What names and other short texts of the API must look like. Each `validate…` answers with sentences of what is wrong, none if
- * nothing is; the sentences, and the expressions that they quote, are upstream's word for word, because kubectl shows them and
- * tools match them. Lengths are bytes, also where a sentence speaks of characters: as upstream counts them.
- * Not here: addresses (ip-address.ts), and metadata as a whole (metadata-validation.ts).
+ * Validation of names and other short texts of the API. Each `validate…` returns messages, none for a valid value; the messages, and the
+ * expressions that they quote, are upstream's word for word, because kubectl shows them and tools match them. Lengths are bytes, also where
+ * a message says characters: as upstream counts them. Not here: IP addresses (ip-validation.ts), and metadata as a whole
+ * (metadata-validation.ts).
  */
 import { utf8Length } from "../../base/utf8.ts";
 import { invalid, required, type FieldError } from "./field-error.ts";
@@ -25,15 +25,15 @@ const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const PERCENT = "[0-9]+%";
 const CONDITION_REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 
-/** RFC 1035 and RFC 1123: one label, and a name of several. */
+/** RFC 1035 and RFC 1123: a label, and a subdomain of several labels. */
 export const DNS_LABEL_LENGTH_MAX = 63;
 export const DNS_SUBDOMAIN_LENGTH_MAX = 253;
 const QUALIFIED_NAME_LENGTH_MAX = 63;
 export const LABEL_VALUE_LENGTH_MAX = 63;
-/** RFC 6335, of service names. */
+/** RFC 6335: service names. */
 const PORT_NAME_LENGTH_MAX = 15;
 const PORT_MAX = 65_535;
-/** User and group ids are int64 in the API, but no system has more than 31 bits of them. */
+/** User and group ids are int64 in the API, but systems have at most 31 bits of them. */
 const ID_MAX = 2 ** 31 - 1;
 
 const EMPTY = "must be non-empty";
@@ -60,12 +60,12 @@ export function regexMessage(message: string, expression: string, ...examples: r
   return `${message} (${words === "" ? "" : `e.g. ${words}`}regex used for validation is '${expression}')`;
 }
 
-/** Of most names. */
+/** Length message of most names. */
 export function maxLengthMessage(max: number): string {
   return `must be no more than ${max} characters`;
 }
 
-/** Of labels and qualified names. */
+/** Length message of labels and qualified names. */
 function maxBytesMessage(max: number): string {
   return `must be no more than ${max} bytes`;
 }
@@ -82,7 +82,7 @@ export function validateDnsLabel(value: string): readonly string[] {
   return [...wrong, regexMessage(DNS_1123_LABEL_WORDS, DNS_1123_LABEL, "my-name", "123-abc")];
 }
 
-/** RFC 1123 subdomain: what most objects are called. */
+/** RFC 1123 subdomain: names of most objects. */
 export function validateDnsSubdomain(value: string): readonly string[] {
   const wrong = tooLongBy(value, DNS_SUBDOMAIN_LENGTH_MAX);
   return DNS_1123_SUBDOMAIN_EXPRESSION.test(value)
@@ -90,7 +90,7 @@ export function validateDnsSubdomain(value: string): readonly string[] {
     : [...wrong, regexMessage(DNS_1123_SUBDOMAIN_WORDS, DNS_1123_SUBDOMAIN, "example.com")];
 }
 
-/** The same rule in the words of upstream's declarative validation, which speaks of bytes: for the kinds whose names it checks. */
+/** The same rule with the messages of upstream's declarative validation, which says bytes: for the kinds whose names it validates. */
 export function validateLongName(value: string): readonly string[] {
   const [characters, bytes] = [maxLengthMessage(DNS_SUBDOMAIN_LENGTH_MAX), maxBytesMessage(DNS_SUBDOMAIN_LENGTH_MAX)];
   return validateDnsSubdomain(value).map((wrong) => (wrong === characters ? bytes : wrong));
@@ -114,7 +114,7 @@ const RFC_1035_LABEL = matcher(
   "abc-123",
 );
 
-/** RFC 1035 label: as RFC 1123, but the first is a letter. Services. */
+/** RFC 1035 label: as RFC 1123, but begins with a letter. Services. */
 export function validateDns1035Label(value: string): readonly string[] {
   return [...tooLongBy(value, DNS_LABEL_LENGTH_MAX), ...RFC_1035_LABEL(value)];
 }
@@ -169,7 +169,7 @@ export function validateLabelValue(value: string): readonly string[] {
   return wrong;
 }
 
-/** A port that is called by its name. */
+/** A port name. */
 export function validatePortName(value: string): readonly string[] {
   const wrong = [...tooLongBy(value, PORT_NAME_LENGTH_MAX)];
   if (!/^[-a-z0-9]+$/.test(value)) wrong.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
@@ -203,12 +203,12 @@ const STRICT_ENV_VAR_NAME = matcher(
   "MyEnvName1",
 );
 
-/** As it was before 1.30, and where relaxed names are not allowed. */
+/** The rule before 1.30, and where relaxed names are not allowed. */
 export function validateEnvVarName(value: string): readonly string[] {
   return [...STRICT_ENV_VAR_NAME(value), ...directoryErrors(value)];
 }
 
-/** All that a Linux process can be given. */
+/** Any name that a Linux process accepts. */
 export function validateRelaxedEnvVarName(value: string): readonly string[] {
   if (value === "") return [`environment variable name ${EMPTY}`];
   if (/^[ -<>-~]+$/.test(value)) return [];
@@ -233,7 +233,7 @@ function directoryErrors(value: string): readonly string[] {
   return value.startsWith("..") ? ["must not start with '..'"] : [];
 }
 
-/** Anything that can stand between two slashes of a path: RBAC's objects are called so. */
+/** Any text that fits one path segment: names of RBAC objects. */
 export function validatePathSegmentName(value: string): readonly string[] {
   if (value === "." || value === "..") return [`may not be '${value}'`];
   return ["/", "%"].filter((forbidden) => value.includes(forbidden)).map((forbidden) => `may not contain '${forbidden}'`);
@@ -270,7 +270,7 @@ export const validateConditionReason: NameValidator = matcher(
   "ReasonA:ReasonB",
 );
 
-/** At least three segments: names of finalizing controllers, signers' domains, webhooks. */
+/** At least three segments: webhook names, signer domains. */
 export function validateFullyQualifiedName(name: string, at: string): readonly FieldError[] {
   if (name === "") return [required(at)];
   const wrong = validateDnsSubdomain(name);
@@ -278,7 +278,7 @@ export function validateFullyQualifiedName(name: string, at: string): readonly F
   return name.split(".").length >= 3 ? [] : [invalid(at, name, "should be a domain with at least three segments separated by dots")];
 }
 
-/** At least two labels, each within the length of one; a dot at the end is allowed. */
+/** At least two labels, each within the length of one; a trailing dot is allowed. */
 export function validateFullyQualifiedDomainName(name: string, at: string): readonly FieldError[] {
   if (name === "") return [required(at)];
   const domain = name.endsWith(".") ? name.slice(0, -1) : name;
@@ -309,7 +309,7 @@ export function validateDomainPrefixedKey(value: string, at: string): readonly F
   return value.includes("/") ? [] : [invalid(at, value, 'must be a domain-prefixed key (such as "acme.io/foo")')];
 }
 
-/** Random letters will follow a `generateName`: "web-" is checked as if one stood there already. */
+/** Random characters will follow a `generateName`: "web-" is validated as if one were there already. */
 export function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 }
@@ -328,12 +328,12 @@ function whole(expression: string): RegExp {
   return new RegExp(`^(?:${expression})$`);
 }
 
-/** In UTF-8. */
+/** Length in UTF-8. */
 export function byteLength(text: string): number {
   return utf8Length(text);
 }
 
 export function isLongerThan(text: string, maxBytes: number): boolean {
-  // One unit of a text takes one to three bytes, so most need not be encoded to be sure.
+  // A UTF-16 code unit takes one to three bytes, so most texts need not be encoded.
   return text.length > maxBytes || (text.length * 3 > maxBytes && byteLength(text) > maxBytes);
 }

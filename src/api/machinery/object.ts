@@ -1,11 +1,11 @@
 /**
- * The shape that all objects of the API share. What is read is never changed in place, so everything is readonly.
- * The types of the kinds themselves are generated from the schemas (api/generated/<group>/<version>.ts) and fit these.
- * What is sent or stored is a type, not an interface: TypeScript assigns only types to JsonObject, and so no object needs a cast to be
- * encoded, merged or compared as JSON. The other way, from JSON to a kind, is one cast behind the check that makes it true.
+ * Base types of all API objects. Objects are never modified in place, so everything is readonly. The types of the kinds are generated from
+ * the schemas (api/generated/<group>/<version>.ts) and are assignable to these.
+ * Objects are type aliases, not interfaces: TypeScript assigns only aliases to JsonObject, so an object is encoded, merged or compared as
+ * JSON without a cast. The way back, from JSON to a kind, is one downcast behind the check that justifies it.
  */
 
-/** JSON as it comes out of a parser. Whole numbers outside of ±2^53 are bigints, so that none of their digits is lost. */
+/** JSON as the parser returns it. Integers outside of ±2^53 are bigints, so that no digit is lost. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -21,7 +21,7 @@ export type OwnerReference = {
   readonly blockOwnerDeletion?: boolean;
 };
 
-/** One writer's claim on fields (server-side apply). In the shared object it is absent: see apply/managed-fields.ts. */
+/** One entry of managedFields (server-side apply). Absent in shared objects: see apply/managed-fields.ts. */
 export type ManagedFieldsEntry = {
   readonly manager?: string;
   readonly operation?: "Apply" | "Update";
@@ -71,12 +71,12 @@ export type GroupVersion = {
 
 export type GroupVersionKind = GroupVersion & { readonly kind: string };
 
-/** "v1", "apps/v1": as it stands in `apiVersion`. */
+/** "v1", "apps/v1": the value of `apiVersion`. */
 export function apiVersionOf({ group, version }: GroupVersion): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** The other way round; undefined if the text has more than one slash or an empty part. */
+/** Parses an apiVersion; undefined if it has more than one slash or an empty part. */
 export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
   const parts = apiVersion.split("/");
   const [first = "", second] = parts;
@@ -84,7 +84,7 @@ export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
   return second === undefined ? { group: "", version: first } : { group: first, version: second };
 }
 
-/** "pods", "deployments.apps": how upstream's messages name a resource. */
+/** "pods", "deployments.apps": the resource as upstream's messages name it. */
 export function groupResourceOf(group: string, plural: string): string {
   return group === "" ? plural : `${plural}.${group}`;
 }

@@ -24,7 +24,7 @@ import {
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 20_000 }) };
 const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-// Every row was compared with what upstream 1.36 writes.
+// Every row was compared with upstream 1.36.
 const CANONICAL: readonly (readonly [text: string, canonical: string])[] = [
   ["0", "0"],
   ["0Ki", "0"],
@@ -41,7 +41,7 @@ const CANONICAL: readonly (readonly [text: string, canonical: string])[] = [
   ["12E", "12E"],
   ["-1", "-1"],
   ["100m", "100m"],
-  // What looks canonical at a glance is kept as it was spelled.
+  // A spelling that looks canonical is kept.
   ["+1", "+1"],
   ["1.", "1."],
   ["01", "01"],
@@ -60,19 +60,19 @@ const CANONICAL: readonly (readonly [text: string, canonical: string])[] = [
   ["1000Ki", "1000Ki"],
   ["1023Ki", "1023Ki"],
   ["-1.5Gi", "-1536Mi"],
-  // Small and broken amounts do not fit binary suffixes.
+  // Small and fractional amounts do not fit binary suffixes.
   ["0.1Ki", "102400m"],
   ["0.5Ki", "512"],
   ["1.0001Ki", "1024102400u"],
   ["1Ei", "1Ei"],
   ["0.5Ei", "512Pi"],
-  // Binary amounts end at what an int64 holds.
+  // Binary amounts are limited to an int64.
   ["8Ei", "9223372036854775807"],
   ["16Ei", "9223372036854775807"],
   ["9223372036854775807", "9223372036854775807"],
   ["9223372036854775808", "9223372036854775808"],
   ["12345678901234567890123", "12345678901234567890123"],
-  // Nothing is finer than nano, and something is never nothing.
+  // Amounts are rounded up to nano; a positive amount never becomes zero.
   ["1n", "1n"],
   ["0.5n", "1n"],
   ["-0.5n", "-1n"],
@@ -82,7 +82,7 @@ const CANONICAL: readonly (readonly [text: string, canonical: string])[] = [
   ["1.0000000001", "1000000001n"],
 ];
 
-test("a quantity is written in its canonical form", () => {
+test("a quantity is formatted in canonical form", () => {
   deepEqual(
     CANONICAL.map(([text]) => [text, canonicalQuantity(text)]),
     CANONICAL,
@@ -94,12 +94,12 @@ test("an amount beyond the largest suffix keeps its value", () => {
   equal(canonicalQuantity("100000000000000000000000"), "100000E");
 });
 
-test("white space around a quantity is forgiven where JSON is decoded, and nowhere else", () => {
+test("white space around a quantity is accepted only when decoding JSON", () => {
   equal(canonicalQuantity(" 1Gi\n"), "1Gi");
   throws(() => parseQuantity("1 "), new QuantityError(WRONG_FORMAT));
 });
 
-test("what is no quantity is refused in upstream's words", () => {
+test("malformed quantities are rejected with upstream's messages", () => {
   const suffix = "unable to parse quantity's suffix";
   const number = "unable to parse numeric part of quantity";
   const rows: readonly (readonly [string, string])[] = [
@@ -122,7 +122,7 @@ test("what is no quantity is refused in upstream's words", () => {
   for (const [text, message] of rows) throws(() => parseQuantity(text), new QuantityError(message), JSON.stringify(text));
 });
 
-test("values are rounded away from zero", () => {
+test("scaled values are rounded away from zero", () => {
   const rows = ["1500m", "-1500m", "1n", "2Ki", "0", "1e3"].map(parseQuantity);
   deepEqual(rows.map(quantityToNumber), [2, -2, 1, 2048, 0, 1000]);
   deepEqual(rows.map(quantityMilliValue), [1500, -1500, 1, 2_048_000, 0, 1_000_000]);
@@ -132,7 +132,7 @@ test("values are rounded away from zero", () => {
   );
 });
 
-test("a sum is written like its first part, unless that is zero", () => {
+test("a sum has the format of its first operand, unless that is zero", () => {
   const sum = (a: string, b: string) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
   equal(sum("1Gi", "1G"), "2073741824");
   equal(sum("1Gi", "1024Mi"), "2Gi");
@@ -141,7 +141,7 @@ test("a sum is written like its first part, unless that is zero", () => {
   equal(sum("1e3", "1k"), "2e3");
 });
 
-test("amounts are made from numbers, turned around and multiplied", () => {
+test("quantities are built from numbers, negated and multiplied", () => {
   equal(formatQuantity(quantityOf(2 ** 20, "BinarySI")), "1Mi");
   equal(formatQuantity(milliQuantityOf(250)), "250m");
   equal(formatQuantity(multiplyQuantity(parseQuantity("250m"), 4)), "1");
@@ -166,7 +166,7 @@ const anyText = fc
   .map(([sign, whole, fraction, suffix]) => `${sign}${whole}${fraction === undefined ? "" : `.${fraction}`}${suffix}`);
 const anyQuantity = anyText.map(parseQuantity);
 
-test("the canonical form means the same amount and is its own canonical form", () => {
+test("canonicalization keeps the amount and is idempotent", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const canonical = canonicalQuantity(text);
@@ -177,7 +177,7 @@ test("the canonical form means the same amount and is its own canonical form", (
   );
 });
 
-test("comparing is a total order", () => {
+test("comparison is a total order", () => {
   fc.assert(
     fc.property(anyQuantity, anyQuantity, anyQuantity, (a, b, c) => {
       equal(compareQuantities(a, a), 0);
@@ -189,7 +189,7 @@ test("comparing is a total order", () => {
   );
 });
 
-test("adding is associative and subtracting undoes it", () => {
+test("addition is associative and subtraction is its inverse", () => {
   fc.assert(
     fc.property(anyQuantity, anyQuantity, anyQuantity, (a, b, c) => {
       const left = addQuantities(addQuantities(a, b), c);
@@ -201,7 +201,7 @@ test("adding is associative and subtracting undoes it", () => {
   );
 });
 
-test("no text takes long or breaks anything", () => {
+test("parsing any text terminates quickly, with a quantity or an error", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(..."0123456789.+-eEinumkKMGTP".split("")), maxLength: 40 }), (text) => {
       try {

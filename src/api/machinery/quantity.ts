@@ -1,13 +1,13 @@
 /**
- * Amounts of a resource ("100m", "1.5Gi", "1e3") as exact numbers. Every amount is a whole number times a power of ten that is
- * never below 10^-9: a smaller part counts as one more, since who asks for something shall get something.
- * The canonical text is what upstream writes, including its habit of keeping the client's own spelling where that looks canonical
- * ("+1", "1.500"). One difference: an amount too large for the largest suffix keeps its value ("1000E"), upstream writes "1".
+ * Quantities of a resource ("100m", "1.5Gi", "1e3") as exact numbers. Every amount is an integer times a power of ten of at least 10^-9;
+ * smaller fractions are rounded up, so that a positive request never becomes zero. The canonical text is what upstream writes, including
+ * its habit of keeping the client's spelling where that looks canonical ("+1", "1.500"). One difference: an amount too large for the
+ * largest suffix keeps its value ("1000E"), upstream writes "1".
  */
 import { withoutTrailing } from "../../base/text.ts";
 import { Lru } from "../../base/lru.ts";
 
-/** "1e3", "1k" or "1Ki": in which family of suffixes an amount is written. */
+/** Suffix family of the canonical form: "1e3", "1k" or "1Ki". */
 export type QuantityFormat = "DecimalExponent" | "DecimalSI" | "BinarySI";
 
 export interface Quantity {
@@ -15,11 +15,11 @@ export interface Quantity {
   readonly unscaled: bigint;
   readonly exponent: number;
   readonly format: QuantityFormat;
-  /** The spelling it was read from, if that is kept when it is written. */
+  /** The original spelling, if the canonical form keeps it. */
   readonly text?: string;
 }
 
-/** The message is upstream's, since clients see it inside of others. */
+/** The message is upstream's: clients see it as part of others. */
 export class QuantityError extends Error {
   override readonly name = "QuantityError";
 }
@@ -27,13 +27,13 @@ export class QuantityError extends Error {
 const NANO = -9;
 const MILLI = -3;
 const INT64_MAX = 2n ** 63n - 1n;
-/** Up to so many digits upstream computes with an int64. With a binary suffix it is more careful. */
+/** Maximum digits that upstream computes with an int64. The limit is lower with a binary suffix. */
 const INT64_SAFE_DIGITS = 18;
 const INT64_SAFE_BINARY_DIGITS = 14;
-/** Longer texts and larger exponents mean nothing, and would only cost time to compute with. Upstream has no such limit. */
+/** Longer texts and larger exponents are meaningless and expensive to compute with. Upstream has no such limit. */
 const TEXT_LENGTH_MAX = 1_000;
 const EXPONENT_MAX = 1_000;
-/** Cluster objects use few different amounts: these are all of them, and a client that invents amounts cannot fill the memory. */
+/** Size of the cache: cluster objects use few different amounts, and a client that invents amounts cannot fill the memory. */
 const CANONICAL_TEXTS_MAX = 10_000;
 
 const GRAMMAR = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
@@ -63,7 +63,7 @@ export function parseQuantity(text: string): Quantity {
   const magnitude = BigInt(digits);
   const exponent = (suffix.base === 10 ? suffix.exponent : 0) - fraction.length;
   const isQuick = takesQuickPath({ digits, fraction, exponent, suffix });
-  // Upstream reads a suffix alone as zero, but only there.
+  // Upstream accepts a bare suffix as zero, but only here.
   if (whole === "" && fraction === "" && !isQuick) throw new QuantityError(WRONG_NUMBER);
   const kept = isQuick && looksCanonical(digits, exponent, suffix) ? { text } : {};
   const amount = limited(suffix.base === 2 ? magnitude << BigInt(suffix.exponent) : magnitude, exponent, suffix.format);
@@ -77,12 +77,12 @@ function readSuffix(text: string): Suffix | undefined {
   if (binary > 0) return { base: 2, exponent: 10 * binary, format: "BinarySI" };
   if (!/^[eE][-+]?[0-9]+$/.test(text)) return undefined;
   const exponent = Number(text.slice(1));
-  // A number with so many digits behind the point is rounded up to 1n anyway.
+  // A number with more fraction digits is rounded up to 1n anyway.
   if (exponent < -EXPONENT_MAX) return { base: 10, exponent: -EXPONENT_MAX - TEXT_LENGTH_MAX, format: "DecimalExponent" };
   return exponent > EXPONENT_MAX ? undefined : { base: 10, exponent, format: "DecimalExponent" };
 }
 
-/** Whether upstream reads it as an int64. It shows: only then a spelling is kept. */
+/** True if upstream parses it as an int64. Observable: only then the spelling is kept. */
 function takesQuickPath(read: { digits: string; fraction: string; exponent: number; suffix: Suffix }): boolean {
   const { digits, fraction, exponent, suffix } = read;
   if (suffix.base === 10) return digits.length <= INT64_SAFE_DIGITS && exponent >= NANO;
@@ -95,7 +95,7 @@ function looksCanonical(digits: string, exponent: number, { base }: Suffix): boo
   return exponent % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
 }
 
-/** The amount within what a quantity can hold: no finer than nano, and binary ones no larger than an int64. */
+/** Limits the amount to what a quantity can hold: no finer than nano, and binary ones within an int64. */
 function limited(magnitude: bigint, exponent: number, format: QuantityFormat): Quantity {
   if (exponent < NANO) return limited(divideUp(magnitude, powerOfTen(NANO - exponent)), NANO, format);
   if (format !== "BinarySI" || magnitude === 0n) return { unscaled: magnitude, exponent, format };
@@ -104,19 +104,19 @@ function limited(magnitude: bigint, exponent: number, format: QuantityFormat): Q
   return { unscaled: magnitude, exponent, format: magnitude < one ? "DecimalSI" : format };
 }
 
-/** A whole amount in the given family of suffixes. */
+/** A quantity of an integer amount in the given format. */
 export function quantityOf(amount: number | bigint, format: QuantityFormat = "DecimalSI"): Quantity {
   return { unscaled: BigInt(amount), exponent: 0, format };
 }
 
-/** So many thousandths. */
+/** A quantity of thousandths. */
 export function milliQuantityOf(amount: number | bigint, format: QuantityFormat = "DecimalSI"): Quantity {
   return { unscaled: BigInt(amount), exponent: MILLI, format };
 }
 
 const canonicalTexts = new Lru<string, string>({ max: CANONICAL_TEXTS_MAX });
 
-/** What upstream stores and shows for this text; white space around it is forgiven, as it is when JSON is decoded. */
+/** Returns the canonical form; white space around the text is accepted, as in JSON. */
 export function canonicalQuantity(text: string): string {
   const known = canonicalTexts.get(text);
   if (known !== undefined) return known;
@@ -129,7 +129,7 @@ export function formatQuantity(quantity: Quantity): string {
   return quantity.text ?? (isBinary(quantity) ? formatBinary(scaledValue(quantity, 0)) : formatDecimal(quantity));
 }
 
-/** Small and broken amounts are written with decimal suffixes whatever their family, so that nothing is rounded. */
+/** Small and fractional amounts have decimal suffixes in every format, so that nothing is rounded. */
 function isBinary({ unscaled, exponent, format }: Quantity): boolean {
   if (format !== "BinarySI") return false;
   const one = powerOfTen(-exponent);
@@ -144,7 +144,7 @@ function formatBinary(value: bigint): string {
   return `${amount}${BINARY_SUFFIXES[index]}`;
 }
 
-/** No zero at the end that a suffix can say, and no point. */
+/** No trailing zeros that a suffix can express, and no decimal point. */
 function formatDecimal({ unscaled, exponent, format }: Quantity): string {
   if (unscaled === 0n) return "0";
   const all = unscaled.toString();
@@ -157,13 +157,13 @@ function formatDecimal({ unscaled, exponent, format }: Quantity): string {
   return `${number}${DECIMAL_SUFFIXES[(written - NANO) / 3]}`;
 }
 
-/** Below, above or exactly 0. */
+/** Negative, zero or positive. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const [left, right] = aligned(a, b);
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** A sum is written like its first part, unless that is zero. */
+/** The sum has the format of `a`, unless that is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const [left, right, exponent] = aligned(a, b);
   return { unscaled: left + right, exponent, format: isZero(a) ? b.format : a.format };
@@ -189,7 +189,7 @@ export function signOf({ unscaled }: Quantity): -1 | 0 | 1 {
   return unscaled === 0n ? 0 : unscaled < 0n ? -1 : 1;
 }
 
-/** How many of 10^`exponent` it takes, rounded away from zero: 0 counts wholes, -3 thousandths. */
+/** The amount in units of 10^`exponent`, rounded away from zero: 0 for integers, -3 for thousandths. */
 export function scaledValue(quantity: Quantity, exponent: number): bigint {
   const difference = quantity.exponent - exponent;
   if (difference >= 0) return quantity.unscaled * powerOfTen(difference);
@@ -197,12 +197,12 @@ export function scaledValue(quantity: Quantity, exponent: number): bigint {
   return quantity.unscaled < 0n ? -magnitude : magnitude;
 }
 
-/** Wholes, rounded away from zero. Beyond 2^53 it is the nearest number that there is. */
+/** The integer value, rounded away from zero. Beyond 2^53 it is the nearest number. */
 export function quantityToNumber(quantity: Quantity): number {
   return Number(scaledValue(quantity, 0));
 }
 
-/** Thousandths, rounded away from zero. Beyond 2^53 it is the nearest number that there is. */
+/** The value in thousandths, rounded away from zero. Beyond 2^53 it is the nearest number. */
 export function quantityMilliValue(quantity: Quantity): number {
   return Number(scaledValue(quantity, MILLI));
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { compareResourceVersions, isResourceVersion } from "./resource-version.ts";
 
-test("versions compare as the numbers they are, however long", () => {
+test("resourceVersions compare numerically at any length", () => {
   const version = fc.bigInt({ min: 1n, max: 10n ** 30n });
   fc.assert(
     fc.property(version, version, (a, b) => {
@@ -12,7 +12,7 @@ test("versions compare as the numbers they are, however long", () => {
   );
 });
 
-test("knowing nothing is older than every version", () => {
+test("an empty resourceVersion is older than every other", () => {
   assert(compareResourceVersions("", "1") < 0);
   assert(compareResourceVersions("1", "") > 0);
   assert.equal(compareResourceVersions("", ""), 0);
@@ -31,7 +31,7 @@ const TEXTS: readonly (readonly [string | undefined, boolean])[] = [
 ];
 
 for (const [text, expected] of TEXTS) {
-  test(`${JSON.stringify(text)} ${expected ? "is" : "is not"} a version`, () => {
+  test(`${JSON.stringify(text)} ${expected ? "is" : "is not"} a resourceVersion`, () => {
     assert.equal(isResourceVersion(text), expected);
   });
 }

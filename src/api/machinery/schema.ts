@@ -1,7 +1,7 @@
 /**
- * What is known of a type's fields, as data. Decoding, strict checks, both codecs, strategic merge, server-side apply, OpenAPI and
- * `kubectl explain` all interpret these same values; custom resources bring theirs at run time. Built-in ones are generated
- * (tools/generate, api/schemas.ts). Schemas may refer to each other in circles (JSONSchemaProps), so follow values, not schemas.
+ * Schemas of types, as data. Decoding, strict validation, both codecs, strategic merge, server-side apply, OpenAPI and `kubectl explain`
+ * all interpret the same values; custom resources bring theirs at run time. Built-in ones are generated (tools/generate, api/schemas.ts).
+ * Schemas may be recursive (JSONSchemaProps), so recurse over values, not schemas.
  */
 import type { GroupVersionKind, Json } from "./object.ts";
 
@@ -12,16 +12,16 @@ export interface ObjectSchema {
   readonly type: "object";
   /** "io.k8s.api.core.v1.Container". Absent for an unnamed part of a custom resource's schema. */
   readonly name?: string;
-  /** In the order in which they are written. A Map, because a field may be called `constructor`. */
+  /** In serialization order. A Map, because a field may be named `constructor`. */
   readonly fields: ReadonlyMap<string, Field>;
   readonly required: readonly string[];
   /** Owned and replaced as a whole by server-side apply (x-kubernetes-map-type: atomic). */
   readonly atomic?: true;
-  /** Unknown fields are kept and are no mistake (x-kubernetes-preserve-unknown-fields). */
+  /** Unknown fields are kept and are no error (x-kubernetes-preserve-unknown-fields). */
   readonly preserveUnknownFields?: true;
   /** The kinds that have this type at their root. */
   readonly groupVersionKinds?: readonly GroupVersionKind[];
-  /** How it is written in protobuf, in the order of the numbers. Absent: it cannot be. */
+  /** Protobuf fields by number. Absent: the type has no protobuf form. */
   readonly protobuf?: readonly ProtobufField[];
 }
 
@@ -29,13 +29,12 @@ export interface Field {
   readonly name: string;
   readonly schema: Schema;
   /**
-   * What becomes of the zero value (false, 0, "", empty list or map, and for a struct: nothing given) when an object is decoded, so
-   * that what is stored and shown is what upstream's types would hold. "keep": as given. "omit": a zero is dropped.
-   * "write": a zero is written if nothing was given (for a struct: an object with what its own fields write; for a list or map: null is NOT
-   * written, it stays absent).
+   * Handling of the zero value (false, 0, "", empty list or map, and for a struct: nothing given) when an object is decoded, so that stored
+   * and returned objects equal upstream's. "keep": as given. "omit": a zero is dropped. "write": a zero is written if nothing was given
+   * (for a struct: an object with what its own fields write; for a list or map: null is NOT written, it stays absent).
    */
   readonly zero: "keep" | "omit" | "write";
-  /** Overrides the schema's own `atomic` where the field is declared with another map type than its type. */
+  /** Overrides the schema's own `atomic` where the field declares another map type than its type. */
   readonly atomic?: boolean;
   /** Strategic merge: absent means "replace" for lists, and merging for objects and maps. */
   readonly patchStrategy?: readonly ("merge" | "replace" | "retainKeys")[];
@@ -54,7 +53,7 @@ export interface ListSchema {
   readonly type: "list";
   readonly items: Schema;
   readonly listType: "atomic" | "set" | "map";
-  /** With listType "map": the fields of an item that name it. */
+  /** With listType "map": the key fields of an item. */
   readonly mapKeys?: readonly string[];
   /** In protobuf it is a message of its own with the items in field 1 (ExtraValue, Verbs). */
   readonly wrappedInProtobuf?: true;
@@ -70,25 +69,25 @@ export interface ScalarSchema {
   readonly enum?: readonly string[];
 }
 
-/** Any JSON at all. */
+/** Any JSON value. */
 export interface AnySchema {
   readonly type: "any";
-  /** How it is written in protobuf: RawExtension {raw = 1}, FieldsV1 {Raw = 1}, JSON {raw = 1}: all are JSON text in field 1. */
+  /** Protobuf form: RawExtension {raw = 1}, FieldsV1 {Raw = 1}, JSON {raw = 1}: all have JSON text in field 1. */
   readonly format: "raw-extension" | "fields-v1" | "json";
 }
 
 /**
- * An object of a type or something that is no object (JSONSchemaPropsOrBool), and in protobuf a message with a field for each of the two.
- * Its type is "any" because only the codecs look into it: documents say nothing of its form, and its ownership is deduced, as upstream.
+ * An object of a type or a value that is no object (JSONSchemaPropsOrBool), and in protobuf a message with a field for each of the two. Its
+ * type is "any" because only the codecs interpret it: OpenAPI does not describe its form, and its ownership is deduced, as upstream.
  */
 export interface ChoiceSchema {
   readonly type: "any";
   readonly format: "choice";
-  /** What it is in protobuf. JSON has the value of one of its fields in its place. */
+  /** The protobuf message. JSON has the value of one of its fields instead. */
   readonly message: ObjectSchema;
   /** The message's field for objects, whose schema is an ObjectSchema. */
   readonly objectField: string;
-  /** The message's field for what is none: a list, or a boolean, which is true beside an object. */
+  /** The message's field for other values: a list, or a boolean, which is true beside an object. */
   readonly otherField: string;
 }
 
@@ -97,7 +96,7 @@ export type ProtobufField =
   | { readonly number: number; readonly field: string }
   | { readonly number: number; readonly inlined: ObjectSchema };
 
-/** Types by their OpenAPI name, made when they are first asked for. */
+/** Types by their OpenAPI name, linked on first use. */
 export interface SchemaSet {
   get(name: string): Schema | undefined;
   names(): Iterable<string>;

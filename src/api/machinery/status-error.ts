@@ -1,6 +1,6 @@
 /**
- * The one error that crosses the wire. Every failure that a client can see has one of these reasons; the HTTP code follows from the
- * reason, so no handler picks a number. The sentences are upstream's: tools match them.
+ * The one error that crosses the wire. Every failure that a client can see has one of these reasons; the HTTP code follows from the reason,
+ * so no handler chooses a code. The messages are upstream's: tools match them.
  */
 import { quoteGo } from "./codec/go-text.ts";
 import { describeFieldError, type FieldError } from "./field-error.ts";
@@ -22,7 +22,7 @@ const HTTP_CODE = {
   Invalid: 422,
   TooManyRequests: 429,
   InternalError: 500,
-  /** Upstream names no reason where a plain error of its own reaches the client; neither does the Status. */
+  /** Upstream sets no reason where a plain error reaches the client; neither does this Status. */
   Unknown: 500,
   ServerTimeout: 500,
   ServiceUnavailable: 503,
@@ -40,7 +40,7 @@ export type StatusCause = {
 export type StatusDetails = {
   readonly name?: string;
   readonly group?: string;
-  /** For most reasons the plural resource, for Invalid the kind: as upstream has it. */
+  /** The plural resource for most reasons, the kind for Invalid: as upstream. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -61,10 +61,10 @@ export type Status = {
 
 export interface StatusErrorOptions {
   readonly details?: StatusDetails;
-  /** A fresh token with which an expired paged list can go on. */
+  /** A fresh continue token with which an expired paged list can be resumed. */
   readonly continue?: string;
   readonly cause?: unknown;
-  /** Only for what came from a server that has codes of its own; otherwise it follows from the reason. */
+  /** Set only for responses of other servers with codes of their own; otherwise it follows from the reason. */
   readonly code?: number;
 }
 
@@ -83,7 +83,7 @@ export class StatusError extends Error {
     this.continue = options.continue;
   }
 
-  /** What the client gets. */
+  /** The Status as sent to the client. */
   toStatus(): Status {
     return {
       kind: "Status",
@@ -98,7 +98,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The reason that a text from elsewhere names; undefined if it names none. */
+/** Parses a reason; undefined if it is unknown. */
 export function reasonNamed(text: string): Reason | undefined {
   return Object.hasOwn(HTTP_CODE, text) ? (text as Reason) : undefined;
 }
@@ -129,12 +129,12 @@ export function notFound(resource: ResourceName, name: string): StatusError {
   return new StatusError("NotFound", `${title(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
 }
 
-/** A path that leads nowhere. */
+/** An unknown path. */
 export function noSuchPath(): StatusError {
   return new StatusError("NotFound", "the server could not find the requested resource", { details: {} });
 }
 
-/** `isGoing`: it is about to be deleted, so that trying again later helps. */
+/** `isGoing`: the object is being deleted, so that a later retry may succeed. */
 export function alreadyExists(resource: ResourceName, name: string, { isGoing = false } = {}): StatusError {
   const message = `${isGoing ? "object is being deleted: " : ""}${title(resource)} "${name}" already exists`;
   return new StatusError("AlreadyExists", message, { details: detailsOf(resource, name) });
@@ -157,7 +157,7 @@ export function badRequest(message: string, cause?: unknown): StatusError {
   return new StatusError("BadRequest", message, { cause });
 }
 
-/** Every cause is listed, not only the first. */
+/** Lists every cause, not only the first. */
 export function invalidObject(
   kind: { readonly group: string; readonly kind: string },
   name: string,

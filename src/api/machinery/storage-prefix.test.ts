@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { storagePrefix } from "./storage-prefix.ts";
 
-/** As an etcd shows that upstream's API server 1.36 has filled. */
+/** Keys of an etcd that upstream's API server 1.36 has filled. */
 const FACTS: readonly (readonly [resource: string, prefix: string])[] = [
   ["admissionregistration.k8s.io/mutatingadmissionpolicies", "/mutatingadmissionpolicies/"],
   ["admissionregistration.k8s.io/mutatingadmissionpolicybindings", "/mutatingadmissionpolicybindings/"],
@@ -71,7 +71,7 @@ for (const [resource, prefix] of FACTS) {
   });
 }
 
-test("a custom resource is stored under its group and plural name, also where the group ends in .k8s.io", () =>
+test("a custom resource is stored under its group and plural name, also if the group ends in .k8s.io", () =>
   deepEqual(
     [
       { group: "example.com", plural: "widgets" },

@@ -1,11 +1,11 @@
 /**
- * Where the objects of a resource are stored, as upstream stores them in etcd under `/registry/`: by the plural name alone for the
- * groups that are part of Kubernetes, by group and plural name for all others (custom resources, and the two groups that upstream's
- * extension servers own). So an etcd can be handed over between upstream's API server and this one.
- * Not here: the shape of whole keys (store/key.ts, apiserver/storage/object-key.ts).
+ * Key prefixes of resources, as upstream stores them in etcd under `/registry/`: by the plural name alone for the groups that are part of
+ * Kubernetes, by group and plural name for all others (custom resources, and the two groups that upstream's extension servers own). So an
+ * etcd can be handed over between upstream's API server and this one. Not here: the form of whole keys (store/key.ts,
+ * apiserver/storage/object-key.ts).
  */
 
-/** Groups whose resources are stored by plural name. A group of a custom resource may also end in `.k8s.io`, so each is named. */
+/** Groups whose resources are stored by plural name. A custom resource's group may also end in `.k8s.io`, so each is listed. */
 const GROUPS_BY_PLURAL: ReadonlySet<string> = new Set([
   "",
   "admissionregistration.k8s.io",
@@ -28,7 +28,7 @@ const GROUPS_BY_PLURAL: ReadonlySet<string> = new Set([
   "storagemigration.k8s.io",
 ]);
 
-/** Resources that upstream stores under an older name than the one they are served by. */
+/** Resources that upstream stores under an older name than the served one. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ["endpoints", "services/endpoints"],
   ["networking.k8s.io/ingresses", "ingress"],
@@ -37,7 +37,7 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ["services", "services/specs"],
 ]);
 
-/** `/<resource>/`: what the keys of all objects of a resource begin with. `group` is that of the storage version. */
+/** `/<resource>/`: key prefix of all objects of a resource. `group` is that of the storage version. */
 export function storagePrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
   const qualified = group === "" ? plural : `${group}/${plural}`;
   return `/${EXCEPTIONS.get(qualified) ?? (GROUPS_BY_PLURAL.has(group) ? plural : qualified)}/`;

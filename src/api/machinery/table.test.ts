@@ -20,7 +20,7 @@ function pod(name: string, phase = "Running", annotations?: Record<string, strin
   return { apiVersion: "v1", kind: "Pod", metadata: { name, resourceVersion: "7", ...(annotations && { annotations }) }, phase };
 }
 
-test("a list becomes a table with the metadata of its objects", () => {
+test("a list becomes a Table with the metadata of its objects", () => {
   deepEqual(
     tableOf([pod("a"), pod("b", "Done")], { resource, nowMs, list: { resourceVersion: "9", continue: "x", remainingItemCount: 3 } }),
     {
@@ -46,16 +46,16 @@ test("a list becomes a table with the metadata of its objects", () => {
   );
 });
 
-test("one object alone gives its version to the table", () => {
+test("a Table of one object has its resourceVersion", () => {
   deepEqual(tableOf([pod("a")], { resource, nowMs }).metadata, { resourceVersion: "7" });
   deepEqual(tableOf([], { resource, nowMs, list: {} }).rows, []);
 });
 
-test("a table without headers says so with null", () => {
+test("a Table without headers has null columnDefinitions", () => {
   equal(tableOf([pod("a")], { resource, nowMs, hasHeaders: false }).columnDefinitions, null);
 });
 
-test("a row carries as much of its object as was asked for", () => {
+test("a row carries the object, its metadata or nothing, as includeObject demands", () => {
   equal(tableRow(pod("a"), { resource, nowMs, includeObject: "None" }).object, null);
   deepEqual(tableRow(pod("a"), { resource, nowMs, includeObject: "Object" }).object, pod("a"));
   equal(
@@ -66,12 +66,12 @@ test("a row carries as much of its object as was asked for", () => {
   equal(tableRow(pod("a"), { resource, nowMs, metaVersion: "v1beta1" }).object?.apiVersion, "meta.k8s.io/v1beta1");
 });
 
-test("the bookmark that ends the first events keeps its metadata in any case", () => {
+test("the initial-events-end bookmark keeps its metadata for every includeObject", () => {
   const bookmark = pod("", "", { "k8s.io/initial-events-end": "true" });
   equal(tableRow(bookmark, { resource, nowMs, includeObject: "None" }).object?.kind, "PartialObjectMetadata");
 });
 
-test("includeObject is one of three words", () => {
+test("includeObject must be None, Metadata or Object", () => {
   deepEqual([undefined, "", "Metadata", "None", "Object"].map(readIncludeObject), ["Metadata", "Metadata", "Metadata", "None", "Object"]);
   equal(
     describeFieldError(readIncludeObject("All") as FieldError),

@@ -1,6 +1,6 @@
 /**
- * Objects as a table (meta.k8s.io Table): what `kubectl get` prints, made by the server so that every client shows the same columns.
- * A row carries the object's metadata by default, the whole object or nothing if the client says so (`includeObject`).
+ * Converts objects to a meta.k8s.io Table: what `kubectl get` prints, computed by the server so that every client shows the same columns. A
+ * row carries the object's metadata by default, the whole object or nothing if the client requests it (`includeObject`).
  */
 import { invalid, type FieldError } from "./field-error.ts";
 import type { KubeObject, ListMeta } from "./object.ts";
@@ -26,7 +26,7 @@ export type Table = {
   readonly kind: "Table";
   readonly apiVersion: string;
   readonly metadata: ListMeta;
-  /** Null in a watch after its first event: the client has them. */
+  /** Null in a watch after its first event: the client already has them. */
   readonly columnDefinitions: readonly TableColumnDefinition[] | null;
   readonly rows: readonly TableRow[];
 };
@@ -36,27 +36,27 @@ export interface RowOptions<T extends KubeObject> {
   readonly nowMs: number;
   /** Default: Metadata. */
   readonly includeObject?: IncludeObject;
-  /** Of meta.k8s.io, as the client asked for it. Default: v1. */
+  /** Version of meta.k8s.io that the client requested. Default: v1. */
   readonly metaVersion?: "v1" | "v1beta1";
-  /** How a whole object is shown, in the version that the client asked for. Default: as it is. */
+  /** Converts a whole object to the requested version. Default: unchanged. */
   readonly present?: (object: T) => KubeObject;
 }
 
 export interface TableOptions<T extends KubeObject> extends RowOptions<T> {
-  /** Of a list. One object alone has its own resourceVersion there. */
+  /** Metadata of a list. A single object contributes its own resourceVersion. */
   readonly list?: ListMeta;
   /** Default: true. */
   readonly hasHeaders?: boolean;
 }
 
-/** On the bookmark that ends the first events of a watch; it is shown whatever the client wants to see of objects. */
+/** Set on the bookmark that ends the initial events of a watch; kept for every includeObject. */
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 export function tableOf<T extends KubeObject>(objects: readonly T[], options: TableOptions<T>): Table {
   return { ...tableHead(objects[0], options), rows: objects.map((object) => tableRow(object, options)) };
 }
 
-/** All but the rows, for whoever writes those one by one. */
+/** The Table without its rows, for callers that stream these. */
 export function tableHead<T extends KubeObject>(first: T | undefined, options: TableOptions<T>): Omit<Table, "rows"> {
   const { resource, list, metaVersion = "v1", hasHeaders = true } = options;
   return {
@@ -90,7 +90,7 @@ function shownObject<T extends KubeObject>(object: T, options: RowOptions<T>): K
   return includeObject === "Metadata" || isEndOfInitialEvents ? partialObjectMetadata(object, metaVersion) : null;
 }
 
-/** An object without everything that is its kind's own. */
+/** The object reduced to its metadata (PartialObjectMetadata). */
 export function partialObjectMetadata({ metadata }: KubeObject, metaVersion: "v1" | "v1beta1" = "v1"): KubeObject {
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${metaVersion}`, metadata };
 }
@@ -99,7 +99,7 @@ export function columnDefinitionsOf<T extends KubeObject>(columns: readonly Colu
   return columns.map(({ name, type, format = "", description, priority }) => ({ name, type, format, description, priority }));
 }
 
-/** The query parameter `includeObject`: absent or empty means Metadata. */
+/** Parses the query parameter `includeObject`: absent or empty means Metadata. */
 export function readIncludeObject(text: string | undefined): IncludeObject | FieldError {
   if (text === undefined || text === "") return "Metadata";
   if (text === "None" || text === "Metadata" || text === "Object") return text;

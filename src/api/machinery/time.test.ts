@@ -17,7 +17,7 @@ import {
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 20_000 }) };
 const YEAR_9999_END_MS = 253_402_300_799_999;
 
-test("a Time is kept in UTC and without what is smaller than a second", () => {
+test("a Time is normalized to UTC and whole seconds", () => {
   const rows: readonly (readonly [string, string | undefined])[] = [
     ["2024-02-29T12:34:56Z", "2024-02-29T12:34:56Z"],
     ["2024-02-29T12:34:56.999Z", "2024-02-29T12:34:56Z"],
@@ -48,19 +48,19 @@ test("a Time is kept in UTC and without what is smaller than a second", () => {
   );
 });
 
-test("a MicroTime has exactly six digits behind the point", () => {
+test("a MicroTime has exactly six fraction digits", () => {
   equal(canonicalMicroTime("2024-01-01T00:30:00.000001+01:00"), "2023-12-31T23:30:00.000001Z");
   equal(canonicalMicroTime("0001-01-01T00:00:00.000000Z"), "0001-01-01T00:00:00.000000Z");
   for (const text of ["2024-01-01T00:00:00Z", "2024-01-01T00:00:00.1Z", "2024-01-01T00:00:00.1234567Z"])
     equal(canonicalMicroTime(text), undefined, text);
 });
 
-test("digits after the microseconds are dropped and missing ones are zeros", () => {
+test("fraction digits beyond microseconds are dropped and missing ones are zeros", () => {
   deepEqual(parseMoment("1970-01-01T00:00:01.5Z"), { seconds: 1, microseconds: 500_000 });
   deepEqual(parseMoment("1969-12-31T23:59:59.9999999Z"), { seconds: -1, microseconds: 999_999 });
 });
 
-test("what is written is read again, to the second and to the microsecond", () => {
+test("a formatted timestamp parses to the same instant, to the second and to the microsecond", () => {
   fc.assert(
     fc.property(fc.integer({ min: ZERO_TIME_MS, max: YEAR_9999_END_MS }), (timeMs) => {
       equal(parseTime(formatTime(timeMs)), Math.floor(timeMs / 1000) * 1000);
@@ -71,7 +71,7 @@ test("what is written is read again, to the second and to the microsecond", () =
   );
 });
 
-test("moments are ordered by seconds, then by microseconds", () => {
+test("timestamps are ordered by seconds, then by microseconds", () => {
   const texts = ["2024-01-01T00:00:00.000002Z", "2024-01-01T00:00:00.000001Z", "2023-01-01T00:00:00.9Z"];
   const sorted = texts.map((text) => parseMoment(text)!).toSorted(compareMoments);
   deepEqual(

@@ -1,10 +1,10 @@
 /**
- * Moments as the API writes them: Time with seconds ("2024-01-02T03:04:05Z") and MicroTime with microseconds. Read as Go reads
- * RFC 3339, that is with any offset and any fraction; written in UTC. Not here: what time it is (base/clock.ts).
+ * Timestamps of the API: Time with seconds ("2024-01-02T03:04:05Z") and MicroTime with microseconds. Parsed as Go parses RFC 3339, that is
+ * with any offset and any fraction; formatted in UTC. Not here: the clock (base/clock.ts).
  */
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
-/** A MicroTime is read only with all six digits: so does upstream. */
+/** A MicroTime requires all six digits, as upstream. */
 const MICRO_FRACTION = /[.,]\d{6}(?:Z|[+-])/;
 const MICROSECONDS_PER_SECOND = 1_000_000;
 const MINUTE_MS = 60_000;
@@ -12,20 +12,20 @@ const MINUTE_MS = 60_000;
 const SECONDS_MIN = -62_167_219_200;
 const SECONDS_MAX = 253_402_300_799;
 
-/** Go's zero moment, which stands for none: upstream writes it as null. */
+/** Go's zero time, which upstream writes as null. */
 export const ZERO_TIME = "0001-01-01T00:00:00Z";
 /** A required timestamp that is not set. Upstream encodes it as null, which the types do not show. */
 export const UNKNOWN_TIME = null as unknown as string;
 export const ZERO_TIME_MS = -62_135_596_800_000;
 
-/** What a timestamp says: whole seconds since the epoch, and the microseconds within that second. */
+/** An instant: whole seconds since the epoch, and the microseconds within that second. */
 export interface Moment {
   readonly seconds: number;
   /** 0 to 999,999. */
   readonly microseconds: number;
 }
 
-/** Undefined if the text is not RFC 3339, or names a day or hour that there is not. */
+/** Undefined if the text is not RFC 3339, or names a day or hour that does not exist. */
 export function parseMoment(text: string): Moment | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
@@ -33,9 +33,9 @@ export function parseMoment(text: string): Moment | undefined {
   const offsetMs = readOffsetMs(match[8] ?? "Z");
   if (offsetMs === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
   const date = new Date(0);
-  // Date.UTC takes the years 0 to 99 for those of the 20th century; this does not.
+  // Unlike Date.UTC, this does not move the years 0 to 99 to the 20th century.
   date.setUTCFullYear(year, month - 1, day);
-  // A 30th of February would have become a day in March.
+  // A 30th of February would become a day in March.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offsetMs / 1000;
   if (seconds < SECONDS_MIN || seconds > SECONDS_MAX) return undefined;
@@ -57,12 +57,12 @@ export function parseTime(text: string): number | undefined {
   return moment === undefined ? undefined : moment.seconds * 1000 + Math.floor(moment.microseconds / 1000);
 }
 
-/** Time: without what is smaller than a second. */
+/** Formats a Time: whole seconds. */
 export function formatTime(timeMs: number): string {
   return `${upToSeconds(Math.floor(timeMs / 1000))}Z`;
 }
 
-/** MicroTime. */
+/** Formats a MicroTime. */
 export function formatMicroTime(timeMs: number): string {
   const seconds = Math.floor(timeMs / 1000);
   return formatMomentMicro({ seconds, microseconds: Math.floor((timeMs - seconds * 1000) * 1000) });
@@ -72,24 +72,24 @@ export function formatMomentMicro({ seconds, microseconds }: Moment): string {
   return `${upToSeconds(seconds)}.${String(microseconds).padStart(6, "0")}Z`;
 }
 
-/** As a Time is stored and shown, whatever it was written as; undefined if it is not a timestamp. */
+/** The stored form of a Time; undefined if it is not a timestamp. */
 export function canonicalTime(text: string): string | undefined {
   const moment = parseMoment(text);
   return moment === undefined ? undefined : `${upToSeconds(moment.seconds)}Z`;
 }
 
-/** The same for a MicroTime. */
+/** The stored form of a MicroTime. */
 export function canonicalMicroTime(text: string): string | undefined {
   const moment = MICRO_FRACTION.test(text) ? parseMoment(text) : undefined;
   return moment === undefined ? undefined : formatMomentMicro(moment);
 }
 
-/** Below, above or exactly 0. */
+/** Negative, zero or positive. */
 export function compareMoments(a: Moment, b: Moment): number {
   return a.seconds - b.seconds || (a.microseconds - b.microseconds) / MICROSECONDS_PER_SECOND;
 }
 
-/** "2024-01-02T03:04:05". The last one is kept: what is written within one second has one time. */
+/** "2024-01-02T03:04:05". Caches the last result: writes within one second share their timestamp. */
 function upToSeconds(seconds: number): string {
   if (seconds !== lastSeconds) {
     lastText = new Date(seconds * 1000).toISOString().slice(0, -".000Z".length);

@@ -1,6 +1,6 @@
 /**
- * The contract between a client and an API server, whatever is between them: nothing (one process: frozen objects, no serialisation) or
- * HTTPS. A client is given a transport and cannot tell which it is. Every failure is a StatusError.
+ * The contract between a client and an API server, either in one process (frozen objects, no serialization) or over HTTPS. A client is
+ * given a transport and cannot distinguish the two. Every failure is a StatusError.
  */
 import type { Cause } from "./cause.ts";
 import type { Leadership } from "./leadership.ts";
@@ -19,7 +19,7 @@ export interface RequestOptions {
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
-  /** "All": everything happens but the write. */
+  /** "All": dry run; everything but the write is executed. */
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
   readonly fieldValidation?: string;
@@ -38,23 +38,23 @@ export interface TransportRequest {
   readonly version: string;
   readonly plural: string;
   readonly subresource?: string;
-  /** Absent: all namespaces, or an object of the cluster. */
+  /** Absent: all namespaces, or a cluster-scoped object. */
   readonly namespace?: string;
   readonly name?: string;
   readonly options?: RequestOptions;
   /**
-   * For create and update: the object. For delete: DeleteOptions. The server never changes it; in one process what was not given its
-   * defaults becomes part of the object that everybody shares, so who hands it over does not change it any more.
+   * For create and update: the object. For delete: DeleteOptions. The server never modifies it; in one process unchanged parts become part
+   * of the shared object, so the caller must not modify it afterwards.
    */
   readonly object?: JsonObject;
   readonly patch?: { readonly type: PatchType; readonly value: Json };
-  /** Given up if it is aborted before the server has committed. */
+  /** Cancels the request if aborted before the server has committed. */
   readonly signal?: AbortSignal;
-  /** W3C trace context, handed on. */
+  /** W3C trace context, propagated. */
   readonly traceparent?: string;
-  /** The server writes only if whoever asks still leads; otherwise it is a Conflict. Other servers than this one's do not look at it. */
+  /** Fencing: the server writes only while the caller holds this Lease, and returns a Conflict otherwise. Other servers ignore it. */
   readonly leadership?: Leadership;
-  /** Why this is asked: who decided it, looking at what. */
+  /** Cause of the write: which component decided it, about which object. */
   readonly cause?: Cause;
 }
 
@@ -70,25 +70,25 @@ export type TransportEvent =
   | { readonly type: "ERROR"; readonly error: StatusError };
 
 export interface TransportWatchListener {
-  /** In order. In one process it is called before the write that it tells of is answered. Must not throw. */
+  /** Called in order. In one process it is called before the response to the write. Must not throw. */
   event(event: TransportEvent): void;
-  /** Called exactly once, last. After an ERROR, or when the server ends the watch: come back with the last version seen. */
+  /** Called exactly once, last: after an ERROR, or when the server ends the watch. Resume from the last resourceVersion seen. */
   ended(): void;
 }
 
 export interface TransportWatch {
-  /** Ends it; `ended` is called. A second call does nothing. */
+  /** Ends the watch; `ended` is called. Idempotent. */
   stop(): void;
 }
 
 export interface Transport {
   /**
-   * All verbs but watch. Rejects with a StatusError: one that the server answered with, or, if it is not known whether the server did
-   * what was asked (no connection, an answer that was cut), one of reason "ServiceUnavailable" whose `cause` is what went wrong.
+   * All verbs but watch. Rejects with a StatusError: the server's, or, if it is unknown whether the server executed the request (no
+   * connection, a truncated response), one with reason "ServiceUnavailable" whose `cause` is the original error.
    */
   request(request: TransportRequest): Promise<TransportResponse>;
-  /** What the server answers beside resources, as JSON: discovery ("/apis/apps/v1"), "/version". Rejects with a StatusError. */
+  /** Fetches a non-resource path as JSON: discovery ("/apis/apps/v1"), "/version". Rejects with a StatusError. */
   document(path: string, options?: { readonly signal?: AbortSignal }): Promise<JsonObject>;
-  /** Resolves when the watch is accepted; nothing is heard before. Rejects with a StatusError. */
+  /** Resolves when the watch is accepted; no event is delivered before. Rejects with a StatusError. */
   watch(request: Omit<TransportRequest, "verb">, listener: TransportWatchListener): Promise<TransportWatch>;
 }

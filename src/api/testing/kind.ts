@@ -1,6 +1,6 @@
 /**
- * Takes an object through what the API server does with it on a create or an update, as far as that is the kind's own business: decoding,
- * defaults, conversion, write rules, validation. For the tables of the kinds' tests.
+ * Runs an object through the kind's own part of a create or an update: decoding, defaults, conversion, write strategy, validation. For the
+ * tables of the kinds' tests.
  */
 import { decodeBySchema } from "../machinery/codec/decode.ts";
 import { describeFieldError, type FieldError } from "../machinery/field-error.ts";
@@ -8,13 +8,13 @@ import { apiVersionOf, type JsonObject, type KubeObject } from "../machinery/obj
 import type { CellValue, Resource, ServedVersion, WriteContext } from "../machinery/resource.ts";
 import { schemaOf } from "../schemas.ts";
 
-/** What a client sends; name, namespace, kind and apiVersion are filled in. */
+/** The body that a client sends; name, namespace, kind and apiVersion are filled in. */
 export type Sent = JsonObject & { readonly metadata?: JsonObject };
 
-/** Who writes in these tests, at the moment of the first test in the world. */
+/** User and time of the writes in these tests. */
 export const testWrite: WriteContext = { user: { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] }, nowMs: 0 };
 
-/** As the storage version holds it, ready to be checked. */
+/** Prepares a new object for validation, in the storage version. */
 export function newObject<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): T {
   const stored = received(resource, sent, apiVersion);
   return resource.prepareForCreate?.(stored, testWrite) ?? stored;
@@ -24,7 +24,7 @@ export function problemsOfNew<T extends KubeObject>(resource: Resource<T>, sent:
   return problems(resource.validate?.(newObject(resource, sent, apiVersion)) ?? [], resource.kind);
 }
 
-/** What becomes of an object when this is sent to it, by its own path or by that of a subresource. */
+/** Prepares an update, by the object's own path or by that of a subresource. */
 export function changedObject<T extends KubeObject>(resource: Resource<T>, previous: T, sent: Sent, subresource?: string): T {
   const next = received(resource, sent);
   if (subresource === undefined) return resource.prepareForUpdate?.(next, previous, testWrite) ?? next;
@@ -43,19 +43,19 @@ export function problemsOfChange<T extends KubeObject>(
   return problems([...(resource.validate?.(next, previous) ?? []), ...(resource.validateUpdate?.(next, previous) ?? [])], resource.kind);
 }
 
-/** One line each. `kind` is left out of checks that are not of one kind. */
+/** One line per error. `kind` is omitted for checks that are not of one kind. */
 export function problems(errors: Iterable<FieldError>, kind?: string): readonly string[] {
   const all = [...errors];
   (globalThis as Recording).k8tsOnFieldErrors?.(all, kind);
   return all.map(describeFieldError);
 }
 
-/** How tools/rules learns which errors the tests have seen. */
+/** Records for tools/rules which errors the tests have seen. */
 interface Recording {
   readonly k8tsOnFieldErrors?: (errors: readonly FieldError[], kind?: string) => void;
 }
 
-/** Of a write by the object's own path, or by that of a subresource. */
+/** Errors of an update by the object's own path, or by that of a subresource. */
 export function warningsOfChange<T extends KubeObject>(
   resource: Resource<T>,
   previous: T,
@@ -70,12 +70,12 @@ export function warningsOfNew<T extends KubeObject>(resource: Resource<T>, sent:
   return [...(resource.warnings?.(newObject(resource, sent)) ?? [])];
 }
 
-/** What a table shows, by column, at the moment of the first test in the world. */
+/** Cells of a table row by column, at the time of the tests. */
 export function cellsOf<T extends KubeObject>(resource: Resource<T>, object: T, nowMs = 0): Readonly<Record<string, CellValue>> {
   return Object.fromEntries(resource.columns.map((column) => [column.name, column.value(object, { nowMs })]));
 }
 
-/** "Name", "Ready*": the columns in order, those that are only shown with `-o wide` with a star. */
+/** "Name", "Ready*": the columns in order; those of `-o wide` only have a star. */
 export function columnNames(resource: Resource): readonly string[] {
   return resource.columns.map(({ name, priority }) => (priority === 0 ? name : `${name}*`));
 }

@@ -1,17 +1,17 @@
 /**
- * Random pods and strategic merge patches for them. Names come from a small set, so that patches meet what is there; patches are well
- * formed, and none of them says two things of one item, for which upstream has no fixed answer (it walks over Go's maps).
+ * Random Pods and strategic merge patches for them. Names come from a small set, so that patches hit existing items; patches are well
+ * formed, and none has two directives for one item, for which upstream has no deterministic result (it iterates over Go maps).
  */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../machinery/object.ts";
 
 const names = ["a", "b", "c", "d", "e"] as const;
 
-/** How the items of one kind of list look, besides their key. */
+/** Generator of the items of one list, besides their key. */
 interface ListKind {
   readonly field: string;
   readonly key: string;
-  /** Members of an item that is there. */
+  /** Members of an existing item. */
   readonly item: fc.Arbitrary<JsonObject>;
   /** Members of an item in a patch. */
   readonly patch: fc.Arbitrary<JsonObject>;
@@ -82,7 +82,7 @@ function listOf(kind: ListKind): fc.Arbitrary<JsonObject> {
   return fc.option(list, { nil: undefined, freq: 5 }).map((items) => (items === undefined ? {} : { [kind.field]: items }));
 }
 
-/** A patch of the list: items that are changed, added or deleted, with or without a wanted order, perhaps in place of all others. */
+/** A patch of the list: changed, added and deleted items, with or without an element order, possibly replacing all others. */
 function patchOf(kind: ListKind): fc.Arbitrary<JsonObject> {
   const order = fc.shuffledSubarray([...keysOf(kind)], { minLength: 1 });
   return fc
@@ -101,7 +101,7 @@ function patchOf(kind: ListKind): fc.Arbitrary<JsonObject> {
     });
 }
 
-/** In the order that is wanted; what is deleted is not part of it. */
+/** In the desired order, without deleted items. */
 function patchItems(kind: ListKind, wanted: readonly Json[]): fc.Arbitrary<JsonObject[]> {
   const unwanted = keysOf(kind).filter((key) => !wanted.includes(key));
   const changes = fc
@@ -115,7 +115,7 @@ function patchItems(kind: ListKind, wanted: readonly Json[]): fc.Arbitrary<JsonO
 
 const finalizers = fc.shuffledSubarray([...names]);
 
-/** Deleted and added ones are never the same. */
+/** Deleted and added items are disjoint. */
 const finalizersPatch: fc.Arbitrary<JsonObject> = fc
   .record({ order: fc.shuffledSubarray([...names], { minLength: 1 }), isOrdered: fc.boolean(), isDeleting: fc.boolean() })
   .chain(({ order, isOrdered, isDeleting }) =>
@@ -150,7 +150,7 @@ const patch: fc.Arbitrary<JsonObject> = fc
     status,
   }));
 
-/** Several pods, since one start of kubectl takes many. */
+/** Several Pods, since one start of kubectl handles many. */
 export const podAndPatch: fc.Arbitrary<{ readonly documents: JsonObject[]; readonly patch: JsonObject }> = fc.record({
   patch,
   documents: fc.array(podBody, { minLength: 8, maxLength: 8 }).map((bodies) =>

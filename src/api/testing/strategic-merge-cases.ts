@@ -1,6 +1,6 @@
 /**
- * Hand-made strategic merges, for comparison with kubectl: for each kind a few objects, and patches of which each is applied to all of
- * them. An object that has what a patch touches meets one that has it differently and one that lacks it.
+ * Hand-written strategic merges, for comparison with kubectl: for each kind a few objects, and patches that are applied to all of them. An
+ * object that has what a patch touches is beside one that has it differently and one that lacks it.
  */
 import type { JsonObject } from "../machinery/object.ts";
 

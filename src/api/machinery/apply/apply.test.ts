@@ -29,7 +29,7 @@ function specOf({ object }: State): unknown {
   return object?.["spec"];
 }
 
-/** Each step is an apply by the manager that is named, or an update by one that is named in capitals. */
+/** Each step is an apply by the named manager, or an update by a manager named in capitals. */
 type Step = readonly [manager: string, spec: JsonObject];
 
 interface Row {
@@ -141,7 +141,7 @@ for (const { what, steps, spec, owners } of ROWS) {
   });
 }
 
-test("another value for what somebody else owns is a conflict that names the field and the owner", () => {
+test("applying another value to a field of another manager is a conflict that names the field and the manager", () => {
   const state = { object: aWidget({ replicas: 1 }), managed: track("kubectl", aWidget({ replicas: 1 })) };
 
   assert.throws(
@@ -156,7 +156,7 @@ test("another value for what somebody else owns is a conflict that names the fie
   );
 });
 
-test("several conflicts are listed by owner", () => {
+test("several conflicts are listed by manager", () => {
   const object = aWidget({ replicas: 1, parts: [{ name: "a", image: "1" }] });
   const state = apply({ object, managed: track("z", object) }, "applier", wanted({ tags: ["t"], args: ["x"], replicas: 1 }));
 
@@ -167,7 +167,7 @@ test("several conflicts are listed by owner", () => {
   });
 });
 
-test("by force the applier takes what it wants", () => {
+test("a forced apply takes over conflicting fields", () => {
   const state = apply(nothing, "m", wanted({ replicas: 1, args: ["x"] }));
   const forced = apply(state, "n", wanted({ replicas: 2 }), { force: true });
 
@@ -175,7 +175,7 @@ test("by force the applier takes what it wants", () => {
   assert.deepEqual(ownership(forced.managed), { "Apply m": '{"f:spec":{"f:args":{}}}', "Apply n": '{"f:spec":{"f:replicas":{}}}' });
 });
 
-test("the same value is shared, and a new owner that changed nothing has no time", () => {
+test("applying the same value shares ownership, and an entry that changed nothing has no time", () => {
   const state = apply(nothing, "m", wanted({ replicas: 1 }));
   const shared = apply(state, "n", wanted({ replicas: 1 }));
 
@@ -187,7 +187,7 @@ test("the same value is shared, and a new owner that changed nothing has no time
   );
 });
 
-test("applying again changes neither the object nor its owners, whatever was applied", () => {
+test("repeating an apply changes neither the object nor its managedFields", () => {
   fc.assert(
     fc.property(specs, specs, (live, applied) => {
       const state = { object: aWidget(live), managed: track("other", aWidget(live)) };
@@ -199,12 +199,12 @@ test("applying again changes neither the object nor its owners, whatever was app
   );
 });
 
-test("two appliers of different fields may come in any order", () => {
+test("applies of different fields by two managers commute", () => {
   const leftSpecs = specs.map(({ replicas, data, parts, nested }) => defined({ replicas, data, parts, nested }));
   const rightSpecs = specs.map(({ tags, ports, args, free, groups }) => defined({ tags, ports, args, free, groups }));
   fc.assert(
     fc.property(leftSpecs, rightSpecs, (a, b) => {
-      // The labels see to it that both own something: else the second would be the first to own anything, and meet before-first-apply.
+      // The labels ensure that both own something: otherwise the second would be the first owner and meet before-first-apply.
       const [left, right] = [wanted(a, { labels: { a: "1" } }), wanted(b, { labels: { b: "1" } })];
       const ab = apply(apply(nothing, "a", left), "b", right);
       const ba = apply(apply(nothing, "b", right), "a", left);
@@ -218,7 +218,7 @@ function defined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-test("what was applied is what the applier owns and the object has, and nothing is owned that is not there", () => {
+test("after an apply the manager owns exactly the applied fields, and every owned field exists", () => {
   fc.assert(
     fc.property(specs, specs, specs, (first, second, third) => {
       let state: State = apply(nothing, "a", wanted(first));
@@ -231,7 +231,7 @@ test("what was applied is what the applier owns and the object has, and nothing 
   );
 });
 
-test("the first apply to an object without owners gives what is there to before-first-apply", () => {
+test("the first apply to an object without managedFields assigns its fields to before-first-apply", () => {
   const state = apply({ object: aWidget({ replicas: 1, data: { a: "1" } }), managed: ManagedFields.none }, "m", wanted({ replicas: 1 }));
 
   assert.deepEqual(ownership(state.managed), {
@@ -286,14 +286,14 @@ for (const { what, applied, reason, message } of [
       "failed to create typed patch object (/w; test/v1, Kind=Widget): errors:\n  .spec.replicas: expected numeric (int or float), got string\n  .spec.data: expected map, got &{x}\n  .spec.tags: expected list, got &{map[a:1]}\n  .spec.nested.a: expected string, got &value.valueUnstructured{Value:true}",
   },
 ]) {
-  test(`an apply with ${what} is refused`, () => {
+  test(`an apply with ${what} is rejected`, () => {
     assert.throws(() => apply(nothing, "m", applied), { reason, message });
   });
 }
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-test("kubectl takes without a conflict what it applied from the client's side, and keeps the annotation up to date", () => {
+test("a server-side apply by kubectl takes over its client-side applied fields without a conflict and updates the annotation", () => {
   const annotations = { [LAST_APPLIED]: JSON.stringify(wanted({ replicas: 1 })) };
   const object = aWidget({ replicas: 1 }, { metadata: { annotations } });
   const state = { object, managed: track("kubectl-client-side-apply", object) };
@@ -310,7 +310,7 @@ test("kubectl takes without a conflict what it applied from the client's side, a
   assert.throws(() => apply(changed, "kubectl", wanted({ replicas: 2 })), { reason: "Conflict" });
 });
 
-test("an applier that comes with another version gives up what it named in the old one", () => {
+test("an apply in another API version gives up the fields of the old version", () => {
   const otherSpec = struct({ count: integer, tags: list(text, "set") });
   const other = struct({ apiVersion: text, kind: text, metadata: struct({ name: text }), spec: { schema: otherSpec, zero: "write" } });
   const versions = {
@@ -339,7 +339,7 @@ test("an applier that comes with another version gives up what it named in the o
   );
 });
 
-test("what nobody owns stays when an applier gives up what stands beside it", () => {
+test("unowned fields stay when an applier gives up their siblings", () => {
   const entry = {
     manager: "m",
     operation: "Apply",

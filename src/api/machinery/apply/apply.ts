@@ -1,8 +1,9 @@
 /**
- * Server-side apply: who applies says which fields it wants, with which values. It comes to own them; those it wanted before and does not
- * name any more go, unless somebody else owns them; those that somebody else has with another value are a conflict, unless it is forced.
+ * Server-side apply: the applied object lists the fields that the manager wants, with their values. The manager becomes an owner of them;
+ * fields that it owned before and no longer lists are removed, unless another manager owns them; fields that another manager owns with a
+ * different value are a conflict, unless the apply is forced.
  *
- * The result is as the applier wrote it: its zeros and nulls are still to be normalised and defaulted by whoever decodes objects of the type.
+ * The result is as the applier wrote it: the caller still normalizes zeros and nulls and sets defaults.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
@@ -30,7 +31,7 @@ export interface ApplyOptions {
   /** Undefined: the object does not exist. In the version of the writer, without managedFields. */
   readonly live: JsonObject | undefined;
   readonly liveManaged: ManagedFields;
-  /** What the client sent, decoded but neither defaulted nor normalised. */
+  /** The body of the request, decoded but neither defaulted nor normalized. */
   readonly applied: JsonObject;
   readonly force: boolean;
   readonly writer: FieldWriter;
@@ -46,7 +47,7 @@ export interface Applied {
   readonly managed: ManagedFields;
 }
 
-/** Throws a Conflict that names every field that somebody else owns, unless `force`. */
+/** Throws a Conflict that names every field of another manager, unless `force`. */
 export function applyConfiguration(options: ApplyOptions): Applied {
   const steps = applySteps(options);
   for (;;) {
@@ -55,7 +56,7 @@ export function applyConfiguration(options: ApplyOptions): Applied {
   }
 }
 
-/** The same in steps, for large configurations: whoever runs them may do something else in between. */
+/** The same as a generator, for large configurations: the caller may yield to the event loop between steps. */
 export function* applySteps(options: ApplyOptions): Generator<void, Applied> {
   checkApplied(options);
   yield;
@@ -88,7 +89,7 @@ function checkApplied({ applied, schema, writer }: ApplyOptions): void {
   throw new StatusError("Unknown", `failed to create typed patch object (${what}): ${mistakes}`);
 }
 
-/** "apps/v1, Kind=Deployment"; the core group leaves nothing before the slash. */
+/** "apps/v1, Kind=Deployment"; the core group has nothing before the slash. */
 function describeType({ apiVersion, kind }: JsonObject): string {
   const { group, version } = parseApiVersion(textOr(apiVersion)) ?? { group: "", version: textOr(apiVersion) };
   return `${group}/${version}, Kind=${textOr(kind)}`;
@@ -103,11 +104,11 @@ interface LiveOptions extends ApplyOptions {
 }
 
 interface Merged {
-  /** Without what the applier wants no more. */
+  /** Without the fields that the applier gave up. */
   readonly object: JsonObject;
-  /** With what it wants now. */
+  /** With the fields that it applies now. */
   readonly applier: Owner;
-  /** All others, in the order in which they were. */
+  /** All other owners, in their order. */
   readonly others: readonly Owner[];
 }
 
@@ -133,7 +134,7 @@ function applierOf({ manager, apiVersion, subresource = "" }: FieldWriter): Owne
   return { manager, operation: "Apply", apiVersion, subresource, time: undefined };
 }
 
-/** Who owns what was there when an object is applied that nobody kept track of. */
+/** Owner of the existing fields when the first apply meets an object without managedFields. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 function ownersBefore({ live, liveManaged, schema, writer, ignore }: LiveOptions): readonly Owner[] {
@@ -153,7 +154,9 @@ function converterOf({ schema, writer, versions }: ApplyOptions): Converter {
   };
 }
 
-/** The owners after the apply. What the merged object changes is taken from the others, or is a conflict with them. */
+/**
+ * Returns the owners after the apply. Fields that the merged object changes are taken from the other owners, or are a conflict with them.
+ */
 function takeApplied(options: LiveOptions, { object, applier, others }: Merged, force: boolean): readonly Owner[] {
   const { schema, live } = options;
   const changeIn = changesByVersion(options, { previous: live, next: object, comparison: compareObjects(schema, live, object) });
@@ -172,7 +175,7 @@ function takeApplied(options: LiveOptions, { object, applier, others }: Merged, 
   return fields.isEmpty ? owners : [...owners, applier.withFields(fields)];
 }
 
-/** Throws if there are conflicts, other than those of kubectl with what it applied itself from the client's side. */
+/** Throws if there are conflicts, other than those of kubectl with its own client-side apply. */
 function refuse(conflicts: readonly Conflict[], { writer, schema, live }: LiveOptions): void {
   if (conflicts.length === 0) return;
   if (writer.manager !== KUBECTL) throw conflictError(conflicts);

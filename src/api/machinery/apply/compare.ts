@@ -1,9 +1,9 @@
 /**
- * Which fields differ between two objects of one type: added, modified, removed. Parts that are one and the same object in both are not
- * looked into, so a write of a label costs as much as the labels.
+ * Compares two objects of one type: which fields were added, modified, removed. Parts that are identical in both are skipped, so a write of
+ * a label costs as much as the labels.
  *
- * As upstream: a part that is new is added with its own path and all paths below it; a value that is owned as a whole is one path; items
- * of a list that share their key are compared as one. A part that is empty on both sides counts as a value, which keeps `{}` and absent apart.
+ * As upstream: a new part is added with its own path and all paths below it; an atomic value is one path; list items with the same key are
+ * compared as one. A part that is empty on both sides counts as a value, which distinguishes `{}` from absent.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
@@ -42,7 +42,7 @@ export function isSame({ added, modified, removed }: Comparison): boolean {
   return added.isEmpty && modified.isEmpty && removed.isEmpty;
 }
 
-/** What differs at one place: the place itself, and what lies below it. */
+/** The differences at one path: the path itself, and those below it. */
 interface Difference {
   readonly self: "added" | "modified" | "removed" | undefined;
   readonly below: Below;
@@ -63,7 +63,7 @@ function setOf(items: readonly FieldItem[] | undefined): FieldSet {
   return items === undefined ? FieldSet.empty : FieldSet.of(items);
 }
 
-/** Undefined stands for what is absent, as a value, and for no difference, as an answer. */
+/** Undefined means absent for a value, and no difference for a result. */
 function compareValues(slot: Slot, before: Json | undefined, after: Json | undefined): Difference | undefined {
   if (before === after) return undefined;
   if (slot.atomic) return compareWhole(before, after);
@@ -100,12 +100,12 @@ function compareMember(below: Below, slot: Slot, name: string, before: Json | un
   note(below, fieldElement(name), compareValues(slot, memberValue(before, slot, name), memberValue(after, slot, name)));
 }
 
-/** What is always written is so only where there is an object to write it in. */
+/** Fields that are always written exist only where their parent does. */
 function memberValue(object: Json | undefined, slot: Slot, name: string): Json | undefined {
   return isObject(object) ? presentValue(memberOf(object, name), slot) : undefined;
 }
 
-/** `below`, with the place itself if it is new, gone, or has become another kind of value. */
+/** `below`, with the path itself if it was added, removed, or became another kind of value. */
 function differenceOf(before: Json | undefined, after: Json | undefined, below: Below): Difference | undefined {
   if (before === undefined) return { self: "added", below };
   if (after === undefined) return { self: "removed", below };
@@ -140,7 +140,7 @@ function compareLists(schema: ListSchema, before: Json | undefined, after: Json 
   return differenceOf(before, after, below);
 }
 
-/** Items by their step; more than one where a list that should have no duplicates has them. */
+/** Items by their path element; several where a list has duplicates. */
 function itemsByElement(schema: ListSchema, list: readonly Json[]): ReadonlyMap<PathElement, readonly Json[]> {
   const items = new Map<PathElement, Json[]>();
   for (const item of list) {
@@ -163,7 +163,7 @@ function compareItems(below: Below, { schema, element, past, items }: ItemsOfEle
   const slot = unnamedSlot(schema.items);
   if (past.length <= 1 && items.length <= 1) return note(below, element, compareValues(slot, past[0], items[0]));
   if (past.length >= 2 && items.length >= 2) return note(below, element, deepEqual(past, items) ? undefined : MODIFIED);
-  // Duplicates are owned as one, so their coming and going counts beside that of the single item that is left or was there.
+  // Duplicates are owned as one, so adding and removing them counts beside that of the single remaining item.
   if (past.length >= 2) note(below, element, compareValues(slot, undefined, items[0]));
   else note(below, element, compareValues(slot, past[0], undefined));
   note(below, element, past.length >= 2 ? REMOVED : ADDED);

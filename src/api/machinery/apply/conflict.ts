@@ -1,10 +1,10 @@
-/** The refusal of an apply that would take fields from others: 409, with one cause per field, in upstream's words. */
+/** The Conflict of an apply that would change fields of other managers: 409, with one cause per field and upstream's messages. */
 import { StatusError } from "../status-error.ts";
 import { describePath } from "./field-path.ts";
 import type { FieldSet } from "./field-set.ts";
 import { compareText, ownerId, type OwnerParts } from "./owner.ts";
 
-/** Fields that one other owner has and the applied object wants to change. */
+/** Fields of one other owner that the applied object would change. */
 export interface Conflict {
   readonly owner: OwnerParts;
   readonly fields: FieldSet;

@@ -1,10 +1,10 @@
 /**
- * What the creator of an object owns, as FieldsV1 text, straight from the object: no set is built for what most objects never need one of.
- * It is the same as comparing with a blank object (compare.ts) and leaving out what is never owned; the tests hold the two together.
- * It runs for every object that is created, so it sorts by numbers where it can and makes no list that it can do without.
+ * Computes what the creator of an object owns, as FieldsV1 text, directly from the object: no field set is built, which most objects never
+ * need. The result equals comparing with a blank object (compare.ts) and removing ignored fields; the tests compare the two. Hot path
+ * (called per created object): it sorts by numbers where it can and avoids allocating lists.
  *
- * A part that was not there before is owned with everything in it ("new"); a struct that every object of the type has is not, so of such
- * a part only what differs from the blank one is owned ("known").
+ * A part that did not exist before is owned with everything in it ("new"); a struct that every object of the type has is not, so of such a
+ * part only the differences from the blank one are owned ("known").
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
@@ -12,7 +12,7 @@ import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { compareValues, isPlain, quoted } from "./field-path.ts";
 import { DEDUCED, elementOf, isList, isObject, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
 
-/** Which fields of the root, and which of metadata, are never owned. */
+/** Ignored fields of the root and of metadata. */
 export interface LeftOut {
   readonly root: ReadonlySet<string>;
   readonly metadata: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export function textOfCreated(schema: ObjectSchema, object: JsonObject, leftOut:
   return `{${text.slice(1)}}`;
 }
 
-/** Metadata itself is never owned, only what is in it. */
+/** Metadata itself is never owned, only its fields. */
 function textOfMetadata(metadata: Slot, value: JsonObject, leftOut: LeftOut): string {
   let text = "";
   for (const member of membersOf(metadata.schema, value)) {
@@ -42,10 +42,10 @@ interface Member {
   readonly value: Json;
 }
 
-/** Objects have few members, and most come nearly in order: so many are put in their places one by one. More are sorted. */
+/** Up to this many members insertion sort is used: objects have few members, and most are nearly in order. */
 const INSERTED_MAX = 32;
 
-/** The members of an object in the order of their names. */
+/** The members of an object sorted by name. */
 function membersOf(schema: Schema, object: JsonObject): readonly Member[] {
   const members: Member[] = [];
   const slots = schema.type === "object" ? slotsOf(schema) : undefined;
@@ -66,7 +66,7 @@ function isBefore(a: Member, b: Member): boolean {
   return a.slot.named && b.slot.named ? a.slot.rank < b.slot.rank : a.name < b.name;
 }
 
-// Every text that follows begins with a comma, or is empty if nothing is owned; whoever opens an object around them takes the first away.
+// Every text that follows begins with a comma, or is empty if nothing is owned; the caller that opens an object strips the first.
 
 function prefixOf(slot: Slot, name: string): string {
   return slot.named ? slot.prefix : isPlain(name) ? `,"f:${name}":` : `,${quoted(`f:${name}`)}:`;
@@ -76,7 +76,7 @@ function leafOf(slot: Slot, name: string): string {
   return slot.named ? slot.leaf : `${prefixOf(slot, name)}{}`;
 }
 
-/** A member at a place that a blank object may have, too. */
+/** A member at a path that a blank object may have, too. */
 function textOfKnown(slot: Slot, name: string, value: Json): string {
   const { schema, blank, absentIsNull, atomic } = slot;
   if (blank === undefined) return textOfNew(slot, name, value);
@@ -94,14 +94,14 @@ function textOfFilled(slot: Slot, name: string, value: Json): string {
   return content === "" ? leafOf(slot, name) : `${prefixOf(slot, name)}{${content.slice(1)}}`;
 }
 
-/** A member where there was nothing: all of it is owned. */
+/** A new member: owned with everything in it. */
 function textOfNew(slot: Slot, name: string, value: Json): string {
   if (slot.atomic || typeof value !== "object" || value === null) return leafOf(slot, name);
   const content = contentOf(slot.schema, value);
   return content === "" ? leafOf(slot, name) : `${prefixOf(slot, name)}{".":{}${content}}`;
 }
 
-/** What is in a value that is new and not owned as a whole. */
+/** The content of a new value that is not atomic. */
 function contentOf(schema: Schema, value: Json): string {
   if (schema.type === "list") return isList(value) && value.length > 0 ? textOfItems(schema, value) : "";
   if (!isObject(value)) return "";
@@ -119,7 +119,7 @@ function textOfItems(schema: ListSchema, list: readonly Json[]): string {
   let lastText = "";
   for (const item of items) {
     const element = quotedElement(schema, keys, item);
-    // Items that share their key stand side by side and are owned as one.
+    // Items with the same key are adjacent and owned as one.
     if (element === last) lastText = `,${element}:{}`;
     else {
       text += lastText;
@@ -148,7 +148,7 @@ function compareItems(keys: readonly ListKey[], a: Json, b: Json): number {
   for (const { name, default: byDefault } of keys) {
     const value = memberOf(a, name) ?? byDefault;
     const other = memberOf(b, name) ?? byDefault;
-    // Upstream compares names of keys first, so who leaves one out is compared by its next, which comes later in the alphabet.
+    // Upstream compares key names first, so an item without one key is compared by its next, which sorts later.
     if (value === undefined || other === undefined) {
       if (value !== other) return value === undefined ? 1 : -1;
       continue;
@@ -159,7 +159,7 @@ function compareItems(keys: readonly ListKey[], a: Json, b: Json): number {
   return 0;
 }
 
-/** The step to an item, in quotes. Nearly all keys are plain text or numbers, which need no escapes. */
+/** The path element of an item, quoted. Nearly all keys are plain text or numbers, which need no escapes. */
 function quotedElement(schema: ListSchema, keys: readonly ListKey[], item: Json): string {
   if (keys.length === 0 || !isObject(item)) return quoted(elementOf(schema, item));
   let text = "";

@@ -1,12 +1,11 @@
 /**
- * One step of a path to a field, as the text that FieldsV1 has for it: `f:name` (a field or a map's key), `k:{"name":"x"}` (an item of a
- * list by its keys), `v:"x"` (an item of a set), `i:0` (an item by its place). Equal steps have equal text, so text is what sets are
- * looked up by; the parts of a `k:` or `v:` are read only to order them (80 comes before 443) and to show them to people.
- * Not here: which step leads to an item (shape.ts), sets of paths (field-set.ts).
+ * One path element, as its FieldsV1 text: `f:name` (a field or a map's key), `k:{"name":"x"}` (a list item by its keys), `v:"x"` (a set
+ * item), `i:0` (an item by its index). Equal elements have equal text, so sets are looked up by text; a `k:` or `v:` is parsed only to
+ * order it (80 before 443) and to show it to people. Not here: the path element of an item (shape.ts), sets of paths (field-set.ts).
  */
 import type { Json, JsonObject } from "../object.ts";
 
-/** A step's text in FieldsV1, without the quotes of JSON. */
+/** The FieldsV1 text of a path element, without JSON quotes. */
 export type PathElement = string;
 
 export type FieldPath = readonly PathElement[];
@@ -15,7 +14,7 @@ export function fieldElement(name: string): PathElement {
   return `f:${name}`;
 }
 
-/** The fields must come in the order of their names. */
+/** The fields must be sorted by name. */
 export function keyElement(fields: readonly (readonly [name: string, value: Json])[]): PathElement {
   return `k:{${fields.map(([name, value]) => `${quoted(name)}:${jsonOf(value)}`).join(",")}}`;
 }
@@ -24,24 +23,24 @@ export function valueElement(value: Json): PathElement {
   return `v:${jsonOf(value)}`;
 }
 
-/** Characters that upstream's encoder writes as \u00XX, since its texts may stand in HTML. */
+/** Characters that upstream's encoder writes as \u00XX, for embedding in HTML. */
 const ESCAPED_IN_HTML = /[<>&\u2028\u2029]/g;
 
-/** Text that stands in JSON as it is. */
+/** Text that needs no escapes in JSON. */
 const PLAIN = /^[\w./:-]*$/;
 
 export function isPlain(text: string): boolean {
   return PLAIN.test(text);
 }
 
-/** Text as JSON, in the very form that upstream writes. */
+/** Encodes text as JSON exactly as upstream does. */
 export function quoted(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   const json = JSON.stringify(text);
   return json.replace(ESCAPED_IN_HTML, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Members in the order of their names, so that equal values have equal text. */
+/** Members sorted by name, so that equal values have equal text. */
 export function jsonOf(value: Json): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "bigint") return value.toString();
@@ -61,8 +60,8 @@ export type ParsedElement =
   | { readonly kind: "index"; readonly index: number };
 
 /**
- * A step from its text. Undefined for a kind of step that is not known, which a newer server may have written: it is left out.
- * Throws a SyntaxError if the text is malformed.
+ * Parses a path element. Undefined for an unknown kind, which a newer server may have written: it is skipped. Throws a SyntaxError if the
+ * text is malformed.
  */
 export function parseElement(text: string): ParsedElement | undefined {
   if (text.length < 2) throw new SyntaxError("key must be 2 characters long:");
@@ -93,7 +92,7 @@ function parseIndex(text: string): number {
   return Number(text);
 }
 
-/** The one text of a step that was written by somebody else; undefined if its kind is not known. */
+/** Canonical text of a path element from another writer; undefined if its kind is unknown. */
 export function canonicalElement(text: string): PathElement | undefined {
   const parsed = parseElement(text);
   switch (parsed?.kind) {
@@ -112,7 +111,7 @@ export function canonicalElement(text: string): PathElement | undefined {
 
 const KIND_ORDER = "fkvi";
 
-/** The order in which upstream writes the members of a set: fields, then keys, values and places. */
+/** Upstream's order of path elements: fields, then keys, values and indexes. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   if (a[0] === "f" && b[0] === "f") return a < b ? -1 : 1;
@@ -120,7 +119,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
   return compareParsed(parseElement(a), parseElement(b));
 }
 
-/** `items` in order. Keys are read once each, not once per comparison. */
+/** Sorts `items`. Keys are parsed once each, not once per comparison. */
 export function sortByElement<T extends { readonly element: PathElement }>(items: T[]): T[] {
   if (items.length < 2) return items;
   if (items.every(({ element }) => element[0] === "f")) return items.sort((a, b) => (a.element < b.element ? -1 : 1));
@@ -171,7 +170,7 @@ function rankOf(value: Json): number {
   }
 }
 
-/** As people see it: `.spec.containers[name="web"].image`. */
+/** Human-readable form: `.spec.containers[name="web"].image`. */
 export function describePath(path: FieldPath): string {
   return path.map(describeElement).join("");
 }

@@ -20,7 +20,7 @@ const elements = fc.constantFrom(
 );
 const paths = fc.array(fc.array(elements, { minLength: 1, maxLength: 3 }), { maxLength: 8 });
 
-/** A set as a list of its paths, which says nothing of how it is kept. */
+/** The paths of a set, independent of its representation. */
 function listed(set: FieldSet): readonly string[] {
   return [...set.paths()].map((path) => path.join(" ")).toSorted();
 }
@@ -29,7 +29,7 @@ function unique(list: readonly FieldPath[]): readonly string[] {
   return [...new Set(list.map((path) => path.join(" ")))].toSorted();
 }
 
-test("a set holds the paths that it was made of, whether kept, written and read, or sent", () => {
+test("a set contains its paths, built, serialized and parsed, or received from a client", () => {
   fc.assert(
     fc.property(paths, (given) => {
       const set = FieldSet.fromPaths(given);
@@ -40,7 +40,7 @@ test("a set holds the paths that it was made of, whether kept, written and read,
   );
 });
 
-test("union, difference and intersection are those of the paths", () => {
+test("union, difference and intersection equal those of the paths", () => {
   fc.assert(
     fc.property(paths, paths, fc.boolean(), (left, right, isRead) => {
       const made = FieldSet.fromPaths(left);
@@ -75,7 +75,7 @@ test("an operation that changes nothing returns the set itself", () => {
   assert.equal(set.intersection(set), set);
 });
 
-test("members are written in upstream's order: fields, then keys by value, then values", () => {
+test("members are serialized in upstream's order: fields, then keys by value, then values", () => {
   const set = FieldSet.fromPaths([
     ['v:"b"'],
     [valueElement("a")],
@@ -89,7 +89,7 @@ test("members are written in upstream's order: fields, then keys by value, then 
   assert.equal(set.text(), '{"f:a":{},"f:b":{},"k:{\\"port\\":80}":{},"k:{\\"port\\":443}":{},"v:\\"a\\"":{},"v:\\"b\\"":{},"i:0":{}}');
 });
 
-test("what a client sends is brought into order, and steps of unknown kinds are left out", () => {
+test("a client's set is sorted, and path elements of unknown kinds are skipped", () => {
   const sent = { "f:b": { "f:c": {}, ".": {} }, "f:a": { "x:new": {} }, 'k:{"b": 1, "a": 2}': {}, "x:other": {} };
 
   assert.equal(FieldSet.fromJson(sent).text(), '{"f:a":{},"f:b":{".":{},"f:c":{}},"k:{\\"a\\":2,\\"b\\":1}":{}}');
@@ -102,24 +102,24 @@ for (const { sent, message } of [
   { sent: { "k:[1]": {} }, message: /expected an object of keys/ },
   { sent: { "f:a": 1 }, message: /expected an object after "f:a", got 1/ },
 ]) {
-  test(`a client's set is refused with ${String(message)}`, () => {
+  test(`a client's set is rejected with ${String(message)}`, () => {
     assert.throws(() => FieldSet.fromJson(sent), message);
   });
 }
 
-test("text in another order than ours is read as what it says", () => {
+test("unsorted text parses to the same set", () => {
   const set = FieldSet.fromText('{"f:b": {"f:x": {}, ".": {}}, "f:a": {}}');
 
   assert.equal(FieldSet.fromPaths([...set.paths()]).text(), '{"f:a":{},"f:b":{".":{},"f:x":{}}}');
 });
 
-test("characters that upstream escapes are escaped, and read as themselves", () => {
+test("characters that upstream escapes are escaped, and parsed back", () => {
   const set = FieldSet.fromPaths([["f:env", keyElement([["name", "A<B&C"]])]]);
 
   assert.equal(set.text(), '{"f:env":{"k:{\\"name\\":\\"A\\\\u003cB\\\\u0026C\\"}":{}}}');
   assert.deepEqual([...FieldSet.fromText(set.text()).paths()], [...set.paths()]);
 });
 
-test("people see paths as upstream shows them", () => {
+test("paths are shown to people as upstream shows them", () => {
   assert.equal(describePath(["f:spec", 'k:{"name":"x","port":80}', "f:tags", 'v:"t"', "i:0"]), '.spec[name="x",port=80].tags[="t"][0]');
 });

@@ -1,8 +1,8 @@
 /**
- * A set of paths to fields, as a tree of steps. Never changed: every operation returns a new set that shares all it can with the old one,
- * and the old one itself if nothing changed. A set that was read from text is read level by level when it is asked, and keeps the text
- * of every part, so that writing a set of which one path changed costs one path.
- * Not here: the fields of an object (fields-of.ts), who owns a set (owner.ts).
+ * An immutable set of field paths, as a tree of path elements. Every operation returns a new set that shares unchanged parts with the old
+ * one, and the old one itself if nothing changed. A set from text is parsed lazily, level by level, and keeps the text of every part, so
+ * that serializing a set of which one path changed costs one path. Not here: the fields of an object (fields-of.ts), the owner of a set
+ * (owner.ts).
  */
 import type { JsonObject } from "../object.ts";
 import { readLevel } from "./field-text.ts";
@@ -10,13 +10,13 @@ import { canonicalElement, compareElements, quoted, sortByElement, type FieldPat
 
 export interface FieldItem {
   readonly element: PathElement;
-  /** Whether the path that ends here is in the set. */
+  /** True if the path that ends here is in the set. */
   readonly member: boolean;
-  /** What is in the set below. Never an empty set. */
+  /** The set below. Never empty. */
   readonly children: FieldSet | undefined;
 }
 
-/** Up to this many items a search from the front is quicker than a map. */
+/** Up to this many items a linear search is faster than a map. */
 const SEARCHED_MAX = 8;
 
 export class FieldSet {
@@ -31,18 +31,18 @@ export class FieldSet {
     this.#text = text;
   }
 
-  /** From items with different elements, in any order; those that hold nothing are left out. */
+  /** Builds a set from items with different elements, in any order; empty items are dropped. */
   static of(items: readonly FieldItem[]): FieldSet {
     const some = items.filter(holds);
     return some.length === 0 ? FieldSet.empty : new FieldSet(sortByElement(some), undefined);
   }
 
-  /** From FieldsV1 as it is stored. Throws a SyntaxError when it is first asked if the text is malformed. */
+  /** From stored FieldsV1. Throws a SyntaxError on first use if the text is malformed. */
   static fromText(text: string): FieldSet {
     return text === "{}" ? FieldSet.empty : new FieldSet(undefined, text);
   }
 
-  /** From FieldsV1 as a client sends it. Throws a SyntaxError if a step is malformed; steps of unknown kinds are left out. */
+  /** From FieldsV1 of a client. Throws a SyntaxError if a path element is malformed; unknown kinds are skipped. */
   static fromJson(json: JsonObject): FieldSet {
     const items = new Map<PathElement, FieldItem>();
     for (const [key, below] of Object.entries(json)) {
@@ -63,7 +63,7 @@ export class FieldSet {
     return paths.reduce((set, path) => set.union(singlePath(path)), FieldSet.empty);
   }
 
-  /** The union of many. In halves, so that no path is looked at more often than the logarithm of their number. */
+  /** Union of many sets. Divide and conquer, so that a path is visited at most log(n) times. */
   static unionOf(sets: readonly FieldSet[]): FieldSet {
     const [first, second] = sets;
     if (first === undefined) return FieldSet.empty;
@@ -72,7 +72,7 @@ export class FieldSet {
     return FieldSet.unionOf(sets.slice(0, middle)).union(FieldSet.unionOf(sets.slice(middle)));
   }
 
-  /** In upstream's order. */
+  /** Items in upstream's order. */
   get items(): readonly FieldItem[] {
     return (this.#items ??= itemsOfText(this.#text ?? "{}"));
   }
@@ -81,7 +81,7 @@ export class FieldSet {
     return this.items.length === 0;
   }
 
-  /** As FieldsV1. */
+  /** Serializes as FieldsV1. */
   text(): string {
     if (this.#text !== undefined) return this.#text;
     const parts = this.items.map((item) => `${quoted(item.element)}:${textOfItem(item)}`);
@@ -118,17 +118,17 @@ export class FieldSet {
     return grown || added.length > 0 ? new FieldSet(withItems(items, added), undefined) : this;
   }
 
-  /** What is here and not in `other`. Taking away a path leaves what lies below it. */
+  /** The paths that are here and not in `other`. Removing a path keeps those below it. */
   difference(other: FieldSet): FieldSet {
     return without(this, other, { recursive: false });
   }
 
-  /** What is here and neither in `other` nor below a path of `other`. */
+  /** The paths that are here and neither in `other` nor below a path of `other`. */
   recursiveDifference(other: FieldSet): FieldSet {
     return without(this, other, { recursive: true });
   }
 
-  /** What is in both. */
+  /** The intersection. */
   intersection(other: FieldSet): FieldSet {
     if (other === this) return this;
     return this.mapItems((item) => {
@@ -139,7 +139,7 @@ export class FieldSet {
     });
   }
 
-  /** The items that `change` keeps or changes; this very set if it changes none. Elements must stay what they are. */
+  /** The items that `change` keeps or changes; this very set if it changes none. Elements must not change. */
   mapItems(change: (item: FieldItem) => FieldItem | undefined): FieldSet {
     const kept: FieldItem[] = [];
     let same = true;
@@ -156,7 +156,7 @@ export class FieldSet {
     return this === other || this.text() === other.text();
   }
 
-  /** All paths of the set: those that end at a level before those that go deeper, as upstream lists them. */
+  /** All paths of the set: those that end at a level before deeper ones, as upstream lists them. */
   *paths(prefix: FieldPath = []): Generator<FieldPath> {
     for (const { element, member } of this.items) if (member) yield [...prefix, element];
     for (const { element, children } of this.items) if (children !== undefined) yield* children.paths([...prefix, element]);
@@ -179,7 +179,7 @@ function holds({ member, children }: FieldItem): boolean {
   return member || children !== undefined;
 }
 
-/** The item with another content; itself if that is the same. */
+/** The item with another content; itself if that is equal. */
 export function itemWith(item: FieldItem, member: boolean, children: FieldSet | undefined): FieldItem {
   const below = children?.isEmpty === true ? undefined : children;
   return item.member === member && item.children === below ? item : { element: item.element, member, children: below };
@@ -196,7 +196,7 @@ function singlePath(path: FieldPath): FieldSet {
   }, FieldSet.empty);
 }
 
-/** Both in order, none in both. Places are searched for, because comparing keys of lists costs more than copying items. */
+/** Merges two sorted, disjoint lists. Uses binary search, because comparing list keys costs more than copying items. */
 function withItems(items: readonly FieldItem[], added: readonly FieldItem[]): readonly FieldItem[] {
   const all: FieldItem[] = [];
   let next = 0;
@@ -209,7 +209,7 @@ function withItems(items: readonly FieldItem[], added: readonly FieldItem[]): re
   return all;
 }
 
-/** Where among ordered items, from one of them on, a new element belongs. */
+/** Insertion index of a new element among sorted items, from a given index on. */
 function placeOf(items: readonly FieldItem[], element: PathElement, start: number): number {
   let low = start;
   let high = items.length;
@@ -236,14 +236,14 @@ function itemsOfText(text: string): readonly FieldItem[] {
 
 const DOT_FIRST = '{".":{},';
 
-/** The text of a set has no "." of its own: whether its path is a member is known above. */
+/** The text of a set has no "." of its own: its parent holds whether its path is a member. */
 function childrenOfText(text: string, member: boolean): FieldSet {
   if (!member) return FieldSet.fromText(text);
   if (text.startsWith(DOT_FIRST)) return FieldSet.fromText(`{${text.slice(DOT_FIRST.length)}`);
   return FieldSet.fromJson(JSON.parse(text) as JsonObject);
 }
 
-/** Text is stored in order; only what others wrote into the store may not be. Keys of lists are trusted, since reading them costs. */
+/** Stored text is sorted unless another program wrote it. List keys are assumed sorted, since parsing them is expensive. */
 function isOrdered(items: readonly FieldItem[]): boolean {
   for (let index = 1; index < items.length; index++) {
     const before = items[index - 1]?.element ?? "";

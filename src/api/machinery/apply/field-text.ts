@@ -1,14 +1,14 @@
 /**
- * Reads FieldsV1 text one level at a time. The text of what lies deeper is cut out, not looked into: a write that touches a label never
- * parses who owns the containers, and what did not change is written again as the text that it was.
- * It reads what this program or upstream has stored. What a client sends is checked as a whole first (field-set.ts, `fromJson`).
+ * Parses FieldsV1 text one level at a time. Deeper text is sliced, not parsed: a write that touches a label never parses who owns the
+ * containers, and unchanged parts are serialized as the text they were. It parses what this program or upstream has stored. Sets of clients
+ * are validated as a whole first (field-set.ts, `fromJson`).
  */
 
 export interface TextItem {
   readonly element: string;
-  /** Whether the path up to here is itself in the set. */
+  /** True if the path up to here is itself in the set. */
   readonly member: boolean;
-  /** The object that holds what lies below; undefined if there is nothing below. */
+  /** Text of the object below; undefined if there is none. */
   readonly text: string | undefined;
 }
 
@@ -18,7 +18,7 @@ const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const DOT = 0x2e;
 
-/** The items of one object, in the order of the text, without ".". */
+/** The items of one object, in text order, without ".". */
 export function readLevel(text: string): TextItem[] {
   const items: TextItem[] = [];
   let position = text.indexOf('"');
@@ -39,7 +39,7 @@ function elementAt(text: string, start: number, end: number): string {
   return raw.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : raw;
 }
 
-/** The place after the closing quote of the string that opens at `start`. */
+/** Index after the closing quote of the string that opens at `start`. */
 export function endOfString(text: string, start: number): number {
   for (let position = start + 1; position < text.length; position++) {
     const code = text.charCodeAt(position);
@@ -50,15 +50,15 @@ export function endOfString(text: string, start: number): number {
 }
 
 interface ObjectEnd {
-  /** The place after the closing brace. */
+  /** Index after the closing brace. */
   readonly close: number;
-  /** Whether it has "." as one of its own keys. */
+  /** True if "." is one of its own keys. */
   readonly dotted: boolean;
-  /** Whether it has no other key than ".". */
+  /** True if it has no other key than ".". */
   readonly empty: boolean;
 }
 
-/** Where the object that opens at `open` ends. It may hold only strings and objects, as FieldsV1 does. */
+/** Finds the end of the object that opens at `open`. It may contain only strings and objects, as FieldsV1 does. */
 export function endOfObject(text: string, open: number): ObjectEnd {
   let depth = 0;
   let dotted = false;

@@ -1,7 +1,7 @@
 /**
- * The fields that an applied object names: what its sender says it wants to own. A value that is owned as a whole is one path; items of
- * lists and keys of maps are paths themselves, named fields are only if they are null or `{}`.
- * Not here: what a created object's writer comes to own, which also has the paths of everything that is new (created-text.ts).
+ * The fields that an applied object lists, which its manager wants to own. An atomic value is one path; list items and map keys are paths
+ * themselves, named fields only if they are null or `{}`. Not here: what the creator of an object owns, which also has the paths of
+ * everything that is new (created-text.ts).
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
@@ -26,7 +26,7 @@ function fieldsOfMember(name: string, value: Json, slot: Slot): FieldItem {
   return fieldsOfValue(fieldElement(name), value, slot, isBare || !slot.named);
 }
 
-/** `member`: it is owned itself, whatever it is. */
+/** `member`: it is owned itself, whatever its value is. */
 function fieldsOfValue(element: PathElement, value: Json, slot: Slot, member: boolean): FieldItem {
   const { schema } = slot;
   const isWhole = slot.atomic || (schema.type === "any" && !isObject(value));
@@ -42,7 +42,7 @@ function fieldsOfItems(schema: ListSchema, list: Json): FieldSet {
   const slot = unnamedSlot(schema.items);
   for (const item of list) {
     const element = elementOf(schema, item);
-    // Of items with the same key only that there are some is owned, since nobody can say which of them is meant.
+    // Of items with the same key only their existence is owned, since it is ambiguous which of them is meant.
     items.set(element, items.has(element) ? { element, member: true, children: undefined } : fieldsOfValue(element, item, slot, true));
   }
   return FieldSet.of([...items.values()]);

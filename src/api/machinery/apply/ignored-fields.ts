@@ -1,11 +1,11 @@
 /**
- * Which fields a path of the API does not write, so that nobody comes to own them through it: the status of an object that is written as
- * a whole, everything but the status of one whose status is written.
+ * Fields that a path of the API does not write, so that no manager gains ownership through it: the status for a write of the object itself,
+ * everything but the status for a write of the status.
  */
 import { fieldElement } from "./field-path.ts";
 import { FieldSet, itemWith } from "./field-set.ts";
 
-/** Stands for every key of a map and every item of a list. */
+/** Matches every key of a map and every item of a list. */
 export const ANY_ELEMENT = "*";
 
 export type IgnoredFields =
@@ -16,7 +16,7 @@ export type IgnoredFields =
 
 const excludedSets = new WeakMap<IgnoredFields, FieldSet>();
 
-/** What is left of `set`. */
+/** `set` without the ignored fields. */
 export function withoutIgnored(set: FieldSet, ignored: IgnoredFields | undefined): FieldSet {
   if (ignored === undefined || set.isEmpty) return set;
   if ("only" in ignored) return onlyMatching(set, ignored.only);
@@ -28,7 +28,7 @@ export function withoutIgnored(set: FieldSet, ignored: IgnoredFields | undefined
   return set.recursiveDifference(excluded);
 }
 
-/** A path is kept if it begins with one of `paths`, or is the beginning of one. */
+/** A path is kept if it begins with one of `paths`, or is a prefix of one. */
 function onlyMatching(set: FieldSet, paths: readonly (readonly string[])[]): FieldSet {
   if (paths.some((path) => path.length === 0)) return set;
   return set.mapItems((item) => {
@@ -42,7 +42,7 @@ function onlyMatching(set: FieldSet, paths: readonly (readonly string[])[]): Fie
 const rootFieldSets = new WeakMap<IgnoredFields, ReadonlySet<string>>();
 const NOTHING_IGNORED: IgnoredFields = [];
 
-/** The names of the root's fields that are ignored with all that is in them, and `more`; undefined if that does not say it all. */
+/** The root fields that are ignored with everything in them, and `more`; undefined if that does not cover everything. */
 export function ignoredRootFields(ignored: IgnoredFields = NOTHING_IGNORED, more: readonly string[]): ReadonlySet<string> | undefined {
   if ("only" in ignored || ignored.some((path) => path.length !== 1)) return undefined;
   let names = rootFieldSets.get(ignored);

@@ -1,7 +1,7 @@
 /**
- * The bridge from `kubectl apply` without to `kubectl apply` with --server-side: the annotation in which the former keeps what it applied.
- * What it says and the live object still has is kubectl's own, so kubectl may take it without a conflict; and as long as an object has
- * the annotation, an apply by kubectl keeps it up to date, so that the way back works too.
+ * Migration from client-side to server-side `kubectl apply`: the annotation with the last applied configuration. The fields in it that the
+ * live object still has are kubectl's own, so kubectl may take them over without a conflict; and as long as an object has the annotation, a
+ * server-side apply by kubectl updates it, so that the way back works too.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
@@ -12,15 +12,15 @@ import { fieldsOf } from "./fields-of.ts";
 import { isObject } from "./shape.ts";
 import { describeMistakes } from "./validate.ts";
 
-/** Only kubectl, under its default name, is taken for the author of the annotation. */
+/** Only kubectl, under its default manager name, is treated as the author of the annotation. */
 export const KUBECTL = "kubectl";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** All annotations of an object together; a larger object is refused. Upstream's number. */
+/** Maximum size of all annotations of an object; a larger object is rejected. Upstream's number. */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
 
-/** The fields that the annotation of `live` says kubectl applied and that still are as it applied them. */
+/** The fields in the annotation of `live` that still have the value that kubectl applied. */
 export function fieldsOfLastApplied(schema: ObjectSchema, live: JsonObject, apiVersion: string): FieldSet {
   const lastApplied = parse(lastAppliedOf(live));
   if (lastApplied === undefined || lastApplied["apiVersion"] !== apiVersion) return FieldSet.empty;
@@ -45,12 +45,12 @@ function parse(text: string): JsonObject | undefined {
     const value = JSON.parse(text) as Json;
     return isObject(value) ? value : undefined;
   } catch {
-    // Anybody may write the annotation; one that is no JSON says nothing.
+    // Any client may write the annotation; malformed JSON is ignored.
     return undefined;
   }
 }
 
-/** `object`, its annotation saying what was applied just now; unchanged if it has none. */
+/** `object` with its annotation set to the applied configuration; unchanged if it has none. */
 export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   if (lastAppliedOf(object) === "") return object;
   const text = `${jsonOf(withoutLastApplied(applied))}\n`;

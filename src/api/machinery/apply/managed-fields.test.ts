@@ -22,7 +22,7 @@ import {
   type State,
 } from "./testing/widget.ts";
 
-test("a created object's writer owns all that differs from a blank object, in one entry", () => {
+test("the creator owns all fields that differ from a blank object, in one entry", () => {
   const managed = track("kubectl", aWidget({ replicas: 1, data: { b: "1", a: "2" } }, { metadata: { labels: { app: "x" }, uid: "u" } }));
 
   assert.equal(
@@ -79,7 +79,7 @@ for (const { what, spec, fields } of [
   });
 }
 
-test("the text of a created object is that of comparing it with a blank one", () => {
+test("the ownership text of a created object equals that of comparing it with a blank one", () => {
   fc.assert(
     fc.property(specs, fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 }), (spec, labels) => {
       const object = aWidget(spec, { metadata: { labels, finalizers: ["x"] }, status: { phase: "x" } });
@@ -89,7 +89,7 @@ test("the text of a created object is that of comparing it with a blank one", ()
   );
 });
 
-test("an update takes what it changes from others, and leaves them the rest", () => {
+test("an update takes changed fields from other owners and leaves them the rest", () => {
   const created = { object: aWidget({ data: { a: "1", b: "1" }, replicas: 1 }), managed: ManagedFields.none };
   const first = { ...created, managed: track("one", created.object) };
   const second = update(first, "two", aWidget({ data: { a: "2", c: "1" }, replicas: 1 }));
@@ -100,7 +100,7 @@ test("an update takes what it changes from others, and leaves them the rest", ()
   });
 });
 
-test("a time changes only with a value, not with a removal", () => {
+test("the time of an entry changes with a value, not with a removal", () => {
   const object = aWidget({ data: { a: "1", b: "1" } });
   const managed = track("one", object);
   const removed = track("one", aWidget({ data: { a: "1" } }), { previous: object, previousManaged: managed, time: LATER });
@@ -112,7 +112,7 @@ test("a time changes only with a value, not with a removal", () => {
   assert.ok(!areSameButTimes(managed, removed));
 });
 
-test("writing an object as it is changes nothing", () => {
+test("an update without changes changes no owner", () => {
   fc.assert(
     fc.property(specs, (spec) => {
       const object = aWidget(spec);
@@ -122,7 +122,7 @@ test("writing an object as it is changes nothing", () => {
   );
 });
 
-test("who changes everything owns everything", () => {
+test("an update that changes everything owns everything", () => {
   fc.assert(
     fc.property(specs, specs, (before, after) => {
       const first = { object: aWidget(before), managed: track("one", aWidget(before)) };
@@ -134,7 +134,7 @@ test("who changes everything owns everything", () => {
   );
 });
 
-test("text that is read and sent again is the same", () => {
+test("managedFields that are read and sent back are unchanged", () => {
   fc.assert(
     fc.property(specs, (spec) => {
       const managed = track("one", aWidget(spec, { metadata: { labels: { a: "b" } } }));
@@ -144,7 +144,7 @@ test("text that is read and sent again is the same", () => {
   );
 });
 
-test("a path owns only what it may write", () => {
+test("a path gains ownership only of the fields that it writes", () => {
   const object = aWidget({ replicas: 1, parts: [{ name: "a", image: "x", limits: { cpu: "1" } }] }, { status: { phase: "Up" } });
   const only = { only: [["spec", "parts", ANY_ELEMENT, "limits"]] };
 
@@ -165,7 +165,7 @@ test("a path owns only what it may write", () => {
   });
 });
 
-test("appliers come first, then owners by time and name; a subresource is an owner of its own", () => {
+test("entries are sorted with appliers first, then by time and manager; a subresource has an entry of its own", () => {
   const entry = (more: Partial<ManagedFieldsEntry>): ManagedFieldsEntry => ({
     manager: "m",
     operation: "Update",
@@ -195,7 +195,7 @@ test("appliers come first, then owners by time and name; a subresource is an own
   );
 });
 
-test("of more than ten owners by update the oldest become one", () => {
+test("beyond ten update entries the oldest are merged", () => {
   const first: JsonObject = aWidget({ replicas: 1 });
   let state: State = { object: first, managed: track("m00", first) };
   const data: Record<string, string> = {};
@@ -213,7 +213,7 @@ test("of more than ten owners by update the oldest become one", () => {
   );
 });
 
-test("of thousands of owners that a client sends, those by update become ten and none of their fields is lost", () => {
+test("thousands of update entries from a client are merged to ten without losing a field", () => {
   const object = aWidget({ replicas: 1 });
   const sent = Array.from({ length: 5_000 }, (_, index) => ({
     manager: `m${String(index).padStart(4, "0")}`,
@@ -232,7 +232,7 @@ test("of thousands of owners that a client sends, those by update become ten and
   assert.equal(fields.filter((element) => element?.startsWith("f:x")).length, 5_000);
 });
 
-test("an empty list, or one empty entry, clears the owners for good", () => {
+test("an empty list, or one empty entry, clears the owners permanently", () => {
   const object = aWidget({ replicas: 1 });
   const previousManaged = track("one", object);
   for (const sent of [[], [{}]]) {
@@ -241,7 +241,7 @@ test("an empty list, or one empty entry, clears the owners for good", () => {
   assert.equal(track("two", aWidget({ replicas: 2 }), { previous: object }), ManagedFields.none);
 });
 
-test("owners that a client sends replace those there are, unless they are malformed or come by a subresource", () => {
+test("managedFields from a client replace the existing ones, unless they are malformed or sent to a subresource", () => {
   const object = aWidget({ replicas: 1, data: { a: "1" } });
   const options = { previous: object, previousManaged: track("one", object) };
   const entry: ManagedFieldsEntry = {
@@ -267,12 +267,12 @@ for (const { entry, message } of [
     message: "error decoding set: key must be 2 characters long:",
   },
 ] satisfies { entry: ManagedFieldsEntry; message: string }[]) {
-  test(`an entry is refused: ${message}`, () => {
+  test(`an entry is rejected: ${message}`, () => {
     assert.throws(() => ManagedFields.fromEntries([entry]), { name: "StatusError", reason: "BadRequest", message });
   });
 }
 
-test("owners in another version lose what changes there, and those in a version that is gone are dropped", () => {
+test("owners in another version lose the fields that change there, and those in a removed version are dropped", () => {
   const other = struct({ spec: struct({ count: text, label: text }) });
   const versions = {
     schemaFor: (apiVersion: string) => (apiVersion === "test/v2" ? other : undefined),
@@ -294,7 +294,7 @@ test("owners in another version lose what changes there, and those in a version 
   assert.deepEqual(ownership(managed), { "Update me": '{"f:spec":{"f:replicas":{}}}', "Update test/v2": '{"f:spec":{"f:label":{}}}' });
 });
 
-test("what was owned field by field and now is owned as a whole changes hands as a whole", () => {
+test("fields that became atomic change owners as a whole", () => {
   const entry: ManagedFieldsEntry = {
     manager: "old",
     operation: "Update",
@@ -310,11 +310,11 @@ test("what was owned field by field and now is owned as a whole changes hands as
   });
 });
 
-test("an item without a name costs the object its owners, not the write", () => {
+test("a list item without a key clears the owners but does not fail the write", () => {
   assert.equal(track("m", aWidget({ ports: [{ name: "x", protocol: null }, null] })), ManagedFields.none);
 });
 
-test("who makes a duplicate owns the items that share a key, and who ends it owns the one that is left", () => {
+test("creating a duplicate owns the items with that key, and removing it owns the remaining one", () => {
   const created = { object: aWidget({ tags: ["a", "b"] }), managed: track("one", aWidget({ tags: ["a", "b"] })) };
   const doubled = update(created, "two", aWidget({ tags: ["a", "b", "a"] }));
   const single = update(doubled, "three", aWidget({ tags: ["a", "b"] }));
@@ -323,7 +323,7 @@ test("who makes a duplicate owns the items that share a key, and who ends it own
   assert.deepEqual(Object.keys(ownership(single.managed)), ["Update one", "Update three"]);
 });
 
-test("a list that every item has goes with the item, and is not owned by who removed it", () => {
+test("a list that every item has is removed with the item, and is not owned by the remover", () => {
   const item = struct({ name: text, keys: { schema: list(text, "atomic"), zero: "write" } });
   const schema = struct({ items: list(item, "map", "name") });
 

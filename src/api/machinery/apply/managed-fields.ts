@@ -1,9 +1,9 @@
 /**
- * Who owns which fields of one object, and how that changes with every create, update and patch that is no apply: whoever changes a field
- * owns it, and nobody else does any more.
+ * Tracks which manager owns which fields of one object through every create, update and patch other than apply: the manager that changes a
+ * field becomes its only owner.
  *
- * Sets are parsed when they are first needed and shared from one version of an object to the next; text that did not change is used again.
- * Objects come without managedFields, which are never part of the shared object. Not here: server-side apply (apply.ts).
+ * Sets are parsed lazily and shared from one version of an object to the next; unchanged text is reused. Objects come without
+ * managedFields, which are never part of the shared object. Not here: server-side apply (apply.ts).
  */
 import type { JsonObject, ManagedFieldsEntry } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
@@ -21,7 +21,7 @@ import { changesByVersion, fieldsLeft, type Difference, type Versions } from "./
 /** Part of this file's contract with the API server. */
 export type { IgnoredFields } from "./ignored-fields.ts";
 
-/** The managedFields of one object: parsed when needed, its JSON text made once. Immutable. */
+/** The managedFields of one object: parsed lazily, serialized once. Immutable. */
 export class ManagedFields {
   static readonly none = new ManagedFields([], "");
 
@@ -33,12 +33,12 @@ export class ManagedFields {
     this.#text = text;
   }
 
-  /** From the JSON text of the array, as stored. */
+  /** From the stored JSON text of the array. */
   static fromText(text: string): ManagedFields {
     return text === "" || text === "[]" ? ManagedFields.none : new ManagedFields(undefined, text);
   }
 
-  /** From decoded entries, as a client sends them. Throws a BadRequest in upstream's words if one is malformed. */
+  /** From decoded entries of a client. Throws a BadRequest with upstream's message if one is malformed. */
   static fromEntries(entries: readonly ManagedFieldsEntry[]): ManagedFields {
     const owners = new Map<string, Owner>();
     for (const [index, entry] of entries.entries()) {
@@ -52,12 +52,12 @@ export class ManagedFields {
     return owners.length === 0 ? ManagedFields.none : new ManagedFields(owners.toSorted(compareOwners), undefined);
   }
 
-  /** One owner, whose entry is there as text. */
+  /** A single owner, whose entry is given as text. */
   static ofEntryText(owner: Owner): ManagedFields {
     return new ManagedFields([owner], undefined);
   }
 
-  /** As it is stored and sent; "" if there are none. */
+  /** The stored and sent form; "" if there are none. */
   text(): string {
     return (this.#text ??= `[${this.owners()
       .map((owner) => owner.text())
@@ -68,7 +68,7 @@ export class ManagedFields {
     return this.owners().map((owner) => owner.entry());
   }
 
-  /** In the order of the text. */
+  /** In text order. */
   owners(): readonly Owner[] {
     return (this.#owners ??= ownersOfText(this.#text ?? ""));
   }
@@ -86,7 +86,7 @@ function ownerOrBadRequest(entry: ManagedFieldsEntry, index: number): Owner {
   }
 }
 
-/** Whether two are the same but for times: then nothing but the clock would be written. */
+/** True if two are equal except for times: then only timestamps would be written. */
 export function areSameButTimes(a: ManagedFields, b: ManagedFields): boolean {
   if (a === b) return true;
   const others = b.owners();
@@ -100,10 +100,10 @@ export function areSameButTimes(a: ManagedFields, b: ManagedFields): boolean {
   );
 }
 
-/** Who writes. */
+/** The writer of an object. */
 export interface FieldWriter {
   readonly manager: string;
-  /** Of the request, and of the objects that are compared. */
+  /** Version of the request, and of the compared objects. */
   readonly apiVersion: string;
   /** "2026-01-02T03:04:05Z". */
   readonly time: string;
@@ -117,7 +117,7 @@ export interface TrackUpdateOptions {
   readonly previous: JsonObject | undefined;
   readonly previousManaged: ManagedFields;
   readonly next: JsonObject;
-  /** What the client sent as managedFields, if it sent the field at all. An empty list, or one empty entry, resets. */
+  /** managedFields of the request, if present. An empty list, or one empty entry, resets. */
   readonly sent?: readonly ManagedFieldsEntry[];
   readonly writer: FieldWriter;
   readonly ignore?: IgnoredFields;
@@ -125,12 +125,12 @@ export interface TrackUpdateOptions {
   readonly versions?: Versions;
 }
 
-/** After a create, update or patch that is no apply. */
+/** Returns the owners after a create, update or patch other than apply. */
 export function trackUpdate(options: TrackUpdateOptions): ManagedFields {
   const { previous, schema, next } = options;
   const managed = startOf(options);
   if (managed.isEmpty) {
-    // Whoever cleared the owners wants none until somebody applies; upstream keeps it so.
+    // Cleared owners stay cleared until the next apply, as upstream.
     if (previous !== undefined) return ManagedFields.none;
     const created = trackCreate(options);
     if (created !== undefined) return created;
@@ -141,7 +141,7 @@ export function trackUpdate(options: TrackUpdateOptions): ManagedFields {
     if (managed === options.previousManaged && isSame(comparison)) return managed;
     return takeChanges(managed, options, { previous: before, next, comparison });
   } catch (error) {
-    // A list has an item without a name: upstream then gives up on ownership rather than on the write.
+    // A list has an item without a key: upstream then drops the ownership rather than failing the write.
     if (error instanceof UnnamedItem) return ManagedFields.none;
     throw error;
   }
@@ -155,12 +155,12 @@ function startOf({ sent, writer, previousManaged }: TrackUpdateOptions): Managed
   try {
     return ManagedFields.fromEntries(sent);
   } catch {
-    // Upstream takes malformed owners as sent by a client that knows nothing of them.
+    // Upstream ignores malformed managedFields, as sent by a client that does not know them.
     return previousManaged;
   }
 }
 
-/** The fields of metadata that nobody owns: they say which object it is, or are the server's alone. */
+/** Fields of metadata that have no owner: they identify the object, or only the server writes them. */
 const UNOWNED_METADATA: ReadonlySet<string> = new Set([
   "name",
   "namespace",
@@ -180,12 +180,12 @@ const UNOWNED = FieldSet.fromPaths([
   ...[...UNOWNED_METADATA].map((name) => [fieldElement("metadata"), fieldElement(name)]),
 ]);
 
-/** What is left of a set without what nobody owns. */
+/** The set without unowned fields. */
 export function withoutUnowned(fields: FieldSet): FieldSet {
   return fields.difference(UNOWNED);
 }
 
-/** A create by one writer, as text straight from the object; undefined if what is ignored is too special for that. */
+/** Ownership of a create, as text directly from the object; undefined if the ignored fields do not allow that. */
 function trackCreate({ schema, next, ignore, writer }: TrackUpdateOptions): ManagedFields | undefined {
   const ignored = ignoredRootFields(ignore, UNOWNED_ROOT);
   if (ignored === undefined) return undefined;
@@ -199,7 +199,7 @@ function trackCreate({ schema, next, ignore, writer }: TrackUpdateOptions): Mana
   }
 }
 
-/** How a writer is called that gave no name. */
+/** Default field manager. */
 const UNKNOWN_MANAGER = "unknown";
 
 export function updaterOf({ manager, apiVersion, subresource = "", time }: FieldWriter): OwnerParts {
@@ -220,7 +220,7 @@ function takeChanges(managed: ManagedFields, options: TrackUpdateOptions, differ
   return ManagedFields.of(capped(all));
 }
 
-/** The owner added, or joined with what it owned before. */
+/** Adds the owner, or merges it with its existing entry. */
 function withOwner(owners: readonly Owner[], owner: Owner): readonly Owner[] {
   const old = owners.find((candidate) => isSameOwner(candidate, owner));
   if (old === undefined) return [...owners, owner];

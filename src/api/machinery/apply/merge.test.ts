@@ -19,7 +19,7 @@ for (const { live, applied, result } of [
   { live: ["a"], applied: null, result: ["a"] },
   { live: [], applied: null, result: null },
 ]) {
-  test(`the set ${JSON.stringify(live)} with ${JSON.stringify(applied)} over it is ${JSON.stringify(result)}`, () => {
+  test(`merging ${JSON.stringify(applied)} into the set ${JSON.stringify(live)} yields ${JSON.stringify(result)}`, () => {
     assert.deepEqual(merged({ tags: live }, { tags: applied }), { tags: result });
   });
 }
@@ -59,7 +59,7 @@ for (const { what, live, applied, result } of [
   });
 }
 
-test("what is equal keeps its identity", () => {
+test("equal parts keep their identity in a merge", () => {
   const live = aWidget({ parts: [{ name: "a", tags: ["x"] }], data: { a: "1" }, nested: { b: { c: "1" } } });
 
   assert.equal(mergeObjects(widget, live, structuredClone(live)), live);

@@ -1,8 +1,8 @@
 /**
- * Lays an applied object over a live one. Nothing is removed: that is remove.ts's, and depends on who owns what. Where both have a value
- * the applied one wins; what is equal keeps the identity of the live one.
+ * Merges an applied object into a live one. Nothing is removed: remove.ts does that, depending on ownership. Where both have a value the
+ * applied one wins; equal values keep the identity of the live one.
  *
- * Items of a list that only the live object has stay where they are; those that both or only the applied one have come in its order.
+ * List items of the live object alone keep their position; shared and applied ones follow the applied order.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
@@ -23,7 +23,7 @@ function mergeValues(slot: Slot, live: Json | undefined, applied: Json): Json {
     if (isFilled && applied === null) return live;
   } else if (!slot.atomic && isObject(live) && !isEmptyObject(live)) {
     if (isObject(applied)) return mergeMembers(schema, live, applied);
-    // Null says that the map is wanted, not that it should be empty.
+    // Null means that the map is wanted, not that it should be empty.
     if (applied === null) return live;
   }
   return deepEqual(live, applied) ? live : applied;
@@ -50,17 +50,17 @@ interface Named {
   readonly item: Json;
 }
 
-/** Walks both lists at once. */
+/** Walks both lists in parallel. */
 class ListMerge {
   readonly #slot: Slot;
   readonly #live: readonly Named[];
   readonly #applied: readonly Named[];
-  /** Live items by their step; null for a step that several share, which cannot be merged into. */
+  /** Live items by path element; null for an element with duplicates, which cannot be merged into. */
   readonly #liveItems = new Map<PathElement, Json>();
   readonly #appliedElements: ReadonlySet<PathElement>;
-  /** Steps that both lists have, in the order of the applied one. */
+  /** Path elements in both lists, in the applied order. */
   readonly #shared: readonly PathElement[];
-  /** Which of them is the next to be written. */
+  /** Index of the next one to be written. */
   #next = 0;
   readonly #written = new Set<PathElement>();
   readonly #merged: Json[] = [];
@@ -82,9 +82,9 @@ class ListMerge {
         this.#merged.push(item);
         continue;
       }
-      // The next shared item brings all applied items up to it; one that the applied list has later is written there.
+      // The next shared item is preceded by all applied items before it; one that the applied list has later is written there.
       if (this.#shared[this.#next] === element) while (!this.#written.has(element)) this.#write(this.#applied[applied++]);
-      // A duplicate of what is written already gives way to what is left, one each.
+      // A duplicate of a written item is replaced by a remaining one.
       else if (this.#next === this.#shared.length) this.#write(this.#applied[applied++]);
     }
     while (applied < this.#applied.length) this.#write(this.#applied[applied++]);

@@ -1,6 +1,6 @@
 /**
- * Reads the stored text of managedFields into owners, without parsing the fields that they own. It expects what this program and upstream
- * store: an array of flat objects with at most one object in each, fieldsV1. For anything else it falls back on JSON.parse.
+ * Parses the stored text of managedFields into owners, without parsing their fields. It expects what this program and upstream store: an
+ * array of flat objects with at most one nested object each, fieldsV1. For anything else it falls back to JSON.parse.
  */
 import type { ManagedFieldsEntry } from "../object.ts";
 import { endOfObject, endOfString } from "./field-text.ts";
@@ -19,7 +19,7 @@ export function ownersOfText(text: string): readonly Owner[] {
   return owners;
 }
 
-/** The owner whose entry opens at `start`; undefined if it is not in the form that is expected. */
+/** The owner whose entry opens at `start`; undefined if it does not have the expected form. */
 function readOwner(text: string, start: number): { readonly owner: Owner; readonly end: number } | undefined {
   const members = new Map<string, string>();
   let position = start + 1;

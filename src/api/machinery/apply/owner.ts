@@ -1,7 +1,7 @@
 /**
- * One entry of managedFields: who owns which fields, by which kind of write. An owner is told apart by manager, operation, subresource
- * and, for updates, API version; an applier is one owner in all versions. Immutable; its text is made once.
- * Not here: the entries of one object together (managed-fields.ts).
+ * One entry of managedFields: a manager, its fields, and the operation. An owner is identified by manager, operation, subresource and, for
+ * updates, API version; an applier is one owner in all versions. Immutable; serialized once. Not here: all entries of one object
+ * (managed-fields.ts).
  */
 import type { JsonObject, ManagedFieldsEntry } from "../object.ts";
 import { quoted } from "./field-path.ts";
@@ -26,7 +26,7 @@ export class Owner implements OwnerParts {
   readonly fields: FieldSet;
   #text: string | undefined;
 
-  /** `text`: the whole entry, if it is known. */
+  /** `text`: the serialized entry, if known. */
   constructor(parts: OwnerParts, fields: FieldSet, text?: string) {
     this.manager = parts.manager;
     this.operation = parts.operation;
@@ -37,7 +37,7 @@ export class Owner implements OwnerParts {
     this.#text = text;
   }
 
-  /** The same owner of other fields; itself if they are the same. */
+  /** The same owner with other fields; itself if they are equal. */
   withFields(fields: FieldSet): Owner {
     return fields === this.fields ? this : new Owner(this, fields);
   }
@@ -46,7 +46,7 @@ export class Owner implements OwnerParts {
     return time === this.time ? this : new Owner({ ...partsOf(this), time }, this.fields);
   }
 
-  /** The entry as JSON, its members in upstream's order. */
+  /** The entry as JSON, members in upstream's order. */
   text(): string {
     return (this.#text ??= textOfEntry(this, this.fields.text()));
   }
@@ -67,7 +67,7 @@ export function textOfEntry({ manager, operation, apiVersion, subresource, time 
   return `${start}"operation":"${operation}","apiVersion":${quoted(apiVersion)}${when},"fieldsType":"FieldsV1","fieldsV1":${fieldsText}${where}}`;
 }
 
-/** What tells owners apart, and orders them where nothing else does: upstream's own text for it. */
+/** Upstream's identifier of an owner, also the last criterion of the order. */
 export function ownerId({ manager, operation, apiVersion, subresource }: OwnerParts): string {
   return JSON.stringify({
     ...(manager === "" ? {} : { manager }),
@@ -82,7 +82,7 @@ export function isSameOwner(a: OwnerParts, b: OwnerParts): boolean {
   return a.operation === "Apply" || a.apiVersion === b.apiVersion;
 }
 
-/** An entry that a client sent. Throws an Error in upstream's words if it is malformed. */
+/** Parses an entry from a client. Throws an Error with upstream's message if it is malformed. */
 export function ownerOfEntry(entry: ManagedFieldsEntry, index: number): Owner {
   const { manager = "", operation, apiVersion = "", subresource = "", time, fieldsType, fieldsV1 } = entry;
   if (operation !== "Apply" && operation !== "Update") throw new Error("operation must be `Apply` or `Update`");
@@ -116,22 +116,22 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Beyond this many owners by update, the oldest are merged: every controller that ever wrote would stay for good. Upstream's number. */
+/** Beyond this many update entries the oldest are merged: otherwise every controller that ever wrote would stay. Upstream's number. */
 export const UPDATE_OWNERS_MAX = 10;
 
-/** Who owns what the merged owners did. */
+/** Manager of merged entries. */
 const MERGED_OWNER = "ancient-changes";
 
-/** Owners of one version that become one. */
+/** Owners of one version that are merged. */
 interface Merged {
-  /** Of the youngest of them. */
+  /** Time of the most recent of them. */
   readonly parts: OwnerParts;
   readonly fields: FieldSet[];
 }
 
 /**
- * At most UPDATE_OWNERS_MAX owners by update: the oldest of each version become one. A client may send thousands of them, so each is
- * looked at once and their fields are united at the end.
+ * Limits update entries to UPDATE_OWNERS_MAX: the oldest of each version are merged. A client may send thousands of them, so each is
+ * visited once and their fields are united at the end.
  */
 export function capped(owners: readonly Owner[]): readonly Owner[] {
   let surplus = owners.filter(({ operation }) => operation === "Update").length - UPDATE_OWNERS_MAX;
@@ -164,7 +164,7 @@ function isMergedOwner({ manager, operation, subresource }: OwnerParts): boolean
   return manager === MERGED_OWNER && operation === "Update" && subresource === "";
 }
 
-/** The oldest first. */
+/** Oldest first. */
 function updatersByAge(owners: readonly Owner[]): readonly Owner[] {
   return owners
     .filter(({ operation }) => operation === "Update")

@@ -1,6 +1,7 @@
 /**
- * Takes away what an applier owned last time, does not name this time, and nobody else owns. As upstream in three steps: everything that
- * was owned goes; what anybody owns now comes back, in every version that owners speak; and so does what went along but was never owned.
+ * Removes the fields that an applier owned, no longer lists, and no other manager owns. As upstream in three steps: everything that was
+ * owned is removed; what any manager owns now is restored, in every version of the owners; and so is what was removed along but never
+ * owned.
  */
 import type { JsonObject } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
@@ -16,19 +17,19 @@ interface Versioned {
   readonly object: JsonObject;
 }
 
-/** How an object looks in another version; undefined if it is not served. */
+/** Converts an object to another version; undefined if it is not served. */
 export interface Converter {
   schemaFor(apiVersion: string): ObjectSchema | undefined;
   convert(object: JsonObject, toApiVersion: string): JsonObject;
 }
 
 export interface PruneOptions {
-  /** Live and applied together, in the version of `applier`. */
+  /** Live and applied merged, in the version of `applier`. */
   readonly merged: JsonObject;
-  /** All owners, as they will be: with what the applier names now. */
+  /** All owners after the apply, with the fields that the applier lists now. */
   readonly owners: readonly Owner[];
   readonly applier: Owner;
-  /** What the applier owned before. */
+  /** The previous fields of the applier. */
   readonly last: Owner | undefined;
   readonly converter: Converter;
 }
@@ -56,16 +57,16 @@ function isStillWanted(last: Owner, applier: Owner): boolean {
 function to(converter: Converter, { apiVersion, object }: Versioned, toApiVersion: string): JsonObject {
   if (apiVersion === toApiVersion) return object;
   const schema = converter.schemaFor(apiVersion);
-  // Conversions count on what every object of the type has, which may just have been taken away.
+  // Conversions rely on fields that every object of the type has, which may just have been removed.
   return converter.convert(schema === undefined ? object : { ...blankObject(schema), ...object }, toApiVersion);
 }
 
-/** All fields of an object, with the named ones that lead to them. */
+/** All fields of an object, with their named parents. */
 function allFields(schema: ObjectSchema, object: JsonObject): FieldSet {
   return withNamedFields(schema, fieldsOf(schema, object));
 }
 
-/** `bare` with all that is in `whole` and owned. The version of `bare` first, since a conversion may need what is owned in it. */
+/** `bare` with everything of `whole` that is owned. The version of `bare` first, since a conversion may need what is owned in it. */
 function withOwned(whole: Versioned, bare: Versioned, owners: readonly Owner[], converter: Converter): Versioned {
   const owned = new Map<string, FieldSet[]>([[bare.apiVersion, []]]);
   for (const { apiVersion, fields } of owners) {

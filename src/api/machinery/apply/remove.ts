@@ -1,6 +1,6 @@
 /**
- * Takes fields out of an object: those that an applier once wanted and now does not. What is left whole keeps its identity.
- * A part of which everything below was taken, but not it itself, is left empty.
+ * Removes fields from an object: those that an applier gave up. Unchanged parts keep their identity. A part that loses everything below it,
+ * but not itself, becomes empty.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
@@ -12,7 +12,7 @@ export function removeFields(schema: ObjectSchema, object: JsonObject, fields: F
   return fields.isEmpty ? object : removeMembers(schema, object, fields);
 }
 
-/** What is left of a value of which `fields`, at least one, are taken. */
+/** The rest of a value after `fields`, at least one, are removed. */
 function removeBelow(slot: Slot, value: Json, fields: FieldSet): Json {
   const { schema } = slot;
   if (isList(value)) return schema.type === "list" && !slot.atomic ? removeItems(schema, value, fields) : [];
@@ -46,8 +46,8 @@ function removeItems(schema: ListSchema, list: readonly Json[], fields: FieldSet
 }
 
 /**
- * The set with the paths of all named fields that lead to one of its paths. Sets leave those out, since a field that its type names is
- * always there; but whether it may go depends on them: who owns `a.b` also needs `a`.
+ * The set with the paths of all named parents of its paths. Sets omit those, since a named field of a struct always exists; but whether it
+ * may be removed depends on them: the owner of `a.b` also needs `a`.
  */
 export function withNamedFields(schema: ObjectSchema, set: FieldSet): FieldSet {
   return named(schema, set);
@@ -64,16 +64,16 @@ function isNamed(schema: Schema, element: PathElement): boolean {
   return schema.type === "object" && element[0] === "f" && slotsOf(schema).has(element.slice(2));
 }
 
-/** The schema of what a step leads to. */
+/** The schema at a path element. */
 export function schemaBelow(schema: Schema, element: PathElement): Schema {
   if (schema.type === "list") return element[0] === "k" ? schema.items : DEDUCED;
   return element[0] === "f" ? memberSlot(schema, element.slice(2)).schema : DEDUCED;
 }
 
 /**
- * The set as it would be had its fields always been owned as the schema says now: what is owned as a whole has no paths below it.
- * For sets that were stored when a type was still owned field by field. With `touched`, only along its paths: who asks what a write
- * took from a set needs no more, and the rest of the set stays unread.
+ * The set as if its fields had always been owned as the schema says now: an atomic value has no paths below it. For sets that were stored
+ * when a type was still granular. With `touched`, only along its paths: to compute what a write took from a set this suffices, and the rest
+ * of the set stays unparsed.
  */
 export function reconciled(schema: Schema, set: FieldSet, touched?: FieldSet): FieldSet {
   return set.mapItems((item) => {

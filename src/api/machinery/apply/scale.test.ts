@@ -17,7 +17,7 @@ function writeScale(managed: ManagedFields, from: number, to: number): ManagedFi
   return withOwnersOfScale(managed, trackUpdate({ ...options, previousManaged: ownersOfScale(managed, scaled) }), scaled);
 }
 
-test("who writes the scale takes the replicas of the object, and nothing else", () => {
+test("a write to the Scale owns the replicas of the object, and nothing else", () => {
   const managed = writeScale(track("creator", aWidget({ replicas: 1, args: ["x"] })), 1, 3);
 
   assert.deepEqual(ownership(managed), { "Update scaler": '{"f:spec":{"f:replicas":{}}}', "Update creator": '{"f:spec":{"f:args":{}}}' });
@@ -32,7 +32,7 @@ test("who writes the scale takes the replicas of the object, and nothing else", 
   assert.equal(writeScale(managed, 3, 4).text(), managed.text());
 });
 
-test("the scale shows only those who own the replicas, in its own version", () => {
+test("the Scale shows only the owners of replicas, in its own version", () => {
   const state = apply(apply(nothing, "one", wanted({ replicas: 1 })), "two", wanted({ args: ["x"] }));
 
   assert.deepEqual(

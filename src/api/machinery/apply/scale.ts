@@ -1,7 +1,7 @@
 /**
- * Who owns the number of replicas, as the Scale of an object shows it and as the object keeps it. A Scale is no object of its own: the
- * owners of its one field are those of the object's `replicas`, under another version. A write to the Scale is tracked there
- * (trackUpdate or applyConfiguration with the Scale's schema), and what comes out is brought back here.
+ * Ownership of the number of replicas, in the Scale of an object and in the object. A Scale is no object of its own: the owners of its one
+ * field are those of the object's `replicas`, under another version. A write to the Scale is tracked there (trackUpdate or
+ * applyConfiguration with the Scale's schema), and the result is translated back here.
  */
 import { fieldElement } from "./field-path.ts";
 import { FieldSet } from "./field-set.ts";
@@ -9,11 +9,11 @@ import { ManagedFields } from "./managed-fields.ts";
 import { Owner, type OwnerParts } from "./owner.ts";
 
 export interface ScaledObject {
-  /** Where the object keeps its replicas: ["spec", "replicas"]. */
+  /** Path of the object's replicas: ["spec", "replicas"]. */
   readonly replicasPath: readonly string[];
-  /** The version of the request, in which new owners are kept. */
+  /** The version of the request, which new owners get. */
   readonly apiVersion: string;
-  /** Whether the object's kind is served in a version; owners in others are dropped. */
+  /** True if the object's kind is served in a version; owners in others are dropped. */
   isServed(apiVersion: string): boolean;
 }
 
@@ -32,7 +32,7 @@ function inVersion({ manager, operation, subresource, time }: OwnerParts, apiVer
   return { manager, operation, subresource, time, apiVersion };
 }
 
-/** The owners of an object after a write to its Scale: who does not own the replicas there any more does not here. */
+/** The owners of an object after a write to its Scale: a manager that lost the replicas there loses them here. */
 export function withOwnersOfScale(
   managed: ManagedFields,
   scale: ManagedFields,
@@ -50,11 +50,11 @@ export function withOwnersOfScale(
   });
   const keptWriters = new Set(kept.filter(({ fields }) => fields.has(path)).map(writerId));
   const added = scaleOwners.filter((owner) => !keptWriters.has(writerId(owner)));
-  // As upstream, which knows no time for those that it has not seen on the object.
+  // As upstream, which sets no time for owners that were not on the object.
   return ManagedFields.of([...kept, ...added.map((owner) => new Owner({ ...inVersion(owner, apiVersion), time: undefined }, replicas))]);
 }
 
-/** Whom an owner stands for, in whatever version. */
+/** Identity of an owner in any version. */
 function writerId({ manager, operation, subresource }: OwnerParts): string {
   return JSON.stringify([manager, operation, subresource]);
 }

@@ -1,27 +1,26 @@
 /**
- * What a schema means for the ownership of fields: which values are owned as a whole, which step leads to an item of a list, what an
- * object of a type holds before anybody wrote to it. All that follows from a schema alone is worked out once per schema.
+ * Derives field ownership from a schema: which values are atomic, the path element of a list item, and the initial content of an object of
+ * a type. Everything that follows from a schema alone is computed once per schema.
  *
- * Where a schema says nothing (`any` of unknown JSON, unknown fields) upstream deduces: objects are owned member by member, lists as a
- * whole. A RawExtension is owned as a whole.
+ * Where a schema is unknown (`any`, unknown fields) upstream deduces: objects are granular, lists are atomic. A RawExtension is atomic.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { AnySchema, Field, ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
 import { fieldElement, keyElement, quoted, valueElement, type PathElement } from "./field-path.ts";
 
-/** The schema of what no schema describes. */
+/** The schema of undescribed values. */
 export const DEDUCED: AnySchema = { type: "any", format: "json" };
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Unlike Array.isArray, it also tells readonly arrays from the other kinds of JSON. */
+/** Unlike Array.isArray, it also narrows readonly arrays. */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A member that is one of the object's own; a prototype's are none. */
+/** An own member; never one of the prototype. */
 export function memberOf(object: JsonObject | undefined, name: string): Json | undefined {
   if (object === undefined) return undefined;
   return name === "__proto__" && !Object.hasOwn(object, name) ? undefined : object[name];
@@ -32,21 +31,21 @@ export function isEmptyObject(object: JsonObject): boolean {
   return true;
 }
 
-/** What is known of a member of an object or map. */
+/** Properties of a member of an object or map. */
 export interface Slot {
   readonly schema: Schema;
-  /** It is owned as a whole. */
+  /** It is atomic. */
   readonly atomic: boolean;
-  /** A field that its type names, not a key of a map. */
+  /** A field of a struct, not a key of a map. */
   readonly named: boolean;
-  /** What an object holds here before anything is written to it; undefined: nothing. */
+  /** Its initial content; undefined: none. */
   readonly blank: Json | undefined;
   /** A list or map that upstream always writes, as null if there is none. Here it is absent then, which counts as null. */
   readonly absentIsNull: boolean;
-  /** `,"f:name":` and `,"f:name":{}`, ready for a text. */
+  /** `,"f:name":` and `,"f:name":{}`, precomputed. */
   readonly prefix: string;
   readonly leaf: string;
-  /** The place of a named field among those of its type, by name. */
+  /** Index of a named field among those of its type, sorted by name. */
   readonly rank: number;
 }
 
@@ -56,7 +55,7 @@ const slotsOfTypes = new WeakMap<ObjectSchema, ReadonlyMap<string, Slot>>();
 export function slotsOf(schema: ObjectSchema): ReadonlyMap<string, Slot> {
   const known = slotsOfTypes.get(schema);
   if (known !== undefined) return known;
-  // Only the types of the API itself are written from structs; of a custom resource nothing is there that nobody wrote.
+  // Only built-in types are written from structs; a custom resource has no initial content.
   const isStruct = schema.protobuf !== undefined;
   const names = [...schema.fields.keys()].sort();
   const slots = new Map([...schema.fields.values()].map((field) => [field.name, slotOf(field, names.indexOf(field.name), isStruct)]));
@@ -80,7 +79,7 @@ function slotOf({ name, schema, zero, atomic }: Field, rank: number, isStruct: b
   };
 }
 
-/** Whether values of the schema are owned as a whole, if the field does not say otherwise. Scalars are. */
+/** True if values of the schema are atomic, unless the field overrides it. Scalars are. */
 export function isAtomic(schema: Schema): boolean {
   switch (schema.type) {
     case "object":
@@ -115,7 +114,7 @@ export function unnamedSlot(schema: Schema): Slot {
   return slot;
 }
 
-/** The slot of a member of an object of `schema`, which may be a type, a map or unknown. */
+/** The slot of a member of an object of `schema`, which may be a struct, a map or unknown. */
 export function memberSlot(schema: Schema, name: string): Slot {
   if (schema.type === "object") return slotsOf(schema).get(name) ?? unnamedSlot(DEDUCED);
   return unnamedSlot(schema.type === "map" ? schema.values : DEDUCED);
@@ -126,7 +125,7 @@ export function rootSlot(schema: ObjectSchema): Slot {
   return { schema, atomic: false, named: true, blank: undefined, absentIsNull: false, prefix: "", leaf: "", rank: -1 };
 }
 
-/** The keys that name an item of a list, in the order of their names. */
+/** The key fields of a list's items, sorted by name. */
 export interface ListKey {
   readonly name: string;
   readonly default: Json | undefined;
@@ -140,19 +139,19 @@ export function keysOf(schema: ListSchema): readonly ListKey[] {
   const { items } = schema;
   const keys = (schema.mapKeys ?? []).toSorted().map((name) => {
     const field = items.type === "object" ? items.fields.get(name) : undefined;
-    // A key that is always written is its zero value by default.
+    // A key that is always written defaults to its zero value.
     return { name, default: field?.default ?? (field?.zero === "write" ? blankValue(field.schema) : undefined) };
   });
   keysOfLists.set(schema, keys);
   return keys;
 }
 
-/** Why an item of a list has no name, in upstream's words. */
+/** A list item without a key; the message is upstream's. */
 export class UnnamedItem extends Error {
   override readonly name = "UnnamedItem";
 }
 
-/** The step that leads to an item of a set or of a list with keys. Throws UnnamedItem if there is none. */
+/** The path element of an item of a set or of a list with keys. Throws UnnamedItem if it has none. */
 export function elementOf(schema: ListSchema, item: Json): PathElement {
   return schema.listType === "set" ? elementOfSet(item) : keyElement(keyOf(schema, item));
 }
@@ -164,7 +163,7 @@ function elementOfSet(item: Json): PathElement {
   return valueElement(item);
 }
 
-/** The keys that an item has, or would have by default. */
+/** The keys of an item, with defaults. */
 export function keyOf(schema: ListSchema, item: Json): readonly (readonly [string, Json])[] {
   if (item === null) throw new UnnamedItem("associative list with keys may not have a null element");
   if (!isObject(item)) throw new UnnamedItem("associative list with keys may not have non-map elements");
@@ -182,7 +181,7 @@ export function keyOf(schema: ListSchema, item: Json): readonly (readonly [strin
 
 const blankObjects = new WeakMap<ObjectSchema, JsonObject>();
 
-/** What an object of a type holds before anything is written to it: the fields that are always written. */
+/** Initial content of an object of a type: the fields that are always written. */
 export function blankObject(schema: ObjectSchema): JsonObject {
   const known = blankObjects.get(schema);
   if (known !== undefined) return known;
@@ -214,7 +213,7 @@ function blankScalar({ type, format }: ScalarSchema): Json {
   return format === "duration" ? "0s" : "";
 }
 
-/** A value of a slot as upstream has it. */
+/** A value of a slot in upstream's representation. */
 export function presentValue(value: Json | undefined, { absentIsNull }: Slot): Json | undefined {
   return value === undefined && absentIsNull ? null : value;
 }

@@ -1,13 +1,13 @@
 /**
- * What is wrong with an applied object, in the words of upstream's typed values: fields that the type does not have, values of another
- * kind, items of a list without a key or with the same one. Values inside of what is owned as a whole are checked too.
+ * Validates an applied object with the messages of upstream's typed values: unknown fields, values of another kind, list items without a
+ * key or with a duplicate one. Values inside of atomic ones are validated too.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
 import { describeElement, type PathElement } from "./field-path.ts";
 import { DEDUCED, elementOf, isList, isObject, slotsOf, UnnamedItem } from "./shape.ts";
 
-/** All mistakes as one text; undefined if there are none. */
+/** All errors as one text; undefined if there are none. */
 export function describeMistakes(schema: ObjectSchema, object: JsonObject): string | undefined {
   const mistakes: string[] = [];
   look(schema, object, "", mistakes);
@@ -44,7 +44,7 @@ function lookAtMembers(schema: Schema, object: JsonObject, at: string, mistakes:
     const path = `${at}.${name}`;
     if (below !== undefined) look(below, value, path, mistakes);
     else {
-      // As upstream, which stops looking at an object with its first unknown field.
+      // As upstream, which stops validating an object at its first unknown field.
       mistakes.push(mistake(path, "field not declared in schema"));
       return;
     }
@@ -92,7 +92,7 @@ function lookAtScalar({ type, format }: ScalarSchema, value: Json, at: string, m
   }
 }
 
-/** How upstream's messages show a value that should have been another: as Go prints a pointer to the struct that holds it. */
+/** Upstream's messages show a value of the wrong kind as Go prints a pointer to the struct that holds it. */
 function shown(value: Json): string {
   return `&{${plain(value)}}`;
 }
@@ -108,7 +108,7 @@ function membersOf(object: JsonObject, show: (entry: [string, Json]) => string):
   return members.sort(([a], [b]) => (a < b ? -1 : 1)).map(show);
 }
 
-/** As a literal of Go. */
+/** As a Go literal. */
 function literal(value: Json): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (isList(value)) return `[]interface {}{${value.map(literal).join(", ")}}`;
@@ -118,7 +118,7 @@ function literal(value: Json): string {
   return value === null ? "interface {}(nil)" : String(value);
 }
 
-/** The name of Go's type for it. */
+/** The name of its Go type. */
 function kindOf(value: Json): string {
   switch (typeof value) {
     case "string":

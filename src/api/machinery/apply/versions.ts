@@ -1,6 +1,6 @@
 /**
- * Owners speak of fields in the version in which they wrote. What a write changed is therefore compared once per version that occurs
- * among the owners; owners in a version that is served no more are dropped, as upstream does.
+ * Owners refer to fields in the version in which they wrote. The changes of a write are therefore computed once per version among the
+ * owners; owners in a version that is no longer served are dropped, as upstream does.
  */
 import type { JsonObject } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
@@ -9,25 +9,25 @@ import type { FieldSet } from "./field-set.ts";
 import { withoutIgnored, type IgnoredFields } from "./ignored-fields.ts";
 import { reconciled } from "./remove.ts";
 
-/** How a kind that is served in several versions is read in another one. */
+/** Reads a kind that is served in several versions. */
 export interface Versions {
   /** Undefined: the kind is not served in that version. */
   schemaFor(apiVersion: string): ObjectSchema | undefined;
-  /** The object, whatever version it is in, in another one. Called only for versions with a schema. */
+  /** Converts the object from any version. Called only for versions with a schema. */
   convert(object: JsonObject, toApiVersion: string): JsonObject;
 }
 
-/** What a write changed, as one version shows it. */
+/** The changes of a write, in one version. */
 export interface VersionedChange {
   readonly schema: ObjectSchema;
   /** Modified or added. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;
-  /** Both together: made once, not once per owner. */
+  /** Both together: computed once, not once per owner. */
   readonly touched: FieldSet;
 }
 
-/** What is left of an owner's fields once others have changed and removed some of them. */
+/** The rest of an owner's fields after another manager's write changed and removed some. */
 export function fieldsLeft(fields: FieldSet, { schema, changed, removed, touched }: VersionedChange): FieldSet {
   return reconciled(schema, fields, touched).difference(changed).difference(removed);
 }
@@ -40,7 +40,7 @@ export interface VersionOptions {
   readonly versions?: Versions;
 }
 
-/** Two objects in the writer's version, and how they differ. */
+/** Two objects in the writer's version, and their differences. */
 export interface Difference {
   readonly previous: JsonObject;
   readonly next: JsonObject;

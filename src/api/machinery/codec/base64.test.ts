@@ -6,7 +6,7 @@ import { canonicalBase64, decodeBase64, encodeBase64 } from "./base64.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 2_000 }) };
 
-test("bytes come back as they were, and are written as everybody writes them", () => {
+test("encoded bytes decode to themselves, in standard base64", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 5_000 }), (bytes) => {
       const text = encodeBase64(bytes);
@@ -19,13 +19,13 @@ test("bytes come back as they were, and are written as everybody writes them", (
   );
 });
 
-test("line breaks and bits that mean nothing are taken out", () => {
+test("line breaks and unused trailing bits are ignored when decoding base64", () => {
   assert.equal(canonicalBase64("YW\r\nJj"), "YWJj");
   assert.equal(canonicalBase64("YR=\n="), "YQ==");
   assert.equal(canonicalBase64("YWK="), "YWI=");
 });
 
-/** What Go says to the same texts. */
+/** Go's messages for the same texts. */
 const WRONG: readonly (readonly [text: string, at: number])[] = [
   ["!!", 0],
   ["YQ", 0],
@@ -39,7 +39,7 @@ const WRONG: readonly (readonly [text: string, at: number])[] = [
   ["YWJé", 3],
 ];
 for (const [text, at] of WRONG) {
-  test(`${JSON.stringify(text)} is wrong at byte ${at}`, () => {
+  test(`decoding ${JSON.stringify(text)} fails at byte ${at}`, () => {
     assert.throws(() => decodeBase64(text), { name: "Base64Error", message: `illegal base64 data at input byte ${at}` });
     assert.throws(() => canonicalBase64(text), { name: "Base64Error" });
   });

@@ -1,6 +1,6 @@
 /**
- * Base64 with padding, as JSON holds bytes. Line breaks are passed over and what is wrong is said as Go does, since a mistyped Secret
- * is the most common way to meet this.
+ * Base64 with padding, as JSON holds bytes. Line breaks are skipped and the error messages are Go's, since a mistyped Secret is the most
+ * common way to meet this.
  */
 
 /** The text is not base64. The message is Go's. */
@@ -12,18 +12,18 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const PADDING = 0x3d;
 const NONE = 0xff;
 
-/** The six bits that a character stands for. */
+/** The six bits of a character. */
 const BITS = new Uint8Array(128).fill(NONE);
 for (let bits = 0; bits < ALPHABET.length; bits++) BITS[ALPHABET.charCodeAt(bits)] = bits;
 
 export function encodeBase64(bytes: Uint8Array): string {
-  // Taken in parts: a million arguments to one call would be too many, a million additions to one text too slow.
+  // In chunks: a million arguments to one call are too many, a million concatenations too slow.
   const parts: string[] = [];
   for (let start = 0; start < bytes.length; start += 3_072) parts.push(encodePart(bytes.subarray(start, start + 3_072)));
   return parts.join("");
 }
 
-/** With the two other letters that may stand in addresses, and without padding: as JSON Web Signatures have it. */
+/** base64url without padding, as in JSON Web Signatures. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
@@ -70,7 +70,7 @@ export function decodeBase64(text: string): Uint8Array {
   return bytes.subarray(0, length);
 }
 
-/** The text itself if it is written as `encodeBase64` would write it, which nearly all are; else what it would write. */
+/** Canonical form: the text itself if `encodeBase64` would write it so, as nearly always. */
 export function canonicalBase64(text: string): string {
   return isCanonical(text) ? text : encodeBase64(decodeBase64(text));
 }
@@ -81,7 +81,7 @@ function isCanonical(text: string): boolean {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const end = text.length - padding;
   for (let at = 0; at < end; at++) if (bitsOf(text.charCodeAt(at)) === NONE) return false;
-  // Of the last character only the bits that belong to a whole byte may be set.
+  // Of the last character only the bits of a whole byte may be set.
   return (bitsOf(text.charCodeAt(end - 1)) & ((1 << (2 * padding)) - 1)) === 0;
 }
 
@@ -110,7 +110,7 @@ function isLineBreak(code: number): boolean {
   return code === 0x0a || code === 0x0d;
 }
 
-/** Before the place there is nothing but ASCII, so that a place in the text is one in its bytes. */
+/** Only ASCII precedes it, so the index in the text equals that in bytes. */
 function illegalAt(at: number): Base64Error {
   return new Base64Error(`illegal base64 data at input byte ${at}`);
 }

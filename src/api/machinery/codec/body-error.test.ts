@@ -6,7 +6,7 @@ import { cannotBeHandled, completeKind, noTypeMeta, readTypeMeta, unrecognized }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const POD = { group: "", version: "v1", kind: "Pod" };
 
-test("a body tells its kind and version, and what it does not tell is what the path expects", () => {
+test("kind and apiVersion of a body default to what the path expects", () => {
   assert.deepEqual(readTypeMeta({ apiVersion: "apps/v1", kind: "Deployment", spec: 1 }), { apiVersion: "apps/v1", kind: "Deployment" });
   assert.deepEqual(completeKind(readTypeMeta({}), POD), POD);
   assert.deepEqual(completeKind({ apiVersion: "apps/v1", kind: "" }, POD), { group: "apps", version: "v1", kind: "Pod" });
@@ -20,19 +20,19 @@ const ROWS: readonly (readonly [body: Json, message: string])[] = [
   [{ kind: 5 }, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string"],
 ];
 for (const [body, message] of ROWS) {
-  test(`${JSON.stringify(body)} does not tell its kind, and is refused as upstream refuses it`, () => {
+  test(`${JSON.stringify(body)} has no recognizable kind and is rejected with upstream's message`, () => {
     assert.throws(() => readTypeMeta(body), { message });
   });
 }
 
-test("a body that told its kind is refused under its own name", () => {
+test("a malformed body with a known kind is rejected with that kind in the message", () => {
   const error = cannotBeHandled({ group: "apps", version: "v1", kind: "Deployment" }, "Deployment", "strict decoding error: x");
 
   assert.equal(error.message, 'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: x');
   assert.equal(error.code, 400);
 });
 
-test("a body that did not is repeated in part, as text if it may be JSON", () => {
+test("a malformed body without a kind is quoted in part, as text if it may be JSON", () => {
   const message = (body: string) => unrecognized("Pod", noTypeMeta("unexpected end of JSON input"), bytes(body)).message;
   const beginning =
     "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: unexpected end of JSON input";

@@ -1,19 +1,19 @@
 /**
- * The answers to bodies that cannot be decoded, in upstream's words. Which one it is depends on how far decoding came: whether the
- * body told its kind before it failed.
+ * Errors for bodies that cannot be decoded, with upstream's messages. The message depends on how far decoding came: whether the kind was
+ * known before it failed.
  */
 import { type GroupVersionKind, type Json, parseApiVersion } from "../object.ts";
 import { badRequest, type StatusError } from "../status-error.ts";
 import { DecodeError } from "./decode-error.ts";
 import { decodeText } from "./json.ts";
 
-/** What a body says of itself. Empty texts: it does not say. */
+/** apiVersion and kind of a body; empty if absent. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** The Go type into which upstream reads no more than this; it is seen in its message. */
+/** The Go type that upstream decodes for this; part of its message. */
 const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** Throws a DecodeError: to be answered with `unrecognized`. */
@@ -42,7 +42,7 @@ function typeName(value: Json): string {
   return typeof value === "boolean" ? "bool" : typeof value === "bigint" ? "number" : typeof value;
 }
 
-/** The group and version in `apiVersion`; what is empty is taken from what the path expects. Throws a DecodeError. */
+/** The group and version in `apiVersion`; empty parts default to what the path expects. Throws a DecodeError. */
 export function completeKind({ apiVersion, kind }: TypeMeta, expected: GroupVersionKind): GroupVersionKind {
   const named = kind === "" ? expected.kind : kind;
   if (apiVersion === "" || apiVersion === "/") return { ...expected, kind: named };
@@ -51,17 +51,17 @@ export function completeKind({ apiVersion, kind }: TypeMeta, expected: GroupVers
   return { ...parsed, kind: named };
 }
 
-/** The body told its kind, and then something was wrong with it. `expectedKind` is the kind that the path serves. */
+/** Error after the kind was known. `expectedKind` is the kind that the path serves. */
 export function cannotBeHandled(found: GroupVersionKind, expectedKind: string, error: Error | string): StatusError {
   const why = typeof error === "string" ? error : error.message;
   const message = `${found.kind} in version "${found.version}" cannot be handled as a ${expectedKind}: ${why}`;
   return badRequest(message, typeof error === "string" ? undefined : error);
 }
 
-/** How much of a body that is not understood is repeated. */
+/** How much of an unrecognized body is quoted. */
 const SUMMARY_BYTES_MAX = 30;
 
-/** The body failed before it told its kind. */
+/** Error before the kind was known. */
 export function unrecognized(expectedKind: string, error: Error | string, body: Uint8Array): StatusError {
   const why = typeof error === "string" ? error : error.message;
   const message = `the object provided is unrecognized (must be of type ${expectedKind}): ${why} (${summary(body)})`;

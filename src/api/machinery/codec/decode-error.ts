@@ -1,6 +1,6 @@
 /**
- * A value does not fit its schema, or its text is not what it should be, said as upstream's decoder says it. What the client gets is
- * this sentence with a beginning that depends on the verb (body-error.ts).
+ * A value does not fit its schema, or a text is malformed, with the message of upstream's decoder. The client gets it with a prefix that
+ * depends on the verb (body-error.ts).
  */
 import type { ObjectSchema, Schema } from "../schema.ts";
 
@@ -8,7 +8,7 @@ export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
 
-/** Where in a value the decoder is: the members and indexes that lead there, and the schema of the value that each is in. */
+/** Position of the decoder: the members and indexes of the path, and the schema of each enclosing value. */
 export interface Place {
   readonly path: readonly (string | number)[];
   readonly owners: readonly Schema[];
@@ -30,11 +30,11 @@ export function wrongType({ path, owners }: Place, found: Found, expected: strin
 
 export interface Found {
   readonly value: unknown;
-  /** How a number was spelt, if that is not how it would be written. */
+  /** Spelling of a number, if it is not the canonical one. */
   readonly literal?: string | undefined;
 }
 
-/** What the schema's Go type is called. Upstream's own names for kinds of strings (v1.RestartPolicy) are not known here. */
+/** Name of the schema's Go type. Upstream's names for string types (v1.RestartPolicy) are not known here. */
 export function goType(schema: Schema): string {
   switch (schema.type) {
     case "object":
@@ -61,7 +61,7 @@ function shortName(schema: ObjectSchema): string {
   return schema.name?.split(".").at(-1) ?? "";
 }
 
-/** Go counts structs that are inlined in JSON as steps of the way, with the name of their type. */
+/** Go includes structs that are inlined in JSON in the path, with the name of their type. */
 function inlinedNames(schema: ObjectSchema, member: string): readonly string[] {
   for (const field of schema.protobuf ?? []) {
     if ("inlined" in field && field.inlined.fields.has(member)) {
@@ -71,7 +71,7 @@ function inlinedNames(schema: ObjectSchema, member: string): readonly string[] {
   return [];
 }
 
-/** The number itself is told where a number was expected: then it is its form or size that is wrong. */
+/** The number itself is quoted where a number was expected: then its form or size is wrong. */
 function describe({ value: found, literal }: Found, expected: string): string {
   if (typeof found === "number" || typeof found === "bigint")
     return /^(?:u?int|float)/.test(expected) ? `number ${literal ?? found}` : "number";

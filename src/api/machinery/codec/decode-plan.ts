@@ -1,6 +1,6 @@
 /**
- * What decoding needs to know of a schema, arranged so that the walk over a value asks one question per member. Made when it is first
- * needed and kept as long as the schema is; parts are made when they are first met, since schemas may refer to each other in circles.
+ * Decoding plan of a schema, arranged so that the walk over a value needs one lookup per member. Computed on first use and cached with the
+ * schema; parts are computed lazily, since schemas may be recursive.
  */
 import type { Json } from "../object.ts";
 import type { ChoiceSchema, Field, ObjectSchema, Schema } from "../schema.ts";
@@ -67,12 +67,12 @@ export class ChoicePlan {
     this.schema = schema;
   }
 
-  /** Of values that are objects. */
+  /** Plan for objects. */
   get object(): Plan {
     return this.#planOf(this.schema.objectField);
   }
 
-  /** Of those that are not. */
+  /** Plan for other values. */
   get other(): Plan {
     return this.#planOf(this.schema.otherField);
   }
@@ -89,7 +89,7 @@ export class ObjectPlan {
   readonly form = "object";
   readonly schema: ObjectSchema;
   readonly fields: ReadonlyMap<string, FieldPlan>;
-  /** Those that are in every object, given or not. */
+  /** Members that every object has, given or not. */
   readonly written: readonly FieldPlan[];
   readonly preservesUnknown: boolean;
 
@@ -124,7 +124,7 @@ export class FieldPlan {
   }
 }
 
-/** A list or map that was not given stays absent. */
+/** An absent list or map stays absent. */
 function hasWrittenZero({ type }: Schema): boolean {
   return type !== "list" && type !== "map";
 }
@@ -176,7 +176,7 @@ function formOfString(format: string | undefined): ScalarForm {
   }
 }
 
-/** What Go's zero value is written as. Objects are made once, frozen, and shared. */
+/** JSON of Go's zero value. Objects are created once, frozen, and shared. */
 export function writtenZero(plan: Plan): Json {
   switch (plan.form) {
     case "string":
@@ -216,10 +216,10 @@ function zeroObject(plan: ObjectPlan): Json {
   return zero;
 }
 
-/** "0001-01-01T00:00:00Z", with or without a fraction of zeros: a time that was never set. */
+/** "0001-01-01T00:00:00Z", with or without a fraction of zeros: Go's zero time. */
 const ZERO_TIME = "0001-01-01T00:00:00";
 
-/** Whether a value that has been decoded is the zero of its type. */
+/** True if a decoded value is the zero value of its type. */
 export function isZero(value: Json, plan: Plan): boolean {
   switch (plan.form) {
     case "list":

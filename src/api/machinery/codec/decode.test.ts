@@ -12,10 +12,10 @@ import { CHOOSING, KEEPING, POD } from "./testing/schemas.ts";
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }) };
 
 const decode = (value: Json) => decodeBySchema(deepFreeze(value), POD);
-/** What is written into every Pod of the test schema. */
+/** Members that are written into every Pod of the test schema. */
 const ZEROS = { metadata: {}, spec: {}, status: {} };
 
-test("a clean object is returned as it is, and so are the clean parts of one that is not", () => {
+test("a canonical object is returned as is, and so are the canonical parts of another", () => {
   const clean = { metadata: { name: "a", labels: { b: "c" } }, spec: { containers: [{ name: "a", resources: {} }] }, status: {} };
 
   assert.equal(decode(clean).object, clean);
@@ -114,7 +114,7 @@ for (const { title, given, gives } of ROWS) {
   });
 }
 
-test("unknown fields are left out and named with their place", () => {
+test("unknown fields are dropped and reported with their path", () => {
   const { object, unknownFields } = decode({
     foo: 1,
     spec: { bar: {}, containers: [{ name: "a", resources: { x: null } }] },
@@ -125,7 +125,7 @@ test("unknown fields are left out and named with their place", () => {
   assert.deepEqual(unknownFields, ["foo", "spec.bar", "spec.containers[0].resources.x", "constructor"]);
 });
 
-test("no more unknown fields are named than upstream names", () => {
+test("unknown fields are reported up to upstream's limit", () => {
   const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`x${index}`, 1]));
 
   assert.equal(decode(many).unknownFields.length, MISTAKES_MAX);
@@ -140,13 +140,13 @@ test("a field called __proto__ is an unknown field like any other, and a label l
   assert.deepEqual(Object.getOwnPropertyDescriptor(labels, "__proto__")?.value, "");
 });
 
-test("unknown fields are kept where the schema says so", () => {
+test("unknown fields are kept where the schema preserves them", () => {
   const object = { kept: { known: "a", other: { deep: null } } };
 
   assert.deepEqual(decodeBySchema(object, KEEPING), { object, unknownFields: [] });
 });
 
-/** What upstream 1.36 says to the same mistakes. */
+/** Messages of upstream 1.36 for the same mistakes. */
 const WRONG: readonly (readonly [given: Json, message: string])[] = [
   [[], "json: cannot unmarshal array into Go value of type v1.Pod"],
   [{ spec: "x" }, "json: cannot unmarshal string into Go struct field Pod.spec of type v1.PodSpec"],
@@ -187,17 +187,17 @@ const WRONG: readonly (readonly [given: Json, message: string])[] = [
   [{ status: { load: "1" } }, "json: cannot unmarshal string into Go struct field PodStatus.status.load of type float64"],
 ];
 for (const [given, message] of WRONG) {
-  test(`${JSON.stringify(given)} is refused as upstream refuses it`, () => {
+  test(`decoding ${JSON.stringify(given)} fails with upstream's message`, () => {
     assert.throws(() => decode(given), { name: "DecodeError", message });
   });
 }
 
-test("of several values of a wrong type the first is told, but a text that cannot be read ends it at once", () => {
+test("of several values of a wrong type the first is reported, but a malformed text fails at once", () => {
   assert.throws(() => decode({ spec: { hostNetwork: 1, priority: "x" } }), /hostNetwork/);
   assert.throws(() => decode({ spec: { hostNetwork: 1, timeout: "x" } }), /invalid duration/);
 });
 
-test("decoding is idempotent, whatever the object is", () => {
+test("decoding is idempotent for any object", () => {
   fc.assert(
     fc.property(objectOf(POD), (object) => {
       assert.equal(decodeBySchema(object, POD).object, object);
@@ -225,12 +225,12 @@ const CHOSEN: readonly { title: string; given: JsonObject; gives: JsonObject }[]
   },
 ];
 for (const { title, given, gives } of CHOSEN) {
-  test(`a choice is read as ${title}`, () => {
+  test(`a union is decoded as ${title}`, () => {
     assert.deepEqual(decodeBySchema(deepFreeze(given), CHOOSING), { object: gives, unknownFields: [] });
   });
 }
 
-test("unknown fields beside a choice are told, and those in it are not", () => {
+test("unknown fields beside a union are reported, and those inside are not", () => {
   const { unknownFields } = decodeBySchema({ bar: 1, items: { bar: 1 }, baz: 1 }, CHOOSING);
 
   assert.deepEqual(unknownFields, ["bar", "baz"]);
@@ -241,12 +241,12 @@ const NOT_CHOSEN: readonly (readonly [given: JsonObject, message: string])[] = [
   [{ additional: [] }, "boolean or JSON schema expected"],
   [{ items: { type: 7 } }, "json: cannot unmarshal number into Go struct field Props.items.type of type string"],
   [{ dependencies: { a: [1] } }, "json: cannot unmarshal number into Go struct field Choosing.dependencies of type string"],
-  // What is wrong in a choice ends the decoding, so it is told although something else was wrong before.
+  // An error in a union ends decoding, so it is reported in spite of earlier errors.
   [{ foo: 7, items: { type: true } }, "json: cannot unmarshal bool into Go struct field Props.items.type of type string"],
   [{ foo: 7, items: { type: "a" } }, "json: cannot unmarshal number into Go struct field Choosing.foo of type string"],
 ];
 for (const [given, message] of NOT_CHOSEN) {
-  test(`${JSON.stringify(given)} is refused: ${message}`, () => {
+  test(`decoding ${JSON.stringify(given)} fails: ${message}`, () => {
     assert.throws(() => decodeBySchema(given, CHOOSING), { name: "DecodeError", message });
   });
 }

@@ -1,10 +1,10 @@
 /**
- * Makes of parsed JSON what upstream's types would hold, in one walk along the schema: checks types, finds unknown fields and leaves
- * them out, drops nulls, puts quantities, times, durations and bytes into their canonical form, and drops or writes zeros as the
- * fields say (Field.zero). A part that needs no change is returned as it is, and a value that needs none costs no memory.
+ * Decodes parsed JSON to what upstream's types would hold, in one walk along the schema: checks types, reports and drops unknown fields,
+ * drops nulls, canonicalizes quantities, times, durations and bytes, and drops or writes zeros as the fields say (Field.zero). A part that
+ * needs no change is returned as is, and a value that needs none allocates nothing.
  *
- * Not here: defaults, validation, duplicates (json-parser.ts), the sentence that a client gets (strict.ts, body-error.ts).
- * Whole numbers may not be spelt `1.0` or `1e3`, as upstream; in values of any shape numbers lose such a spelling, which upstream keeps.
+ * Not here: defaults, validation, duplicates (json-parser.ts), the message for the client (strict.ts, body-error.ts). Integers may not be
+ * written as `1.0` or `1e3`, as upstream; free-form numbers lose such a spelling, which upstream keeps.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ObjectSchema, Schema } from "../schema.ts";
@@ -27,7 +27,7 @@ import { isInt32, isInt64, normaliseBytes, normaliseDuration, normaliseMicroTime
 
 export interface Decoded {
   readonly object: Json;
-  /** "spec.template.spec.containers[0].foo", as many as upstream would report. */
+  /** "spec.template.spec.containers[0].foo", up to upstream's limit. */
   readonly unknownFields: readonly string[];
 }
 
@@ -37,23 +37,23 @@ const NONE_UNKNOWN: readonly string[] = [];
 export function decodeBySchema(value: Json, schema: ObjectSchema, literals?: NumberLiterals): Decoded {
   const walk = new Walk(literals);
   const object = walk.value(value, planOf(schema));
-  // Upstream goes on after the first value of a wrong type, and tells of it at the end.
+  // Upstream continues after the first value of a wrong type, and reports it at the end.
   if (walk.firstError !== undefined) throw walk.firstError;
   return { object, unknownFields: walk.unknownFields ?? NONE_UNKNOWN };
 }
 
 type Members = Readonly<Record<string, Json | undefined>>;
-/** What becomes of members; undefined: they are dropped. */
+/** Collects unknown members; undefined: they are dropped silently. */
 type Changes = Map<string, Json | undefined>;
 
 class Walk {
   firstError: DecodeError | undefined;
   unknownFields: string[] | undefined;
-  /** The way to where the walk is, and the schemas along it: what messages are made of. Kept as long as it was ever needed. */
+  /** Current path and the schemas along it, for messages. Allocated once. */
   readonly #path: (string | number)[] = [];
   readonly #owners: Schema[] = [];
   #depth = 0;
-  /** How many choices the walk is in. */
+  /** Number of enclosing unions. */
   #choices = 0;
   readonly #literals: NumberLiterals | undefined;
 
@@ -97,11 +97,11 @@ class Walk {
     return rebuild(object, changes, isWhole ? [] : plan.written);
   }
 
-  /** Undefined: it is not to be in the object. */
+  /** Undefined: the member is dropped. */
   #member(member: Json | undefined, key: string, field: FieldPlan, owner: ObjectSchema): Json | undefined {
     if (member === null || member === undefined) return field.isWritten ? writtenZero(field.plan) : undefined;
     const inner = field.plan;
-    // The most common of all, and nothing to it.
+    // The most common case.
     if (inner.form === "string" && typeof member === "string") return member === "" && field.zero === "omit" ? undefined : member;
     this.#enter(key, owner);
     const next = this.value(member, inner);
@@ -134,7 +134,7 @@ class Walk {
   /** In lists and maps a null is the zero value. */
   #element(value: Json, at: string | number, inner: Plan, owner: Schema): Json {
     if (inner.form === "string" && typeof value === "string") return value;
-    // No bytes at all are stored as none, and come back as such.
+    // Empty bytes are stored as absent, and returned as such.
     if (value === null) return inner.form === "bytes" ? "" : writtenZero(inner);
     this.#enter(at, owner);
     const next = this.value(value, inner);
@@ -143,8 +143,8 @@ class Walk {
   }
 
   /**
-   * Upstream's types of this form decode themselves, and not strictly: what is unknown inside is left out without a word, and the
-   * first value of a wrong type ends the decoding.
+   * Upstream's union types have decoders of their own, which are not strict: unknown fields inside are dropped silently, and the first
+   * value of a wrong type ends decoding.
    */
   #choice(value: Json, plan: ChoicePlan): Json {
     this.#choices++;
@@ -153,7 +153,7 @@ class Walk {
     return chosen;
   }
 
-  /** Where a list could be, upstream takes everything else, and the empty list, for nothing. */
+  /** For a list union upstream treats every other value, and the empty list, as absent. */
   #other(value: Json, plan: Plan): Json {
     if (plan.form === "list") return Array.isArray(value) && value.length > 0 ? this.value(value, plan) : null;
     if (typeof value !== "boolean") throw new DecodeError("boolean or JSON schema expected");
@@ -194,15 +194,15 @@ class Walk {
     return this.#literals === undefined || this.#literalOf(value) === undefined;
   }
 
-  /** How a number was spelt, if that is not how it would be written. */
+  /** Spelling of a number, if it is not the canonical one. */
   #literalOf(value: Json): string | undefined {
     if (this.#literals === undefined || typeof value !== "number") return undefined;
     const literal = this.#literals.get(pathText(this.#path.slice(0, this.#depth)));
-    // A patch may have put another number in the place of this one.
+    // A patch may have replaced this number by another.
     return literal !== undefined && Number(literal) === value ? literal : undefined;
   }
 
-  /** Base64 is decoded by upstream's parser itself, so it is one of the errors that wait until the end. */
+  /** Base64 is decoded by upstream's parser itself, so its error is reported at the end. */
   #bytes(text: string): Json {
     try {
       return normaliseBytes(text);
@@ -232,7 +232,7 @@ class Walk {
     return value;
   }
 
-  /** Types that decode themselves end the decoding at once. */
+  /** Types with their own decoder end decoding at once. */
   #wrongText(value: Json): never {
     throw wrongType(this.#place(), { value }, "string");
   }
@@ -246,12 +246,12 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A quantity may be a number in JSON; what is neither is refused with the sentence for wrong texts, as upstream does. */
+/** A quantity may be a number in JSON; other types are rejected with the message for malformed texts, as upstream does. */
 function textOfQuantity(value: Json): string {
   return typeof value === "object" || typeof value === "boolean" ? JSON.stringify(value) : String(value);
 }
 
-/** A copy with the changes made, and at its end those of `written` that are missing. */
+/** A copy with the changes, followed by missing members of `written`. */
 function rebuild(object: Members, changes: Changes | undefined, written: readonly FieldPlan[]): JsonObject {
   const copy: Record<string, Json> = {};
   for (const key in object) {

@@ -1,19 +1,17 @@
-/**
- * Text as Go quotes it in error messages. What JSON.stringify does is close, but not the same for characters that cannot be seen.
- */
+/** Quotes text as Go does in error messages. JSON.stringify is close, but differs for non-printable characters. */
 
 const SHORT: Readonly<Record<number, string>> = { 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r" };
 
-/** As `%q` shows it: in double quotes, what cannot be printed escaped. */
+/** Go's `%q`: in double quotes, non-printable characters escaped. */
 export function quoteGo(text: string): string {
-  // Nearly every text; a long one must not be gone through one by one.
+  // Fast path of nearly every text; long ones must not be walked character by character.
   if (/^[ -~]*$/.test(text)) return JSON.stringify(text);
   let quoted = "";
   for (const character of text) quoted += character === '"' ? '\\"' : escape(character.codePointAt(0) ?? 0);
   return `"${quoted}"`;
 }
 
-/** One byte of broken JSON as Go's scanner shows it, without the single quotes around it. */
+/** One byte of malformed JSON as Go's scanner shows it, without the single quotes around it. */
 export function quoteByte(byte: number): string {
   return byte === 0x27 ? "\\'" : escape(byte);
 }

@@ -11,12 +11,12 @@ const settings = { seed: testSeed(), numRuns: rounds({ quick: 1_000, full: 50_00
 test("the exact parser agrees with JSON.parse on documents without duplicates", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (random) => {
-      // Lone halves of pairs are replaced here, as they are in Go.
+      // Lone surrogates are replaced here, as in Go.
       const text = random.replaceAll(/\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g, "?");
 
       const { value, mistakes } = parseExactly(text);
 
-      // Compared as text, since what is beyond 2^53 is a bigint here.
+      // Compared as text, since integers beyond 2^53 are bigints here.
       assert.equal(writeJson(value), JSON.stringify(JSON.parse(text)));
       assert.deepEqual(mistakes, []);
     }),
@@ -24,7 +24,7 @@ test("the exact parser agrees with JSON.parse on documents without duplicates", 
   );
 });
 
-test("it refuses exactly what JSON.parse refuses", () => {
+test("the exact parser rejects exactly the texts that JSON.parse rejects", () => {
   const letters = Array.from('{}[]":,truefalsn\\u0019.-+eE \n\t\u0001').map((letter) => fc.constant(letter));
   fc.assert(
     fc.property(fc.array(fc.oneof(...letters), { maxLength: 12 }), (parts) => {
@@ -42,7 +42,7 @@ test("it refuses exactly what JSON.parse refuses", () => {
   );
 });
 
-/** What Go 1.26 says. */
+/** Messages of Go 1.26. */
 const MESSAGES: readonly (readonly [text: string, message: string])[] = [
   ["", "unexpected end of JSON input"],
   ["{", "unexpected end of JSON input"],
@@ -73,12 +73,12 @@ const MESSAGES: readonly (readonly [text: string, message: string])[] = [
   ["[".repeat(DEPTH_MAX + 1), "invalid character '[' exceeded max depth"],
 ];
 for (const [text, message] of MESSAGES) {
-  test(`${JSON.stringify(text.slice(0, 20))} is refused with: ${message}`, () => {
+  test(`${JSON.stringify(text.slice(0, 20))} is rejected with: ${message}`, () => {
     assert.throws(() => parseExactly(text), { name: "JsonSyntaxError", message });
   });
 }
 
-test("with a schema it lists unknown and repeated fields in the order of the document, and looks into no unknown field", () => {
+test("with a schema the exact parser lists unknown and duplicate fields in document order, and does not look into unknown fields", () => {
   const text = `{"spec":{"foo":1,"containers":[{"foo":1,"name":"a","name":"b"}],"nodeSelector":{"a":"1","a":"2"},"containers":[]},
     "x":{"y":1,"y":2},"extension":{"a":1,"a":2}}`;
 
@@ -97,7 +97,7 @@ test("with a schema it lists unknown and repeated fields in the order of the doc
   );
 });
 
-test("a mistake is listed once, and no more than the limit are kept", () => {
+test("each mistake is listed once, up to the limit", () => {
   assert.equal(parseExactly('{"a":1,"a":1,"a":1}').mistakes.length, 1);
   const many = Array.from({ length: 200 }, (_, index) => `"k${index}":1,"k${index}":1`).join(",");
   assert.equal(parseExactly(`{${many}}`).mistakes.length, MISTAKES_MAX);

@@ -1,10 +1,10 @@
 /**
- * JSON, exactly: finds what `JSON.parse` passes over in silence (members named twice, digits lost beyond 2^53, numbers too large
- * to be one) and says what is wrong with broken text in the words of Go's encoding/json, which clients of Kubernetes get to see.
- * It is several times slower than `JSON.parse`; json.ts uses it only where that would not do.
+ * Exact JSON parser: finds what `JSON.parse` ignores (duplicate members, digits lost beyond 2^53, numbers out of range) and reports
+ * malformed text with the messages of Go's encoding/json, which clients of Kubernetes see. It is several times slower than `JSON.parse`;
+ * json.ts uses it only where that does not suffice.
  *
- * Given a schema it follows it, as upstream's decoder does: it also finds unknown fields, and looks neither into those nor into
- * values of any shape. The list of both kinds of mistakes is then in upstream's order, which is that of the document.
+ * With a schema it follows upstream's decoder: it also finds unknown fields, and does not look into those or into free-form values. Both
+ * kinds of mistakes are then listed in document order, as upstream does.
  */
 import type { Json } from "../object.ts";
 import type { Schema } from "../schema.ts";
@@ -12,7 +12,7 @@ import { detached } from "./detached.ts";
 import { setMember } from "./set-member.ts";
 import { quoteByte } from "./go-text.ts";
 
-/** How deeply objects and lists may be nested. The deepest real objects (schemas of custom resources) have about 60 levels. */
+/** Maximum nesting of objects and lists. The deepest real objects (schemas of custom resources) have about 60 levels. */
 export const DEPTH_MAX = 1_000;
 
 /** The text is not JSON. The message is Go's. */
@@ -20,10 +20,10 @@ export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
 
-/** Upstream keeps no more of them from one body either. */
+/** Maximum number of reported mistakes per body, as upstream. */
 export const MISTAKES_MAX = 100;
 
-/** What strict decoding complains about. */
+/** A mistake that strict decoding reports. */
 export interface FieldMistake {
   readonly what: "unknown" | "duplicate";
   /** "spec.containers[0].foo". */
@@ -31,36 +31,36 @@ export interface FieldMistake {
 }
 
 /**
- * Numbers whose spelling says more than their value, by their path: "1.0" and "1e2" are no whole numbers upstream. Only the first
- * LITERALS_MAX of a body are kept; absent: there are none.
+ * Numbers with a non-canonical spelling, by their path: "1.0" and "1e2" are no integers upstream. Only the first LITERALS_MAX of a body are
+ * kept; absent: there are none.
  */
 export type NumberLiterals = ReadonlyMap<string, string>;
 
-/** Whoever has so many where whole numbers belong gets to hear of the first. */
+/** A body with more of them in integer fields is rejected at the first anyway. */
 const LITERALS_MAX = 1_000;
 
 export interface ExactJson {
   readonly value: Json;
   readonly literals?: NumberLiterals;
-  /** In the order of the document, each once. */
+  /** In document order, each once. */
   readonly mistakes: readonly FieldMistake[];
 }
 
-/** Without a schema there are no unknown fields, and every member that is named twice is a mistake, wherever it is. */
+/** Without a schema there are no unknown fields, and every duplicate member is a mistake. */
 export function parseExactly(text: string, schema?: Schema): ExactJson {
   const reader = new JsonReader(text, schema);
   reader.advance(Infinity);
   return reader.result();
 }
 
-/** Stands for "any shape, but look for duplicates in it". */
+/** Free-form value in which duplicates are reported. */
 const EVERYTHING = Symbol("everything");
-/** Stands for a part that is not kept: the value of an unknown field. */
+/** The value of an unknown field, which is dropped. */
 const NOTHING = Symbol("nothing");
 /** `undefined`: upstream does not look into this part. */
 type Guide = Schema | typeof EVERYTHING | typeof NOTHING | undefined;
 
-/** An object or list that is not complete yet. */
+/** An incomplete object or list. */
 interface Open {
   readonly members: Record<string, Json> | undefined;
   readonly items: Json[] | undefined;
@@ -73,7 +73,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const BACKSLASH = 0x5c;
 
-/** Reads a text step by step: it keeps a stack of its own, so that it can stop after any value. */
+/** Incremental parser with an explicit stack, so that it can pause after any value. */
 export class JsonReader {
   readonly #mistakes: FieldMistake[] = [];
   readonly #literals = new Map<string, string>();
@@ -83,7 +83,7 @@ export class JsonReader {
   readonly #stack: Open[] = [];
   #at = 0;
   #expects: "value" | "first key" | "key" | "first item" | "next" | "end" = "value";
-  /** Of the next value. */
+  /** Schema of the next value. */
   #guide: Guide;
   #root: Json = null;
 
@@ -92,7 +92,7 @@ export class JsonReader {
     this.#guide = schema ?? EVERYTHING;
   }
 
-  /** Reads about so many characters. Returns whether the text is read. Throws a JsonSyntaxError. */
+  /** Parses about this many characters. Returns true at the end of the text. Throws a JsonSyntaxError. */
   advance(charactersMax: number): boolean {
     const end = this.#at + charactersMax;
     do {
@@ -171,7 +171,7 @@ export class JsonReader {
     this.#isDropped = false;
   }
 
-  /** The member that is complete next is unknown. What is unknown inside of it is not looked at, so one at a time is. */
+  /** The next complete member is unknown. Unknown members inside of it are not inspected, so there is one at a time. */
   #isDropped = false;
 
   #key(next: string | undefined): void {
@@ -202,7 +202,7 @@ export class JsonReader {
     else this.#item(items.length);
   }
 
-  /** Notes what is wrong with the member's name, and says how its value is to be looked at. */
+  /** Records mistakes of the member's name, and returns the schema of its value. */
   #guideOfMember(key: string, guide: Guide, members: Readonly<Record<string, Json>>): Guide {
     if (guide === undefined || guide === NOTHING) return guide;
     if (isSchema(guide)) {
@@ -242,12 +242,12 @@ export class JsonReader {
       }
     }
     this.#at++;
-    // The quoted text is known to be well formed; JSON.parse is the quickest way to undo its escapes.
+    // The quoted text is known to be well formed; JSON.parse is the fastest way to resolve its escapes.
     const value = plain ? detached(text.slice(start + 1, this.#at - 1)) : (JSON.parse(text.slice(start, this.#at)) as string);
     return value.toWellFormed();
   }
 
-  /** Checks the escape whose letter is at `at`; returns the position of its last character. */
+  /** Validates the escape whose letter is at `at`; returns the index of its last character. */
   #escape(at: number): number {
     this.#at = at;
     const letter = this.#text[at];
@@ -290,7 +290,7 @@ export class JsonReader {
     return value;
   }
 
-  /** One at least. */
+  /** At least one digit. */
   #digits(where: string): void {
     if (!isDigit(this.#code())) throw this.#unexpected(where);
     while (isDigit(this.#code())) this.#at++;
@@ -300,7 +300,7 @@ export class JsonReader {
     return this.#text.charCodeAt(this.#at);
   }
 
-  /** The next character that is not space; undefined at the end. */
+  /** The next character other than white space; undefined at the end. */
   #skipSpace(): string | undefined {
     for (; ; this.#at++) {
       const character = this.#text[this.#at];
@@ -319,12 +319,12 @@ function isSchema(guide: Guide): guide is Schema {
   return typeof guide === "object";
 }
 
-/** NaN, which stands for the end of the text, is no digit. */
+/** NaN, which marks the end of the text, is no digit. */
 function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;
 }
 
-/** A bigint only where a number would lose digits. It may be beyond 64 bits: what that means depends on where it is (decode.ts). */
+/** A bigint only where a number would lose digits. It may exceed 64 bits: decode.ts checks that by type. */
 function numberOf(literal: string, isWhole: boolean): number | bigint {
   const value = Number(literal);
   if (!Number.isFinite(value)) throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
@@ -332,14 +332,14 @@ function numberOf(literal: string, isWhole: boolean): number | bigint {
   return BigInt(literal);
 }
 
-/** The first byte of a character in UTF-8: Go's scanner complains about bytes, not about characters. */
+/** The first byte of a character in UTF-8: Go's scanner reports bytes, not characters. */
 function firstByteOf(point: number): number {
   if (point < 0x80) return point;
   if (point < 0x800) return 0xc0 | (point >> 6);
   return point < 0x1_0000 ? 0xe0 | (point >> 12) : 0xf0 | (point >> 18);
 }
 
-/** "spec.containers[0].name": how upstream names a place in a document. */
+/** "spec.containers[0].name": upstream's notation of a path. */
 export function pathText(path: readonly (string | number)[]): string {
   let text = "";
   for (const part of path) {

@@ -11,15 +11,15 @@ const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 10_000 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string) => parseJson(bytes(text));
 
-test("JSON without surprises is what JSON.parse makes of it", () => {
+test("ordinary JSON parses as JSON.parse does", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(undefined, 2, "\t"), (text, indent) => {
-      // Pretty text has spaces in other places. Lone surrogates are made well formed here, as in Go.
+      // Pretty-printed text has spaces in other places. Lone surrogates are replaced here, as in Go.
       const written = JSON.stringify(JSON.parse(text), undefined, indent).replaceAll(/\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g, "?");
 
       const { value, duplicates } = parse(written);
 
-      // Compared as text, since what is beyond 2^53 is a bigint here.
+      // Compared as text, since integers beyond 2^53 are bigints here.
       assert.equal(writeJson(value), JSON.stringify(JSON.parse(written)));
       assert.deepEqual(duplicates, []);
     }),
@@ -43,7 +43,7 @@ const ROWS: readonly { text: string; value: Json; duplicates?: readonly string[]
   { text: ' \t\r\n{ "a" : 1 } ', value: { a: 1 } },
 ];
 for (const { text, value, duplicates = [] } of ROWS) {
-  test(`${text} is read exactly`, () => {
+  test(`${text} is parsed exactly`, () => {
     assert.deepEqual(parse(text), { value, duplicates });
   });
 }
@@ -54,12 +54,12 @@ const SPELT: readonly (readonly [text: string, value: Json, literals: Readonly<R
   ['{"a":[1,1.0],"b":{"c":1.50,"d":1.5}}', { a: [1, 1], b: { c: 1.5, d: 1.5 } }, { "a[1]": "1.0", "b.c": "1.50" }],
 ];
 for (const [text, value, literals] of SPELT) {
-  test(`${text} is read with the spelling of its numbers`, () => {
+  test(`${text} is parsed with the spelling of its numbers`, () => {
     assert.deepEqual(parse(text), { value, duplicates: [], literals: new Map(Object.entries(literals)) });
   });
 }
 
-test("of numbers that are spelt in an unusual way a bounded number is kept", () => {
+test("a limited number of non-canonical number spellings is kept", () => {
   assert.equal(parse(`[${"1.0,".repeat(5_000)}1]`).literals?.size, 1_000);
 });
 
@@ -76,15 +76,15 @@ test("bytes that are not UTF-8 become the replacement character", () => {
   assert.deepEqual(parseJson(Uint8Array.of(0x22, 0xff, 0x22)).value, "\ufffd");
 });
 
-test("duplicates are not looked for if they do not matter", () => {
+test("duplicates are not searched for with duplicates: false", () => {
   assert.deepEqual(parseJson(bytes('{"a":1,"a":2}'), { duplicates: false }), { value: { a: 2 }, duplicates: [] });
 });
 
-test("a byte order mark is refused", () => {
+test("a byte order mark is rejected", () => {
   assert.throws(() => parse("\ufeff{}"), { message: "invalid character 'ï' looking for beginning of value" });
 });
 
-test("nesting is refused beyond the limit only, and at once however deep it is", () => {
+test("nesting beyond the limit is rejected, at once at any depth", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
   parse(nested(DEPTH_MAX));
@@ -96,7 +96,7 @@ test("nesting is refused beyond the limit only, and at once however deep it is",
   }
 });
 
-test("whatever the bytes are, either both parsers refuse them or the value can be written and read again", () => {
+test("any bytes are either rejected by both parsers or parse to a value that survives a round trip", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (input) => {
       let value: Json;
@@ -113,7 +113,7 @@ test("whatever the bytes are, either both parsers refuse them or the value can b
   );
 });
 
-test("bigints are written as whole numbers, and only where they are", () => {
+test("bigints are written as integers", () => {
   const value = { a: [9007199254740993n, undefined, null], b: undefined, c: { "x\n": "é" } };
 
   assert.equal(writeJson(value), '{"a":[9007199254740993,null,null],"c":{"x\\n":"é"}}');

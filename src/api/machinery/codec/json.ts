@@ -1,23 +1,23 @@
 /**
- * Bytes to JSON values and back. `JSON.parse` does the work; one pass over the bytes before it finds out whether it can be trusted
- * with this text, and only if not does the exact parser (json-parser.ts) read it again. So the common body costs a scan more than
- * `JSON.parse`, and yet no digit and no repeated member is lost, and nothing recursive ever sees a value that is nested too deeply.
+ * Parses and serializes JSON bytes. `JSON.parse` does the work; one scan over the bytes decides whether it is safe for this text, and only
+ * if not does the exact parser (json-parser.ts) parse it again. So the common body costs one scan more than `JSON.parse`, and yet no digit
+ * and no duplicate member is lost, and no recursive code sees a value that is nested too deeply.
  *
- * Bytes that are not UTF-8 become U+FFFD, as upstream has it. A member called `__proto__` is a member like any other.
+ * Bytes that are not UTF-8 become U+FFFD, as upstream. `__proto__` is an ordinary member.
  */
 import type { Json } from "../object.ts";
 import { DEPTH_MAX, JsonSyntaxError, type NumberLiterals, parseExactly } from "./json-parser.ts";
 
 export interface ParsedJson {
   readonly value: Json;
-  /** The paths of members that are named more than once, in the order of the document. */
+  /** The paths of duplicate members, in document order. */
   readonly duplicates: readonly string[];
   readonly literals?: NumberLiterals;
 }
 
 const NO_DUPLICATES: readonly string[] = [];
 
-// A byte order mark is not JSON: it is kept, so that it is complained about.
+// A byte order mark is not JSON: it is kept, so that it is rejected.
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The text of a body. */
@@ -25,7 +25,7 @@ export function decodeText(bytes: Uint8Array): string {
   return UTF8.decode(bytes);
 }
 
-/** Throws a JsonSyntaxError. `duplicates: false` does not look for them; the last one wins, as it does with all. */
+/** Throws a JsonSyntaxError. `duplicates: false` skips the search for them; the last one always wins. */
 export function parseJson(bytes: Uint8Array, options: { readonly duplicates?: boolean } = {}): ParsedJson {
   const scan = scanJson(bytes);
   const text = decodeText(bytes);
@@ -34,7 +34,7 @@ export function parseJson(bytes: Uint8Array, options: { readonly duplicates?: bo
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    // The exact parser refuses it, too, and says why in upstream's words.
+    // The exact parser rejects it too, with upstream's message.
     return parseSlowly(text);
   }
   if (options.duplicates === false || countMembers(value) === scan.members) return { value, duplicates: NO_DUPLICATES };
@@ -47,14 +47,14 @@ function parseSlowly(text: string): ParsedJson {
 }
 
 interface Scan {
-  /** How many members the objects have, those included that are named twice. */
+  /** Number of members of all objects, duplicates included. */
   readonly members: number;
   readonly deepest: number;
-  /** `JSON.parse` could lose something. */
+  /** `JSON.parse` could lose information. */
   readonly inDoubt: boolean;
 }
 
-/** 2^53 has 16 digits: whatever has fewer is exact. */
+/** 2^53 has 16 digits: numbers with fewer are exact. */
 const DIGITS_IN_DOUBT = 16;
 
 const QUOTE = 0x22;
@@ -65,7 +65,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** Of text that is not JSON the figures mean nothing, but are never too low: `deepest` is at least the depth of what is JSON in it. */
+/** For malformed JSON the results are meaningless, but never too low: `deepest` is at least the depth of its JSON prefix. */
 function scanJson(bytes: Uint8Array): Scan {
   const end = bytes.length;
   let members = 0;
@@ -99,7 +99,7 @@ function scanJson(bytes: Uint8Array): Scan {
   return { members, deepest, inDoubt };
 }
 
-/** Half of a pair, "\ud83d": alone it is not a character, and upstream makes it U+FFFD. */
+/** A lone surrogate, "\ud83d": upstream replaces it by U+FFFD. */
 function isSurrogate(bytes: Uint8Array, at: number): boolean {
   return (bytes[at] === 0x64 || bytes[at] === 0x44) && !isDigitBelowEight(bytes[at + 1]);
 }
@@ -112,12 +112,12 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-/** "1e999" is no number that could be kept. */
+/** "1e999" is out of range. */
 function isExponent(byte: number | undefined): boolean {
   return byte === 0x65 || byte === 0x45;
 }
 
-/** "1.0" is not spelt as it would be written: the exact parser keeps its spelling. `start` and `at` are the first and last of some digits. */
+/** "1.0" is not canonical: the exact parser keeps its spelling. `start` and `at` are the first and last of some digits. */
 function isEndOfFraction(bytes: Uint8Array, { start, at }: { readonly start: number; readonly at: number }): boolean {
   return bytes[at] === ZERO && bytes[start - 1] === POINT;
 }
@@ -149,12 +149,12 @@ function countMembers(value: Json): number {
   return count;
 }
 
-/** As JSON.stringify, and bigints as the whole numbers that they are. What is undefined is left out. */
+/** Like JSON.stringify, with bigints as integers. Undefined members are dropped. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
   } catch (error) {
-    // There is no cheaper way to learn that there is a bigint than to meet it.
+    // There is no cheaper way to detect a bigint than to encounter it.
     if (error instanceof TypeError) return writeSlowly(value);
     throw error;
   }
@@ -168,7 +168,7 @@ function writeSlowly(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${writeSlowly(member)}`).join(",")}}`;
 }
 
-/** Whether `error` says that a text is not JSON. */
+/** True if `error` reports malformed JSON. */
 export function isJsonSyntaxError(error: unknown): error is JsonSyntaxError {
   return error instanceof JsonSyntaxError;
 }

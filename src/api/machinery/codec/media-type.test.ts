@@ -42,12 +42,12 @@ const ROWS: readonly (readonly [accept: string | undefined, mediaType: string | 
   [",".repeat(10_000), undefined],
 ];
 for (const [accept, mediaType] of ROWS) {
-  test(`Accept: ${accept?.slice(0, 80) ?? "(none)"} is answered with ${mediaType ?? "406"}`, () => {
+  test(`Accept: ${accept?.slice(0, 80) ?? "(none)"} negotiates ${mediaType ?? "406"}`, () => {
     assert.equal(chosen(accept), mediaType);
   });
 }
 
-test("what the client wants beyond the type is returned as data, for who can serve it", () => {
+test("parameters beyond the type are returned as data, for the caller to serve", () => {
   const accept = "application/json;as=Table;v=v1;g=meta.k8s.io;pretty=1;profile=nopeer,application/json";
 
   assert.deepEqual(
@@ -62,14 +62,14 @@ test("what the client wants beyond the type is returned as data, for who can ser
   assert.deepEqual(negotiate(accept, BUILT_IN_TYPES), { mediaType: JSON_TYPE, pretty: false });
 });
 
-test("clauses of one quality stay in the client's order", () => {
+test("clauses of equal quality keep the client's order", () => {
   assert.deepEqual(
     parseAccept("a/b;x=1,a/b;x=2,c/d;q=0.5,a/b;x=3").map(({ parameters }) => parameters.get("x")),
     ["1", "2", "3", undefined],
   );
 });
 
-test("a Content-Type is read with its parameters", () => {
+test("a Content-Type is parsed with its parameters", () => {
   const { mediaType, parameters } = parseContentType('Application/JSON; Charset="utf-8"')!;
 
   assert.equal(mediaType, JSON_TYPE);
@@ -77,7 +77,7 @@ test("a Content-Type is read with its parameters", () => {
   assert.equal(parseContentType("a b/c"), undefined);
 });
 
-test("a body is of the type that its header says, of the first without one, and refused if that is not known", () => {
+test("the body type is that of the header, the first offer without one, and unknown types are rejected", () => {
   assert.equal(negotiateContentType(undefined, BUILT_IN_TYPES), JSON_TYPE);
   assert.equal(negotiateContentType("application/yaml; charset=utf-8", BUILT_IN_TYPES), YAML_TYPE);
   assert.throws(() => negotiateContentType("text/plain", BUILT_IN_TYPES), {
@@ -88,7 +88,7 @@ test("a body is of the type that its header says, of the first without one, and 
   });
 });
 
-test("the refusals are upstream's", () => {
+test("negotiation errors have upstream's messages", () => {
   assert.equal(
     notAcceptable(BUILT_IN_TYPES).message,
     "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",

@@ -1,7 +1,7 @@
 /**
- * Accept and Content-Type. The rules are those of upstream's negotiation: clauses by quality, then those without a star first; within a
- * clause the server's order of offers. Parameters that change the answer (as, g, v, stream, pretty, profile) are returned as data,
- * and the caller says which of them it can serve. Header values are taken apart leniently, as upstream does.
+ * Content negotiation: Accept and Content-Type. The rules are upstream's: clauses by quality, then those without a wildcard first; within a
+ * clause the server's order of offers. Parameters that affect the response (as, g, v, stream, pretty, profile) are returned as data, and
+ * the caller decides which of them it can serve. Header values are parsed leniently, as upstream does.
  */
 import { StatusError } from "../status-error.ts";
 
@@ -9,7 +9,7 @@ export const JSON_TYPE = "application/json";
 export const YAML_TYPE = "application/yaml";
 export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 
-/** What built-in kinds are served as, in the server's order of preference. */
+/** Media types of built-in kinds, in the server's order of preference. */
 export const BUILT_IN_TYPES: readonly string[] = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
 
 /** One clause of an Accept header. */
@@ -21,7 +21,7 @@ export interface AcceptClause {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Another form of the object that is asked for: `as=Table;g=meta.k8s.io;v=v1`. */
+/** A requested transformation of the object: `as=Table;g=meta.k8s.io;v=v1`. */
 export interface Conversion {
   readonly kind: string;
   readonly group: string;
@@ -35,17 +35,17 @@ export interface NegotiatedType {
   /** "watch". */
   readonly stream?: string;
   readonly pretty: boolean;
-  /** Of aggregated discovery: "nopeer", "local". */
+  /** Profile of aggregated discovery: "nopeer", "local". */
   readonly profile?: string;
 }
 
-/** Says of one candidate whether it can be served; if not, the next one is tried. */
+/** Decides whether a candidate can be served; if not, the next one is tried. */
 export type Acceptable = (candidate: NegotiatedType) => boolean;
 
-/** Bound, since headers come from outside: no client sends more than a handful. */
+/** Limit for untrusted headers: real clients send a handful. */
 const CLAUSES_MAX = 100;
 
-/** In the order in which they are to be tried. */
+/** Clauses in order of preference. */
 export function parseAccept(header: string): readonly AcceptClause[] {
   const clauses = header.split(",", CLAUSES_MAX).flatMap(parseClause);
   return clauses.sort(
@@ -65,7 +65,7 @@ function parseClause(text: string): readonly AcceptClause[] {
   return [{ type, subtype: subtype === "" ? "*" : subtype, quality: quality === undefined ? 1 : Number(quality) || 0, parameters }];
 }
 
-/** What is not `name=value` is passed over. */
+/** Parameters other than `name=value` are skipped. */
 function parseParameters(parts: readonly string[]): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const part of parts) {
@@ -79,12 +79,12 @@ function trim(text: string): string {
   return text.trim();
 }
 
-/** For endpoints that convert to nothing: the object itself, or a watch of it. YAML cannot be streamed. */
+/** For endpoints without transformations: the object itself, or a watch of it. YAML cannot be streamed. */
 export function plainOnly({ mediaType, convert, stream }: NegotiatedType): boolean {
   return convert === undefined && (stream === undefined || (stream === "watch" && mediaType !== YAML_TYPE));
 }
 
-/** Undefined: none of them; the answer is `notAcceptable`. */
+/** Undefined: none is acceptable; the answer is `notAcceptable`. */
 export function negotiate(
   header: string | undefined,
   offers: readonly string[],
@@ -130,7 +130,7 @@ export interface ContentType {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Undefined: the header is not of the form of one. */
+/** Undefined: the header is malformed. */
 export function parseContentType(header: string): ContentType | undefined {
   const [mediaType = "", ...rest] = header.split(";");
   const name = mediaType.trim().toLowerCase();
@@ -153,13 +153,13 @@ export function notAcceptable(offers: readonly string[]): StatusError {
   return new StatusError("NotAcceptable", `only the following media types are accepted: ${offers.join(", ")}`);
 }
 
-/** 406, in the words of upstream's router: no media type that the client accepts is among those of the path, whatever its parameters. */
+/** 406 with the message of upstream's router: no media type of the path is acceptable, whatever its parameters. */
 export function noRepresentation(offers: readonly string[]): StatusError {
   const message = `406: Not Acceptable\n\nAvailable representations: ${offers.join(", ")}`;
   return new StatusError("NotAcceptable", message, { details: {} });
 }
 
-/** Whether the header names one of the types, with any parameters, or takes everything. */
+/** True if the header names one of the types, with any parameters, or accepts everything. */
 export function namesOneOf(accept: string | undefined, offers: readonly string[]): boolean {
   if (accept === undefined || accept.trim() === "") return true;
   return accept.split(",").some((range) => {
@@ -174,7 +174,7 @@ export function unsupportedMediaType(offers: readonly string[]): StatusError {
   return new StatusError("UnsupportedMediaType", message);
 }
 
-/** What watches are offered as: upstream names them with the parameter, and has none of YAML. */
+/** Media types of watches: upstream lists them with the parameter, without YAML. */
 export function streamTypes(offers: readonly string[]): readonly string[] {
   return offers.filter((offer) => offer !== YAML_TYPE).map((offer) => `${offer};stream=watch`);
 }

@@ -1,6 +1,6 @@
 /**
- * The scalars of the API that are more than JSON's: checks one and gives back its canonical form, which is the argument itself if it
- * is canonical already. Throws a DecodeError with upstream's sentence if the text is wrong; the caller has checked its JSON type.
+ * String formats of the API: validates one and returns its canonical form, which is the argument itself if it is canonical already. Throws
+ * a DecodeError with upstream's message if the text is malformed; the caller has checked its JSON type.
  */
 import { DurationError, formatDuration, parseDuration } from "../duration.ts";
 import { canonicalQuantity, QuantityError } from "../quantity.ts";
@@ -20,7 +20,7 @@ export function isInt64(value: unknown): boolean {
   return typeof value === "bigint" ? value <= INT64_MAX && value >= -INT64_MAX - 1n : Number.isSafeInteger(value);
 }
 
-/** Times that need no second look: UTC, whole seconds, and a day that every month has. */
+/** Fast path of times: UTC, whole seconds, and a day that every month has. */
 const PLAIN_TIME = /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
 
 export function normaliseTime(text: string): string {
@@ -32,7 +32,7 @@ export function normaliseTime(text: string): string {
 
 const MICRO_FORM = /[.,][0-9]{6}(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 
-/** Unlike a Time it must have its fraction, with six digits. */
+/** Unlike a Time it requires a fraction of six digits. */
 export function normaliseMicroTime(text: string): string {
   const canonical = MICRO_FORM.test(text) ? canonicalMicroTime(text) : undefined;
   if (canonical === undefined) throw new DecodeError(timeProblem(text, "micro"));
@@ -43,11 +43,11 @@ export function normaliseDuration(text: string): string {
   return inUpstreamsWords(() => formatDuration(parseDuration(text)), DurationError);
 }
 
-/** A cluster uses a few dozen. When there are more than this, they are all forgotten, which costs less than to keep them in order. */
+/** Cache size: a cluster uses a few dozen. A full cache is cleared, which costs less than maintaining an LRU order. */
 const CANONICAL_QUANTITIES_MAX = 1_000;
 const canonicalQuantities = new Set<string>();
 
-/** Nearly all quantities are canonical, and were met before. */
+/** Nearly all quantities are canonical and cached. */
 export function normaliseQuantity(text: string): string {
   if (canonicalQuantities.has(text)) return text;
   const canonical = inUpstreamsWords(() => canonicalQuantity(text), QuantityError);

@@ -11,7 +11,7 @@ const rows: readonly (readonly [it: string, value: Json, text: string])[] = [
   ["what is no object is itself", [null, true, "x"], '[null,true,"x"]'],
 ];
 for (const [it, value, text] of rows) {
-  test(`in JSON as Go writes it, ${it}`, () => {
+  test(`JSON in Go's encoding: ${it}`, () => {
     assert.equal(writeStableJson(value), text);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * JSON as Go's encoder writes values that have no type: the members of objects sorted, and what could end a script in a page escaped.
- * Equal values have equal texts, so equal ones can be found without comparing each with each.
+ * JSON as Go's encoder writes untyped values: object members sorted, and HTML characters escaped. Equal values have equal texts, so
+ * duplicates can be found without comparing all pairs.
  */
 import type { Json, JsonObject } from "../object.ts";
 
@@ -8,7 +8,7 @@ export function writeStableJson(value: Json): string {
   return escapeForPages(writeSorted(value));
 }
 
-/** JSON with the same meaning, and without what could end a script in a page. */
+/** Escapes HTML characters in JSON without changing its meaning. */
 export function escapeForPages(json: string): string {
   return json.replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -27,11 +27,11 @@ function sentencesOfYaml(text: string): readonly string[] {
   return mistakeSentences({ body: bytes(text), schema: POD, yamlDuplicates: duplicates, unknownFields });
 }
 
-test("a body without mistakes has no sentences", () => {
+test("a body without mistakes has no messages", () => {
   assert.deepEqual(sentencesOfJson('{"spec":{}}'), []);
 });
 
-test("unknown and repeated fields of JSON are told in the order of the document", () => {
+test("unknown and duplicate fields of JSON are reported in document order", () => {
   const text = '{"spec":{"unknownField":"x","priority":1,"priority":2,"other":1}}';
 
   assert.equal(
@@ -40,19 +40,19 @@ test("unknown and repeated fields of JSON are told in the order of the document"
   );
 });
 
-test("a field that is called like an index is told in its turn", () => {
+test("a field named like an index is reported in document order", () => {
   assert.deepEqual(sentencesOfJson('{"foo":1,"7":2}'), ['unknown field "foo"', 'unknown field "7"']);
 });
 
-test("duplicates in values of any shape are nobody's business", () => {
+test("duplicates in free-form values are ignored", () => {
   assert.deepEqual(sentencesOfJson('{"extension":{"a":1,"a":2}}'), []);
 });
 
-test("quotes and unseen characters in names are escaped", () => {
+test("quotes and non-printable characters in names are escaped", () => {
   assert.deepEqual(sentencesOfJson('{"a\\"\\u0001\\n":1}'), ['unknown field "a\\"\\x01\\n"']);
 });
 
-test("repeated keys of YAML come first, in one sentence", () => {
+test("duplicate keys of YAML come first, in one message", () => {
   const sentences = sentencesOfYaml("\nspec:\n  foo: 1\n  priority: 1\n  priority: 2\nkind: a\nkind: b\n");
 
   assert.equal(
@@ -66,7 +66,7 @@ test("repeated keys of YAML come first, in one sentence", () => {
   ]);
 });
 
-test("a patch is refused as an invalid object without a name", () => {
+test("a patch with unknown fields is rejected as Invalid without a name", () => {
   const error = strictPatchError([...jsonPatchSentences([{ what: "unknown", path: "[0].foo" }]), 'unknown field "spec.x"'], "{}");
 
   assert.equal(error.code, 422);
@@ -76,7 +76,7 @@ test("a patch is refused as an invalid object without a name", () => {
   );
 });
 
-test("an apply is refused for its repeated keys", () => {
+test("an apply with duplicate keys is rejected", () => {
   assert.equal(
     strictApplyError(['line 9: key "foo" already set in map']).message,
     'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 9: key "foo" already set in map',

@@ -1,6 +1,6 @@
 /**
- * What becomes of fields that are unknown or given twice: under fieldValidation=Strict one refusal that names them all, under Warn a
- * warning each, under Ignore nothing. Sentences and order are upstream's, which tools compare.
+ * Handles unknown and duplicate fields by fieldValidation: Strict yields one error that lists them all, Warn a warning each, Ignore
+ * nothing. Messages and order are upstream's, which tools compare.
  */
 import { type FieldError, invalid } from "../field-error.ts";
 import { badRequest, StatusError } from "../status-error.ts";
@@ -15,9 +15,9 @@ export type FieldValidation = "Strict" | "Warn" | "Ignore";
 export interface FoundMistakes {
   readonly body: Uint8Array;
   readonly schema: ObjectSchema;
-  /** Of JSON. */
+  /** Duplicate fields of JSON. */
   readonly duplicates?: readonly string[];
-  /** Of YAML: sentences already. */
+  /** Duplicate keys of YAML: formatted messages. */
   readonly yamlDuplicates?: readonly string[];
   readonly unknownFields: readonly string[];
 }
@@ -25,13 +25,13 @@ export interface FoundMistakes {
 const NO_SENTENCES: readonly string[] = [];
 
 /**
- * One sentence per mistake: `unknown field "spec.foo"`, `duplicate field "spec.replicas"`. Repeated keys of YAML come first, in one
- * sentence of several lines.
+ * One message per mistake: `unknown field "spec.foo"`, `duplicate field "spec.replicas"`. Duplicate keys of YAML come first, in one message
+ * of several lines.
  */
 export function mistakeSentences({ body, schema, duplicates, yamlDuplicates = [], unknownFields }: FoundMistakes): readonly string[] {
   if (duplicates !== undefined && (duplicates.length > 0 || mayBeReordered(unknownFields))) {
-    // Rare enough to read the body once more: only this way both kinds are in the order of the document, and what upstream
-    // does not look into (unknown fields, values of any shape) is left out.
+    // Rare enough to parse the body again: only so both kinds are in document order, and parts that upstream does not inspect (unknown
+    // fields, free-form values) are skipped.
     return parseExactly(decodeText(body), schema).mistakes.map(describeMistake);
   }
   if (unknownFields.length + yamlDuplicates.length === 0) return NO_SENTENCES;
@@ -39,7 +39,7 @@ export function mistakeSentences({ body, schema, duplicates, yamlDuplicates = []
   return yamlDuplicates.length === 0 ? unknown : [yamlDuplicatesSentence(yamlDuplicates), ...unknown];
 }
 
-/** JavaScript puts members that are called like an index before all others, wherever they stood in the document. */
+/** JavaScript moves members named like an index before all others. */
 function mayBeReordered(paths: readonly string[]): boolean {
   return paths.length > 1 && paths.some((path) => /(^|\.)\d+($|[.[])/.test(path));
 }
@@ -50,17 +50,17 @@ export function describeMistake({ what, path }: FieldMistake): string {
 
 const YAML_BEGINNING = "yaml: unmarshal errors:";
 
-/** As go-yaml puts its complaints together. */
+/** go-yaml's format of several errors. */
 export function yamlDuplicatesSentence(duplicates: readonly string[]): string {
   return [YAML_BEGINNING, ...duplicates.map((line) => `  ${line}`)].join("\n");
 }
 
-/** The sentence of a refusal; bodies of create and update get a beginning (cannotBeHandled in body-error.ts). */
+/** The error message; bodies of create and update get a prefix (cannotBeHandled in body-error.ts). */
 export function strictDecodingSentence(sentences: readonly string[]): string {
   return `strict decoding error: ${sentences.join(", ")}`;
 }
 
-/** Warn: one warning per sentence, and per line of YAML's. */
+/** Warn: one warning per message, and per line of YAML's. */
 export function strictWarnings(sentences: readonly string[]): readonly string[] {
   return sentences.flatMap((sentence) => {
     const [beginning, ...lines] = sentence.split("\n");
@@ -68,27 +68,27 @@ export function strictWarnings(sentences: readonly string[]): readonly string[] 
   });
 }
 
-/** Members of JSON patch operations that are repeated or unknown are told apart from the object's fields by two words. */
+/** Prefix that distinguishes duplicate or unknown members of JSON patch operations from fields of the object. */
 export function jsonPatchSentences(mistakes: readonly FieldMistake[]): readonly string[] {
   return mistakes.map((mistake) => `json patch ${describeMistake(mistake)}`);
 }
 
 /**
- * Strict, for JSON patch, merge patch and strategic merge: `sentences` are those of the patch and then those of the patched object;
- * `shown` is what upstream repeats (the patched object as JSON; for strategic merge the patch).
+ * Strict, for JSON patch, merge patch and strategic merge: `sentences` are those of the patch and then those of the patched object; `shown`
+ * is what upstream quotes (the patched object as JSON; for strategic merge the patch).
  */
 export function strictPatchError(sentences: readonly string[], shown: string): StatusError {
   return patchError(strictDecodingSentence(sentences), shown);
 }
 
-/** The patched object cannot be decoded at all. */
+/** The patched object cannot be decoded. */
 export function patchError(message: string, shown: string): StatusError {
   const { type, field, body }: FieldError = invalid("patch", shown, message);
-  // Of no kind and no name, as upstream has it.
+  // Without kind and name, as upstream.
   return new StatusError("Invalid", ` "" is invalid: ${field}: ${body}`, { details: { causes: [{ reason: type, message: body, field }] } });
 }
 
-/** Strict, for server-side apply: repeated keys only; unknown fields are refused by the merge itself. */
+/** Strict, for server-side apply: duplicate keys only; the merge itself rejects unknown fields. */
 export function strictApplyError(yamlDuplicates: readonly string[]): StatusError {
   return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlDuplicatesSentence(yamlDuplicates)}`);
 }

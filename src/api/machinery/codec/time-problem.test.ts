@@ -5,7 +5,7 @@ import { timeProblem } from "./time-problem.ts";
 const SECONDS = "2006-01-02T15:04:05Z07:00";
 const MICRO = "2006-01-02T15:04:05.000000Z07:00";
 
-/** What Go says to the same texts. */
+/** Go's messages for the same texts. */
 const ROWS: readonly (readonly [text: string, layout: "seconds" | "micro", rest: string])[] = [
   ["", "seconds", ` as "${SECONDS}": cannot parse "" as "2006"`],
   ["2026-01-02 03:04:05Z", "seconds", ` as "${SECONDS}": cannot parse " 03:04:05Z" as "T"`],
@@ -19,7 +19,7 @@ const ROWS: readonly (readonly [text: string, layout: "seconds" | "micro", rest:
   ["2026-01-02T03:04:05.123456789Z", "micro", ` as "${MICRO}": cannot parse "789Z" as "Z07:00"`],
 ];
 for (const [text, layout, rest] of ROWS) {
-  test(`"${text}" is no ${layout} time: parsing time …${rest}`, () => {
+  test(`"${text}" is rejected as a ${layout} time: parsing time …${rest}`, () => {
     assert.equal(timeProblem(text, layout), `parsing time ${JSON.stringify(text)}${rest}`);
   });
 }

@@ -1,17 +1,17 @@
 /**
- * Why a text is not a time, in the words of Go's `time.Parse`, which clients get to see. Reading times is ../time.ts; this is asked
- * only after that said no.
+ * Explains why a text is not a time, with the messages of Go's `time.Parse`, which clients see. Parsing times is in ../time.ts; this is
+ * called only after that failed.
  */
 import { quoteGo } from "./go-text.ts";
 
-/** How Go writes down what it expects of a Time and of a MicroTime. */
+/** Go's layouts of a Time and of a MicroTime. */
 const LAYOUT = { seconds: "2006-01-02T15:04:05Z07:00", micro: "2006-01-02T15:04:05.000000Z07:00" } as const;
 
 interface Element {
-  /** What Go's layout calls it. */
+  /** Its name in Go's layout. */
   readonly element: string;
   readonly pattern: RegExp;
-  /** Its value must be in [min, max], if given; `name` is what Go calls it then. */
+  /** Its value must be in [min, max], if given; `name` is Go's word for it in the message. */
   readonly range?: { readonly name: string; readonly min: number; readonly max: number };
 }
 
@@ -44,7 +44,7 @@ export function timeProblem(text: string, layout: keyof typeof LAYOUT): string {
     rest = rest.slice(found.length);
   }
   if (rest !== "") return `parsing time ${quoteGo(text)}: extra text: ${quoteGo(rest)}`;
-  // The form is right, so it is a day that its month does not have, or an offset.
+  // The form is right, so the day does not exist in its month, or the offset is out of range.
   return outOfRange(text, Number(/[+-]([0-9]{2}):[0-9]{2}$/.exec(text)?.[1] ?? 0) > 24 ? "time zone offset hour" : "day");
 }
 

@@ -1,7 +1,7 @@
 /**
- * Changing JSON without touching it: an edit copies an object when the first member really changes, and hands back the very
- * original when none did. Everything a patch leaves alone therefore keeps its identity, and frozen inputs are fine.
- * A member called `__proto__` is a member like any other. A member that is undefined counts as absent.
+ * Copy-on-write edits of JSON: an edit copies an object when the first member really changes, and returns the original when none did.
+ * Everything that a patch does not touch keeps its identity, and frozen inputs are fine. `__proto__` is an ordinary member. A member that
+ * is undefined counts as absent.
  */
 import type { Json, JsonObject } from "../object.ts";
 
@@ -14,19 +14,19 @@ export function isJsonList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The object's own member: never what every object inherits, such as `constructor`. */
+/** An own member; never an inherited one such as `constructor`. */
 export function memberOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** What is really there, in order. */
+/** Defined members, in order. */
 export function membersOf(object: JsonObject): [name: string, value: Json][] {
   return Object.entries(object).filter((member): member is [string, Json] => member[1] !== undefined);
 }
 
 export class ObjectEdit {
   readonly #original: JsonObject;
-  /** All members, once one has changed. A Map, because its names may be any. */
+  /** All members, once one has changed. A Map, because any name is possible. */
   #changed: Map<string, Json> | undefined;
 
   constructor(original: JsonObject) {
@@ -41,7 +41,7 @@ export class ObjectEdit {
     return this.#changed === undefined ? membersOf(this.#original).map(([name]) => name) : [...this.#changed.keys()];
   }
 
-  /** An existing member keeps its place, a new one comes last. */
+  /** An existing member keeps its position, a new one is appended. */
   set(name: string, value: Json): void {
     if (this.get(name) !== value) this.#toChange().set(name, value);
   }
@@ -60,12 +60,12 @@ export class ObjectEdit {
   }
 }
 
-/** `list` itself if `candidate` has the very same items. */
+/** `list` itself if `candidate` has identical items. */
 export function sameOr(list: readonly Json[], candidate: readonly Json[]): readonly Json[] {
   return list.length === candidate.length && candidate.every((item, index) => item === list[index]) ? list : candidate;
 }
 
-/** The value without members that are null, at any depth and in lists too. Items of lists that are null stay. */
+/** The value without null members, at any depth and in lists too. Null items of lists stay. */
 export function withoutNulls(value: Json): Json {
   if (isJsonList(value)) return sameOr(value, value.map(withoutNulls));
   if (!isJsonObject(value)) return value;

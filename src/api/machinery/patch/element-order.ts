@@ -1,6 +1,6 @@
 /**
- * `$setElementOrder/<list>`: the order that the patch's author wants for the items that they know. `kubectl apply` sends it with every
- * list that is merged. Items that only the server has are put between them by list-order.ts.
+ * `$setElementOrder/<list>`: the order that the patch's author wants for the items that they know. `kubectl apply` sends it with every list
+ * that is merged. list-order.ts places the items of the server alone between them.
  */
 import type { Json } from "../object.ts";
 import { badRequest } from "../status-error.ts";
@@ -19,14 +19,14 @@ export function orderedListName(directive: string): string {
   return name;
 }
 
-/** At the first slash only: a name may have more. */
+/** At the first slash only: a name may contain more. */
 export function splitOnce(directive: string): [prefix: string, name: string | undefined] {
   const slash = directive.indexOf("/");
   return slash < 0 ? [directive, undefined] : [directive.slice(0, slash), directive.slice(slash + 1)];
 }
 
 export interface ListsToOrder extends MergedList {
-  /** As they are in the object and in the patch: empty if they are not. */
+  /** The lists in the object and in the patch: empty if absent. */
   readonly original: readonly Json[];
   readonly patch: readonly Json[];
   readonly wanted: readonly Json[];
@@ -44,7 +44,7 @@ export function orderElements(
   return inOrder(list, { patchOrder: wanted, serverOrder, keyOf: keyBy(mergeKey) });
 }
 
-/** The patch's own items must all be in the wanted order, and stand in it. */
+/** The patch's own items must all be listed in the element order, and follow it. */
 export function checkWantedOrder(patch: readonly Json[], wanted: readonly Json[], mergeKey: string | undefined): void {
   if (wanted.length === 0 || patch.length === 0) return;
   const expected = mergeKey === undefined ? patch : patch.filter((item) => !isDeletion(item));

@@ -8,7 +8,7 @@ import { anyJson } from "./testing/any-json.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 500, full: 20_000 }) };
 
-test("the result equals the new value, shares all that is equal with the old one, and neither is changed", () => {
+test("structural sharing returns a value equal to the new one, shares all equal parts with the old one, and modifies neither", () => {
   fc.assert(
     fc.property(anyJson, anyJson, (next, previous) => {
       const before = deepClone([next, previous]);
@@ -24,7 +24,7 @@ test("the result equals the new value, shares all that is equal with the old one
   );
 });
 
-/** Every part of `result` that equals the part of `previous` at the same place is that part. */
+/** Every part of `result` that equals the part of `previous` at the same path is that part. */
 function expectShared(result: unknown, previous: unknown): void {
   if (typeof result !== "object" || typeof previous !== "object" || result === null || previous === null) return;
   if (isSame(result, previous)) return equal(result, previous);
@@ -34,7 +34,7 @@ function expectShared(result: unknown, previous: unknown): void {
   }
 }
 
-test("a copy of a value becomes the value", () => {
+test("a copy of the old value yields the old value", () => {
   fc.assert(
     fc.property(anyJson, (value) => {
       equal(keepIdentity(deepClone(value), deepFreeze(value)), value);
@@ -43,7 +43,7 @@ test("a copy of a value becomes the value", () => {
   );
 });
 
-test("a value that has nothing in common with the old one is taken as it is", () => {
+test("a value without common parts is returned unchanged", () => {
   const next = { a: [1], b: { c: 2 } };
 
   equal(keepIdentity(next, { a: [2], b: { c: 3 } }), next);
@@ -52,7 +52,7 @@ test("a value that has nothing in common with the old one is taken as it is", ()
   equal(keepIdentity(next, undefined), next);
 });
 
-test("only what leads to the change is made anew", () => {
+test("only the path to the change is copied", () => {
   const previous = deepFreeze({ metadata: { labels: { a: "b" } }, spec: { list: [{ x: 1 }, { x: 2 }, { x: 3 }], other: { y: 1 } } });
   const next = deepFreeze({ metadata: { labels: { a: "b" } }, spec: { list: [{ x: 1 }, { x: 9 }, { x: 3 }], other: { y: 1 } } });
 
@@ -66,7 +66,7 @@ test("only what leads to the change is made anew", () => {
   equal(result.spec.list[2], previous.spec.list[2]);
 });
 
-test("a list that grew or shrank keeps the items that stand where they stood", () => {
+test("a list that grew or shrank keeps the items at unchanged indexes", () => {
   const previous = deepFreeze([{ x: 1 }, { x: 2 }]);
 
   const grown = keepIdentity([{ x: 1 }, { x: 2 }, { x: 3 }], previous);
@@ -87,7 +87,7 @@ test("an object that lost a member keeps the others", () => {
   equal(Reflect.get(result, "a"), previous.a);
 });
 
-test("the order of members and members that are undefined make no difference", () => {
+test("member order and undefined members make no difference", () => {
   const previous = deepFreeze({ a: { x: 1 }, b: 2 });
 
   equal(keepIdentity<object>({ b: 2, a: { x: 1 } }, previous), previous);
@@ -95,7 +95,7 @@ test("the order of members and members that are undefined make no difference", (
   equal(keepIdentity({ a: 1 }, { a: 1, b: undefined }).a, 1);
 });
 
-test("a member called __proto__ is compared as a member and pollutes nothing", () => {
+test("a member called __proto__ is compared as a member and does not pollute the prototype", () => {
   const previous = deepFreeze(JSON.parse('{"__proto__":{"x":1},"a":{"y":1}}') as object);
   const next = JSON.parse('{"__proto__":{"x":1},"a":{"y":2}}') as object;
 
@@ -105,6 +105,6 @@ test("a member called __proto__ is compared as a member and pollutes nothing", (
   equal(Object.getOwnPropertyDescriptor(result, "__proto__")?.value, Object.getOwnPropertyDescriptor(previous, "__proto__")?.value);
   equal(Object.getPrototypeOf(result), Object.prototype);
   notEqual(keepIdentity<object>({}, previous), previous);
-  // The prototype that every object has is no member that could be equal.
+  // An inherited prototype must not count as an equal member.
   equal(JSON.stringify(keepIdentity(JSON.parse('{"__proto__":{}}'), {})), '{"__proto__":{}}');
 });

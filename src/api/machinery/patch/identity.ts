@@ -1,11 +1,11 @@
 /**
- * Structural sharing: a new value takes over every part of an older one that is equal to it, so that whoever comes later can see
- * with `===` what changed. When all is equal, nothing is allocated and the older value is the answer.
- * Parts are compared where they stand (lists by index). Values are JSON, may be frozen and are never changed; a member that is
- * undefined counts as absent. Depth is limited at the door where values come in, so recursion is enough.
+ * Structural sharing: a new value takes over every equal part of an older one, so that later code can detect changes with `===`. When all
+ * is equal, nothing is allocated and the older value is returned. Parts are compared at the same path (lists by index). Values are JSON,
+ * may be frozen and are never modified; a member that is undefined counts as absent. The depth is limited where values are parsed, so
+ * recursion is safe.
  */
 
-/** A value equal to `next` in which every part that equals the one at the same place of `previous` is that one. */
+/** Returns a value equal to `next` in which every part that equals the one at the same path of `previous` is that one. */
 export function keepIdentity<T>(next: T, previous: unknown): T {
   return keep(next, previous) as T;
 }
@@ -18,7 +18,7 @@ function keep(next: unknown, previous: unknown): unknown {
 }
 
 function keepItems(next: readonly unknown[], previous: readonly unknown[]): readonly unknown[] {
-  // As long as all items so far are those of one of the two lists, that list stands for the result and none is made.
+  // As long as all items so far are those of one of the two lists, that list is the result and none is allocated.
   let isPrevious = true;
   let isNext = true;
   let made: unknown[] | undefined;
@@ -47,7 +47,7 @@ function firstItems(list: readonly unknown[], count: number): unknown[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** With `for in`, which takes no list of the names: this runs for every object of every update. */
+/** `for in` allocates no list of names. Hot path (called per object of every update). */
 function keepMembers(next: Members, previous: Members): Members {
   let isPrevious = true;
   let isNext = true;
@@ -72,7 +72,7 @@ function keepMembers(next: Members, previous: Members): Members {
   return isNext ? next : withMembersOf(previous, next);
 }
 
-/** A copy of `next` in which the members before `end` (all, without one) are those of `previous`. */
+/** A copy of `next` in which the members before `end` (all, if absent) are those of `previous`. */
 function withMembersOf(previous: Members, next: Members, end?: string): Record<string, unknown> {
   const copy: Record<string, unknown> = { ...next };
   for (const name in next) {
@@ -83,7 +83,7 @@ function withMembersOf(previous: Members, next: Members, end?: string): Record<s
 }
 
 function memberOf(object: Members, name: string): unknown {
-  // Every object answers to "__proto__" and "constructor", which are no members unless they are its own.
+  // "__proto__" and "constructor" are inherited by every object and count only as own members.
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where the numbers of a JSON patch end up, so that decoding the patched object can still see how they were spelt. It does not follow
- * moves, copies and shifted indexes: decoding compares the number that it finds (decode.ts).
+ * Maps the number literals of a JSON patch to their paths in the patched object, so that decoding still knows their spelling. It does not
+ * follow moves, copies and shifted indexes: decoding compares the number at the path (decode.ts).
  */
 import { pathText, type NumberLiterals } from "../codec/json-parser.ts";
 import type { Json, JsonObject } from "../object.ts";
@@ -21,7 +21,7 @@ export function jsonPatchLiterals(patch: Json, literals: NumberLiterals): Number
   return moved;
 }
 
-/** "/spec/containers/0/a~1b": which segments are indexes is not known, but members are hardly called so. */
+/** "/spec/containers/0/a~1b": numeric segments are taken as indexes, since members rarely have such names. */
 function segmentsOf(pointer: string): (string | number)[] {
   const segments = pointer.split("/").slice(1);
   return segments.map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.replaceAll("~1", "/").replaceAll("~0", "~")));

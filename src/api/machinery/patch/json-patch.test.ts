@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
     patch: '[{"op":"add","path":"/foo/-","value":["abc","def"]}]',
     result: '{"foo":["bar",["abc","def"]]}',
   },
-  // What upstream's library does beyond the RFC, or instead.
+  // Deviations and extensions of upstream's library.
   {
     title: "a slash is written ~1",
     document: '{"a":{}}',
@@ -218,7 +218,7 @@ const refusals: readonly Refusal[] = [
   ].map(([patch = "", cause = ""]): Refusal => ({ patch, reason: "Invalid", message: DOES_NOT_FIT, cause })),
 ];
 
-test("a patch that is malformed is a bad request, one that does not fit is invalid, both in upstream's words", () => {
+test("a malformed JSON patch is a BadRequest, one that does not apply is Invalid, both with upstream's messages", () => {
   const document = parsed('{"a":1,"list":[1,2,3],"o":{}}');
   const answers = refusals.map(({ patch }) => answerTo(() => applyJsonPatch(document, parsed(patch))));
 
@@ -237,7 +237,7 @@ function answerTo(apply: () => Json): { reason: string; message: string; cause: 
   }
 }
 
-test("a patch of more operations than allowed is too large", () => {
+test("a JSON patch with too many operations is rejected as too large", () => {
   const operation = { op: "test", path: "/a", value: 1 };
   const allowed = Array.from({ length: JSON_PATCH_OPERATIONS_MAX }, () => operation);
 
@@ -248,7 +248,7 @@ test("a patch of more operations than allowed is too large", () => {
   });
 });
 
-test("a patch that moves more items of lists than allowed is too large, by whatever operation", () => {
+test("a JSON patch that moves too many list items is rejected as too large, by any operation", () => {
   const length = JSON_PATCH_MOVED_ITEMS_MAX / 100;
   const document = { list: Array.from({ length }, () => 1) };
   const times = <T>(count: number, operation: T): T[] => Array.from({ length: count }, () => operation);
@@ -266,7 +266,7 @@ test("a patch that moves more items of lists than allowed is too large, by whate
   deepEqual(list.length, length + 5_000);
 });
 
-test("copies of copies end at the limit on their size", () => {
+test("copies of copies are limited in total size", () => {
   const doublings = Array.from({ length: 60 }, () => ({ op: "copy", from: "/a", path: "/a/-" }));
 
   throws(
@@ -276,7 +276,7 @@ test("copies of copies end at the limit on their size", () => {
   );
 });
 
-test("strict validation finds the unknown members of operations", () => {
+test("strict validation reports the unknown members of operations", () => {
   deepEqual(
     unknownJsonPatchFields([
       { op: "test", path: "/a", x: 1 },
@@ -286,7 +286,7 @@ test("strict validation finds the unknown members of operations", () => {
   );
 });
 
-test("what a patch does not touch is shared with the document", () => {
+test("untouched parts are shared with the document", () => {
   const document = deepFreeze({ metadata: { labels: { a: "b" } }, spec: { list: [{ x: 1 }, { y: 2 }] } });
 
   const result = applyJsonPatch(document, [{ op: "replace", path: "/spec/list/0/x", value: 3 }]) as typeof document;
@@ -296,7 +296,7 @@ test("what a patch does not touch is shared with the document", () => {
   equal(applyJsonPatch(document, [{ op: "test", path: "/spec/list/0/x", value: 1 }]), document);
 });
 
-test("any document becomes any other by one replacement, and a value that is added can be tested, moved and removed", () => {
+test("one replacement turns any document into any other, and an added value can be tested, moved and removed", () => {
   fc.assert(
     fc.property(anyJson, anyJson, fc.string(), (document, value, name) => {
       deepFreeze([document, value]);
@@ -321,7 +321,7 @@ function withPatch(
   return anyJsonObject.chain((document) => patchFor(document).map((operations) => deepFreeze([document, operations] as const)));
 }
 
-test("any operations that fit one after the other make what RFC 6902 says, of a document that they leave as it is", () => {
+test("random valid operations have the result of the RFC 6902 reference and do not modify the document", () => {
   fc.assert(
     fc.property(withPatch(operationsFor), ([document, operations]) => {
       deepEqual(applyJsonPatch(document, patchOf(operations)), operations.reduce(applyPlainly, document));
@@ -330,7 +330,7 @@ test("any operations that fit one after the other make what RFC 6902 says, of a 
   );
 });
 
-test("values that are set at different places are set in any order and however often, and nothing else is made anew", () => {
+test("setting values at different paths is idempotent, independent of order, and copies nothing else", () => {
   fc.assert(
     fc.property(withPatch(settingsFor), ([document, operations]) => {
       const once = applyJsonPatch(document, patchOf(operations));
@@ -345,7 +345,7 @@ test("values that are set at different places are set in any order and however o
   );
 });
 
-test("a patch of tests that hold gives back the document, and one that does not hold refuses all", () => {
+test("a patch of successful tests returns the document, and a failed test rejects the patch", () => {
   fc.assert(
     fc.property(anyJsonObject, (document) => {
       deepFreeze(document);
@@ -359,7 +359,7 @@ test("a patch of tests that hold gives back the document, and one that does not 
   );
 });
 
-test("the difference of two objects makes one of the other, and its opposite leads back", () => {
+test("the difference of two objects turns one into the other, and its inverse leads back", () => {
   fc.assert(
     fc.property(anyJsonObject, anyJsonObject, (from, to) => {
       deepFreeze([from, to]);

@@ -1,9 +1,9 @@
 /**
- * JSON patch (RFC 6902) with the habits of the library that upstream uses, since patches in the wild rely on them: an index may be
- * negative and counts from the end, `replace` of a member that is not there adds it, `add` without a value adds null, `copy` of a
- * missing member copies null, and what stands before the first slash of a path is ignored.
+ * JSON patch (RFC 6902) with the quirks of the library that upstream uses, since real patches rely on them: an index may be negative and
+ * counts from the end, `replace` of a missing member adds it, `add` without a value adds null, `copy` of a missing member copies null, and
+ * text before the first slash of a path is ignored.
  *
- * The document is not touched: containers on the way to a change are copied once per patch, everything else is shared.
+ * The document is not modified: containers on the path to a change are copied once per patch, everything else is shared.
  */
 import { deepClone, deepEqual } from "../../../base/deep.ts";
 import { jsonByteLength } from "../../../base/json-size.ts";
@@ -15,12 +15,12 @@ import { doesNotFit, jsonType, wrongGoType } from "./patch-error.ts";
 /** Upstream's limit: each operation may copy a whole list. */
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
 
-/** Upstream's limit on what all `copy` of one patch add up to: copies of copies grow exponentially. */
+/** Upstream's limit on the total size of all `copy` of one patch: copies of copies grow exponentially. */
 export const JSON_PATCH_COPY_BYTES_MAX = 3 * 1024 * 1024;
 
 /**
- * How many items of lists all operations of one patch may move to make or close gaps, so that operations times length cannot hold
- * everybody up: some 30 ms, and as much as 20 items put at the front of a list of a million. Upstream has no such limit.
+ * Maximum number of list items that all operations of one patch may shift, so that operations times length cannot block the event loop:
+ * about 30 ms, or 20 items inserted at the front of a list of a million. Upstream has no such limit.
  */
 export const JSON_PATCH_MOVED_ITEMS_MAX = 20_000_000;
 
@@ -43,7 +43,7 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
 
 const OPERATION_FIELDS: readonly string[] = ["op", "path", "from", "value"];
 
-/** What strict field validation finds in the operations, one sentence for each unknown field. */
+/** Strict field validation: returns one message per unknown field of the operations. */
 export function unknownJsonPatchFields(patch: Json): string[] {
   if (!isJsonList(patch)) return [];
   return patch.flatMap((operation, index) => {
@@ -100,13 +100,13 @@ function needed(pointer: string | undefined, op: string, field: "path" | "from")
 
 type Members = Record<string, Json | undefined>;
 
-/** Where a path leads: the list or object that holds its last step. */
+/** The target of a path: the list or object that holds its last segment. */
 type Place = { readonly list: Json[]; readonly key: string } | { readonly members: Members; readonly key: string };
 
 /** The document while it is patched. */
 class Draft {
   root: Json;
-  /** Containers that this patch made and that stand in one place only: they may be changed in place. */
+  /** Containers that this patch created and that occur once: they may be modified in place. */
   readonly #owned = new Set<Json>();
   #copiedBytes = 0;
   #movedItems = 0;
@@ -157,7 +157,7 @@ class Draft {
           `${this.#copiedBytes}, exceeding the limit ${JSON_PATCH_COPY_BYTES_MAX}`,
       );
     }
-    // A real copy, which the limit allows: what stood in two places could not be changed in place any more.
+    // A deep copy, within the limit: a shared value could not be modified in place any more.
     this.#moved(addAt(target, deepClone(value), "error while adding value during copy"));
   }
 
@@ -188,7 +188,7 @@ class Draft {
     return placeIn(container, key);
   }
 
-  /** For writing: all containers on the way are the draft's own afterwards. */
+  /** For writing: all containers on the path are the draft's own afterwards. */
   #open(path: string): Place | undefined {
     const steps = stepsOf(path);
     if (steps === undefined) return undefined;
@@ -226,7 +226,7 @@ function childOf(container: Json | undefined, step: string): Json | undefined {
   return index === undefined ? undefined : container[index];
 }
 
-/** Only called with a step that exists and a container that is the draft's own. */
+/** Requires an existing segment and a container that is the draft's own. */
 function setChild(container: Json, step: string, child: Json): void {
   if (isJsonList(container)) (container as Json[])[indexIn(step, container.length) ?? 0] = child;
   else setMember(container as Members, step, child);
@@ -242,20 +242,20 @@ function readAt(place: Place, context: string): Json | undefined {
   return place.list[indexIn(place.key, place.list.length) ?? failAtIndex(place.key, context)];
 }
 
-/** Returns how many items of a list had to move. */
+/** Returns how many list items were shifted. */
 function addAt(place: Place, value: Json, context: string): number {
   if ("members" in place) {
     setMember(place.members, place.key, value);
     return 0;
   }
   const length = place.list.length;
-  // One more place than there are items: behind the last.
+  // One more position than there are items: after the last.
   const index = (place.key === "-" ? length : indexIn(place.key, length + 1)) ?? failAtIndex(place.key, context);
   place.list.splice(index, 0, value);
   return length - index;
 }
 
-/** Returns how many items of a list had to move. */
+/** Returns how many list items were shifted. */
 function removeAt(place: Place, context: string): number {
   if ("list" in place) {
     const index = indexIn(place.key, place.list.length) ?? failAtIndex(place.key, context);
@@ -274,7 +274,7 @@ function setMember(members: Members, name: string, value: Json): void {
   Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The index that a step names in a list of this length. Negative ones count from the end. */
+/** The index that a segment names in a list of this length. Negative ones count from the end. */
 function indexIn(step: string, length: number): number | undefined {
   if (!/^[+-]?\d+$/.test(step)) return undefined;
   const given = Number(step);

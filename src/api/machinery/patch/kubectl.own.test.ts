@@ -1,4 +1,4 @@
-/** Our JSON patch and merge patch against those that the real kubectl brings along, which are the ones that upstream's server uses. */
+/** Compares our JSON patch and merge patch with those of the real kubectl, which upstream's server uses too. */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { patchLocally } from "../../../testing/fixtures/kubectl-patch.ts";
@@ -70,11 +70,11 @@ const mergePatches: readonly JsonObject[] = [
   { o: 5 },
 ];
 
-test("JSON patches do what kubectl's do, and fail in the same words", { ...needs("kubectl") }, async () => {
+test("JSON patches have the same results and error messages as kubectl's", { ...needs("kubectl") }, async () => {
   for (const patch of jsonPatches) await compare("json", patch);
 });
 
-test("merge patches do what kubectl's do", { ...needs("kubectl") }, async () => {
+test("merge patches have the same results as kubectl's", { ...needs("kubectl") }, async () => {
   for (const patch of mergePatches) await compare("merge", patch);
 });
 
@@ -87,7 +87,7 @@ async function compare(type: "json" | "merge", patch: Json): Promise<void> {
       const result = type === "json" ? applyJsonPatch(document, patch) : applyMergePatch(document, patch);
       patched.set((document["metadata"] as { name: string }).name, result);
     } catch (error) {
-      // The server has one sentence for all of these; the particular one is its cause.
+      // The server has one message for all of these; the specific one is its cause.
       ok(error instanceof Error && error.cause instanceof Error);
       errors.push(inKubectlsWords(error.cause.message));
     }
@@ -96,7 +96,7 @@ async function compare(type: "json" | "merge", patch: Json): Promise<void> {
   equal(errors.join("\n"), inOurWords(theirs.errors), JSON.stringify(patch));
 }
 
-/** Of a step that is no number, the library says what Go's parser says. */
+/** For a segment that is no number, the library returns the message of Go's parser. */
 function inOurWords(errors: string): string {
   return errors.replaceAll(
     /(?:value was not .*: )?strconv\.Atoi: parsing "(.*)": .*$/gm,
@@ -104,7 +104,7 @@ function inOurWords(errors: string): string {
   );
 }
 
-/** kubectl rewrites one of the sentences. */
+/** kubectl rewrites one of the messages. */
 function inKubectlsWords(sentence: string): string {
   return sentence.replace(/^.*doc is missing key: (.*)$/, "Object to be patched is missing field ($1)");
 }

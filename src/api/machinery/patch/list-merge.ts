@@ -1,6 +1,6 @@
 /**
  * Strategic merge of two lists: scalars as a set, objects by their merge key, with `$patch: delete` for one item and `$patch: replace` for
- * the whole list. Not here: where which rule applies (strategic-merge.ts), what follows in which order (list-order.ts).
+ * the whole list. Not here: which strategy applies where (strategic-merge.ts), the order of the result (list-order.ts).
  */
 import type { Json, JsonObject } from "../object.ts";
 import { isJsonList, isJsonObject, memberOf, sameOr } from "./edit.ts";
@@ -11,8 +11,8 @@ import { goKind, type ListRule } from "./patch-schema.ts";
 export interface MergedList {
   readonly list: readonly Json[];
   /**
-   * The server's list as upstream remembers it when `$setElementOrder` is followed afterwards: new items stand in the places at its end that
-   * deleted ones left free. (Upstream deletes and appends in one and the same array.)
+   * The server's list as upstream has it when `$setElementOrder` is applied afterwards: new items occupy the positions at its end that
+   * deleted ones left. (Upstream deletes and appends in the same array.)
    */
   readonly serverOrder: readonly Json[];
 }
@@ -38,7 +38,7 @@ export function deleteScalars(original: readonly Json[], unwanted: readonly Json
   );
 }
 
-/** Whether the items are objects. They must all be of one type, and none a list. */
+/** True if the items are objects. They must all be of one type, and none a list. */
 export function hasObjects(...lists: readonly (readonly Json[])[]): boolean {
   const first = lists.find((list) => list.length > 0)?.[0];
   if (first === undefined) throw cannotMerge("no elements in any of the given slices");
@@ -76,11 +76,11 @@ function mergeByKey({ original, patch, mergeKey }: KeyedLists, mergeItem: MergeI
 }
 
 interface Directives {
-  /** The keys of items that go. */
+  /** The keys of deleted items. */
   readonly deleted: ReadonlySet<Json | undefined>;
-  /** The patch's items are all there shall be. */
+  /** The patch's items replace the list. */
   readonly isReplaced: boolean;
-  /** The items that carry no directive. */
+  /** The items without a directive. */
   readonly plain: readonly JsonObject[];
 }
 
@@ -99,7 +99,7 @@ function directivesIn(patch: readonly JsonObject[], mergeKey: string): Directive
   return { deleted, isReplaced, plain };
 }
 
-/** Each item of the patch goes into the first that has its key, which may be one that the patch itself added. */
+/** Each item of the patch is merged into the first with its key, which the patch itself may have added. */
 function mergeItems({ original, patch, mergeKey }: KeyedLists, mergeItem: MergeItem): { items: JsonObject[]; added: JsonObject[] } {
   const items = [...original];
   const places = new Map<Json | undefined, number>();

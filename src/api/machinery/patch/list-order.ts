@@ -1,12 +1,12 @@
 /**
- * The order of merged lists. What the patch names stands in the patch's order; what only the server has keeps the server's order; where
- * the two meet, the server's old order decides, and something new goes before what only the server has.
+ * The order of merged lists. Items of the patch have the patch's order; items of the server alone keep the server's order; between the two,
+ * the server's old order decides, and a new item precedes those of the server alone.
  */
 import type { Json } from "../object.ts";
 import { isJsonObject, memberOf } from "./edit.ts";
 import { noMergeKey, wrongArgument } from "./patch-error.ts";
 
-/** How an item is told from others: by its merge key, or a scalar by itself. */
+/** Identity of an item: its merge key, or the scalar itself. */
 export type KeyOf = (item: Json) => Json | undefined;
 
 export function keyBy(mergeKey: string | undefined): KeyOf {
@@ -14,7 +14,7 @@ export function keyBy(mergeKey: string | undefined): KeyOf {
   return (item) => (isJsonObject(item) ? memberOf(item, mergeKey) : undefined);
 }
 
-/** Every item must be an object that has its merge key. */
+/** Every item must be an object with its merge key. */
 export function requireKeys(list: readonly Json[], mergeKey: string): void {
   for (const item of list) {
     if (!isJsonObject(item)) throw wrongArgument("map", item);
@@ -23,9 +23,9 @@ export function requireKeys(list: readonly Json[], mergeKey: string): void {
 }
 
 export interface Orders {
-  /** What the patch names, in its order. */
+  /** Items of the patch, in its order. */
   readonly patchOrder: readonly Json[];
-  /** What the server had. */
+  /** The server's previous list. */
   readonly serverOrder: readonly Json[];
   readonly keyOf: KeyOf;
 }
@@ -45,14 +45,14 @@ export function inOrder(items: readonly Json[], { patchOrder, serverOrder, keyOf
 
 type Ranks = ReadonlyMap<Json | undefined, number>;
 
-/** If a key occurs twice, its first place counts: hence from the end. */
+/** Of duplicate keys the first position counts: hence from the end. */
 function ranks(list: readonly Json[], keyOf: KeyOf): Ranks {
   const places = new Map<Json | undefined, number>();
   for (let place = list.length - 1; place >= 0; place--) places.set(keyOf(list[place] as Json), place);
   return places;
 }
 
-/** Items without a rank come first: upstream's comparison contradicts itself for them, so that any order is as good. */
+/** Items without a rank come first: upstream's comparison is inconsistent for them, so any order is valid. */
 function sortedBy(rank: Ranks, items: readonly Json[], keyOf: KeyOf): readonly Json[] {
   return items.toSorted((a, b) => (rank.get(keyOf(a)) ?? -1) - (rank.get(keyOf(b)) ?? -1));
 }
@@ -60,11 +60,11 @@ function sortedBy(rank: Ranks, items: readonly Json[], keyOf: KeyOf): readonly J
 interface Halves {
   readonly serverOnly: readonly Json[];
   readonly patched: readonly Json[];
-  /** The item's old place on the server. */
+  /** The item's previous index on the server. */
   rankOf(item: Json): number | undefined;
 }
 
-/** Both halves keep their order. An item that only the server has goes first where it stood before the patched one that is next. */
+/** Both halves keep their order. An item of the server alone precedes a patched one if it did before. */
 function interleave({ serverOnly, patched, rankOf }: Halves): readonly Json[] {
   const result: Json[] = [];
   let next = 0;

@@ -34,15 +34,15 @@ const rows: readonly (readonly [document: string, patch: string, result: string]
 ];
 
 for (const [document, patch, result] of rows) {
-  test(`merge patch: ${document} and ${patch} make ${result}`, () => {
+  test(`merge patch ${patch} turns ${document} into ${result}`, () => {
     const merged = applyMergePatch(deepFreeze(JSON.parse(document) as Json), deepFreeze(JSON.parse(patch) as Json));
 
-    // As text: the order of members is part of the claim.
+    // Compared as text: member order matters.
     equal(JSON.stringify(merged), result);
   });
 }
 
-test("a body that is no object is a bad request in upstream's words", () => {
+test("a merge patch that is no object is a BadRequest with upstream's message", () => {
   deepEqual(mergePatchOf({ a: 1 }), { a: 1 });
   throws(() => mergePatchOf(null), { reason: "BadRequest", message: "Invalid JSON Patch" });
   throws(() => mergePatchOf([]), {
@@ -51,7 +51,7 @@ test("a body that is no object is a bad request in upstream's words", () => {
   });
 });
 
-test("a merge patch applied twice is a merge patch applied once", () => {
+test("a merge patch is idempotent", () => {
   fc.assert(
     fc.property(anyJson, anyJson, (document, patch) => {
       deepFreeze([document, patch]);
@@ -63,10 +63,10 @@ test("a merge patch applied twice is a merge patch applied once", () => {
   );
 });
 
-test("the difference of two objects, applied to the first, makes the second", () => {
+test("the difference of two objects, applied to the first, yields the second", () => {
   fc.assert(
     fc.property(anyJsonObject, anyJsonObject, (from, to) => {
-      const target = applyMergePatch({}, to) as JsonObject; // Without nulls, which no merge patch can make.
+      const target = applyMergePatch({}, to) as JsonObject; // Without nulls, which no merge patch can set.
 
       deepEqual(applyMergePatch(deepFreeze(from), difference(from, target)), target);
     }),
@@ -86,7 +86,7 @@ function difference(from: JsonObject, to: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-test("what a merge patch does not touch, and a document that it does not change, stay the very same", () => {
+test("untouched parts, and an unchanged document, keep their identity", () => {
   const document = deepFreeze({ a: { x: 1 }, b: { y: [1] }, c: { d: { e: 1 } } });
 
   const changed = applyMergePatch(document, { a: { x: 2 } }) as typeof document;

@@ -1,14 +1,14 @@
 /**
- * How patches fail, in upstream's words: clients and tests match them. Upstream answers a patch whose form is wrong with 400, one that
- * does not fit the object with 422 and one general sentence (the particular one is kept as the error's cause, for the log), and
- * everything its merge did not foresee with 500 and the bare sentence, even where the client is to blame.
- * Upstream's sentences show values as Go prints them, so that is done here too.
+ * Errors of patches, with upstream's messages: clients and tests match them. Upstream answers a malformed patch with 400, one that does not
+ * apply to the object with 422 and one general message (the specific one is kept as the error's cause, for the log), and everything that
+ * its merge did not foresee with 500 and the bare message, even where the client is to blame. Upstream's messages show values as Go prints
+ * them, and so do these.
  */
 import type { Json } from "../object.ts";
 import { StatusError } from "../status-error.ts";
 import { isJsonList, isJsonObject } from "./edit.ts";
 
-/** 422: the patch does not fit the object. */
+/** 422: the patch does not apply to the object. */
 export function doesNotFit(why: string): StatusError {
   return new StatusError("Invalid", "the server rejected our request due to an error in our request", {
     details: {},
@@ -34,7 +34,7 @@ export function unknownDirective(directive: Json, item: Json): StatusError {
   return cannotMerge(`unknown patch type: ${typeof directive === "string" ? directive : goMismatch(directive)} in map: ${goText(item)}`);
 }
 
-/** What Go's JSON decoder says of a value that does not fit the type. */
+/** Message of Go's JSON decoder for a value that does not fit the type. */
 export function wrongGoType(value: Json, expected: string): string {
   return `json: cannot unmarshal ${jsonType(value)} into Go value of type ${expected}`;
 }
@@ -45,7 +45,7 @@ export function jsonType(value: Json): string {
   return typeof value === "bigint" ? "number" : typeof value;
 }
 
-/** The type that Go's decoder would give the value. */
+/** The Go type that the decoder would give the value. */
 export function goType(value: Json): string {
   if (value === null) return "%!s(<nil>)";
   if (isJsonList(value)) return "[]interface {}";
@@ -55,7 +55,7 @@ export function goType(value: Json): string {
   return typeof value === "bigint" ? "int64" : "string";
 }
 
-/** As Go's `%v` shows a value. */
+/** Formats as Go's `%v`. */
 export function goText(value: Json): string {
   if (value === null) return "<nil>";
   if (isJsonList(value)) return `[${value.map(goText).join(" ")}]`;
@@ -64,7 +64,7 @@ export function goText(value: Json): string {
   return `map[${names.map((name) => `${name}:${goText(value[name] ?? null)}`).join(" ")}]`;
 }
 
-/** As Go's `%s` shows what is not a string. */
+/** Formats a value other than a string as Go's `%s`. */
 function goMismatch(value: Json): string {
   return value === null ? "%!s(<nil>)" : `%!s(${goType(value)}=${goText(value)})`;
 }

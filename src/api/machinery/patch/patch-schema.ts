@@ -1,26 +1,25 @@
 /**
- * What strategic merge asks of a schema: the type of a member, and how its field wants to be patched. Asked only where the object and
- * the patch both have an object or a list, so unknown fields that are new pass and are the decoder's matter.
- * The refusals are upstream's, which speaks of Go's types.
+ * Schema lookups of strategic merge: the type of a member, and the patch strategy of its field. Needed only where the object and the patch
+ * both have an object or a list, so new unknown fields pass and are left to the decoder. The errors are upstream's, which name Go types.
  */
 import type { Field, Schema } from "../schema.ts";
 import { cannotMerge } from "./patch-error.ts";
 
-/** How the items of a list are merged. */
+/** Merge strategy of the items of a list. */
 export interface ListRule {
   readonly items: Schema;
   readonly isMerged: boolean;
-  /** The member that names an item. Absent for lists of scalars. */
+  /** The merge key. Absent for lists of scalars. */
   readonly mergeKey: string | undefined;
 }
 
-/** How an object in the member `name` is merged. */
+/** Merge strategy of an object in the member `name`. */
 export function objectRule(schema: Schema, name: string): { readonly schema: Schema; readonly isReplaced: boolean } {
   const field = fieldOf(schema, name);
   return { schema: field.schema, isReplaced: field.patchStrategy?.includes("replace") ?? false };
 }
 
-/** How a list in the member `name` is merged. */
+/** Merge strategy of a list in the member `name`. */
 export function listRule(schema: Schema, name: string): ListRule {
   const field = fieldOf(schema, name);
   const isMerged = field.patchStrategy?.includes("merge") ?? false;
@@ -52,7 +51,7 @@ function structName(schema: Extract<Schema, { type: "object" | "any" }>): string
   return name?.split(".").at(-1) ?? "";
 }
 
-/** The kind of the Go type that upstream has for this schema. */
+/** The kind of upstream's Go type for this schema. */
 export function goKind(schema: Schema): string {
   switch (schema.type) {
     case "object":

@@ -201,14 +201,14 @@ for (const { title, document, patch, result } of rows) {
   });
 }
 
-test("strategic merge: members called like JavaScript's own are members", () => {
+test("strategic merge treats members named like JavaScript's own as members", () => {
   const document = JSON.parse('{"labels":{"__proto__":"a"}}') as JsonObject;
   const patch = JSON.parse('{"labels":{"constructor":"b","toString":null},"__proto__":{"x":1}}') as JsonObject;
 
   equal(JSON.stringify(patched(document, patch)), '{"labels":{"__proto__":"a","constructor":"b"},"__proto__":{"x":1}}');
 });
 
-// ── refusals ────────────────────────────────────────────────────────────────────────────────────────
+// ── errors ────────────────────────────────────────────────────────────────────────────────────────
 
 const MALFORMED = { reason: "BadRequest", code: 400 };
 const UNTRANSLATED = { reason: "Unknown", code: 500 };
@@ -241,7 +241,7 @@ const refusals: readonly (readonly [patch: JsonObject, answer: object])[] = [
 ];
 
 for (const [patch, answer] of refusals) {
-  test(`strategic merge refuses ${JSON.stringify(patch)} as upstream does`, () => {
+  test(`strategic merge rejects ${JSON.stringify(patch)} as upstream does`, () => {
     const document: JsonObject = {
       items: named("a"),
       keyless: named("a"),
@@ -258,7 +258,7 @@ for (const [patch, answer] of refusals) {
   });
 }
 
-test("a body that is no object is a bad request, and null changes nothing", () => {
+test("a strategic merge patch that is no object is a BadRequest, and null changes nothing", () => {
   deepEqual(strategicMergePatchOf(null), {});
   throws(() => strategicMergePatchOf([]), {
     ...MALFORMED,
@@ -266,7 +266,7 @@ test("a body that is no object is a bad request, and null changes nothing", () =
   });
 });
 
-// ── what is always true ─────────────────────────────────────────────────────────────────────────────
+// ── properties ─────────────────────────────────────────────────────────────────────────────
 
 const names = ["a", "b", "c", "d"];
 const anyText = fc.constantFrom("1", "2");
@@ -291,7 +291,7 @@ const anyPatch = some({
   items: withKeys(fc.oneof(some({ value: fc.option(anyText), tags }), fc.constant({ $patch: "delete" }))),
 });
 
-test("a strategic merge without wanted orders, applied twice, is the merge applied once", () => {
+test("a strategic merge without element orders is idempotent", () => {
   fc.assert(
     fc.property(anyThing, anyPatch, (document, patch) => {
       const once = patched(document, patch);
@@ -303,12 +303,12 @@ test("a strategic merge without wanted orders, applied twice, is the merge appli
   );
 });
 
-/** As decoding does it: items that are new as a whole are taken as they are, with their nulls, which the second time delete. */
+/** As decoding does: items that are new as a whole are taken unchanged, with their nulls, which delete in the second application. */
 function withoutNullMembers(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_name, member: unknown) => (member === null ? undefined : member)));
 }
 
-test("the items that are named in $setElementOrder stand in that order, and those of the server alone in theirs", () => {
+test("items listed in $setElementOrder have that order, and those of the server alone keep theirs", () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(names), fc.shuffledSubarray(names, { minLength: 1 }), (present, wanted) => {
       const patch = { "$setElementOrder/items": named(...wanted), items: named(...wanted), "$setElementOrder/tags": wanted, tags: wanted };
@@ -328,7 +328,7 @@ test("the items that are named in $setElementOrder stand in that order, and thos
   );
 });
 
-test("what a patch leaves alone is the document's own, and a patch of what is there already gives back the document", () => {
+test("untouched parts are the document's own, and a patch without changes returns the document", () => {
   fc.assert(
     fc.property(anyThing, anyJsonObject, (others, raw) => {
       const document: JsonObject = { ...others, settings: { mode: "m" }, untouched: { raw } };
@@ -343,7 +343,7 @@ test("what a patch leaves alone is the document's own, and a patch of what is th
   );
 });
 
-test("items that a patch does not name keep their identity, and so does a list that it does not change", () => {
+test("items that a patch does not name keep their identity, and so does an unchanged list", () => {
   const document = deepFreeze({
     items: [
       { name: "a", source: { url: "u" } },

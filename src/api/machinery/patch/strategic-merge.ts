@@ -1,10 +1,10 @@
 /**
- * Strategic merge patch: a merge patch that knows the type, so that lists can merge by key. The directives:
- * `$patch` (replace or delete the object it stands in), `$retainKeys` (all other members go), `$setElementOrder/<list>`,
- * `$deleteFromPrimitiveList/<list>`. Upstream: apimachinery's strategicpatch, as its API server calls it.
+ * Strategic merge patch: a merge patch that knows the type, so that lists can merge by key. The directives: `$patch` (replace or delete the
+ * enclosing object), `$retainKeys` (all other members are removed), `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`. Upstream:
+ * apimachinery's strategicpatch, as its API server calls it.
  *
- * What the patch leaves alone is shared with the document, and what it adds with the patch. Unknown fields are kept, also directives in
- * parts that are new as a whole: decoding comes later and drops or refuses them.
+ * Untouched parts are shared with the document, and added ones with the patch. Unknown fields are kept, also directives in parts that are
+ * new as a whole: decoding drops or rejects them later.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ObjectSchema, Schema } from "../schema.ts";
@@ -23,7 +23,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
   return mergeObjects(document, patch, schema);
 }
 
-/** The body of a request as a strategic merge patch: an object, or upstream's refusal. Null changes nothing. */
+/** Validates the body of a request as a strategic merge patch: an object, or upstream's error. Null changes nothing. */
 export function strategicMergePatchOf(body: Json): JsonObject {
   if (body === null) return {};
   if (isJsonObject(body)) return body;
@@ -49,7 +49,7 @@ function followPatchDirective(patch: JsonObject): JsonObject {
   throw unknownDirective(directive, patch);
 }
 
-/** Members that the directive does not list go; the patch may have no others itself. */
+/** Members that the directive does not list are removed; the patch may have no others itself. */
 function retainKeys(edit: ObjectEdit, patch: JsonObject): void {
   const directive = memberOf(patch, RETAIN_KEYS_DIRECTIVE);
   if (directive === undefined) return;
@@ -66,7 +66,7 @@ function isListDirective(name: string): boolean {
   return name.startsWith(ORDER_DIRECTIVE) || name.startsWith(DELETE_DIRECTIVE);
 }
 
-/** Merges and orders all lists for which the patch has a `$setElementOrder`; hands back their names. */
+/** Merges and orders all lists with a `$setElementOrder` in the patch; returns their names. */
 function setElementOrders(edit: ObjectEdit, patch: JsonObject, schema: Schema): ReadonlySet<string> {
   const done = new Set<string>();
   for (const [directive, wanted] of membersOf(patch)) {
@@ -123,14 +123,14 @@ function mergeListsBy(rule: ListRule, original: readonly Json[], patch: readonly
   return mergeLists(original, patch, rule, (item, itemPatch) => mergeObjects(item, itemPatch, rule.items));
 }
 
-/** Something that was not there, or was something else. */
+/** A new member, or one of another type. */
 function setNew(edit: ObjectEdit, name: string, value: Json): void {
   const added = withoutDirectives(withoutNulls(value));
   if (added === undefined) edit.delete(name);
   else edit.set(name, added);
 }
 
-/** Works on lists of any strategy. On null it removes the list, as upstream does. */
+/** Applies to lists of any strategy. On null it removes the list, as upstream does. */
 function deleteFromList(edit: ObjectEdit, { name: directive, value }: Member, schema: Schema): void {
   const [prefix, name] = splitOnce(directive);
   if (prefix !== DELETE_DIRECTIVE || name === undefined) throw badRequest("invalid patch format of primitive list");
@@ -141,7 +141,10 @@ function deleteFromList(edit: ObjectEdit, { name: directive, value }: Member, sc
   edit.set(name, hasObjects(original, value) ? mergeListsBy(rule, original, value).list : deleteScalars(original, value));
 }
 
-/** What is new is taken as it is; only objects with a `$patch` are left out, at any depth. Undefined: it is such an object itself. */
+/**
+ * New values are taken unchanged, except that objects with a `$patch` are dropped, at any depth. Undefined: the value is such an object
+ * itself.
+ */
 function withoutDirectives(value: Json): Json | undefined {
   if (isJsonList(value)) return listWithoutDirectives(value);
   if (!isJsonObject(value)) return value;

@@ -7,7 +7,7 @@ import { SelectorError } from "./label-requirement.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 20_000 }) };
 
-test("a text becomes requirements, sorted as texts", () => {
+test("a field selector parses to sorted requirements", () => {
   deepEqual(parseFieldSelector("status.phase!=Running,metadata.name==web,,a=\\,\\=\\\\").requirements, [
     { field: "a", operator: "=", value: ",=\\" },
     { field: "metadata.name", operator: "=", value: "web" },
@@ -15,7 +15,7 @@ test("a text becomes requirements, sorted as texts", () => {
   ]);
 });
 
-test("a text that asks for nothing selects everything", () => {
+test("an empty field selector selects everything", () => {
   for (const text of ["", ",", "=", "!=,=="]) equal(parseFieldSelector(text), EVERY_FIELD, text);
   equal(EVERY_FIELD.isEverything, true);
   equal(
@@ -24,7 +24,7 @@ test("a text that asks for nothing selects everything", () => {
   );
 });
 
-test("what is no selector is refused in upstream's words", () => {
+test("malformed field selectors are rejected with upstream's messages", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["a=b,c", "invalid selector: 'a=b,c'; can't understand 'c'"],
     ["a=b=c", "invalid field selector: unescaped character in value: 61"],
@@ -34,7 +34,7 @@ test("what is no selector is refused in upstream's words", () => {
   for (const [text, message] of rows) throws(() => parseFieldSelector(text), new SelectorError(message), text);
 });
 
-test("all requirements must hold, and a field that is not there is empty", () => {
+test("all requirements must match, and a missing field counts as empty", () => {
   const fields = new Map([
     ["metadata.name", "web"],
     ["status.phase", "Running"],
@@ -54,7 +54,7 @@ test("all requirements must hold, and a field that is not there is empty", () =>
     );
 });
 
-test("the value that a field must have can be asked for", () => {
+test("exactValue returns the value that a field must have", () => {
   const selector = parseFieldSelector("spec.nodeName=n1,status.phase!=Failed").and({ field: "metadata.name", operator: "=", value: "web" });
   deepEqual(
     ["spec.nodeName", "status.phase", "metadata.name"].map((field) => selector.exactValue(field)),
@@ -62,7 +62,7 @@ test("the value that a field must have can be asked for", () => {
   );
 });
 
-test("a field that the kind does not have is refused in the kind's own words", () => {
+test("a field that the kind does not support is rejected with the kind's message", () => {
   const message = (group: string, kind: string, hasOwn: boolean) => unsupportedFieldMessage("a.b", { group, version: "v1", kind, hasOwn });
   equal(message("", "ConfigMap", false), '"a.b" is not a known field selector: only "metadata.name", "metadata.namespace"');
   equal(message("", "Pod", true), "field label not supported: a.b");
@@ -70,7 +70,7 @@ test("a field that the kind does not have is refused in the kind's own words", (
   equal(message("resource.k8s.io", "ResourceSlice", true), "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: a.b");
 });
 
-test("reading what was written gives the same selector, up to the order", () => {
+test("a formatted field selector parses to an equal one, up to the order", () => {
   const value = fc.string({ unit: fc.constantFrom("a", ",", "=", "\\", "!", "é", "😀"), minLength: 1 });
   const requirement = fc.record({
     field: fc.constantFrom("metadata.name", "a", "b.c"),
@@ -87,7 +87,7 @@ test("reading what was written gives the same selector, up to the order", () => 
   );
 });
 
-test("an escaped value holds no comma and no equals sign without a backslash before it", () => {
+test("an escaped value has no comma and no equals sign without a backslash before it", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", ",", "=", "\\") }), (value) => {
       equal(/^(?:[^\\,=]|\\[\\,=])*$/.test(escapeFieldValue(value)), true);

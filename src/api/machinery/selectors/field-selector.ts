@@ -1,7 +1,7 @@
 /**
- * Which objects are meant by the values of their fields (`metadata.name=web,status.phase!=Running`). Commas, equals signs and
- * backslashes of a value are written with a backslash before them. What fields there are is each kind's own business; a field that an
- * object does not have counts as empty. Texts are read with upstream's grammar and its complaints.
+ * Field selectors (`metadata.name=web,status.phase!=Running`). Commas, equals signs and backslashes of a value are escaped with a
+ * backslash. The supported fields are each kind's own; a field that an object does not have counts as empty. Texts are parsed with
+ * upstream's grammar and error messages.
  */
 import { SelectorError } from "./label-requirement.ts";
 import { apiVersionOf, type GroupVersionKind } from "../object.ts";
@@ -27,17 +27,17 @@ export class FieldSelector {
     return this.requirements.every(({ field, operator, value }) => ((read(field) ?? "") === value) === (operator === "="));
   }
 
-  /** The value that a field must have, if it is said: for whoever keeps a map by that field. */
+  /** The value that a field must have, if it is determined: for callers with an index of that field. */
   exactValue(field: string): string | undefined {
     return this.requirements.find((requirement) => requirement.field === field && requirement.operator === "=")?.value;
   }
 
-  /** Also this: how a path that names one object becomes part of a selector. */
+  /** Adds a requirement: a path that names one object becomes part of a selector. */
   and(requirement: FieldRequirement): FieldSelector {
     return new FieldSelector([...this.requirements, requirement]);
   }
 
-  /** Reading it again gives the same selector, up to the order. */
+  /** Parses back to the same selector, up to the order. */
   toString(): string {
     return this.requirements.map(({ field, operator, value }) => `${field}${operator}${escapeFieldValue(value)}`).join(",");
   }
@@ -47,17 +47,17 @@ export const EVERY_FIELD = new FieldSelector([]);
 
 /** Throws SelectorError. */
 export function parseFieldSelector(text: string): FieldSelector {
-  // Sorted as upstream sorts them, so that the text of a selector does not depend on who wrote it.
+  // Sorted as upstream does, so that the text of a selector does not depend on its author.
   const terms = splitTerms(text).filter((term) => term !== "");
   const all = terms.toSorted().map((term) => parseTerm(term, text));
-  // "=" alone asks for nothing.
+  // "=" alone is no requirement.
   const requirements = all.filter(({ field, value }) => field !== "" || value !== "");
   return requirements.length === 0 ? EVERY_FIELD : new FieldSelector(requirements);
 }
 
 /**
- * What a client is told that asks for a field which the kind does not have. `hasOwn`: the kind has fields beyond the two that all
- * have, or is a custom resource. Upstream has a sentence of its own for two kinds.
+ * Error message for a field that the kind does not support. `hasOwn`: the kind has fields beyond the two common ones, or is a custom
+ * resource. Upstream has a message of its own for two kinds.
  */
 export function unsupportedFieldMessage(field: string, kind: GroupVersionKind & { readonly hasOwn: boolean }): string {
   if (kind.group === "batch" && kind.kind === "Job") return `field label ${JSON.stringify(field)} not supported for Job`;
@@ -72,7 +72,7 @@ export function escapeFieldValue(value: string): string {
   return value.replace(/[\\,=]/g, "\\$&");
 }
 
-/** At commas without a backslash before them. */
+/** Splits at commas without a backslash before them. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;

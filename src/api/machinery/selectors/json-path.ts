@@ -1,6 +1,6 @@
 /**
- * Whether a text is a JSONPath of the sort that kubectl reads ("{.spec.containers[0].name}"), and what is wrong with it in the same words.
- * Nothing is looked up here: the fields that hold such a path are only checked by the server.
+ * Validates JSONPath as kubectl reads it ("{.spec.containers[0].name}"), with the same error messages. Nothing is evaluated here: the
+ * server only validates the fields that hold such a path.
  */
 import { withoutLeading, withoutTrailing } from "../../../base/text.ts";
 
@@ -8,10 +8,10 @@ class JsonPathError extends Error {
   override readonly name = "JsonPathError";
 }
 
-/** Unions and filters hold paths of their own; no sensible one is deeper, and the stack is not endless. */
+/** Maximum nesting of unions and filters, which contain paths of their own; protects the stack. */
 const DEPTH_MAX = 100;
 
-/** Undefined if nothing is wrong. */
+/** Undefined if the path is valid. */
 export function jsonPathProblem(text: string): string | undefined {
   try {
     checkTemplate(text, 0);
@@ -48,7 +48,7 @@ class ActionReader {
   readonly #characters: readonly string[];
   readonly #depth: number;
   #at = 0;
-  /** Whether the last step was "..": two of them in a row mean nothing. */
+  /** True if the last segment was "..": two in a row are invalid. */
   #afterRecursion = false;
 
   constructor(text: string, depth: number) {
@@ -56,7 +56,7 @@ class ActionReader {
     this.#depth = depth;
   }
 
-  /** Behind the next one; false if there is none. */
+  /** Moves after the next one; false if there is none. */
   skipTo(character: string): boolean {
     const found = this.#characters.indexOf(character, this.#at);
     this.#at = found + 1;
@@ -118,7 +118,7 @@ class ActionReader {
     if (wrong !== undefined) throw new JsonPathError(`array index ${wrong} is not a number`);
   }
 
-  /** Up to a bracket that is in no quotes; there is at most one quoted text, on the right. */
+  /** Up to a bracket outside of quotes; there is at most one quoted text, on the right. */
   #checkFilter(): void {
     this.#afterRecursion = false;
     const start = this.#at;
@@ -162,7 +162,7 @@ class ActionReader {
     return this.#characters.slice(start, this.#at).join("");
   }
 
-  /** What stands before the next such character, which is passed over; it must be on this line. */
+  /** The text before the next such character, which is skipped; it must be on this line. */
   #upTo(end: string, otherwise: string): string {
     const text = this.#skipWhile((character) => character !== end && character !== "\n");
     if (this.#next() !== end) throw new JsonPathError(otherwise);
@@ -170,7 +170,7 @@ class ActionReader {
   }
 }
 
-/** "U+0021 '!'": as Go shows it. */
+/** "U+0021 '!'": Go's format. */
 function describeCharacter(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")} '${character}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * One thing that a label selector demands of one label, with what it takes to check, test and write it.
- * Not here: several at once (label-selector.ts) and reading them (label-selector-parser.ts).
+ * One requirement of a label selector: validation, matching and formatting. Not here: whole selectors (label-selector.ts) and parsing
+ * (label-selector-parser.ts).
  */
 import { child, describeFieldError, element, invalid, type FieldError } from "../field-error.ts";
 import { validateLabelValue, validateQualifiedName } from "../names.ts";
@@ -15,16 +15,16 @@ export interface LabelRequirement {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A selector that cannot be understood. The message is upstream's, for the client. */
+/** A malformed selector. The message is upstream's, for the client. */
 export class SelectorError extends Error {
   override readonly name = "SelectorError";
 }
 
-/** A label's number is an int64, as upstream reads it. */
+/** A numeric label is an int64, as upstream parses it. */
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** A requirement, if its key and values are possible. */
+/** Creates a requirement, if its key and values are valid. */
 export function checkedRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const requirement = { key, operator, values };
   const errors = [...requirementErrors(requirement)].map(describeFieldError);
@@ -33,7 +33,7 @@ export function checkedRequirement(key: string, operator: LabelOperator, values:
   return requirement;
 }
 
-/** What is impossible about a requirement; `at` is where it stands, if it stands in an object. */
+/** Validates a requirement; `at` is its path, if it is part of an object. */
 export function* requirementErrors({ key, operator, values }: LabelRequirement, at = ""): Iterable<FieldError> {
   const wrong = validateQualifiedName(key);
   if (wrong.length > 0) yield invalid(child(at, "key"), key, wrong.join("; "));
@@ -94,7 +94,7 @@ function compares(value: string | undefined, operator: ">" | "<", limit: string 
 }
 
 function readInt64(text: string): bigint | undefined {
-  // A value of a label has at most 63 characters; more would only cost time.
+  // A label value has at most 63 characters; longer ones only cost time.
   if (text.length > 63 || !/^[-+]?[0-9]+$/.test(text)) return undefined;
   const number = BigInt(text.replace(/^\+/, ""));
   return number < INT64_MIN || number > INT64_MAX ? undefined : number;

@@ -1,6 +1,6 @@
 /**
- * Reads the text form of label selectors: requirements with commas between them. `in` and `notin` are words only where an operator
- * must stand, so labels may be called so. The grammar and the complaints are upstream's (labels.Parse), since clients see them.
+ * Parses the text form of label selectors: requirements separated by commas. `in` and `notin` are keywords only in operator position, so
+ * labels may have these names. The grammar and the error messages are upstream's (labels.Parse), since clients see them.
  */
 import { describeFieldError, invalid } from "../field-error.ts";
 import { checkedRequirement, SelectorError, type LabelOperator, type LabelRequirement } from "./label-requirement.ts";
@@ -9,9 +9,9 @@ import { validateQualifiedName } from "../names.ts";
 const TOKEN = /[ \t\r\n]*(!=|==|[=!(),<>]|[^ \t\r\n=!(),<>]+)/gy;
 const SYMBOLS: ReadonlySet<string> = new Set(["=", "==", "!=", "!", "(", ")", ",", "<", ">"]);
 const BINARY_OPERATORS = ["in", "notin", "=", "==", "!=", ">", "<"] as const satisfies readonly LabelOperator[];
-/** As upstream's sentence lists them. */
+/** In the order of upstream's message. */
 const BINARY_OPERATORS_TEXT = "in, notin, =, ==, !=, gt, lt";
-/** What stands behind the last token. */
+/** The end of the input. */
 const END = "";
 
 export function parseRequirements(text: string): readonly LabelRequirement[] {
@@ -68,7 +68,7 @@ class Parser {
     const key = this.#take();
     if (!isIdentifier(key)) throw new SelectorError(`found '${key}', expected: identifier`);
     const wrong = validateQualifiedName(key);
-    // There is no path to a field here, and this is how upstream prints that.
+    // There is no field path here, and this is how upstream prints that.
     if (wrong.length > 0) throw new SelectorError(describeFieldError(invalid("<nil>", key, wrong.join("; "))));
     return key;
   }
@@ -80,7 +80,7 @@ class Parser {
     return operator;
   }
 
-  /** A value may be left out: it is empty then. */
+  /** An omitted value is empty. */
   #value(): string {
     if (this.#next === END || this.#next === ",") return "";
     const value = this.#take();
@@ -88,7 +88,7 @@ class Parser {
     return value;
   }
 
-  /** `(a,b)`. Where nothing stands before or behind a comma, the empty value is meant. */
+  /** `(a,b)`. Before or after a comma, nothing means the empty value. */
   #values(): readonly string[] {
     const open = this.#take();
     if (open !== "(") throw new SelectorError(`found '${open}' expected: '('`);

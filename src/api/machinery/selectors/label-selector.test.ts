@@ -21,7 +21,7 @@ const NAME_RULE =
 const VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-test("a text becomes requirements in the order of their keys", () => {
+test("a label selector parses to requirements sorted by key", () => {
   deepEqual(parseLabelSelector("i>5,e in (y,x,y),!f,g notin (h),a=b,c!=d,j==k,example.com/l").requirements, [
     { key: "a", operator: "=", values: ["b"] },
     { key: "c", operator: "!=", values: ["d"] },
@@ -34,7 +34,7 @@ test("a text becomes requirements in the order of their keys", () => {
   ] satisfies LabelRequirement[]);
 });
 
-test("a selector is written in one way, however it was spelled", () => {
+test("equivalent spellings of a label selector have one formatted text", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["", ""],
     ["  ", ""],
@@ -50,7 +50,7 @@ test("a selector is written in one way, however it was spelled", () => {
   for (const [text, written] of rows) equal(parseLabelSelector(text).toString(), written, text);
 });
 
-test("what is no selector is refused in upstream's words", () => {
+test("malformed label selectors are rejected with upstream's messages", () => {
   const rows: readonly (readonly [string, string])[] = [
     [",a", "found ',', expected: !, identifier, or 'end of string'"],
     ["a,", "found '', expected: identifier after ','"],
@@ -80,7 +80,7 @@ test("what is no selector is refused in upstream's words", () => {
   }
 });
 
-test("requirements are met as upstream meets them", () => {
+test("requirements match labels as upstream does", () => {
   const labels = { a: "b", n: "5", empty: "" };
   const rows: readonly (readonly [string, boolean])[] = [
     ["", true],
@@ -110,7 +110,7 @@ test("requirements are met as upstream meets them", () => {
   equal(parseLabelSelector("!a").matches(undefined), true);
 });
 
-test("an absent selector object selects nothing and an empty one everything", () => {
+test("an absent LabelSelector selects nothing and an empty one everything", () => {
   equal(labelSelectorFromObject(undefined), NOTHING);
   equal(NOTHING.matches({}), false);
   equal(NOTHING.isEverything, false);
@@ -120,7 +120,7 @@ test("an absent selector object selects nothing and an empty one everything", ()
   equal(labelSelectorFromLabels(undefined), EVERYTHING);
 });
 
-test("a selector object is shown as text", () => {
+test("a LabelSelector is formatted as text", () => {
   const selector = {
     matchLabels: { b: "1", a: "2" },
     matchExpressions: [
@@ -137,7 +137,7 @@ test("a selector object is shown as text", () => {
   equal(labelSelectorFromLabels({ b: "1", a: "2" }).toString(), "a=2,b=1");
 });
 
-test("only a single possible value is exact", () => {
+test("exactValue returns a value only if a single one is possible", () => {
   const selector = parseLabelSelector("a=1,b in (2),c in (3,4),d!=5,e");
   deepEqual(
     ["a", "b", "c", "d", "e", "f"].map((key) => selector.exactValue(key)),
@@ -145,7 +145,7 @@ test("only a single possible value is exact", () => {
   );
 });
 
-test("a selector object is validated in upstream's words", () => {
+test("a LabelSelector is validated with upstream's messages", () => {
   const selector = {
     matchLabels: { a_: "b" },
     matchExpressions: [
@@ -180,7 +180,7 @@ const anyRequirement: fc.Arbitrary<LabelRequirement> = fc
 const anySelector = fc.array(anyRequirement, { maxLength: 5 }).map((requirements) => new LabelSelector(requirements));
 const anyLabels = fc.dictionary(key, value);
 
-test("reading what was written gives the same selector", () => {
+test("a formatted label selector parses to an equal one", () => {
   fc.assert(
     fc.property(anySelector, (selector) => {
       deepEqual(parseLabelSelector(selector.toString()).requirements, selector.requirements);
@@ -189,7 +189,7 @@ test("reading what was written gives the same selector", () => {
   );
 });
 
-test("matching agrees with a model that knows nothing of operators but their meaning", () => {
+test("matching agrees with a reference model", () => {
   function isMet({ key: name, operator, values }: LabelRequirement, labels: ReadonlyMap<string, string>): boolean {
     const own = labels.get(name);
     const negated = { "!=": "in", notin: "in", "!": "exists" } as const;
@@ -213,7 +213,7 @@ test("matching agrees with a model that knows nothing of operators but their mea
   );
 });
 
-test("no text breaks the parser", () => {
+test("parsing any text returns a selector or throws SelectorError", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "in", "notin", " ", "=", "!", "(", ")", ",", ">", "<", "\0", "é")), (parts) => {
       try {

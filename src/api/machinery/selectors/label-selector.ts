@@ -1,7 +1,7 @@
 /**
- * Which labels are meant: the text form (`a=b,c in (d,e),!f`) and the form inside of objects (`matchLabels`, `matchExpressions`).
- * Both become the same requirements, all of which must hold, in the order of their keys. Texts are read with upstream's grammar and
- * its complaints. A missing object selects nothing and an empty one everything: upstream's rule, and a trap.
+ * Label selectors: the text form (`a=b,c in (d,e),!f`) and the form inside of objects (`matchLabels`, `matchExpressions`). Both become the
+ * same requirements, all of which must match, sorted by key. Texts are parsed with upstream's grammar and error messages. An absent object
+ * selects nothing and an empty one everything: upstream's rule, and a trap.
  */
 import { child, element, forbidden, invalid, required, type FieldError } from "../field-error.ts";
 import {
@@ -31,7 +31,7 @@ export interface LabelSelectorExpression {
 }
 
 export class LabelSelector {
-  /** In the order of their keys. */
+  /** Sorted by key. */
   readonly requirements: readonly LabelRequirement[];
   readonly isNothing: boolean;
 
@@ -50,14 +50,14 @@ export class LabelSelector {
     return true;
   }
 
-  /** The one value that a label must have, if there is one: for whoever keeps a map by that label. */
+  /** The one value that a label must have, if there is one: for callers with an index of that label. */
   exactValue(key: string): string | undefined {
     const requirement = this.requirements.find((candidate) => candidate.key === key);
     if (requirement === undefined || requirement.values.length !== 1) return undefined;
     return ["=", "==", "in"].includes(requirement.operator) ? requirement.values[0] : undefined;
   }
 
-  /** Reading it again gives the same selector. "" also for the one that selects nothing: that has no text. */
+  /** Parses back to the same selector. "" also for the one that selects nothing, which has no text. */
   toString(): string {
     return this.requirements.map(formatRequirement).join(",");
   }
@@ -72,7 +72,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   return new LabelSelector(parseRequirements(text));
 }
 
-/** Throws SelectorError for what `validateLabelSelectorObject` would have refused. */
+/** Throws SelectorError for what `validateLabelSelectorObject` rejects. */
 export function labelSelectorFromObject(selector: LabelSelectorObject | undefined): LabelSelector {
   if (selector === undefined) return NOTHING;
   const equal = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => checkedRequirement(key, "=", [value]));
@@ -84,7 +84,7 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | undefine
   return equal.length + expressions.length === 0 ? EVERYTHING : new LabelSelector([...equal, ...expressions]);
 }
 
-/** All of these labels, as a Service and a ReplicationController select. An empty or missing map selects everything here. */
+/** All of these labels, as a Service and a ReplicationController select. An empty or absent map selects everything here. */
 export function labelSelectorFromLabels(labels: Labels | undefined): LabelSelector {
   const requirements = Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: "=" as const, values: [value] }));
   return requirements.length === 0 ? EVERYTHING : new LabelSelector(requirements);
@@ -97,7 +97,7 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-/** For people, in a cell of a table: `<none>` if it says nothing. A Scale has the plain `toString` instead. */
+/** Human-readable, for a table cell: `<none>` if it is empty. A Scale has the plain `toString` instead. */
 export function formatLabelSelector(selector: LabelSelectorObject | undefined): string {
   try {
     return labelSelectorFromObject(selector).toString() || "<none>";
@@ -108,9 +108,9 @@ export function formatLabelSelector(selector: LabelSelectorObject | undefined): 
 }
 
 export interface LabelSelectorRules {
-  /** For what was stored before values were checked. */
+  /** For objects stored before values were validated. */
   readonly allowInvalidValues?: boolean;
-  /** Where who reads it copes with operators of the future (SubjectAccessReview). */
+  /** For readers that tolerate unknown operators (SubjectAccessReview). */
   readonly allowUnknownOperators?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A made-up kind that has every sort of field there is to own, builders for it, and random ones. The types of the API themselves are out
- * of reach here: machinery knows no kind.
+ * A made-up kind with every sort of ownable field, builders for it, and random ones. The real types are out of reach here: machinery knows
+ * no kind.
  */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../object.ts";
@@ -13,7 +13,7 @@ export const integer: ScalarSchema = { type: "integer" };
 
 type FieldSpec = Schema | Omit<Field, "name">;
 
-/** Fields that are given as a schema alone are written if they are given. */
+/** Fields given as a schema alone are written if set. */
 export function struct(fields: Readonly<Record<string, FieldSpec>>, more: Partial<ObjectSchema> = {}): ObjectSchema {
   const entries = Object.entries(fields).map(([name, spec]): [string, Field] => {
     return [name, "schema" in spec ? { ...spec, name } : { name, schema: spec, zero: "omit" }];
@@ -62,7 +62,7 @@ const spec = struct(
     nested: struct({ a: text, b: struct({ c: text }) }),
     free: { type: "any", format: "json" },
     raw: { type: "any", format: "raw-extension" },
-    // A type that is owned as a whole, except here.
+    // A type that is atomic, except here.
     open: { schema: struct({ x: text, y: text }, { atomic: true }), zero: "omit", atomic: false },
   },
   { protobuf: [] },
@@ -87,7 +87,7 @@ export function aWidget(spec: JsonObject = {}, more: { readonly metadata?: JsonO
   return { apiVersion: API_VERSION, kind: "Widget", metadata: { name: "w", ...more.metadata }, spec, status: more.status ?? {} };
 }
 
-/** As a client applies it: what it does not want to say, it does not send. */
+/** An apply body: without the fields that the client does not set. */
 export function wanted(spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   return { apiVersion: API_VERSION, kind: "Widget", metadata: { name: "w", ...metadata }, spec };
 }
@@ -135,7 +135,7 @@ export function update({ object, managed }: State, manager: string, next: JsonOb
   return { object: next, managed: track(manager, next, { previous: object, previousManaged: managed }) };
 }
 
-/** The fields of each owner, by manager and operation: "Apply m1". */
+/** The fields of each owner, by operation and manager: "Apply m1". */
 export function ownership(managed: ManagedFields): Readonly<Record<string, string>> {
   return Object.fromEntries(managed.owners().map(({ operation, manager, fields }) => [`${operation} ${manager}`, fields.text()]));
 }
@@ -148,7 +148,7 @@ function record(members: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbit
   return fc.record(members, { requiredKeys: [] });
 }
 
-/** A random spec, with few values so that managers meet. */
+/** A random spec, with few values so that managers collide. */
 export const specs: fc.Arbitrary<JsonObject> = record({
   replicas: fc.integer({ min: 0, max: 2 }),
   parts: fc.uniqueArray(

@@ -1,8 +1,8 @@
 /**
- * Protobuf messages as JSON values, as decode.ts would have made them of the same object's JSON: canonical, without zeros where fields
- * omit them and with zeros where fields always have them. Fields of unknown number are skipped. An object that comes in pieces is put
- * together, of other values the last counts, and repeated numbers may be packed or not.
- * Throws ProtobufError, JsonSyntaxError, DecodeError or ProtobufUnsupported.
+ * Decodes protobuf messages to the JSON values that decode.ts would produce from the same object's JSON: canonical, without zeros where
+ * fields omit them and with zeros where fields always have them. Unknown field numbers are skipped. An object in several pieces is merged,
+ * of other values the last counts, and repeated numbers may be packed or not. Throws ProtobufError, JsonSyntaxError, DecodeError or
+ * ProtobufUnsupported.
  */
 import { ProtobufError, Reader, WIRE_BYTES, WIRE_VARINT } from "../../../../base/protobuf/wire.ts";
 import { formatDuration } from "../../duration.ts";
@@ -17,7 +17,7 @@ import { ProtobufUnsupported } from "./error.ts";
 import { KEY_TAG, MAP_VALUE_NUMBER, type MemberPlan, type MessagePlan, messagePlanOf, tagOf, type ValuePlan } from "./plan.ts";
 import { normaliseQuantity } from "../scalar.ts";
 
-/** Messages within messages. With lists and maps between them this is at most three times as deep in JSON: still below DEPTH_MAX. */
+/** Maximum nesting of messages. With lists and maps between them this is at most three times as deep in JSON: still below DEPTH_MAX. */
 const MESSAGE_DEPTH_MAX = 250;
 
 type Members = Record<string, Json>;
@@ -49,7 +49,7 @@ function readMembers(reader: Reader, object: Members, plan: MessagePlan, depth: 
   }
 }
 
-/** A field that is not known: numbers up to `knownMax` are. */
+/** An unknown field: numbers up to `knownMax` are known. */
 function skip(reader: Reader, tag: number, knownMax: number): void {
   const number = tag >>> 3;
   if (number === 0) throw new ProtobufError(`Cannot decode: field number 0 at byte ${reader.position}`);
@@ -126,13 +126,13 @@ function readEntry(reader: Reader, map: Members, plan: ValuePlan, depth: number)
   setMember(map, key, value ?? missingValue(plan));
 }
 
-/** Of an entry without one. Bytes and lists are empty then, not nil. */
+/** Default of an entry without a value. Bytes and lists are empty then, not nil. */
 function missingValue({ form, plan }: ValuePlan): Json {
   if (form === "bytes") return "";
   return form === "list" ? [] : writtenZero(plan);
 }
 
-/** One value, its tag being read. An object has what the one `before` has, which may be a shared zero and so is copied. */
+/** One value after its tag. An object is merged with `before`, which may be a shared zero and so is copied. */
 function readValue(reader: Reader, plan: ValuePlan, depth: number, before: Members | undefined): Json {
   switch (plan.form) {
     case "string":
@@ -170,7 +170,7 @@ const TEXT_3 = tagOf(3, WIRE_BYTES);
 const NUMBER_1 = tagOf(1, WIRE_VARINT);
 const NUMBER_2 = tagOf(2, WIRE_VARINT);
 
-/** What is in the message of a value that is not an object in JSON, or not always. */
+/** Content of the message of a value that is not (always) an object in JSON. */
 function readContent(reader: Reader, plan: ValuePlan, depth: number): Json {
   switch (plan.form) {
     case "list":
@@ -239,7 +239,7 @@ function readAny(reader: Reader): Json {
   return value;
 }
 
-/** Upstream shows the list if there are both a list and an object, but the object if there are both an object and a boolean. */
+/** Upstream uses the list if there are both a list and an object, but the object if there are both an object and a boolean. */
 function readChoice(reader: Reader, plan: ValuePlan, depth: number): Json {
   const { objectField, otherField } = plan.plan.schema as ChoiceSchema;
   const message: Members = {};
@@ -248,7 +248,7 @@ function readChoice(reader: Reader, plan: ValuePlan, depth: number): Json {
   return Array.isArray(other) ? other : (message[objectField] ?? other);
 }
 
-/** {type = 1 (0: number, 1: text), intVal = 2, strVal = 3}. */
+/** {type = 1 (0: number, 1: string), intVal = 2, strVal = 3}. */
 function readIntOrString(reader: Reader): Json {
   let isText = false;
   let number = 0;
@@ -263,11 +263,11 @@ function readIntOrString(reader: Reader): Json {
   return isText ? text : number;
 }
 
-/** The years that RFC 3339 can write: 0000 to 9999. */
+/** The years of RFC 3339: 0000 to 9999. */
 const SECONDS_MIN = -62_167_219_200;
 const SECONDS_MAX = 253_402_300_799;
 
-/** {seconds = 1, nanos = 2}. An empty message is a time that was never set. */
+/** {seconds = 1, nanos = 2}. An empty message is Go's zero time. */
 function readTime(reader: Reader, isMicro: boolean): Json {
   if (reader.atEnd) return null;
   let seconds = 0;
@@ -295,7 +295,7 @@ function int64Of(value: number | bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : signed;
 }
 
-/** JSON has no number for what is not one. */
+/** JSON has no NaN or Infinity. */
 function finite(number: number): number {
   if (!Number.isFinite(number)) throw new ProtobufError(`Cannot decode: ${number} is not a number that JSON could hold`);
   return number;

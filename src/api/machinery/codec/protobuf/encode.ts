@@ -1,8 +1,7 @@
 /**
- * Objects as protobuf messages, byte for byte as upstream's generated code writes them: fields in the order of their numbers; values
- * that are no pointers in Go (Field.zero is not "keep") always, zero or not; lists item by item; maps as entries in the order of
- * their keys; inlined structs as messages of their own. Everything is written back to front (base/protobuf/wire.ts).
- * Not here: the envelope around it (protobuf.ts).
+ * Encodes objects as protobuf messages, byte for byte as upstream's generated code: fields by number; values that are no pointers in Go
+ * (Field.zero is not "keep") always, zero or not; lists item by item; maps as entries sorted by key; inlined structs as messages of their
+ * own. Everything is written back to front (base/protobuf/wire.ts). Not here: the envelope (protobuf.ts).
  */
 import { NO_BYTES, Writer, WIRE_BYTES, WIRE_VARINT } from "../../../../base/protobuf/wire.ts";
 import { parseDuration } from "../../duration.ts";
@@ -16,7 +15,7 @@ import { ProtobufUnsupported } from "./error.ts";
 import { KEY_TAG, MAP_VALUE_NUMBER, type MemberPlan, type MessagePlan, messagePlanOf, tagOf, type ValuePlan } from "./plan.ts";
 import { writeStableJson } from "../stable-json.ts";
 
-/** The object must be one that was decoded (decode.ts): its values are taken to be of the right type and canonical. */
+/** Requires a decoded object (decode.ts): its values are assumed to be of the right type and canonical. */
 export function encodeMessage(object: JsonObject, schema: ObjectSchema): Uint8Array {
   const writer = new Writer();
   writeMessage(writer, object, messagePlanOf(schema));
@@ -41,7 +40,7 @@ function writeNested(writer: Writer, tag: number, object: JsonObject, plan: Mess
   close(writer, end, tag);
 }
 
-/** Lists, maps and bytes that are not there are nil in Go, and not written. */
+/** Absent lists, maps and bytes are nil in Go, and not written. */
 function encodeAbsent({ zero, occurrence, value, tag }: MemberPlan): Uint8Array {
   if (zero === "keep" || occurrence !== "once" || value.form === "list" || value.form === "bytes") return NO_BYTES;
   const writer = new Writer();
@@ -72,7 +71,7 @@ function writeEntries(writer: Writer, tag: number, map: JsonObject, plan: ValueP
   }
 }
 
-/** Whether there is a message for the null of JSON: an empty one. */
+/** True if JSON null has a message: an empty one. */
 function isMessageOfNull({ form }: ValuePlan): boolean {
   return form === "any" || form === "choice";
 }
@@ -110,7 +109,7 @@ const TEXT_3 = tagOf(3, WIRE_BYTES);
 const NUMBER_1 = tagOf(1, WIRE_VARINT);
 const NUMBER_2 = tagOf(2, WIRE_VARINT);
 
-/** What is in the message of a value that is not an object in JSON, or not always. */
+/** Content of the message of a value that is not (always) an object in JSON. */
 function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
   switch (plan.form) {
     case "list":
@@ -132,12 +131,12 @@ function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
   }
 }
 
-/** Upstream has read and written again what is in schemas (`default`); of other values it keeps the text. */
+/** Upstream re-encodes values in schemas (`default`); of other values it keeps the text. */
 function textOfAny(value: Json, { format }: AnySchema): string {
   return format === "json" ? writeStableJson(value) : writeJson(value);
 }
 
-/** Upstream takes an object as a yes, where the choice is between it and yes or no. */
+/** Where the union is an object or a boolean, upstream sets the boolean to true for an object. */
 function messageOfChoice(value: Json, { message, objectField, otherField }: ChoiceSchema): JsonObject {
   if (typeof value !== "object" || Array.isArray(value)) return { [otherField]: value };
   return message.fields.get(otherField)?.schema.type === "boolean"
@@ -145,7 +144,7 @@ function messageOfChoice(value: Json, { message, objectField, otherField }: Choi
     : { [objectField]: value };
 }
 
-/** {type = 1 (0: number, 1: text), intVal = 2, strVal = 3}. */
+/** {type = 1 (0: number, 1: string), intVal = 2, strVal = 3}. */
 function writeIntOrString(writer: Writer, value: number | string): void {
   const isText = typeof value === "string";
   writeText(writer, TEXT_3, isText ? value : "");
@@ -153,7 +152,7 @@ function writeIntOrString(writer: Writer, value: number | string): void {
   writeVarint(writer, NUMBER_1, isText ? 1 : 0);
 }
 
-/** "0001-01-01T00:00:00Z" in seconds: a time that was never set, for which Go writes an empty message. */
+/** "0001-01-01T00:00:00Z" in seconds: Go's zero time, which is an empty message. */
 const ZERO_TIME_SECONDS = -62_135_596_800;
 
 /** {seconds = 1, nanos = 2}. */
@@ -164,7 +163,7 @@ function writeTime(writer: Writer, value: string | null): void {
   writeVarint(writer, NUMBER_1, moment.seconds);
 }
 
-/** What was written since the writer had the length `end` becomes a message. */
+/** Wraps what was written since the length `end` in a message. */
 function close(writer: Writer, end: number, tag: number): void {
   writer.varint(writer.length - end);
   writer.varint(tag);

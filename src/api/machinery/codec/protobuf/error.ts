@@ -1,7 +1,7 @@
-/** What goes wrong with protobuf beyond its wire form (base/protobuf/wire.ts). */
+/** Errors of protobuf beyond its wire format (base/protobuf/wire.ts). */
 import type { Schema } from "../../schema.ts";
 
-/** The type has no form in protobuf: custom resources, and a few types of answers. */
+/** The type has no protobuf form: custom resources, and a few response types. */
 export class ProtobufUnsupported extends Error {
   override readonly name = "ProtobufUnsupported";
 

@@ -1,7 +1,6 @@
 /**
- * What the protobuf codecs need to know of a schema, arranged so that they ask nothing twice: tags, which values repeat, where the plan of
- * a nested message is. Made when it is first needed and kept as long as the schema is; parts that may lead back to where one came from
- * are made when they are first met.
+ * Protobuf codec plan of a schema: precomputed tags, which values repeat, the plans of nested messages. Computed on first use and cached
+ * with the schema; recursive parts are computed lazily.
  */
 import { WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../../../../base/protobuf/wire.ts";
 import type { Json, JsonObject } from "../../object.ts";
@@ -19,7 +18,7 @@ export const MAP_VALUE_NUMBER = 2;
 
 const messagePlans = new WeakMap<ObjectSchema, MessagePlan>();
 
-/** Throws ProtobufUnsupported if there is no message for the type. */
+/** Throws ProtobufUnsupported if the type has no message. */
 export function messagePlanOf(schema: ObjectSchema): MessagePlan {
   let plan = messagePlans.get(schema);
   if (plan === undefined) {
@@ -30,11 +29,11 @@ export function messagePlanOf(schema: ObjectSchema): MessagePlan {
 }
 
 export class MessagePlan {
-  /** By their numbers. There is none for numbers that are not used. */
+  /** By number; undefined for unused numbers. */
   readonly byNumber: readonly (MemberPlan | undefined)[];
-  /** In the order in which they are written, which is from the last to the first. */
+  /** In write order, which is from the last to the first. */
   readonly backwards: readonly MemberPlan[];
-  /** The members that are in every object, given or not. */
+  /** Members that every object has, given or not. */
   readonly alwaysThere: readonly FieldPlan[];
 
   constructor(schema: ObjectSchema) {
@@ -49,7 +48,7 @@ export class MessagePlan {
   }
 }
 
-/** "inlined": the members of the message are members of the object that it is in. */
+/** "inlined": the members of the message are members of the enclosing object. */
 export type Occurrence = "once" | "list" | "map" | "inlined";
 
 export class MemberPlan {
@@ -58,12 +57,12 @@ export class MemberPlan {
   readonly name: string;
   readonly occurrence: Occurrence;
   readonly zero: Field["zero"];
-  /** Of the field's value, of an item of its list, of a value of its map. */
+  /** Plan of the field's value, of an item of its list, of a value of its map. */
   readonly value: ValuePlan;
   readonly tag: number;
-  /** What is written if the object does not have it. Made by the encoder when it is first needed. */
+  /** Bytes that are written if the member is absent. Computed by the encoder on first use. */
   absent: Uint8Array | undefined;
-  /** Objects that do not have it have something else of this name from their prototype. */
+  /** The prototype has a member of this name, so `in` and plain reads do not work. */
   readonly #isInherited: boolean;
 
   constructor(number: number, occurrence: Occurrence, { name, schema, zero }: Field) {
@@ -95,7 +94,7 @@ function memberPlan(numbered: ProtobufField, { fields }: ObjectSchema): MemberPl
   return new MemberPlan(number, "once", field);
 }
 
-/** One value, which has one tag. */
+/** One value with one tag. */
 export class ValuePlan {
   readonly plan: Plan;
   readonly form: Plan["form"];
@@ -109,7 +108,7 @@ export class ValuePlan {
     this.wireType = wireTypeOf(this.plan);
   }
 
-  /** Of an object or a choice. */
+  /** Of an object or a union. */
   get message(): MessagePlan {
     return (this.#message ??= messagePlanOf(messageOf(this.plan.schema)));
   }

@@ -32,7 +32,7 @@ const bytesOf = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) 
 const decoded = (object: JsonObject, schema: ObjectSchema) => decodeBySchema(object, schema).object as JsonObject;
 
 for (const schema of [POD, CHOOSING]) {
-  test(`an object that went through protobuf is the object that went through JSON: ${schema.name}`, () => {
+  test(`a round trip through protobuf equals one through JSON: ${schema.name}`, () => {
     fc.assert(
       fc.property(objectOf(schema), (object) => {
         const throughProtobuf = decodeProtobuf(encodeProtobuf(object, schema), schema);
@@ -58,24 +58,24 @@ const CHOICES: readonly { it: string; object: JsonObject; hex: string }[] = [
   { it: "nothing", object: { dependencies: { k: null } }, hex: "1a05" + "0a016b" + "1200" },
 ];
 for (const { it, object, hex: bytes } of CHOICES) {
-  test(`${it} is a message of the choice, and read from it`, () => {
-    // The last field of the type is no pointer, and so it is always there.
+  test(`${it} is encoded in the union's message, and decoded from it`, () => {
+    // The last field of the type is no pointer, so it is always written.
     assert.equal(hex(encodeProtobuf(object, CHOOSING)), bytes + "2a00");
     assert.deepEqual(decodeProtobuf(bytesOf(bytes), CHOOSING), object);
   });
 }
 
-test("of a choice with both values, lists win over objects and objects over booleans", () => {
+test("in a union with both values, lists win over objects and objects over booleans", () => {
   assert.deepEqual(decodeProtobuf(bytesOf("0a0e" + "0a05" + PROPS_A + "1205" + PROPS_A), CHOOSING), { items: [{ type: "a" }] });
   assert.deepEqual(decodeProtobuf(bytesOf("1209" + "0800" + "1205" + PROPS_A), CHOOSING), { additional: { type: "a" } });
 });
 
-test("null among values of any shape is an empty message", () => {
+test("null among free-form values is an empty message", () => {
   assert.equal(hex(encodeProtobuf({ enum: [null, 1] }, CHOOSING)), "2200" + "22030a0131" + "2a00");
   assert.deepEqual(decodeProtobuf(bytesOf("2200" + "22030a0131"), CHOOSING), { enum: [null, 1] });
 });
 
-test("values that are no pointers are written although they are zero, and pointers only if they are given", () => {
+test("zero values that are no pointers are written, and pointers only if set", () => {
   const inner = objectSchema({ name: "Inner", fields: { a: [STRING, "omit"] } });
   const schema = objectSchema({
     name: "Outer",
@@ -96,7 +96,7 @@ test("values that are no pointers are written although they are zero, and pointe
   assert.deepEqual(decodeProtobuf(encodeProtobuf({ pointer: 0 }, schema), schema), { count: 0, pointer: 0, port: 0, inner: {} });
 });
 
-test("entries of maps are written in the order of their keys", () => {
+test("map entries are written sorted by key", () => {
   const schema = objectSchema({ name: "M", fields: { m: [mapOf(STRING), "omit"] } });
 
   assert.equal(hex(encodeProtobuf({ m: { b: "2", a: "1" } }, schema)), "0a060a0161120131" + "0a060a0162120132");
@@ -104,39 +104,39 @@ test("entries of maps are written in the order of their keys", () => {
 
 const NUMBERS = objectSchema({ name: "N", fields: { n: [listOf(INT64), "omit"], d: [listOf(DOUBLE), "omit"], s: [STRING, "omit"] } });
 
-test("repeated numbers are read packed and one by one, mixed even", () => {
+test("repeated numbers are decoded packed, unpacked and mixed", () => {
   assert.deepEqual(decodeProtobuf(bytesOf("0a03010203" + "0804"), NUMBERS), { n: [1, 2, 3, 4] });
   assert.deepEqual(decodeProtobuf(bytesOf("1210" + "000000000000f03f" + "0000000000000040"), NUMBERS), { d: [1, 2] });
 });
 
-test("whole numbers of 64 bits keep their digits", () => {
+test("64-bit integers keep their digits", () => {
   const object = { n: [9223372036854775807n, -9223372036854775808n, -1, 9007199254740991] };
 
   assert.deepEqual(decodeProtobuf(encodeProtobuf(object, NUMBERS), NUMBERS), object);
 });
 
-test("unknown field numbers are skipped, and the last of repeated single values wins", () => {
+test("unknown field numbers are skipped, and the last of repeated singular values wins", () => {
   assert.deepEqual(decodeProtobuf(bytesOf("1a0161" + "f80101" + "f90100000000000000" + "00" + "1a0162"), NUMBERS), { s: "b" });
 });
 
-test("a zero that comes after another value is the last one", () => {
+test("a zero after another value wins", () => {
   assert.deepEqual(decodeProtobuf(bytesOf("1a0161" + "1a00"), NUMBERS), {});
 });
 
-test("an entry of a map that has no value has an empty one", () => {
+test("a map entry without a value has an empty one", () => {
   const schema = objectSchema({ name: "M", fields: { texts: [mapOf(STRING), "omit"], data: [mapOf(BYTES), "omit"] } });
 
   assert.deepEqual(decodeProtobuf(bytesOf("0a030a0161" + "12030a0162"), schema), { texts: { a: "" }, data: { b: "" } });
 });
 
-test("a message in two pieces is put together", () => {
+test("a message in two pieces is merged", () => {
   const inner = objectSchema({ name: "Inner", fields: { a: [STRING, "omit"], b: [STRING, "omit"] } });
   const schema = objectSchema({ name: "Outer", fields: { inner: [inner, "keep"] } });
 
   assert.deepEqual(decodeProtobuf(bytesOf("0a030a0178" + "0a03120179"), schema), { inner: { a: "x", b: "y" } });
 });
 
-test("a message that only the second piece has is put where the first piece left a zero", () => {
+test("a message that only the second piece has replaces the zero of the first", () => {
   const innermost = objectSchema({ name: "Innermost", fields: { a: [STRING, "omit"] } });
   const inner = objectSchema({ name: "Inner", fields: { always: [innermost, "write"], b: [STRING, "omit"] } });
   const schema = objectSchema({ name: "Outer", fields: { inner: [inner, "write"] } });
@@ -174,7 +174,7 @@ const MALFORMED: readonly (readonly [why: string, hex: string])[] = [
   ["a number of 9 bytes in a double", "0d00000000"],
 ];
 for (const [why, input] of MALFORMED) {
-  test(`malformed protobuf is refused: ${why}`, () => {
+  test(`malformed protobuf is rejected: ${why}`, () => {
     assert.throws(
       () => decodeProtobuf(bytesOf(input), NUMBERS),
       (error) => isReason(error, "BadRequest"),
@@ -182,7 +182,7 @@ for (const [why, input] of MALFORMED) {
   });
 }
 
-test("messages that are nested too deeply are refused", () => {
+test("too deeply nested messages are rejected", () => {
   const schema = recursive();
 
   decodeProtobuf(nestedMessage(200), schema);
@@ -192,7 +192,7 @@ test("messages that are nested too deeply are refused", () => {
   );
 });
 
-test("whatever the bytes are, they are decoded or refused, never anything else", () => {
+test("any bytes are decoded or rejected with a BadRequest", () => {
   const valid = fc.sample(objectOf(POD), { numRuns: 20, seed: 1 }).map((object) => encodeProtobuf(object, POD));
   const damaged = fc.tuple(fc.constantFrom(...valid), fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => {
     const copy = Uint8Array.from(bytes);
@@ -213,7 +213,7 @@ test("whatever the bytes are, they are decoded or refused, never anything else",
   );
 });
 
-test("the envelope is written as upstream writes it, and read again", () => {
+test("the envelope has upstream's bytes, and decodes", () => {
   const raw = bytesOf("0a00");
 
   const bytes = encodeEnvelope({ apiVersion: "v1", kind: "Pod", raw });
@@ -224,7 +224,7 @@ test("the envelope is written as upstream writes it, and read again", () => {
   assert.ok(!isEnvelope(raw));
 });
 
-test("the envelope of an empty message says that it is there", () => {
+test("the envelope of an empty message has an empty raw field", () => {
   const bytes = encodeEnvelope({ apiVersion: "v1", kind: "A", raw: new Uint8Array(0) });
 
   assert.equal(hex(bytes), "6b387300" + "0a07" + "0a027631" + "120141" + "1200" + "1a002200");
@@ -236,7 +236,7 @@ const NO_ENVELOPE: readonly (readonly [input: string, message: string])[] = [
   ["6b387300", "empty body"],
 ];
 for (const [input, message] of NO_ENVELOPE) {
-  test(`${JSON.stringify(input)} is no envelope: ${message}`, () => {
+  test(`${JSON.stringify(input)} is rejected as an envelope: ${message}`, () => {
     assert.throws(() => decodeEnvelope(bytesOf(input)), { reason: "BadRequest", message });
   });
 }
@@ -257,7 +257,7 @@ test("a watch frame is a length of four bytes and an event around the envelope",
   assert.equal(hex(frame), (event.length / 2).toString(16).padStart(8, "0") + event);
 });
 
-test("a schema without field numbers is refused", () => {
+test("a schema without field numbers is rejected", () => {
   const { protobuf: _protobuf, ...custom } = NUMBERS;
 
   assert.throws(() => encodeProtobuf({}, custom), { name: "ProtobufUnsupported" });

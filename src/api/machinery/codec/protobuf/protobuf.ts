@@ -1,7 +1,7 @@
 /**
- * `application/vnd.kubernetes.protobuf`: the four bytes "k8s\0", then a runtime.Unknown that says of what kind the message in it is.
- * Watches send frames: a length of four bytes, big endian, and an event whose object is such an envelope. Everything that is wrong
- * with bytes from outside is a StatusError BadRequest.
+ * `application/vnd.kubernetes.protobuf`: the four bytes "k8s\0", then a runtime.Unknown with the kind and the message. Watches send frames:
+ * a length of four bytes, big endian, and an event whose object is such an envelope. Every error in untrusted bytes is a StatusError
+ * BadRequest.
  */
 import { decode, encode, type MessageDescriptor } from "../../../../base/protobuf/messages.ts";
 import { ProtobufError, Writer } from "../../../../base/protobuf/wire.ts";
@@ -32,7 +32,7 @@ const UNKNOWN = {
   },
 } as const satisfies MessageDescriptor;
 
-/** {contentEncoding = 3, contentType = 4}: upstream writes both although they are empty, and so the bytes are the same here. */
+/** {contentEncoding = 3, contentType = 4}: upstream writes both although they are empty. */
 const EMPTY_ENCODING_AND_TYPE = Uint8Array.of(0x1a, 0x00, 0x22, 0x00);
 /** {typeMeta = 1}, {raw = 2}. */
 const TYPE_META_TAG = 0x0a;
@@ -51,18 +51,18 @@ export interface Envelope extends TypeMeta {
   readonly raw: Uint8Array;
 }
 
-/** The message of an object, without its envelope; `apiVersion` and `kind` of the object's root are not in it. */
+/** Encodes an object without the envelope; `apiVersion` and `kind` of the object's root are not in it. */
 export function encodeProtobuf(object: JsonObject, schema: ObjectSchema): Uint8Array {
   return encodeMessage(object, schema);
 }
 
-/** The same as decoding the object's JSON would give, but without `apiVersion` and `kind`: the envelope has them. */
+/** Equals decoding the object's JSON, but without `apiVersion` and `kind`: the envelope has them. */
 export function decodeProtobuf(bytes: Uint8Array, schema: ObjectSchema): JsonObject {
   return refusing(() => decodeMessage(bytes, schema));
 }
 
 export function encodeEnvelope({ apiVersion, kind, raw }: Envelope): Uint8Array {
-  // By hand, because upstream also writes a message that is empty. Back to front, as a Writer does.
+  // By hand, because upstream also writes an empty message. Back to front, as a Writer does.
   const writer = new Writer();
   writer.bytes(EMPTY_ENCODING_AND_TYPE);
   for (const [tag, part] of [[RAW_TAG, raw] as const, [TYPE_META_TAG, encode(TYPE_META, { apiVersion, kind })] as const]) {
@@ -105,7 +105,7 @@ function concatenate(...parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Whatever the bytes make go wrong is the sender's mistake. */
+/** Converts every error of malformed bytes to a BadRequest. */
 function refusing<T>(read: () => T): T {
   try {
     return read();

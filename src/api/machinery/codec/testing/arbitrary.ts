@@ -1,7 +1,7 @@
 /**
- * Random objects of a schema, as they are after decoding (decode.ts): canonical, without nulls, and without empty lists and maps, which
- * protobuf cannot tell from absent ones. Fields that protobuf does not hold (the root's `apiVersion` and `kind`) are left out of types
- * that have a form in it. For property tests of everything that is generic over schemas.
+ * Random objects of a schema, in decoded form (decode.ts): canonical, without nulls, and without empty lists and maps, which protobuf
+ * cannot distinguish from absent ones. Fields that protobuf does not have (the root's `apiVersion` and `kind`) are omitted for types with a
+ * protobuf form. For property tests of code that is generic over schemas.
  */
 import fc, { type Arbitrary } from "fast-check";
 import { formatDuration } from "../../duration.ts";
@@ -13,13 +13,13 @@ import { encodeBase64 } from "../base64.ts";
 import { decodeBySchema } from "../decode.ts";
 
 export interface ObjectOfOptions {
-  /** How many levels of objects are filled; what is below is left out. Schemas may be circular. Default: 4. */
+  /** Maximum depth of generated objects; schemas may be recursive. Default: 4. */
   readonly depthMax?: number;
-  /** Of how many hundred optional fields each is given. Default: 50; less keeps large kinds quick. */
+  /** Percentage of optional fields that are set. Default: 50; less keeps large kinds fast. */
   readonly percent?: number;
 }
 
-/** An object that `decodeBySchema` would return as it is. */
+/** An object that `decodeBySchema` returns unchanged. */
 export function objectOf(schema: ObjectSchema, { depthMax = 4, percent = 50 }: ObjectOfOptions = {}): Arbitrary<JsonObject> {
   return membersOf(schema, { depth: depthMax, percent }).map((members) => decodeBySchema(members, schema).object as JsonObject);
 }
@@ -47,7 +47,7 @@ function isScalar(schema: Schema): boolean {
 }
 
 function memberOf({ name, schema }: Field, limits: Limits): Arbitrary<readonly [string, Json] | undefined> {
-  // Chosen before the value is made, so that the many fields that are left out cost nothing.
+  // Decided before the value is generated, so that the many omitted fields cost nothing.
   return fc
     .nat({ max: 99 })
     .chain((roll) => (roll < limits.percent ? valueOf(schema, limits).map((value) => [name, value] as const) : fc.constant(undefined)));
@@ -81,7 +81,7 @@ function choiceOf({ message, objectField, otherField }: ChoiceSchema, limits: Li
   return fc.oneof(...forms.map((field) => valueOf(field.schema, limits)));
 }
 
-/** Names that objects of JavaScript have by themselves are the ones that careless code stumbles over. */
+/** Includes names that JavaScript objects inherit, which careless code trips over. */
 const KEY: Arbitrary<string> = fc.oneof(fc.string({ minLength: 1, maxLength: 6 }), fc.constantFrom("__proto__", "constructor", "a.b/c"));
 const TEXT: Arbitrary<string> = fc.oneof(fc.string({ maxLength: 8 }), fc.string({ unit: "grapheme", maxLength: 4 }));
 const INT64: Arbitrary<Json> = fc.oneof(
@@ -89,7 +89,7 @@ const INT64: Arbitrary<Json> = fc.oneof(
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n - 1n }),
   fc.bigInt({ min: -(2n ** 63n), max: -(2n ** 53n) }),
 );
-/** Of the form of an object, as most are that stand in such a field. */
+/** Mostly objects, as in real free-form fields. */
 const ANY: Arbitrary<Json> = fc.dictionary(KEY, fc.oneof(fc.string(), fc.integer(), fc.boolean(), INT64), {
   maxKeys: 3,
   noNullPrototype: true,
@@ -117,5 +117,5 @@ function textOf({ format, enum: words }: ScalarSchema): Arbitrary<Json> {
   }
 }
 
-/** From the first second after the zero time, which is absent in protobuf, to the last of the year 9999. */
+/** From the first second after Go's zero time, which is absent in protobuf, to the last of the year 9999. */
 const SECONDS: Arbitrary<number> = fc.integer({ min: -62_135_596_799, max: 253_402_300_799 });

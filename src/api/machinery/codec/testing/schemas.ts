@@ -1,6 +1,6 @@
 /**
- * Small schemas, made by hand, in which every form occurs that real ones have. They resemble core's types, with numbers of
- * their own in protobuf. Real schemas are generated, in api/, which is not known here.
+ * Small hand-written schemas with every form of the real ones. They resemble core's types, with protobuf numbers of their own. Real schemas
+ * are generated, in api/, which machinery does not import.
  */
 import type { ChoiceSchema, Field, ListSchema, MapSchema, ObjectSchema, ProtobufField, ScalarSchema, Schema } from "../../schema.ts";
 
@@ -24,12 +24,12 @@ type Fields = Readonly<Record<string, readonly [Schema, Field["zero"]]>>;
 interface Shape {
   readonly name: string;
   readonly fields: Fields;
-  /** In protobuf they stand in messages of their own. */
+  /** In protobuf they are messages of their own. */
   readonly inlined?: readonly ObjectSchema[];
   readonly preserveUnknownFields?: true;
 }
 
-/** Fields are numbered from 1 in their order, what is inlined after them. `apiVersion` and `kind` stand in the envelope. */
+/** Fields are numbered from 1 in their order, inlined ones after them. `apiVersion` and `kind` are in the envelope. */
 export function objectSchema({ name, fields, inlined = [], preserveUnknownFields }: Shape): ObjectSchema {
   const own = Object.entries(fields).map(([field, [schema, zero]]): [string, Field] => [field, { name: field, schema, zero }]);
   const numbered = own.map(([field]) => field).filter((field) => field !== "apiVersion" && field !== "kind");
@@ -124,7 +124,7 @@ const ANYTHING_KEPT = objectSchema({
   preserveUnknownFields: true,
 });
 
-/** A Pod in small, with a few fields that no Pod has, so that no form is missing. */
+/** A small Pod, with a few fields that no Pod has, so that every form occurs. */
 export const POD: ObjectSchema = {
   ...objectSchema({
     name: "io.k8s.api.core.v1.Pod",
@@ -149,7 +149,7 @@ export const KEEPING: ObjectSchema = objectSchema({ name: "com.example.v1.Keepin
 
 const PROPS = objectSchema({ name: "io.k8s.api.core.v1.Props", fields: { type: [STRING, "omit"], nullable: [BOOLEAN, "omit"] } });
 
-/** As JSON schemas have them: every kind of choice that there is. */
+/** As JSON schemas have them: every kind of union. */
 export const CHOOSING: ObjectSchema = objectSchema({
   name: "io.k8s.api.core.v1.Choosing",
   fields: {

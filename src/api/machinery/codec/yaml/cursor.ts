@@ -1,6 +1,6 @@
 /**
- * Position in a YAML text, and the classes of characters that go-yaml distinguishes. The end of the text reads as NaN, which is in no class
- * but `isBreakOrEnd` and `isBlankOrEnd`.
+ * Position in a YAML text, and go-yaml's character classes. The end of the text reads as NaN, which is in no class but `isBreakOrEnd` and
+ * `isBlankOrEnd`.
  */
 import { detached } from "../detached.ts";
 import { YamlError } from "./scalar.ts";
@@ -16,7 +16,7 @@ const NEXT_LINE = 0x85;
 const LINE_SEPARATOR = 0x20_28;
 const PARAGRAPH_SEPARATOR = 0x20_29;
 
-/** Characters that no YAML text has. */
+/** Characters that are not allowed in YAML. */
 const CONTROL_CHARACTER = /[^\t\n\r\u0020-\u007E\u0085\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 export class YamlCursor {
@@ -48,12 +48,12 @@ export class YamlCursor {
     while (isBlank(this.code())) this.at++;
   }
 
-  /** To the end of the line, which may be the end of the text. */
+  /** To the end of the line or text. */
   skipLine(): void {
     while (!isBreakOrEnd(this.code())) this.at++;
   }
 
-  /** Consumes a line break. Returns what it means in a text: all but two are a line feed. */
+  /** Consumes a line break. Returns its value in a scalar: all but two are a line feed. */
   readBreak(): string {
     const code = this.code();
     this.at += code === CARRIAGE_RETURN && this.code(1) === LINE_FEED ? 2 : 1;
@@ -69,13 +69,13 @@ export class YamlCursor {
     this.#lineStart = this.at;
   }
 
-  /** Whether "---" or "..." is here, at the beginning of a line. */
+  /** True if "---" or "..." is here, at the beginning of a line. */
   isAtDocumentMark(mark: "---" | "..."): boolean {
     return this.column === 0 && this.text.startsWith(mark, this.at) && isBlankOrEnd(this.code(3));
   }
 
   fail(problem: string, contextLine = 0): YamlError {
-    // go-yaml names no line if it is the first.
+    // go-yaml omits the number of the first line.
     const line = this.line !== 0 ? this.line + 1 : contextLine;
     return new YamlError(line === 0 ? `yaml: ${problem}` : `yaml: line ${line}: ${problem}`);
   }
@@ -98,7 +98,7 @@ export function isBlankOrEnd(code: number): boolean {
   return isBlank(code) || isBreakOrEnd(code);
 }
 
-/** Puts a text together from many small pieces without a string per piece staying alive. */
+/** Joins many small pieces without keeping a string per piece alive. */
 export class TextBuilder {
   #text = "";
   #pieces: string[] = [];
@@ -122,5 +122,5 @@ export class TextBuilder {
   }
 }
 
-/** Pieces that wait to be joined. */
+/** Pieces to be joined. */
 const PIECES_MAX = 4_096;

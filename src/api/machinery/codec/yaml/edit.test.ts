@@ -20,14 +20,14 @@ odd: [yes, 0777, 1_000, ~]
 long: "${"x".repeat(200)}"
 `;
 
-test("what is not touched is written as it was", () => {
+test("untouched parts of a YAML document are written unchanged", () => {
   equal(
     new YamlDraft(CONFIG).toString(),
     CONFIG.replace("{server", "{ server").replace('b"}', 'b" }').replace("[yes", "[ yes").replace("~]", "~ ]"),
   );
 });
 
-test("an entry is added after the others, and replaced where it is", () => {
+test("an entry is appended, and replaced in place", () => {
   const draft = new YamlDraft(CONFIG);
   draft.putNamed("clusters", "c", "cluster", { server: "https://c" });
   draft.putNamed("clusters", "a", "cluster", { server: "https://new" });
@@ -41,13 +41,13 @@ test("an entry is added after the others, and replaced where it is", () => {
   equal(draft.toString().startsWith("# mine\n"), true);
 });
 
-test("members of a replaced entry stay if they are to be kept", () => {
+test("kept members of a replaced entry stay", () => {
   const draft = new YamlDraft("contexts:\n- context: {cluster: old, namespace: web, user: old}\n  name: a\n");
   draft.putNamed("contexts", "a", "context", { cluster: "a", user: "a" }, { keep: ["namespace"] });
   deepEqual(value(draft.toString()), { contexts: [{ name: "a", context: { cluster: "a", user: "a", namespace: "web" } }] });
 });
 
-test("an entry is removed, and it is told whether there was one", () => {
+test("removing an entry returns whether it existed", () => {
   const draft = new YamlDraft(CONFIG);
   deepEqual(
     [draft.removeNamed("clusters", "a"), draft.removeNamed("clusters", "a"), draft.removeNamed("users", "a")],
@@ -65,7 +65,7 @@ for (const [title, text] of [
   ["empty lists", "clusters: []\nusers: []\n"],
   ["JSON", '{"clusters": [], "x": "y"}\n'],
 ] as const) {
-  test(`${title} can be added to`, () => {
+  test(`an entry can be added to ${title}`, () => {
     const draft = new YamlDraft(text);
     draft.putNamed("clusters", "a", "cluster", { server: "s" });
     draft.setText("current", "a");
@@ -83,14 +83,14 @@ for (const [title, text] of [
   ["a list", "- a\n"],
   ["a word", "hello\n"],
 ] as const) {
-  test(`${title} is refused`, () => throws(() => new YamlDraft(text), YamlError));
+  test(`${title} is rejected`, () => throws(() => new YamlDraft(text), YamlError));
 }
 
-test("a list that is something else is refused", () => {
+test("a member that should be a list and is not is rejected", () => {
   throws(() => new YamlDraft("clusters: {a: b}\n").putNamed("clusters", "a", "cluster", {}), YamlError);
 });
 
-test("any text comes back as that text", () => {
+test("any text is read back unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.constantFrom("", "{}", "a: b\n"), (text, before) => {
       const draft = new YamlDraft(before);
@@ -103,7 +103,7 @@ test("any text comes back as that text", () => {
   );
 });
 
-test("lists of maps can be put in, and all of an entry be read, every scalar as text", () => {
+test("lists of maps can be set, and a whole entry be read, every scalar as text", () => {
   const draft = new YamlDraft(CONFIG);
   draft.putNamed("clusters", "c", "cluster", { server: "https://c", extensions: [{ name: "x", extension: { number: "07" } }] });
   const again = new YamlDraft(draft.toString());

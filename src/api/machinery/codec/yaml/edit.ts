@@ -1,12 +1,12 @@
 /**
- * A YAML document that is a person's own, changed in a few places: whatever is not touched keeps its words, its order and its comments.
- * For files that several programs share, such as kubeconfigs: a map of members, some of them lists of maps that have a name each.
- * Scalars are kept as they are written; nothing decides here what `yes` means. Not here: reading values (yaml.ts), writing new ones (write.ts).
+ * Edits a YAML document in place: untouched parts keep their spelling, order and comments. For files that several programs share, such as
+ * kubeconfigs: a map of members, some of them lists of maps with a name each. Scalars are kept as written; `yes` is not interpreted here.
+ * Not here: parsing values (yaml.ts), writing new ones (write.ts).
  */
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar, visit, YAMLMap, YAMLSeq } from "yaml";
 import { isPlainText, YamlError } from "./scalar.ts";
 
-/** What can be put in: texts, maps of them, and lists of such maps. */
+/** Values that can be set: texts, maps of them, and lists of such maps. */
 export interface TextMap {
   readonly [name: string]: string | TextMap | readonly TextMap[];
 }
@@ -15,10 +15,10 @@ export class YamlDraft {
   readonly #document: Document;
   readonly #indentSeq: boolean;
 
-  /** Throws a YamlError if it is not YAML, holds several documents, or is not a map. A text with nothing in it is an empty map. */
+  /** Throws a YamlError if it is not YAML, has several documents, or is not a map. An empty text is an empty map. */
   constructor(text: string) {
     const lines = new LineCounter();
-    // Without a schema of types every scalar is text, and is written again as it was.
+    // Without a schema of types every scalar is text, and is written unchanged.
     const document: Document = parseDocument(text, {
       ...{ schema: "failsafe", uniqueKeys: false, prettyErrors: false, lineCounter: lines, logLevel: "error" },
     });
@@ -30,7 +30,7 @@ export class YamlDraft {
     else if (!isMap(document.contents)) throw new YamlError("it is not a map of names to values");
   }
 
-  /** Undefined if there is none, or if it is no text. */
+  /** Undefined if there is none, or if it is not text. */
   text(member: string): string | undefined {
     return textOf(this.#map.get(member, true));
   }
@@ -39,18 +39,18 @@ export class YamlDraft {
     this.#map.set(this.#nodeOf(member), this.#nodeOf(value));
   }
 
-  /** Only if it is not there. */
+  /** Only if it is absent. */
   setTextIfMissing(member: string, value: string): void {
     if (!this.#map.has(member)) this.setText(member, value);
   }
 
-  /** Of the entries of a list, in their order. */
+  /** Names of a list's entries, in order. */
   names(list: string): readonly string[] {
     const found = this.#map.get(list, true);
     return isSeq(found) ? found.items.flatMap((item) => nameOf(item) ?? []) : [];
   }
 
-  /** The member `inner` of the entry of this name in a list. */
+  /** The member `inner` of the named entry of a list. */
   named(list: string, name: string, inner: string): Readonly<Record<string, string>> | undefined {
     const found = this.#entry(list, name)?.get(inner, true);
     if (!isMap(found)) return undefined;
@@ -62,13 +62,13 @@ export class YamlDraft {
     );
   }
 
-  /** All that the entry of this name has under `inner`, as plain values in which every scalar is text. */
+  /** Everything under `inner` of the named entry, as plain values with every scalar as text. */
   namedValue(list: string, name: string, inner: string): unknown {
     const found = this.#entry(list, name)?.get(inner, true);
     return isMap(found) ? found.toJS(this.#document) : undefined;
   }
 
-  /** Sets what the entry of this name has under `inner`; the entry is made if there is none. `keep`: members of the old one that stay. */
+  /** Sets `inner` of the named entry; the entry is created if missing. `keep`: members of the old one that stay. */
   putNamed(list: string, name: string, inner: string, value: TextMap, { keep = [] }: { readonly keep?: readonly string[] } = {}): void {
     const entry = this.#entry(list, name);
     if (entry === undefined) {
@@ -82,7 +82,7 @@ export class YamlDraft {
     entry.set(this.#nodeOf(inner), made);
   }
 
-  /** Whether there was one. */
+  /** Returns true if it existed. */
   removeNamed(list: string, name: string): boolean {
     const found = this.#map.get(list, true);
     if (!isSeq(found)) return false;
@@ -107,7 +107,7 @@ export class YamlDraft {
   #listFor(list: string): YAMLSeq {
     const found = this.#map.get(list, true);
     if (isSeq(found)) {
-      // An empty one is written as [], and what is added to it should not stay on that line.
+      // An empty list is written as [], and added entries should not stay on that line.
       if (found.items.length === 0 && !this.#isFlow) found.flow = false;
       return found;
     }
@@ -117,7 +117,7 @@ export class YamlDraft {
     return made;
   }
 
-  /** Whether the whole is written as JSON is. */
+  /** True if the document is in flow style (JSON). */
   get #isFlow(): boolean {
     return this.#map.flow === true;
   }
@@ -126,7 +126,7 @@ export class YamlDraft {
     const node = this.#document.createNode(value) as Node;
     visit(node, {
       Scalar: (_key, scalar) => {
-        // What another reader could take for a number or a boolean, and every word of a text that is written as JSON.
+        // Quotes texts that another parser could read as a number or a boolean, and every text of a document in flow style.
         if (typeof scalar.value === "string" && (this.#isFlow || !isPlainText(scalar.value))) scalar.type = Scalar.QUOTE_DOUBLE;
       },
     });
@@ -134,7 +134,7 @@ export class YamlDraft {
   }
 }
 
-/** A list whose dashes stand to the right of its name. kubectl writes them below it. */
+/** A list whose dashes are indented. kubectl does not indent them. */
 const INDENTED_LIST = /^[\w-]+:[ \t]*\n[ \t]+- /m;
 
 function isNothing(node: unknown): boolean {

@@ -51,7 +51,7 @@ const ROWS: readonly ({ title: string; text: string } & YamlMembers)[] = [
 
 for (const { title, text, ...expected } of ROWS) test(title, () => deepEqual(readYamlMembers(text), expected));
 
-test("what is no YAML is told with its line", () => {
+test("malformed YAML is reported with its line", () => {
   const { problems } = readYamlMembers("a: 1\nb: ]\n");
   deepEqual(
     problems.map(({ line }) => line),

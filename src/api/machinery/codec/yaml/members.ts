@@ -1,7 +1,6 @@
 /**
- * The members of a small YAML or JSON map with their lines, for files in which every mistake is to be told where it is. A member that is
- * there twice is in the answer twice: what that means is for the reader of the file. Values are scalars or lists of scalars, by the same
- * rules as everywhere (scalar.ts).
+ * The members of a small YAML or JSON map with their lines, for files in which every mistake is reported with its line. A duplicate member
+ * is returned twice: the caller decides what that means. Values are scalars or lists of scalars, by the common rules (scalar.ts).
  */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from "yaml";
 import { resolveScalar, YamlError, type YamlScalar } from "./scalar.ts";
@@ -10,13 +9,13 @@ export interface YamlMember {
   readonly name: string;
   /** From 1. */
   readonly line: number;
-  /** Undefined: something deeper than a list of scalars. */
+  /** Undefined: nested deeper than a list of scalars. */
   readonly value: YamlScalar | readonly YamlScalar[] | undefined;
 }
 
 export interface YamlMembers {
   readonly members: readonly YamlMember[];
-  /** What of it is no such map, each with its line. */
+  /** Parts that do not have this form, each with its line. */
   readonly problems: readonly { readonly line: number; readonly problem: string }[];
 }
 

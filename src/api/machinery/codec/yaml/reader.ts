@@ -1,7 +1,8 @@
 /**
- * Tokens of YAML to JSON values, by go-yaml's grammar and in its words for what is wrong. It keeps a stack of its own and makes the values
- * at once, so it can stop after any token (yaml.ts reads large documents in slices), needs no memory beyond the value, and its work is
- * linear. Aliased values are shared, not copied, and refused by go-yaml's measure once they would make a document much larger than it is.
+ * Parses YAML tokens to JSON values, by go-yaml's grammar and with its error messages. It has an explicit stack and builds the values
+ * directly, so it can pause after any token (yaml.ts parses large documents in slices), needs no memory beyond the value, and runs in
+ * linear time. Aliased values are shared, not copied, and rejected by go-yaml's measure once they would make a document much larger than it
+ * is.
  */
 import type { Json } from "../../object.ts";
 import { setMember } from "../set-member.ts";
@@ -12,24 +13,24 @@ import { YamlScanner, type Token, type TokenKind } from "./scanner.ts";
 
 export interface ParsedYaml {
   readonly value: Json;
-  /** `line 9: key "foo" already set in map`, no more than MISTAKES_MAX. */
+  /** `line 9: key "foo" already set in map`, at most MISTAKES_MAX. */
   readonly duplicates: readonly string[];
 }
 
-/** Half of what JSON may have (DEPTH_MAX): values are shared by aliases, and what walks over them afterwards is recursive. */
+/** Half of JSON's limit (DEPTH_MAX): aliases share values, and later walks over them are recursive. */
 const YAML_DEPTH_MAX = 500;
 const TOO_DEEP = `yaml: exceeded max depth of ${YAML_DEPTH_MAX}`;
 
 /**
- * Tokens of one document. Each costs about a microsecond and may become a value, so this bounds both time and memory. The largest manifests
- * known, definitions of 1 MB, have about 100,000.
+ * Maximum tokens of one document. Each costs about a microsecond and may become a value, so this bounds both time and memory. The largest
+ * known manifests, definitions of 1 MB, have about 100,000.
  */
 export const WORDS_MAX = 200_000;
 /** More than any manifest has. */
 const ALIASES_MAX = 1_000;
 const TOO_MANY_ALIASES = "yaml: document contains excessive aliasing";
 
-/** Members that come in by merge keys, which are copied: with aliases a small document could ask for millions. */
+/** Maximum members that merge keys copy: with aliases a small document could demand millions. */
 const MERGED_MAX = 20_000;
 
 const DEFAULT_TAGS: ReadonlyMap<string, string> = new Map([
@@ -37,12 +38,12 @@ const DEFAULT_TAGS: ReadonlyMap<string, string> = new Map([
   ["!!", "tag:yaml.org,2002:"],
 ]);
 
-/** A value that is complete. */
+/** A complete value. */
 interface Node {
   readonly value: Json;
-  /** Nodes in it, aliases counted as what they stand for. */
+  /** Nodes in it, with aliases expanded. */
   readonly size: number;
-  /** Of the collections in it. */
+  /** Nesting of its collections. */
   readonly depth: number;
   readonly line: number;
   /** It is the key `<<`. */
@@ -51,12 +52,12 @@ interface Node {
 
 interface Collection {
   readonly kind: "block sequence" | "indentless sequence" | "[" | "block mapping" | "{" | "pair";
-  /** Where it begins. */
+  /** Its start. */
   readonly line: number;
   readonly anchor: string | undefined;
   readonly items: Json[];
   readonly members: Record<string, Json>;
-  /** Keys so far: 1 and "1" are different ones. */
+  /** Keys so far: 1 and "1" are different. */
   readonly seen: Set<YamlScalar>;
   key: Node | undefined;
   expects: "key" | "value";
@@ -66,7 +67,7 @@ interface Collection {
 }
 
 export interface YamlReaderOptions {
-  /** go-yaml gives the line before the one where its parser stops; false: the line itself. */
+  /** go-yaml reports the line before the one where its parser stops; false: the line itself. */
   readonly goLines: boolean;
 }
 
@@ -91,7 +92,7 @@ export class YamlReader {
     this.#options = options;
   }
 
-  /** Reads at most about so many tokens. Returns whether a document is complete or the text has ended. Throws a YamlError. */
+  /** Parses at most about this many tokens. Returns true if a document is complete or the text has ended. Throws a YamlError. */
   advance(tokensMax: number): boolean {
     const end = this.#words + tokensMax;
     if (this.#place !== "in a document" && !this.#startDocument()) return true;
@@ -104,7 +105,7 @@ export class YamlReader {
     return false;
   }
 
-  /** The document that was completed; undefined: there is no other. Resets what belongs to one document. */
+  /** The completed document; undefined: there is no other. Resets the state of one document. */
   take(): ParsedYaml | undefined {
     if (this.#result === undefined) return undefined;
     const { value } = this.#result;
@@ -223,7 +224,7 @@ export class YamlReader {
     else this.#node({ isBlock: false });
   }
 
-  /** Takes the comma before an entry, or the bracket at the end: then it returns false. */
+  /** Consumes the comma before an entry, or the closing bracket: then it returns false. */
   #nextOfFlow(collection: Collection, end: "]" | "}"): boolean {
     if (this.#peek() !== end && !collection.isEmpty) {
       if (this.#peek() !== ",") throw this.#fail(`did not find expected ',' or '${end}'`, collection.line);
@@ -269,7 +270,7 @@ export class YamlReader {
     this.#complete(node);
   }
 
-  /** Puts a complete node where it belongs. */
+  /** Adds a complete node to its parent. */
   #complete(node: Node): void {
     const parent = this.#stack.at(-1);
     if (parent === undefined) {
@@ -326,7 +327,7 @@ export class YamlReader {
     this.#scalar({ kind: "scalar", line, text: "", isPlain: true }, { line, anchor, tag });
   }
 
-  /** An anchor and a tag, in any order. */
+  /** An anchor and a tag, in either order. */
   #properties(line: number): { readonly anchor: string | undefined; readonly tag: string | undefined } {
     let anchor: string | undefined;
     let tag: string | undefined;
@@ -376,7 +377,7 @@ export class YamlReader {
 
   // ── tokens ──
 
-  /** Of the token that was taken last. */
+  /** Position of the last consumed token. */
   #lastLine = 0;
 
   #peek(): TokenKind {
@@ -408,7 +409,7 @@ function keyOf(value: Json): YamlScalar {
   return value;
 }
 
-/** Of a list of maps the earlier ones win, so they come last. */
+/** In a list of maps the earlier ones win, so they are merged last. */
 function mergedMembers(value: Json): readonly (readonly [string, Json])[] {
   if (Array.isArray(value)) return (value as readonly Json[]).toReversed().flatMap(membersOf);
   return membersOf(value);
@@ -421,7 +422,7 @@ function membersOf(value: Json): readonly (readonly [string, Json])[] {
   return Object.entries(value) as [string, Json][];
 }
 
-// How much of a document may come from aliases: nearly all of a small one, a tenth of a large one. The figures are go-yaml's.
+// Maximum share of aliases in a document: nearly all of a small one, a tenth of a large one. The numbers are go-yaml's.
 const ALIASES_ALWAYS_ALLOWED = 100;
 const NODES_ALWAYS_ALLOWED = 1_000;
 const NODES_OF_SMALL = 400_000;

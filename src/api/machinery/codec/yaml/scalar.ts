@@ -1,11 +1,11 @@
 /**
- * What an unquoted word of YAML means, by the rules of YAML 1.1 as go-yaml has them, since manifests are written for those: `yes` and
- * `off` are booleans, `0777` is octal, `1_000` a number, dates are text. Explicit tags (`!!str 5`) are obeyed.
+ * Resolves plain YAML scalars by the rules of YAML 1.1 as go-yaml has them, since manifests are written for those: `yes` and `off` are
+ * booleans, `0777` is octal, `1_000` a number, dates are text. Explicit tags (`!!str 5`) are honored.
  */
 import { Base64Error, decodeBase64 } from "../base64.ts";
 import { decodeText } from "../json.ts";
 
-/** The text is not YAML, or YAML that JSON cannot hold. */
+/** The text is not YAML, or YAML that JSON cannot represent. */
 export class YamlError extends Error {
   override readonly name = "YamlError";
 }
@@ -26,16 +26,16 @@ const NOT_IN_JSON: ReadonlyMap<string, string> = new Map([
 
 const WHOLE = /^([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|([1-9][0-9]*|0))$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
-/** 64 bits have at most 64 digits, a sign and "0b" before them. The cost of reading longer ones is not linear. */
+/** 64 bits have at most 64 digits, a sign and the prefix "0b". Parsing longer ones is not linear. */
 const WHOLE_LENGTH_MAX = 67;
 const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
 
 const TAG_PREFIX = "tag:yaml.org,2002:";
-/** Those that go-yaml looks into; text under any other tag is text. */
+/** Tags that go-yaml resolves; text under any other tag is text. */
 const RESOLVED_TAGS = ["str", "bool", "int", "float", "null"];
 
-/** `tag` is the long form of the explicit one; without it only plain words have a meaning beyond their text. */
+/** `tag` is the long form of the explicit one; without it only plain scalars are resolved. */
 export function resolveScalar(text: string, { tag, isPlain }: { readonly tag: string | undefined; readonly isPlain: boolean }): YamlScalar {
   if (tag === undefined) return isPlain ? resolvePlain(text) : text;
   const name = tag.startsWith(TAG_PREFIX) ? tag.slice(TAG_PREFIX.length) : "";
@@ -47,13 +47,13 @@ export function resolveScalar(text: string, { tag, isPlain }: { readonly tag: st
   throw new YamlError(`yaml: cannot decode !!${found} \`${text}\` as a !!${name}`);
 }
 
-/** YAML 1.1 reads these as points in time. */
+/** YAML 1.1 reads these as timestamps. */
 const TIMESTAMP = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt \t])/;
 
-/** Characters that are line breaks or not allowed in YAML 1.1, and ordinary ones in YAML 1.2: they must be escaped. */
+/** Line breaks or forbidden characters in YAML 1.1, and ordinary ones in YAML 1.2: they must be escaped. */
 export const ESCAPED_CHARACTERS = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
 
-/** Whether the text, unquoted, would be read as the text that it is. */
+/** True if the unquoted text resolves to itself. */
 export function isPlainText(text: string): boolean {
   return (
     text !== "<<" &&
@@ -94,7 +94,7 @@ function resolveNumber(text: string): number | bigint | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Undefined beyond 64 bits. What only fits without a sign becomes a float on the way, upstream, too. */
+/** Undefined beyond 64 bits. What only fits unsigned becomes a float in between, upstream too. */
 function wholeNumber(value: bigint): number | bigint | undefined {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;

@@ -1,7 +1,7 @@
 /**
- * YAML text to tokens, as go-yaml's scanner divides it: indentation becomes the beginnings and ends of blocks, and a text, list or map
- * turns out to be a key when a colon follows on the same line. For that at most 1,024 characters are read ahead, so the scanner needs
- * little memory whatever the document is, and its work is linear.
+ * Splits YAML text into tokens as go-yaml's scanner does: indentation becomes block starts and ends, and a text, list or map becomes a key
+ * when a colon follows on the same line. The lookahead for that is at most 1,024 characters, so the scanner needs little memory for any
+ * document and runs in linear time.
  */
 import { BYTE_ORDER_MARK, COLON, HASH, isBlank, isBlankOrEnd, isBreak, SPACE, TAB, YamlCursor } from "./cursor.ts";
 import { readBlockText, readPlain, readQuoted } from "./text.ts";
@@ -29,24 +29,24 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Where it begins, from 0. */
+  /** Its start, from 0. */
   readonly line: number;
-  /** Of an alias or anchor its name, of a tag its handle, of a scalar its text, of a directive its line. */
+  /** The name of an alias or anchor, the handle of a tag, the text of a scalar, the line of a directive. */
   readonly text: string;
-  /** Of a tag. */
+  /** Suffix of a tag. */
   readonly suffix?: string;
-  /** Of a scalar: it is neither quoted nor a block. */
+  /** A plain scalar: neither quoted nor a block. */
   readonly isPlain?: boolean;
 }
 
-/** Something that is a key if a colon follows. */
+/** A possible simple key: it is one if a colon follows. */
 interface PossibleKey {
-  /** The number of its first token, from the beginning of the document. */
+  /** Number of its first token, from the beginning of the document. */
   readonly token: number;
   readonly at: number;
   readonly line: number;
   readonly column: number;
-  /** It begins where the block's keys begin, so it must be one. */
+  /** It begins in the column of the block's keys, so it must be one. */
   readonly required: boolean;
 }
 
@@ -75,7 +75,7 @@ const APOSTROPHE = 0x27;
 export class YamlScanner {
   readonly #cursor: YamlCursor;
   readonly #queue: Token[] = [];
-  /** Tokens that were taken from the queue. */
+  /** Number of tokens taken from the queue. */
   #taken = 0;
   #isEnded = false;
   #flowLevel = 0;
@@ -91,13 +91,13 @@ export class YamlScanner {
     this.#cursor = new YamlCursor(text);
   }
 
-  /** The next token, which stays the next one. Throws a YamlError. */
+  /** Peeks at the next token. Throws a YamlError. */
   peek(): Token {
     while (!this.#isEnded && this.#needsMore()) this.#fetch();
     return this.#queue[0] as Token;
   }
 
-  /** Takes the token that was peeked at. After the end of the stream there is no other. */
+  /** Consumes the peeked token. After the end of the stream there is no other. */
   take(): Token {
     const token = this.peek();
     if (token.kind !== "end of stream") {
@@ -107,7 +107,7 @@ export class YamlScanner {
     return token;
   }
 
-  /** The token at the head may turn out to be the beginning of a key, which comes before it. */
+  /** The token at the head may turn out to be the start of a key, whose token precedes it. */
   #needsMore(): boolean {
     if (this.#queue.length === 0) return true;
     const key = this.#keyTokens.get(this.#taken);
@@ -162,7 +162,7 @@ export class YamlScanner {
     const cursor = this.#cursor;
     for (;;) {
       if (cursor.column === 0 && cursor.code() === BYTE_ORDER_MARK) cursor.at++;
-      // A tab must not be taken for indentation.
+      // A tab must not count as indentation.
       const tabsCount = this.#flowLevel > 0 || !this.#keyAllowed;
       while (cursor.code() === SPACE || (tabsCount && cursor.code() === TAB)) cursor.at++;
       if (cursor.code() === HASH) cursor.skipLine();
@@ -178,7 +178,7 @@ export class YamlScanner {
     this.#queue.push({ kind, line, text });
   }
 
-  /** Begins a block if the column is further to the right than the block around it. `before`: the number of the token it comes before. */
+  /** Begins a block if the column is right of the enclosing block. `before`: number of the token that it precedes. */
   #roll(column: number, kind: "block sequence" | "block mapping", before?: PossibleKey): void {
     if (this.#flowLevel > 0 || this.#indent >= column) return;
     this.#indents.push(this.#indent);
@@ -188,7 +188,7 @@ export class YamlScanner {
     else this.#queue.splice(before.token - this.#taken, 0, token);
   }
 
-  /** Ends the blocks that are further to the right than the column. */
+  /** Ends the blocks that are right of the column. */
   #unroll(column: number): void {
     if (this.#flowLevel > 0) return;
     while (this.#indent > column) {
@@ -367,7 +367,7 @@ export class YamlScanner {
   }
 }
 
-/** Characters with a meaning of their own. */
+/** URI characters with a special meaning. */
 const NOT_PLAIN: ReadonlySet<number> = new Set(Array.from(",[]{}#&*!|>'\"%@`", (character) => character.charCodeAt(0)));
 
 const TAG = /!(?:<([\w\-;/?:@&=+$,.!~*'()[\]%]+)>|([\w-]*!)?([\w\-;/?:@&=+$,.!~*'()[\]%]*))/y;
@@ -378,7 +378,7 @@ function isNameCharacter(code: number): boolean {
   );
 }
 
-/** "%41" of a tag. One that is no escape stays as it is: it makes the tag unknown, and an unknown tag means text. */
+/** "%41" of a tag. A malformed escape is kept: it makes the tag unknown, and an unknown tag means text. */
 function decoded(uri: string): string {
   try {
     return decodeURIComponent(uri);

@@ -1,6 +1,6 @@
 /**
- * Texts of YAML: plain, quoted and block scalars, with lines folded as go-yaml folds them. Each is read in one pass; a text of one line,
- * which nearly all are, is one piece of the document. What a plain text means is decided elsewhere (scalar.ts).
+ * YAML scalars: plain, quoted and block, with lines folded as go-yaml does. Each is scanned in one pass; a text of one line, as nearly all
+ * are, is one slice of the document. The meaning of plain scalars is resolved in scalar.ts.
  */
 import { COLON, HASH, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, SPACE, TAB, TextBuilder, type YamlCursor } from "./cursor.ts";
 
@@ -11,18 +11,18 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const BACKSLASH = 0x5c;
 
-/** White space between two words of a text: either blanks within a line or line breaks, whose folding depends on how many there are. */
+/** White space between two words of a text: either blanks within a line or line breaks, whose folding depends on their number. */
 interface Gap {
   readonly text: string;
   readonly hasBreak: boolean;
 }
 
-/** `plainIndent`: the column below which a tab is an error (plain texts). */
+/** `plainIndent`: the column below which a tab is an error (plain scalars). */
 function readGap(cursor: YamlCursor, { broken, plainIndent = 0 }: { readonly broken: boolean; readonly plainIndent?: number }): Gap {
   const start = cursor.at;
   let blanksEnd = start;
   let hasBreak = broken;
-  // An escaped line break is one that is not folded: nothing stands for it.
+  // An escaped line break is not folded and yields nothing.
   let first = broken ? undefined : "";
   const breaks = new TextBuilder();
   for (;;) {
@@ -88,7 +88,7 @@ function isFlowIndicator(code: number): boolean {
   return code === 0x2c || code === 0x3f || code === 0x5b || code === 0x5d || code === 0x7b || code === 0x7d;
 }
 
-/** The cursor is at the first quote, and afterwards behind the last. */
+/** The cursor is at the opening quote, and afterwards after the closing one. */
 export function readQuoted(cursor: YamlCursor): string {
   const quote = cursor.code();
   const startLine = cursor.line;
@@ -124,7 +124,7 @@ function readSingleQuoted(cursor: YamlCursor, text: TextBuilder): false {
   return false;
 }
 
-/** Up to white space or the end. Returns whether it ended with an escaped line break, which is consumed. */
+/** Up to white space or the end. Returns true after an escaped line break, which is consumed. */
 function readDoubleQuoted(cursor: YamlCursor, text: TextBuilder): boolean {
   let start = cursor.at;
   for (;;) {
@@ -162,7 +162,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
   ["\\", "\\"],
-  // Not one of YAML 1.1, but JSON has it.
+  // Not part of YAML 1.1, but of JSON.
   ["/", "/"],
   ["N", "\u0085"],
   ["_", "\u00A0"],
@@ -175,11 +175,11 @@ const CODE_LENGTHS: ReadonlyMap<string, number> = new Map([
   ["U", 8],
 ]);
 
-/** How JSON writes characters beyond the first 65,536, behind the first backslash. */
+/** The second half of a JSON surrogate pair. */
 const SURROGATE_PAIR = /^u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}$/;
 const SURROGATE_PAIR_LENGTH = 11;
 
-/** The cursor is behind the backslash. */
+/** The cursor is after the backslash. */
 function readEscape(cursor: YamlCursor): string {
   const letter = cursor.text[cursor.at] ?? "";
   const simple = ESCAPES.get(letter);
@@ -204,7 +204,7 @@ function readEscape(cursor: YamlCursor): string {
 
 interface BlockHeader {
   readonly chomping: "clip" | "strip" | "keep";
-  /** 0: it is that of the first line. */
+  /** 0: that of the first line. */
   readonly increment: number;
 }
 
@@ -261,7 +261,7 @@ function readBlockHeader(cursor: YamlCursor): BlockHeader {
   return { chomping, increment };
 }
 
-/** Empty lines, and the indentation of the next one that is not empty. */
+/** Skips empty lines, and the indentation of the next one that is not empty. */
 function readIndentation(
   cursor: YamlCursor,
   { indent, parentIndent }: { readonly indent: number; readonly parentIndent: number },

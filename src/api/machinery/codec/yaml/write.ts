@@ -1,15 +1,15 @@
-/** Values as YAML, for clients that ask for it. What reads YAML is in yaml.ts. */
+/** Serializes values as YAML, for clients that accept it. Parsing is in yaml.ts. */
 import { Document, visit } from "yaml";
 import type { Json } from "../../object.ts";
 import { ESCAPED_CHARACTERS, isPlainText } from "./scalar.ts";
 
 /**
- * One document, as upstream writes it: members in the order of their names, lists not indented, long texts on one line, no aliases, and
- * texts quoted that would be read as something else.
+ * One document in upstream's style: members sorted by name, lists not indented, long texts on one line, no aliases, and texts quoted that
+ * would resolve to another type.
  */
 export function writeYaml(value: Json): string {
   const document = new Document(value, { sortMapEntries: true, aliasDuplicateObjects: false });
-  // The package writes YAML 1.2, in which fewer words have a meaning than in that of go-yaml.
+  // The package writes YAML 1.2, which resolves fewer words than go-yaml.
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value === "string" && !isPlainText(node.value)) node.type = "QUOTE_DOUBLE";

@@ -12,7 +12,7 @@ const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string) => parseYaml(bytes(text));
 
-/** What sigs.k8s.io/yaml makes of the same text. */
+/** Results of sigs.k8s.io/yaml for the same text. */
 const ROWS: readonly { title: string; text: string; value: Json; duplicates?: readonly string[] }[] = [
   {
     title: "the words of YAML 1.1 are booleans and nulls",
@@ -59,20 +59,20 @@ for (const { title, text, value, duplicates = [] } of ROWS) {
   });
 }
 
-test("a key called __proto__ is a key like any other", () => {
+test("a key called __proto__ is an ordinary key", () => {
   const { value } = parse("__proto__: {a: 1}");
 
   assert.ok(Object.hasOwn(value as object, "__proto__"));
 });
 
-test("characters that end a line in YAML 1.1 are escaped when they are written", () => {
+test("line breaks of YAML 1.1 are escaped in written YAML", () => {
   for (const character of ["\u0085", "\u2028", "\u2029", "\uFEFF", "\u007F"]) {
     const value = { [`a${character}b`]: `${character}c` };
     assert.deepEqual(parse(writeYaml(value)).value, value);
   }
 });
 
-/** How go-yaml divides and folds texts. */
+/** go-yaml's splitting and folding of texts. */
 const TEXTS: readonly (readonly [yaml: string, value: Json])[] = [
   ["a: b c\n  d\n\n  e # f", { a: "b c d\ne" }],
   ["a: b#c", { a: "b#c" }],
@@ -93,17 +93,17 @@ const TEXTS: readonly (readonly [yaml: string, value: Json])[] = [
   ['a: "\\ud83d\\ude00"', { a: "😀" }],
 ];
 for (const [text, value] of TEXTS) {
-  test(`${JSON.stringify(text)} is read as go-yaml reads it`, () => {
+  test(`${JSON.stringify(text)} parses as in go-yaml`, () => {
     assert.deepEqual(parse(text), { value, duplicates: [] });
   });
 }
 
-test("of a merge key's members no more than a limit are copied, however small the document is", () => {
+test("merge keys copy a limited number of members, for any small document", () => {
   const members = Array.from({ length: 3_000 }, (_, index) => `k${index}: 1`).join(", ");
   assert.throws(() => parse(`x: &x {${members}}\n${"y: {<<: *x}\n".repeat(10)}`), /YamlError: yaml: exceeded max of 20000 merged keys/);
 });
 
-test("no more repeated keys are reported than other mistakes", () => {
+test("duplicate keys are reported up to the common limit", () => {
   assert.equal(parse("a: 1\n".repeat(1_000)).duplicates.length, 100);
 });
 
@@ -138,19 +138,19 @@ const WRONG: readonly (readonly [text: string, message: RegExp])[] = [
   [`a: &a [1]\nb: [${"*a,".repeat(500_000)}]`, /^yaml: document contains excessive aliasing$/],
 ];
 for (const [text, message] of WRONG) {
-  test(`${JSON.stringify(text.slice(0, 20))} is refused: ${message.source.slice(0, 60)}`, () => {
+  test(`${JSON.stringify(text.slice(0, 20))} is rejected: ${message.source.slice(0, 60)}`, () => {
     assert.throws(() => parse(text), { name: "YamlError", message });
   });
 }
 
-test("aliases of aliases are refused before they become large", () => {
+test("aliases of aliases are rejected before they become large", () => {
   const levels = Array.from("bcdefghijkl").map((name, index) => `${name}: &${name} [${`*${"abcdefghijkl"[index]},`.repeat(9)}]`);
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${levels.join("\n")}`;
 
   assert.throws(() => parse(bomb), { name: "YamlError", message: "yaml: document contains excessive aliasing" });
 });
 
-test("what is written can be read again", () => {
+test("written YAML parses to an equal value", () => {
   const words = fc.constantFrom(
     "yes",
     "0777",
@@ -175,7 +175,7 @@ test("what is written can be read again", () => {
     fc.property(fc.dictionary(fc.oneof(words, fc.string()), fc.oneof(words, value), { noNullPrototype: true }), (object) => {
       const expected = JSON.parse(JSON.stringify(object)) as Json;
 
-      // Compared as text, since what is beyond 2^53 is a bigint here. The order of members is not kept.
+      // Compared as text, since integers beyond 2^53 are bigints here. Member order is not kept.
       assert.deepEqual(JSON.parse(writeJson(parse(writeYaml(expected)).value)), expected);
     }),
     settings,
@@ -184,7 +184,7 @@ test("what is written can be read again", () => {
 
 const documentsOf = (text: string) => Array.from(parseYamlDocuments(bytes(text)), ({ value }) => value);
 
-test("all documents of a text are read, each as it would be alone", () => {
+test("every document of a stream parses as it would alone", () => {
   assert.deepEqual(documentsOf("%YAML 1.2\n--- {a: yes}\n--- # b\nb: &x 0777\n...\n---\n# nothing\n--- [1, c]\n"), [
     { a: true },
     { b: 511 },
@@ -204,26 +204,26 @@ test("all documents of a text are read, each as it would be alone", () => {
   );
 });
 
-test("of many documents keys that repeat and mistakes have their lines in the whole text", () => {
+test("duplicate keys and mistakes in a stream have their lines in the whole text", () => {
   const [, second] = parseYamlDocuments(bytes("a: 1\n---\nb: 1\nb: 2\n"));
   assert.deepEqual(second, { value: { b: 2 }, duplicates: ['line 4: key "b" already set in map'] });
   assert.throws(() => documentsOf("a: 1\n---\nb: [1\n---\nc: 1\n"), /^YamlError: yaml: line 4/);
 });
 
-test("how large a document may be does not depend on those before it", () => {
+test("the size limit of a document does not depend on those before it", () => {
   const large = `- ${"a, ".repeat(20)}\n`.replace("- ", "- [").replace(/, \n$/, "]\n").repeat(1_500);
   assert.equal(documentsOf(`---\n${large}`.repeat(3)).length, 3);
   assert.throws(() => documentsOf(large.repeat(4)), /^YamlError: yaml: exceeded max of 200000 words/);
 });
 
-test("YAML is written in upstream's form", () => {
+test("YAML is written in upstream's style", () => {
   assert.equal(
     writeYaml({ b: [{ d: "yes", c: 1 }], a: "x".repeat(200), e: "a\nb\n" }),
     `a: ${"x".repeat(200)}\nb:\n- c: 1\n  d: "yes"\ne: |\n  a\n  b\n`,
   );
 });
 
-test("any text is parsed or refused with a YamlError", () => {
+test("any text is parsed or rejected with a YamlError", () => {
   const letters = fc.constantFrom(...Array.from("ab1:-,?[]{}#&*!|>'\"%@` \n\t<~."));
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 20 }), (parts) => {
@@ -237,7 +237,7 @@ test("any text is parsed or refused with a YamlError", () => {
   );
 });
 
-test("a text that looks like a time is quoted, so that readers of YAML 1.1 keep it a text", () => {
+test("a text that looks like a timestamp is quoted, so that YAML 1.1 parsers keep it as text", () => {
   assert.equal(
     writeYaml({ date: "2026-01-02", time: "2026-01-02T03:04:05Z", version: "2026-01-02-beta" }),
     'date: "2026-01-02"\ntime: "2026-01-02T03:04:05Z"\nversion: 2026-01-02-beta\n',

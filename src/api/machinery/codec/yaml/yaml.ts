@@ -1,8 +1,7 @@
 /**
- * YAML to JSON values, as upstream's sigs.k8s.io/yaml reads it: the first document counts (or each, if they are asked for), merge keys are
- * merged, keys become text, and keys that repeat are reported with their line and the last one wins. A body that is JSON, which is what
- * kubectl sends as YAML, takes JSON's way.
- * Not here: the grammar (reader.ts), what words mean (scalar.ts), writing (write.ts).
+ * Parses YAML to JSON values as upstream's sigs.k8s.io/yaml does: the first document counts (or each, on request), merge keys are merged,
+ * keys become text, and duplicate keys are reported with their line while the last one wins. A body that is JSON, which kubectl sends as
+ * YAML, is parsed as JSON. Not here: the grammar (reader.ts), scalar types (scalar.ts), writing (write.ts).
  */
 import { decodeText, isJsonSyntaxError, parseJson } from "../json.ts";
 import { type ParsedYaml, YamlReader } from "./reader.ts";
@@ -21,7 +20,7 @@ export function parseYaml(bytes: Uint8Array): ParsedYaml {
   return reader.take() ?? NOTHING;
 }
 
-/** Every document of a text, in order; the value of an empty one is null. Throws a YamlError at the first that is wrong. */
+/** Every document of a text, in order; the value of an empty one is null. Throws a YamlError at the first malformed one. */
 export function* parseYamlDocuments(bytes: Uint8Array): Generator<ParsedYaml, void> {
   const json = parseAsJson(bytes);
   if (json !== undefined) return yield json;
@@ -34,7 +33,7 @@ export function* parseYamlDocuments(bytes: Uint8Array): Generator<ParsedYaml, vo
   }
 }
 
-/** Undefined if it is not JSON, or if a key repeats: then its line must be reported. */
+/** Undefined if it is not JSON, or if a key is duplicate: then its line must be reported. */
 function parseAsJson(bytes: Uint8Array): ParsedYaml | undefined {
   if (bytes[0] !== OPEN_BRACE) return undefined;
   try {

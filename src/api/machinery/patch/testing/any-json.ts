@@ -1,4 +1,4 @@
-/** Random JSON for the tests of patches, with the names that are dangerous in JavaScript among its members. */
+/** Random JSON for the tests of patches; member names include those that are dangerous in JavaScript. */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../object.ts";
 

@@ -1,14 +1,15 @@
 /**
- * JSON patch once more, as plainly as RFC 6902 says it: every operation makes a new document, paths are lists of steps, and nothing is
- * shared, limited or refused. What the real one (json-patch.ts) makes of random patches is compared with this.
+ * Reference implementation of JSON patch, as plainly as RFC 6902 states it: every operation creates a new document, paths are lists of
+ * segments, and nothing is shared, limited or rejected. The results of the real one (json-patch.ts) for random patches are compared with
+ * it.
  *
- * Also random patches that fit their document: each operation is chosen among the places that there are when its turn comes.
+ * Also random patches that apply to their document: each operation is chosen among the paths that exist at that point.
  */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../object.ts";
 import { anyJson } from "./any-json.ts";
 
-/** Names of members, indexes of items; "-" is behind the last item. */
+/** Names of members, indexes of items; "-" is after the last item. */
 export type Path = readonly (string | number)[];
 
 export type Operation =
@@ -28,7 +29,7 @@ function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** A `test` is taken to hold. */
+/** A `test` is assumed to succeed. */
 export function applyPlainly(document: Json, operation: Operation): Json {
   switch (operation.op) {
     case "add":
@@ -95,15 +96,15 @@ function membersOf(container: Json): Members {
   return Object.entries(container as Readonly<Record<string, Json>>);
 }
 
-/** Where there is something, below the root. */
+/** Existing paths below the root. */
 export function placesIn(value: Json, path: Path = []): Path[] {
   return childrenOf(value).flatMap(([step, child]) => [[...path, step], ...placesIn(child, [...path, step])]);
 }
 
-/** Some of them are in any document (any-json.ts), others in none. */
+/** Some of them occur in every document (any-json.ts), others in none. */
 const NAMES: readonly string[] = ["a", "__proto__", "constructor", "new", "x/y~1"];
 
-/** Where something may be added: all items, all members and some that are not there yet. */
+/** Paths where a value may be added: all items, all members and some new ones. */
 function slotsIn(value: Json, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [];
   const children = childrenOf(value);
@@ -116,10 +117,10 @@ function childrenOf(value: Json): (readonly [step: string | number, child: Json]
   return typeof value === "object" && value !== null ? [...membersOf(value)] : [];
 }
 
-/** What an operation is made of once its document is known. */
+/** Random choices, which become an operation once its document is known. */
 interface Draw {
   readonly op: Operation["op"];
-  /** Which of the places that there are, counted round and round. */
+  /** Index among the existing paths, modulo their number. */
   readonly from: number;
   readonly to: number;
   readonly value: Json;
@@ -145,7 +146,7 @@ function operationOf({ op, from, to, value }: Draw, document: Json): Operation |
     case "copy":
       return { op, from: source, path: target };
     case "move": {
-      // The target is a place of what is left when the source is gone.
+      // The target is a path of the document without the source.
       const path = nth(slotsIn(removed(document, source)), to);
       return path && { op, from: source, path };
     }
@@ -156,7 +157,7 @@ function nth(paths: readonly Path[], index: number): Path | undefined {
   return paths[index % paths.length];
 }
 
-/** Operations that fit the document one after the other. */
+/** Operations that apply to the document one after the other. */
 export function operationsFor(document: Json): fc.Arbitrary<Operation[]> {
   return drawsOf("add", "replace", "remove", "move", "copy", "test").map((draws) => {
     const operations: Operation[] = [];
@@ -171,7 +172,7 @@ export function operationsFor(document: Json): fc.Arbitrary<Operation[]> {
   });
 }
 
-/** Operations that set or test what is at different places, none of them inside of another: in any order, and as often as one likes. */
+/** Operations that set or test different paths, none of them a prefix of another: independent of order, and idempotent. */
 export function settingsFor(document: Json): fc.Arbitrary<Operation[]> {
   return drawsOf("add", "replace", "test").map((draws) => {
     const operations: Operation[] = [];
@@ -188,12 +189,12 @@ function isItemAdded({ op, path }: Operation, document: Json): boolean {
   return op === "add" && Array.isArray(valueAt(document, path.slice(0, -1)));
 }
 
-/** Whether one of them leads to the other. */
+/** True if one is a prefix of the other. */
 export function isRelated(one: Path, other: Path): boolean {
   return one.slice(0, other.length).every((step, index) => step === other[index]);
 }
 
-/** A simple patch that makes `to` of `from`: lists are compared item by item, from the first. */
+/** A simple patch that turns `from` into `to`: lists are compared item by item, from the first. */
 export function differenceOf(from: Json, to: Json, path: Path = []): Operation[] {
   if (Array.isArray(from) && Array.isArray(to)) return differenceOfLists(from as readonly Json[], to as readonly Json[], path);
   if (isObject(from) && isObject(to)) return differenceOfObjects(from, to, path);
