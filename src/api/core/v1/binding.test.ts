@@ -16,7 +16,7 @@ const ROWS: readonly [title: string, target: JsonObject, problems: readonly stri
 ];
 
 for (const [title, target, expected] of ROWS) {
-  test(`a Binding ${title} is ${expected.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Binding ${title} is ${expected.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problems(validateBinding(received(bindings, { target })), "Binding"), expected);
   });
 }

@@ -1,7 +1,6 @@
 /**
- * core/v1 ComponentStatus: whether a part of the control plane answers. Read and never stored; upstream has given it up, and so whoever
- * asks is told.
- * Not here: which parts there are (apiserver/resources/component-status).
+ * core/v1 ComponentStatus: health of a control plane component. Computed, never stored; deprecated upstream, so requests get a warning. Not
+ * here: the components (apiserver/resources/component-status).
  */
 import type { ComponentStatus } from "../../generated/core/v1.ts";
 import { nameColumn, textColumn } from "../../machinery/columns.ts";

@@ -34,12 +34,12 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a ConfigMap with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ConfigMap with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(configMaps, sent), problems);
   });
 }
 
-test("what is immutable stays, also in being immutable; its labels may change", () => {
+test("an immutable ConfigMap keeps its contents and its immutability; its labels may change", () => {
   const previous = newObject(configMaps, { data: { a: "x" }, immutable: true });
   const sentence = "Forbidden: field is immutable when `immutable` is set";
 
@@ -51,7 +51,7 @@ test("what is immutable stays, also in being immutable; its labels may change", 
   ]);
 });
 
-test("what may not change is told before what is wrong with the contents", () => {
+test("errors about immutable fields precede those about the contents", () => {
   const previous = newObject(configMaps, { data: { a: "x" }, immutable: true });
 
   assert.deepEqual(
@@ -60,13 +60,13 @@ test("what may not change is told before what is wrong with the contents", () =>
   );
 });
 
-test("a ConfigMap that is not immutable may become so, with other contents", () => {
+test("a mutable ConfigMap may become immutable together with new contents", () => {
   const previous = newObject(configMaps, { data: { a: "x" } });
 
   assert.deepEqual(problemsOfChange(configMaps, previous, { data: { a: "y" }, immutable: true }), []);
 });
 
-test("a ConfigMap is shown with how many keys it has", () => {
+test("the table of ConfigMaps shows the number of keys", () => {
   const configMap = newObject(configMaps, { data: { a: "x", b: "y" }, binaryData: { c: "eA==" } });
 
   assert.deepEqual(cellsOf(configMaps, configMap), { Name: "x", Data: 3, Age: "<unknown>" });

@@ -1,7 +1,7 @@
 /**
  * core/v1 ConfigMap: texts and bytes by key, for programs to read. No defaults, no status.
  *
- * Once `immutable` is true it stays so, and the contents with it: the kubelets stop watching such objects and would never see a change.
+ * Once `immutable` is true it stays so, and the contents with it: kubelets stop watching such objects and would never see a change.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { ConfigMap } from "../../generated/core/v1.ts";
@@ -27,7 +27,7 @@ export const configMaps = defineResource<ConfigMap>({
       if (Object.hasOwn(binaryData, key)) yield invalid(element("data", key), key, "duplicate of key present in binaryData");
     }
     for (const key of Object.keys(binaryData)) yield* validateKey(key, "binaryData");
-    // Upstream means the whole object by a field without a name, and prints that as brackets.
+    // For upstream a field without a name is the whole object, printed as brackets.
     if (sizeOf(data, binaryData) > CONTENTS_MAX_BYTES) yield tooLong("[]", CONTENTS_MAX_BYTES);
   },
 
@@ -53,7 +53,7 @@ function* validateKey(key: string, field: string): Iterable<FieldError> {
   for (const wrong of validateConfigMapKey(key)) yield invalid(element(field, key), key, wrong);
 }
 
-/** Only the values count, as upstream counts. */
+/** Only the values count, as upstream. */
 function sizeOf(data: Contents, binaryData: Contents): number {
   let sizeBytes = 0;
   for (const text of Object.values(data)) sizeBytes += textLength(text);

@@ -18,7 +18,7 @@ const ROWS: readonly [address: string, problem: string | undefined][] = [
 ];
 
 for (const [address, problem] of ROWS) {
-  test(`traffic ${problem === undefined ? "may" : "may not"} be sent to ${address}`, () => {
+  test(`${address} is ${problem === undefined ? "allowed" : "rejected"} as an endpoint address`, () => {
     const expected = problem === undefined ? [] : [`ip: Invalid value: ${JSON.stringify(address)}: ${problem}`];
 
     assert.deepEqual(problems(validateEndpointIp(address, "ip")), expected);

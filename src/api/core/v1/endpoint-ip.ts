@@ -1,11 +1,11 @@
 /**
- * Which addresses traffic may be sent to: those that are the node's own, or mean no machine at all, could be used to reach what nobody
- * meant to offer. For endpoints, and for a Service's external addresses.
+ * Validates addresses that traffic is sent to: loopback, link-local and unspecified ones could expose services of the node that were never
+ * meant to be reachable. For endpoints, and for a Service's external IPs.
  */
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
 import { lastAddressOf, networkOf, parseCidr, parseSloppyIp, unmapIp, type IpAddress } from "../../machinery/ip-address.ts";
 
-/** Both ends are in it. */
+/** Inclusive range. */
 interface Range {
   readonly first: IpAddress;
   readonly last: IpAddress;
@@ -30,7 +30,7 @@ export function* validateEndpointIp(text: string, field: string): Iterable<Field
   }
 }
 
-/** Worked out once, since a slice has addresses by the ten thousand. */
+/** Computed once, since an EndpointSlice may have tens of thousands of addresses. */
 function ranges(...texts: readonly string[]): readonly Range[] {
   const cidrs = texts.map(parseCidr).filter((cidr) => cidr !== undefined);
   return cidrs.map((cidr) => ({ first: networkOf(cidr).address, last: lastAddressOf(cidr) }));
@@ -40,7 +40,7 @@ function isIn(among: readonly Range[], { family, value }: IpAddress): boolean {
   return among.some(({ first, last }) => family === first.family && value >= first.value && value <= last.value);
 }
 
-/** ffX2::/16, whatever the flags X are. */
+/** ffX2::/16 with any flags X. */
 function isLinkLocalMulticastV6({ family, value }: IpAddress): boolean {
   return family === 6 && ((value >> 112n) & 0xff0fn) === 0xff02n;
 }

@@ -63,11 +63,11 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
 ];
 
 for (const [title, sent, problems] of NEW) {
-  test(`Endpoints with ${title} are ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`Endpoints with ${title} are ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(endpoints, sent), problems));
 }
 
-test("a port speaks TCP unless it says otherwise", () => {
+test("the default protocol of an endpoint port is TCP", () => {
   const { subsets } = newObject(
     endpoints,
     of({ addresses: [ADDRESS], ports: [{ port: 80 }, { port: 81, protocol: "" }, { port: 53, protocol: "UDP" }] }),
@@ -79,14 +79,14 @@ test("a port speaks TCP unless it says otherwise", () => {
   );
 });
 
-test("addresses that are there already may stay as they are", () => {
+test("existing addresses remain valid on update", () => {
   const previous = newObject(endpoints, of({ addresses: addresses("010.0.0.1") }));
 
   assert.deepEqual(problemsOfChange(endpoints, previous, of({ addresses: addresses("010.0.0.1") })), []);
   assert.equal(problemsOfChange(endpoints, previous, of({ addresses: addresses("010.0.0.1", "10.0.0.2") })).length, 1);
 });
 
-test("addresses in odd spellings are warned of, except from the controller", () => {
+test("non-canonical addresses produce warnings, except from the endpoints controller", () => {
   const odd = of({ addresses: addresses("FD00::1"), notReadyAddresses: addresses("10.0.0.1", "FD00::2") });
   const labels = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
@@ -118,16 +118,16 @@ const CELLS: readonly [sent: Sent, cell: string][] = [
 ];
 
 for (const [sent, cell] of CELLS) {
-  test(`a table shows "${cell}" for ${JSON.stringify(sent)}`, () =>
+  test(`the table of Endpoints shows "${cell}" for ${JSON.stringify(sent)}`, () =>
     assert.equal(cellsOf(endpoints, newObject(endpoints, sent)).Endpoints, cell));
 }
 
-test("Endpoints have the columns that kubectl expects, and are made by a PUT too", () => {
+test("Endpoints have the columns that kubectl expects, and a PUT creates them", () => {
   assert.deepEqual(columnNames(endpoints), ["Name", "Endpoints", "Age"]);
   assert.equal(endpoints.createOnUpdate, true);
 });
 
-test("whoever uses Endpoints is told that they are of the past", () =>
+test("every use of Endpoints gets a deprecation warning", () =>
   assert.deepEqual(
     endpoints.served.map(({ deprecation }) => deprecation),
     ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"],

@@ -1,9 +1,9 @@
 /**
- * core/v1 Endpoints: all the addresses behind a Service in one object of the same name. Older than EndpointSlice, which took its place, and
- * still written for those who read it; whoever uses it is told so.
+ * core/v1 Endpoints: all addresses behind a Service in one object of the same name. Superseded by EndpointSlice, and still written for its
+ * readers; requests get a deprecation warning.
  *
- * What was once accepted may stay as it is, however the rules for addresses have changed since.
- * Not here: who writes them (controllers/endpoints).
+ * Existing addresses remain valid on update, however the rules for addresses have changed since. Not here: the controller
+ * (controllers/endpoints).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changedItems, withChanges } from "../../changes.ts";
@@ -18,7 +18,7 @@ import { validateEndpointIp } from "./endpoint-ip.ts";
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const DEPRECATION = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
-/** Who writes addresses only in canonical form. */
+/** The field manager that writes canonical addresses only. */
 const CONTROLLER = "endpoint-controller";
 
 export const endpoints = defineResource<Endpoints>({
@@ -55,7 +55,7 @@ function* validateSubset({ addresses = [], notReadyAddresses = [], ports = [] }:
   for (const [name, list] of Object.entries({ addresses, notReadyAddresses })) {
     for (const [index, address] of list.entries()) yield* validateAddress(address, element(child(at, name), index));
   }
-  // With several ports, clients find theirs by its name.
+  // With several ports, clients find theirs by name.
   const isNameRequired = ports.length > 1;
   for (const [index, port] of ports.entries()) {
     const here = element(child(at, "ports"), index);
@@ -85,14 +85,14 @@ function* addressWarnings({ addresses = [], notReadyAddresses = [] }: EndpointSu
   }
 }
 
-/** "10.0.0.1:80,[fd00::1]:80"; of a headless Service without ports only the addresses. */
+/** "10.0.0.1:80,[fd00::1]:80"; only the addresses for a headless Service without ports. */
 function endpointsText(subsets: readonly EndpointSubset[] = []): string {
   if (subsets.length === 0) return NONE;
   const count = subsets.reduce((sum, { addresses = [], ports = [] }) => sum + addresses.length * Math.max(1, ports.length), 0);
   return formatFirst(subsetsTexts(subsets), count);
 }
 
-/** One after the other: every address at every port can be far more than anybody could keep. */
+/** Generated lazily: the product of addresses and ports can exceed the memory. */
 function* subsetsTexts(subsets: readonly EndpointSubset[]): Iterable<string> {
   for (const { addresses = [], ports = [] } of subsets) {
     if (ports.length === 0) for (const { ip } of addresses) yield ip;

@@ -25,7 +25,7 @@ const NEW_EVENT: Sent = {
   series: { count: 3, lastObservedTime: SECOND },
 };
 
-test("an Event of the new API is stored as one of the old, under the old names", () => {
+test("an events.k8s.io Event is stored as a core Event", () => {
   assert.deepEqual(received(events, NEW_EVENT, NEW_API), {
     apiVersion: "v1",
     kind: "Event",
@@ -46,7 +46,7 @@ test("an Event of the new API is stored as one of the old, under the old names",
   });
 });
 
-test("an Event of the old API is shown by the new one with what is deprecated", () => {
+test("a core Event is served by events.k8s.io with the deprecated fields", () => {
   const old = received(events, {
     involvedObject: { kind: "Pod" },
     message: "m",
@@ -71,7 +71,7 @@ test("an Event of the old API is shown by the new one with what is deprecated", 
   });
 });
 
-test("nothing is lost on the way to the new API and back", () => {
+test("conversion to events.k8s.io and back loses nothing", () => {
   const text = fc.string({ minLength: 1, maxLength: 5 });
   const reference = fc.record(
     { kind: text, name: text, namespace: text, uid: text, apiVersion: text, fieldPath: text },
@@ -186,12 +186,12 @@ const LEGACY: readonly [title: string, sent: Sent, problems: readonly string[]][
 ];
 
 for (const [title, sent, expected] of LEGACY) {
-  test(`an Event of the old API with ${title} is ${expected.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a core Event with ${title} is ${expected.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(events, sent), expected);
   });
 }
 
-test("the new API calls the one who reports by its own name, and has rules of its own for new and for changed Events", () => {
+test("events.k8s.io names the reporting controller by its own field, and validates creates and updates differently", () => {
   const event = newObject(events, { involvedObject: {}, eventTime: SECOND, reportingInstance: "i", action: "a", reason: "r" });
   const fields = (found: readonly string[]) => new Set(found.map((problem) => problem.split(":")[0]));
 
@@ -199,7 +199,7 @@ test("the new API calls the one who reports by its own name, and has rules of it
   assert.deepEqual(fields(problems(validateEventsV1(event, { ...event, reason: "q" }))), new Set(["reportingController", "reason"]));
 });
 
-test("a new Event of the new API uses no deprecated field, and says when it was", () => {
+test("a new events.k8s.io Event has an eventTime and no deprecated field", () => {
   assert.deepEqual(problems(validateStrictCreate(received(events, NEW_EVENT, NEW_API))), []);
   const strict = received(events, NEW_EVENT, NEW_API);
   assert.deepEqual(problems(validateStrictCreate({ ...strict, metadata: { ...strict.metadata, name: "" } })), []);
@@ -224,7 +224,7 @@ test("a new Event of the new API uses no deprecated field, and says when it was"
   ]);
 });
 
-test("only the new API asks for finalizers that are fully named", () => {
+test("only events.k8s.io requires qualified finalizers", () => {
   const event = received(events, { ...NEW_EVENT, metadata: { name: "e", finalizers: ["a"] } }, NEW_API);
   const sentence = 'metadata.finalizers[0]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified';
 
@@ -232,7 +232,7 @@ test("only the new API asks for finalizers that are fully named", () => {
   assert.deepEqual(problems(validateStrictUpdate(event, event)), [sentence]);
 });
 
-test("through the new API only the series of an Event may change", () => {
+test("an update through events.k8s.io may change only the series of an Event", () => {
   const previous = received(events, NEW_EVENT, NEW_API);
   const again = received(events, { ...NEW_EVENT, series: { count: 4, lastObservedTime: SECOND } }, NEW_API);
   const other: Event = {
@@ -253,7 +253,7 @@ test("through the new API only the series of an Event may change", () => {
   ]);
 });
 
-test("each field of an Event but its series is for life", () => {
+test("every field of an Event but its series is immutable in events.k8s.io", () => {
   const previous = received(events, NEW_EVENT, NEW_API);
   const changes: Partial<Event> = {
     series: { count: 1, lastObservedTime: SECOND },
@@ -285,7 +285,7 @@ test("each field of an Event but its series is for life", () => {
   );
 });
 
-test("an Event cannot be in a namespace that there cannot be", () => {
+test("an Event with an invalid namespace is rejected", () => {
   const event = newObject(events, { metadata: { namespace: "A" }, involvedObject: { namespace: "A" } });
 
   assert.match(
@@ -294,7 +294,7 @@ test("an Event cannot be in a namespace that there cannot be", () => {
   );
 });
 
-test("each API selects by its own names, and the source of a new Event is who reports it", () => {
+test("each API version selects by its own field names, and the source of a new Event is the reporting controller", () => {
   const event = received(events, NEW_EVENT, NEW_API);
   const { selectableFields = {} } = servedVersion(events, NEW_API);
 
@@ -306,11 +306,11 @@ test("each API selects by its own names, and the source of a new Event is who re
   assert.deepEqual([selectableFields.source, selectableFields["involvedObject.kind"]], [undefined, undefined]);
 });
 
-test("Events go after an hour, are made by a PUT, and are found by the uid of their object", () => {
+test("Events expire after an hour, are created by a PUT, and are indexed by the uid of their object", () => {
   assert.deepEqual([events.secondsToLive, events.createOnUpdate, events.indexedFields], [3_600, true, ["involvedObject.uid"]]);
 });
 
-test("both sorts of Events fill the same table", () => {
+test("both versions of Events show the same table", () => {
   const nowMs = Date.UTC(2024, 0, 1, 0, 1, 0);
   const old = received(events, {
     involvedObject: { kind: "Pod", name: "p" },

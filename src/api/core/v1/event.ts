@@ -1,8 +1,8 @@
 /**
- * Event: something happened to an object, told for people. core/v1 and events.k8s.io/v1 are two views of the same stored objects
+ * Event: something that happened to an object, reported for people. core/v1 and events.k8s.io/v1 are two views of the same stored objects
  * (event/convert.ts), and both show the same table.
  *
- * Events tell of the recent past only: each goes an hour after its last write. `kubectl describe` asks for those of one object by its uid,
+ * Events cover the recent past only: each expires an hour after its last write. `kubectl describe` selects those of one object by its uid,
  * so that is indexed.
  */
 import type { Event } from "../../generated/core/v1.ts";
@@ -16,7 +16,7 @@ const SECONDS_TO_LIVE = 3_600;
 
 const REFERENCE_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
 
-/** The same fields have other names in the two versions. */
+/** The two versions name the same fields differently. */
 function referenceFields(prefix: "involvedObject" | "regarding"): SelectableFields<Event> {
   return Object.fromEntries(REFERENCE_FIELDS.map((field) => [`${prefix}.${field}`, (event: Event) => event.involvedObject?.[field] ?? ""]));
 }
@@ -51,7 +51,7 @@ export const events = defineResource<Event>({
   createOnUpdate: true,
   secondsToLive: SECONDS_TO_LIVE,
 
-  // Each version has rules of its own for names.
+  // Each version has its own name validation.
   validateName: () => [],
   allowsPlainFinalizers: true,
   validate: validateCoreEvent,
@@ -60,7 +60,7 @@ export const events = defineResource<Event>({
     ...referenceFields("involvedObject"),
     ...sharedFields,
     reportingComponent: (event) => event.reportingComponent ?? "",
-    // New Events have no source; who reports is what was meant by it.
+    // New Events have no source; the reporting controller replaces it.
     source: (event) => event.source?.component || (event.reportingComponent ?? ""),
   },
   indexedFields: ["involvedObject.uid"],

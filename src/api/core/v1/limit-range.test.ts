@@ -37,7 +37,7 @@ const DEFAULTS: readonly [title: string, given: Json, defaulted: Json][] = [
 ];
 
 for (const [title, given, defaulted] of DEFAULTS) {
-  test(`in the limits of containers, ${title}`, () => {
+  test(`container limits default: ${title}`, () => {
     const limitRange = newObject(limitRanges, { spec: { limits: [{ type: "Container", ...(given as object) }] } });
 
     assert.deepEqual(limitRange.spec?.limits, [{ type: "Container", ...(defaulted as object) }]);
@@ -45,7 +45,7 @@ for (const [title, given, defaulted] of DEFAULTS) {
   });
 }
 
-test("limits of anything but containers get no defaults", () => {
+test("limits of other types than Container get no defaults", () => {
   assert.deepEqual(newObject(limitRanges, { spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } }).spec?.limits, [
     { type: "Pod", max: { cpu: "1" } },
   ]);
@@ -190,12 +190,12 @@ const ROWS: readonly [title: string, limits: Json, problems: readonly string[]][
 ];
 
 for (const [title, limits, problems] of ROWS) {
-  test(`a LimitRange with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a LimitRange with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(limitRanges, { spec: { limits } }), problems);
   });
 }
 
-/** What each of the amounts falls back to is complained of there as well. */
+/** Errors of a value are repeated for the fields that default to it. */
 const SHOWN_AT: Readonly<Record<string, readonly string[]>> = {
   max: ["max", "default", "defaultRequest"],
   min: ["min", "defaultRequest"],
@@ -205,7 +205,7 @@ const SHOWN_AT: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [member, places] of Object.entries(SHOWN_AT)) {
-  test(`the names in ${member} are those of a container's resources`, () => {
+  test(`resource names in ${member} must be those of a container`, () => {
     const limit = { type: "Container", [member]: { "-": "2", "requests.example.com/x": "2", disk: "2" } };
 
     assert.deepEqual(
@@ -221,7 +221,7 @@ for (const [member, places] of Object.entries(SHOWN_AT)) {
   });
 }
 
-test("a LimitRange is created by a PUT, and shown with the moment of its birth", () => {
+test("a LimitRange is created by a PUT, and its table shows the creation timestamp", () => {
   assert.equal(limitRanges.createOnUpdate, true);
   assert.deepEqual(columnNames(limitRanges), ["Name", "Created At"]);
 });

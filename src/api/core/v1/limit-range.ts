@@ -1,7 +1,7 @@
 /**
- * core/v1 LimitRange: how much one container, Pod or claim of a namespace may ask for, and what containers get that do not say.
+ * core/v1 LimitRange: how much one container, Pod or claim of a namespace may request, and the defaults of containers.
  *
- * Not here: who holds new objects to it (admission).
+ * Not here: its enforcement (admission).
  */
 import { changed, changedItems, withChanges } from "../../changes.ts";
 import type { LimitRange, LimitRangeItem } from "../../generated/core/v1.ts";
@@ -33,7 +33,7 @@ function defaultLimitRange(limitRange: LimitRange): LimitRange {
   return withChanges(limitRange, { spec });
 }
 
-/** One without a name is called by a uid. */
+/** Without a name a uid is used. */
 function named(limitRange: LimitRange): LimitRange {
   const { metadata } = limitRange;
   return metadata.name === "" ? { ...limitRange, metadata: { ...metadata, name: metadata.uid ?? "" } } : limitRange;
@@ -50,7 +50,7 @@ function defaultItem(item: LimitRangeItem): LimitRangeItem {
   });
 }
 
-/** A container that says nothing gets the maximum, and has set aside what it gets, or else the minimum. */
+/** The default limit is the maximum; the default request is the default limit, or else the minimum. */
 function withContainerDefaults(item: LimitRangeItem): LimitRangeItem {
   const limit = filled(item.default, item.max);
   return withChanges(item, { default: limit, defaultRequest: filled(filled(item.defaultRequest, limit), item.min) });

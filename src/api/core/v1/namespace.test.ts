@@ -13,7 +13,7 @@ import {
 } from "../../testing/kind.ts";
 import { namespaces } from "./namespace.ts";
 
-test("a new Namespace is active, carries its name as a label, and waits for the kubernetes finalizer when it goes", () => {
+test("a new Namespace is active, carries its name as a label, and has the kubernetes finalizer", () => {
   const sent = {
     metadata: { labels: { "kubernetes.io/metadata.name": "other", a: "b" } },
     spec: { finalizers: ["a.b/c"] },
@@ -27,7 +27,7 @@ test("a new Namespace is active, carries its name as a label, and waits for the 
   assert.deepEqual(status, { phase: "Active" });
 });
 
-test("the label of a generated name is set once the name is known", () => {
+test("the name label of a generated name is set once the name is known", () => {
   const unnamed = { apiVersion: "v1", kind: "Namespace", metadata: { name: "", generateName: "x-" } } as const;
 
   assert.equal(namespaces.served[0]?.defaults?.(unnamed), unnamed);
@@ -35,7 +35,7 @@ test("the label of a generated name is set once the name is known", () => {
   assert.deepEqual(named?.metadata.labels, { "kubernetes.io/metadata.name": "x-abc" });
 });
 
-test("who writes the status need not say the phase of a Namespace that is in use", () => {
+test("the phase of an active Namespace defaults in a status write", () => {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "x" } } as const;
   const { status } = namespaces.subresources;
 
@@ -48,7 +48,7 @@ test("who writes the status need not say the phase of a Namespace that is in use
   assert.deepEqual(written.status, { conditions: [], phase: "Active" });
 });
 
-test("names of Namespaces are DNS labels and those of finalizers are qualified", () => {
+test("Namespace names are DNS labels and finalizers are qualified names", () => {
   assert.deepEqual(
     problems(validateObjectMeta({ name: "a.b" }, { namespaced: false, validateName: namespaces.validateName }), "Namespace"),
     ['metadata.name: Invalid value: "a.b": must not contain dots'],
@@ -58,13 +58,13 @@ test("names of Namespaces are DNS labels and those of finalizers are qualified",
   ]);
 });
 
-test("a finalizer's name without a name is wrong in every way it can be", () => {
+test("an empty finalizer name is rejected with all messages", () => {
   const found = problemsOfNew(namespaces, { spec: { finalizers: ["a/"] } });
 
   assert.equal(found[0], 'spec.finalizers: Invalid value: "a/": name part must be non-empty');
 });
 
-test("writing the Namespace itself changes neither its finalizers nor its status", () => {
+test("an update of the Namespace changes neither its finalizers nor its status", () => {
   const previous = newObject(namespaces, {});
 
   const next = changedObject(namespaces, previous, {
@@ -103,7 +103,7 @@ const PHASES: readonly [phase: string, deletionTimestamp: string | undefined, pr
 ];
 
 for (const [phase, deletionTimestamp, problem] of PHASES) {
-  test(`phase ${phase} is ${problem === undefined ? "right" : "wrong"} for a Namespace ${deletionTimestamp === undefined ? "that stays" : "that goes"}`, () => {
+  test(`phase ${phase} is ${problem === undefined ? "valid" : "rejected"} for a Namespace ${deletionTimestamp === undefined ? "without" : "with"} a deletionTimestamp`, () => {
     const metadata = deletionTimestamp === undefined ? {} : { deletionTimestamp };
     const previous = newObject(namespaces, { metadata });
 
@@ -114,7 +114,7 @@ for (const [phase, deletionTimestamp, problem] of PHASES) {
   });
 }
 
-test("a Namespace that is deleted shows it, and stays while somebody is named in its spec", () => {
+test("a deleted Namespace is Terminating and stays while its spec has finalizers", () => {
   const going = namespaces.deletion?.begin(newObject(namespaces, {}));
 
   assert.equal(going?.status?.phase, "Terminating");
@@ -123,7 +123,7 @@ test("a Namespace that is deleted shows it, and stays while somebody is named in
   assert.equal(namespaces.deletion.begin(going), going);
 });
 
-test("Namespaces cannot be deleted all at once, and are shown with their phase", () => {
+test("Namespaces have no deletecollection, and their table shows the phase", () => {
   assert.equal(namespaces.verbs.includes("deletecollection"), false);
   assert.deepEqual(columnNames(namespaces), ["Name", "Status", "Age"]);
   assert.deepEqual(cellsOf(namespaces, newObject(namespaces, {})), { Name: "x", Status: "Active", Age: "<unknown>" });

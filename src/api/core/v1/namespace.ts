@@ -1,9 +1,9 @@
 /**
  * core/v1 Namespace: the scope within which the names of most objects are unique.
  *
- * A namespace is deleted in two steps: it goes into phase Terminating, and stays until everybody who is named in `spec.finalizers` has
- * taken himself off the list through /finalize. So every new namespace names "kubernetes", the controller that empties it, and writes
- * of the object itself keep the list as it is. Who empties it: controllers/namespace.
+ * A Namespace is deleted in two steps: it enters phase Terminating, and stays until every finalizer in `spec.finalizers` has been removed
+ * through /finalize. So every new Namespace has the finalizer "kubernetes" of the controller that deletes its contents, and writes of the
+ * object itself keep the list. Not here: deletion of the contents (controllers/namespace).
  */
 import { validateStandardFinalizer } from "../../machinery/metadata-validation.ts";
 import type { Namespace } from "../../generated/core/v1.ts";
@@ -14,9 +14,9 @@ import { ALL_VERBS, defineResource } from "../../machinery/resource.ts";
 import { withChanges } from "../../changes.ts";
 
 const KUBERNETES_FINALIZER = "kubernetes";
-/** Names without a domain that are finalizers of Kubernetes itself. */
+/** Finalizers of Kubernetes itself, without a domain. */
 
-/** Selectors of namespaces match labels only, so each carries its name as one. */
+/** Namespace selectors match labels only, so each Namespace carries its name as one. */
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
 export const namespaces = defineResource<Namespace>({
@@ -26,7 +26,7 @@ export const namespaces = defineResource<Namespace>({
   shortNames: ["ns"],
   scope: "Cluster",
   served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Namespace", defaults: withNameLabel }],
-  // One request shall not be able to delete everything there is.
+  // A single request must not be able to delete everything.
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
   returnsDeletedObject: true,
   deletion: {
@@ -40,7 +40,7 @@ export const namespaces = defineResource<Namespace>({
 
   validateName: validateDnsLabel,
   *validate(namespace) {
-    // Upstream names the list and not the item here, unlike for /finalize.
+    // Upstream reports the list and not the item here, unlike for /finalize.
     for (const name of finalizersOf(namespace)) yield* validateFinalizer(name, "spec.finalizers");
   },
 
@@ -65,7 +65,7 @@ export const namespaces = defineResource<Namespace>({
   columns: [nameColumn, textColumn("Status", "Whether it is in use or going", (namespace) => namespace.status?.phase ?? ""), ageColumn],
 });
 
-/** Who writes the status need not say the phase of a namespace that is in use. */
+/** The phase of an active Namespace may be omitted in a status write. */
 function withPhase(namespace: Namespace): Namespace {
   return (namespace.status?.phase ?? "") === "" ? { ...namespace, status: { ...namespace.status, phase: "Active" } } : namespace;
 }
@@ -106,7 +106,7 @@ function* validateFinalizer(name: string, field: string): Iterable<FieldError> {
   yield* validateStandardFinalizer(name, field);
 }
 
-/** The phase says the same as `deletionTimestamp`, or clients that look at one of them would be misled. */
+/** The phase must agree with `deletionTimestamp`, or clients that read only one of them would be misled. */
 function* validatePhase(namespace: Namespace): Iterable<FieldError> {
   const phase = namespace.status?.phase ?? "";
   const isDeleted = namespace.metadata.deletionTimestamp !== undefined;

@@ -18,7 +18,7 @@ import { nodes } from "./node.ts";
 const LABEL_VALUE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-test("what a new Node can offer is all it has, unless it says otherwise", () => {
+test("allocatable of a new Node defaults to its capacity", () => {
   assert.deepEqual(received(nodes, { status: { capacity: { cpu: "1" } } }).status?.allocatable, { cpu: "1" });
   assert.deepEqual(received(nodes, { status: { capacity: { cpu: "100u" } } }).status?.capacity, { cpu: "1m" });
   assert.deepEqual(received(nodes, { status: { capacity: { cpu: "100u" } } }).status?.allocatable, { cpu: "1m" });
@@ -34,7 +34,7 @@ const RANGES: readonly [spec: Json, podCIDR: string | undefined, podCIDRs: reado
 ];
 
 for (const [spec, podCIDR, podCIDRs] of RANGES) {
-  test(`the two names of the range of Pods agree for ${JSON.stringify(spec)}`, () => {
+  test(`podCIDR and podCIDRs agree for ${JSON.stringify(spec)}`, () => {
     const node = received(nodes, { spec });
 
     assert.deepEqual([node.spec?.podCIDR, node.spec?.podCIDRs], [podCIDR, podCIDRs]);
@@ -42,7 +42,7 @@ for (const [spec, podCIDR, podCIDRs] of RANGES) {
   });
 }
 
-test("a kubelet may say all it knows in its first request, but not ask for configuration", () => {
+test("a new Node keeps the status of its kubelet, but not a configSource", () => {
   const { spec, status } = newObject(nodes, { spec: { configSource: {}, providerID: "p" }, status: { phase: "Running", config: {} } });
 
   assert.deepEqual(spec, { providerID: "p" });
@@ -170,7 +170,7 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a Node with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`a Node with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(nodes, sent), problems));
 }
 
@@ -192,12 +192,12 @@ const CHANGES: readonly [title: string, before: Json, after: Json, problems: rea
 ];
 
 for (const [title, before, after, problems] of CHANGES) {
-  test(`giving a Node ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`updating a Node with ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     assert.deepEqual(problemsOfChange(nodes, newObject(nodes, { spec: before }), { spec: after }), problems);
   });
 }
 
-test("the object's path keeps the status, and the status's path keeps the spec", () => {
+test("an update keeps the status, and a status write keeps the spec", () => {
   const previous = newObject(nodes, { spec: { unschedulable: true } });
   const sent = { spec: {}, status: { phase: "Running", config: {} } };
 
@@ -206,7 +206,7 @@ test("the object's path keeps the status, and the status's path keeps the spec",
   assert.deepEqual([reported.spec, reported.status?.phase, reported.status?.config], [{ unschedulable: true }, "Running", undefined]);
 });
 
-test("a status with the same address twice, or with a source of configuration that names none, is refused", () => {
+test("a status with duplicate addresses, or with an empty config source, is rejected", () => {
   const addresses = [
     { type: "InternalIP", address: "1.2.3.4" },
     { type: "InternalIP", address: "1.2.3.4" },
@@ -230,7 +230,7 @@ test("a status with the same address twice, or with a source of configuration th
   );
 });
 
-test("annotations that replaced nothing are read to the end", () => {
+test("legacy annotations are validated completely", () => {
   const annotations = {
     "scheduler.alpha.kubernetes.io/taints": '[{"key":"/","effect":"NoSchedule"}]',
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "[",
@@ -247,7 +247,7 @@ test("annotations that replaced nothing are read to the end", () => {
   );
 });
 
-test("writing the status is held to the same rules, taints and annotations included", () => {
+test("a status write is validated by the same rules, including taints and annotations", () => {
   const previous = newObject(nodes, { spec: { taints: [{ key: "a", effect: "X" }] } });
   const annotations = { "scheduler.alpha.kubernetes.io/taints": "x" };
   const status = { capacity: { cpu: "-1" }, declaredFeatures: ["A", "A"] };
@@ -260,7 +260,7 @@ test("writing the status is held to the same rules, taints and annotations inclu
   );
 });
 
-test("a Node that still asks for configuration may, and is held to the rules of that", () => {
+test("an existing configSource is kept and validated", () => {
   const previous = newObject(nodes, {});
   const asking = { ...previous, spec: { configSource: {} } };
   const configMap = { namespace: "A", name: "n", kubeletConfigKey: "k", uid: "u", resourceVersion: "1" };
@@ -277,7 +277,7 @@ test("a Node that still asks for configuration may, and is held to the rules of 
   assert.deepEqual([...(nodes.warnings?.(asking) ?? [])], ["spec.configSource: the feature is removed"]);
 });
 
-test("a configuration names its ConfigMap as objects are named, in each of its states", () => {
+test("a config source names its ConfigMap with valid names, in each of its states", () => {
   const previous = newObject(nodes, {});
   const asking = { ...previous, spec: { configSource: {} } };
   const configured = { ...previous, status: { ...previous.status, config: {} } } as typeof previous;
@@ -294,7 +294,7 @@ test("a configuration names its ConfigMap as objects are named, in each of its s
   ]);
 });
 
-test("a client is warned of fields of the past and of odd spellings", () => {
+test("deprecated fields and non-canonical addresses produce warnings", () => {
   assert.deepEqual(warningsOfNew(nodes, { spec: { externalID: "x", podCIDRs: ["2001:DB8::/64"] } }), [
     "spec.externalID: this field is deprecated, and is unused by Kubernetes",
     'spec.podCIDRs[0]: IPv6 CIDR value "2001:DB8::/64" should be in RFC 5952 canonical format ("2001:db8::/64")',
@@ -308,7 +308,7 @@ const STATES: readonly [conditions: Json, unschedulable: boolean, shown: string]
 ];
 
 for (const [conditions, unschedulable, shown] of STATES) {
-  test(`a Node with ${JSON.stringify(conditions)} is shown as ${shown}`, () => {
+  test(`a Node with ${JSON.stringify(conditions)} has the status cell ${shown}`, () => {
     const node = newObject(nodes, { spec: { unschedulable }, status: { conditions } });
 
     assert.equal(cellsOf(nodes, node).Status, shown);
@@ -316,7 +316,7 @@ for (const [conditions, unschedulable, shown] of STATES) {
   });
 }
 
-test("a table shows the roles, versions and addresses of a Node", () => {
+test("the table of Nodes shows roles, versions and addresses", () => {
   const labels = { "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/": "", "kubernetes.io/role": "edge" };
   const nodeInfo = { kubeletVersion: "v1", kernelVersion: "6.1", architecture: "amd64" };
   const node = newObject(nodes, { metadata: { labels }, status: { nodeInfo, addresses: [{ type: "InternalIP", address: "1.2.3.4" }] } });

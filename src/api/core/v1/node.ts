@@ -1,8 +1,8 @@
 /**
- * core/v1 Node: a machine that runs Pods, as its kubelet describes it. Its kubelet makes it and writes the status; people and controllers
+ * core/v1 Node: a machine that runs Pods, as its kubelet reports it. Its kubelet creates it and writes the status; people and controllers
  * write labels, taints and `unschedulable`.
  *
- * Unlike for other kinds, the status may be set when it is made: a kubelet says all it knows in its first request.
+ * Unlike for other kinds, the status may be set on create: a kubelet reports it in its first request.
  */
 import type { Node, NodeSpec, NodeStatus } from "../../generated/core/v1.ts";
 import { ageColumn, nameColumn, NONE, orNone, textColumn, UNKNOWN } from "../../machinery/columns.ts";
@@ -77,13 +77,13 @@ function defaultStatus(status: NodeStatus): NodeStatus {
   const { capacity, allocatable, images } = status;
   return withChanges(status, {
     capacity: changed(capacity, roundedList),
-    // What is not said to be set aside is for Pods.
+    // Capacity that is not reserved is allocatable.
     allocatable: changed(allocatable ?? capacity, roundedList),
     images: changedItems(images, (image) => withChanges(image, { names: listOrAbsent(image.names) })),
   });
 }
 
-/** `podCIDR` is the first of `podCIDRs`; of two that disagree, the one that was there first counts. */
+/** `podCIDR` is the first of `podCIDRs`; if they disagree, the previous one wins. */
 function withBothPodCidrs(spec: NodeSpec): NodeSpec {
   const { podCIDR = "", podCIDRs = [] } = spec;
   if (podCIDR === "") return withChanges(spec, { podCIDR: podCIDRs[0] });
@@ -103,7 +103,7 @@ function withoutStatusConfig(node: Node): Node {
 }
 
 function statusCell({ spec, status }: Node): string {
-  // Of conditions of one type the last counts, as it does for upstream.
+  // Of duplicate conditions the last counts, as upstream.
   const ready = (status?.conditions ?? []).findLast(({ type }) => type === "Ready");
   const health = ready === undefined ? "Unknown" : ready.status === "True" ? "Ready" : "NotReady";
   return spec?.unschedulable === true ? `${health},SchedulingDisabled` : health;

@@ -1,13 +1,10 @@
-/**
- * What a PersistentVolume and a claim for one have in common: how the volume may be mounted, of which class it is, how large it is, and
- * how all that looks in a cell.
- */
+/** Shared by PersistentVolumes and claims: access modes, storage class, capacity, and their table cells. */
 import { forbidden, invalid, notSupported, type FieldError } from "../../machinery/field-error.ts";
 import type { KubeObject, ObjectMeta } from "../../machinery/object.ts";
 import { scaledValue } from "../../machinery/quantity.ts";
 import { readQuantity } from "./pod/resource-list.ts";
 
-/** Where the class stood before there was a field for it; it still counts more than the field. */
+/** Legacy annotation of the storage class; it takes precedence over the field. */
 export const STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 export const STORAGE_CLASS_ANNOTATION_WARNING = `metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`;
 
@@ -22,7 +19,7 @@ export function* validateAccessModes(modes: readonly string[], at: string): Iter
   }
 }
 
-/** An amount of something that is there. Parts of a byte count as a whole one. */
+/** Validates a storage amount. Fractions of a byte are rounded up. */
 export function* validateCapacity(text: string, at: string): Iterable<FieldError> {
   const value = scaledValue(readQuantity(text), 0);
   if (value < 0n) yield invalid(at, value, "must be a valid resource quantity");
@@ -44,12 +41,12 @@ export function accessModesCell(modes: readonly string[] = []): string {
   return ACCESS_MODE_CELLS.flatMap(([mode, short]) => (modes.includes(mode) ? [short] : [])).join(",");
 }
 
-/** What is going away is shown as that, whatever else it is. */
+/** A terminating object is shown as such, whatever its phase. */
 export function phaseCell({ metadata, status }: KubeObject & { readonly status?: { readonly phase?: string } }): string {
   return metadata.deletionTimestamp === undefined ? (status?.phase ?? "") : "Terminating";
 }
 
-/** An amount as a cell shows it; upstream shows 0 for one that is not there. */
+/** Table cell of an amount; upstream shows 0 for an absent one. */
 export function sizeCell(list: Readonly<Record<string, string>> | undefined): string {
   return list?.["storage"] ?? "0";
 }

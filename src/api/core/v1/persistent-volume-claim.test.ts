@@ -8,13 +8,13 @@ function claim(spec: JsonObject = {}, metadata: JsonObject = {}): Sent {
   return { metadata, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec } };
 }
 
-test("a claim is for a file system and pending unless it says otherwise", () => {
+test("volumeMode of a claim defaults to Filesystem and its phase to Pending", () => {
   const { spec, status } = received(persistentVolumeClaims, claim());
 
   assert.deepEqual([spec?.volumeMode, status], ["Filesystem", { phase: "Pending" }]);
 });
 
-test("amounts are rounded up to a thousandth", () => {
+test("storage amounts are rounded up to thousandths", () => {
   const amounts = { storage: "0.0001" };
   const sent = {
     ...claim({ resources: { requests: amounts, limits: amounts } }),
@@ -29,11 +29,11 @@ test("amounts are rounded up to a thousandth", () => {
   assert.equal(persistentVolumeClaims.served[0]?.defaults?.(object), object);
 });
 
-test("a new claim is pending, whatever the client says", () => {
+test("a new claim is Pending, whatever status the client sends", () => {
   assert.deepEqual(newObject(persistentVolumeClaims, { ...claim(), status: { phase: "Bound" } }).status, { phase: "Pending" });
 });
 
-test("a write of the claim leaves the status, a write of the status leaves the claim", () => {
+test("an update of the claim keeps the status, a status write keeps the claim", () => {
   const previous = newObject(persistentVolumeClaims, claim());
   const sent = { ...claim({ volumeName: "v" }), status: { phase: "Bound" } };
 
@@ -70,19 +70,19 @@ for (const [title, sent, dataSource, dataSourceRef] of SOURCES) {
   });
 }
 
-test("a client that knows only the older field does not lose the newer one", () => {
+test("a client that knows only dataSource does not lose dataSourceRef", () => {
   const previous = newObject(persistentVolumeClaims, claim({ dataSourceRef: BACKUP }));
 
   assert.deepEqual(changedObject(persistentVolumeClaims, previous, claim({ dataSource: BACKUP })), previous);
 });
 
-test("a source that is added later is dropped as for a new claim", () => {
+test("a data source that an update adds is normalized like that of a new claim", () => {
   const previous = newObject(persistentVolumeClaims, claim());
 
   assert.deepEqual(changedObject(persistentVolumeClaims, previous, claim({ dataSource: BACKUP })), previous);
 });
 
-test("the older annotation and parts of a byte are warned about", () => {
+test("the legacy class annotation and fractional bytes produce warnings", () => {
   const resources = { requests: { storage: "1.5" }, limits: { storage: "2.5" } };
   const sent = claim({ resources }, { annotations: { "volume.beta.kubernetes.io/storage-class": "fast" } });
 
@@ -94,7 +94,7 @@ test("the older annotation and parts of a byte are warned about", () => {
   assert.deepEqual(warningsOfNew(persistentVolumeClaims, claim()), []);
 });
 
-test("the table shows what there is once a volume is bound", () => {
+test("the table of a bound claim shows its volume, capacity and modes", () => {
   const bound = { phase: "Bound", capacity: { storage: "2Gi" }, accessModes: ["ReadWriteOnce"] };
   const sent = claim({ volumeName: "v", storageClassName: "fast", volumeAttributesClassName: "gold" });
   const object = changedObject(persistentVolumeClaims, newObject(persistentVolumeClaims, sent), { status: bound }, "status");
@@ -123,7 +123,7 @@ test("the table shows what there is once a volume is bound", () => {
   });
 });
 
-test("the table shows no size before there is a volume, and 0 while it is not known", () => {
+test("the table of a claim shows no capacity before it is bound, and 0 while it is unknown", () => {
   const cell = (spec: JsonObject) => cellsOf(persistentVolumeClaims, newObject(persistentVolumeClaims, claim(spec)))["Capacity"];
 
   assert.deepEqual([cell({}), cell({ volumeName: "v" })], ["", "0"]);

@@ -1,7 +1,6 @@
 /**
- * core/v1 PersistentVolumeClaim: "I need a volume of this size and kind". A controller finds or makes a PersistentVolume for it, and Pods
- * of the namespace use the volume by the claim's name.
- * Not here: who binds claims to volumes (controllers), who may use them (admission).
+ * core/v1 PersistentVolumeClaim: a request for a volume of some size and class. A controller binds or provisions a PersistentVolume for it,
+ * and Pods of the namespace use the volume by the claim's name. Not here: binding (controllers), who may use it (admission).
  */
 import { withChanges } from "../../changes.ts";
 import type { PersistentVolumeClaim } from "../../generated/core/v1.ts";

@@ -11,13 +11,13 @@ function volume(spec: JsonObject = { hostPath: { path: "/data" } }, metadata: Js
   return { metadata, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], ...spec } };
 }
 
-test("a volume is kept after its claim and mounted as a file system unless it says otherwise", () => {
+test("a PersistentVolume defaults to reclaim policy Retain and volume mode Filesystem", () => {
   const { spec, status } = received(persistentVolumes, volume());
 
   assert.deepEqual([spec?.persistentVolumeReclaimPolicy, spec?.volumeMode, status?.phase], ["Retain", "Filesystem", "Pending"]);
 });
 
-test("a size is rounded up to a thousandth", () => {
+test("the capacity is rounded up to thousandths", () => {
   const { spec } = received(persistentVolumes, volume({ capacity: { storage: "0.0001" } }));
 
   assert.deepEqual(spec?.capacity, { storage: "1m" });
@@ -44,7 +44,7 @@ const SOURCES: readonly [source: string, given: JsonObject, defaulted: JsonObjec
 ];
 
 for (const [source, given, defaulted] of SOURCES) {
-  test(`what ${source} leaves out is filled in`, () => {
+  test(`${source} gets its defaults`, () => {
     const object = received(persistentVolumes, volume({ [source]: given }));
 
     assert.deepEqual((object.spec as JsonObject)[source], defaulted);
@@ -52,13 +52,13 @@ for (const [source, given, defaulted] of SOURCES) {
   });
 }
 
-test("a new volume is pending since now, whatever the client says", () => {
+test("a new PersistentVolume is Pending with a fresh transition time, whatever status the client sends", () => {
   const { status } = newObject(persistentVolumes, { ...volume(), status: { phase: "Bound", message: "mine" } });
 
   assert.deepEqual(status, { phase: "Pending", lastPhaseTransitionTime: NOW });
 });
 
-test("a write of the volume leaves the status, a write of the status leaves the volume", () => {
+test("an update of the volume keeps the status, a status write keeps the volume", () => {
   const previous = newObject(persistentVolumes, volume());
   const sent = { ...volume({ capacity: { storage: "2Gi" } }), status: { phase: "Bound" } };
 
@@ -93,7 +93,7 @@ for (const [title, status, time] of PHASES) {
   });
 }
 
-test("what is of the past is warned about", () => {
+test("deprecated fields and annotations produce warnings", () => {
   const term = (key: string): JsonObject => ({ matchExpressions: [{ key, operator: "Exists" }] });
   const sent = volume(
     {
@@ -126,7 +126,7 @@ test("what is of the past is warned about", () => {
   assert.deepEqual(warningsOfNew(persistentVolumes, volume()), []);
 });
 
-test("the table shows size, modes, state, claim and class", () => {
+test("the table of PersistentVolumes shows capacity, modes, phase, claim and class", () => {
   const sent = volume({
     hostPath: { path: "/data" },
     accessModes: ["ReadWriteMany", "ReadOnlyMany", "ReadWriteOnce", "ReadWriteOnce"],
@@ -163,7 +163,7 @@ test("the table shows size, modes, state, claim and class", () => {
   });
 });
 
-test("the table shows the class of the annotation, and that a volume is going", () => {
+test("the table shows the class of the annotation, and Terminating for a deleted volume", () => {
   const annotations = { "volume.beta.kubernetes.io/storage-class": "old" };
   const going = volume({ storageClassName: "new", accessModes: ["ReadWriteOncePod"] }, { annotations, deletionTimestamp: NOW });
 

@@ -1,6 +1,6 @@
 /**
- * core/v1 PersistentVolume: a piece of storage of the cluster, made by an administrator or for a claim, that outlives the Pods that use it.
- * Not here: who binds it to a claim and removes it afterwards (controllers), who mounts it (kubelet).
+ * core/v1 PersistentVolume: a piece of storage of the cluster, created by an administrator or for a claim, that outlives the Pods that use
+ * it. Not here: binding and reclaiming (controllers), mounting (kubelet).
  */
 import { withChanges } from "../../changes.ts";
 import type { PersistentVolume, PersistentVolumeStatus } from "../../generated/core/v1.ts";
@@ -54,7 +54,7 @@ export const persistentVolumes = defineResource<PersistentVolume>({
   ],
 });
 
-/** When the phase was last another one. A client that knows it may say so itself. */
+/** Time of the last phase transition. A client may set it itself. */
 function withPhaseTime(status: PersistentVolumeStatus, previous: PersistentVolumeStatus, nowMs: number): PersistentVolumeStatus {
   const { lastPhaseTransitionTime: before } = previous;
   const { lastPhaseTransitionTime: said } = status;

@@ -7,7 +7,7 @@ import { podTemplates } from "./pod-template.ts";
 const CONTAINERS: JsonObject = { containers: [{ name: "c", image: "i" }] };
 const TEMPLATE: JsonObject = { metadata: { labels: { b: "c", a: "b" } }, spec: CONTAINERS };
 
-test("a PodTemplate gets the defaults of templates, once", () => {
+test("a PodTemplate gets the defaults of templates, idempotently", () => {
   const podTemplate = received(podTemplates, { template: TEMPLATE });
 
   assert.equal(podTemplate.template?.spec?.dnsPolicy, "ClusterFirst");
@@ -63,7 +63,7 @@ const ROWS: readonly [title: string, template: JsonObject, problems: readonly st
 ];
 
 for (const [title, template, problems] of ROWS) {
-  test(`a PodTemplate with ${title} is ${problems.length === 0 ? "valid" : "refused"}, new or changed`, () => {
+  test(`a PodTemplate with ${title} is ${problems.length === 0 ? "valid" : "rejected"} on create and update`, () => {
     assert.deepEqual(problemsOfNew(podTemplates, { template }), problems);
     assert.deepEqual(problemsOfChange(podTemplates, newObject(podTemplates, { template: TEMPLATE }), { template }), problems);
   });
@@ -118,7 +118,7 @@ const ANNOTATIONS: readonly [key: string, value: string, problems: readonly stri
 ];
 
 for (const [key, value, problems] of ANNOTATIONS) {
-  test(`a template with the annotation ${key}: ${value} is refused`, () => {
+  test(`a template with the annotation ${key}: ${value} is rejected`, () => {
     assert.deepEqual(
       problemsOfNew(podTemplates, { template: { metadata: { annotations: { [key]: value } }, spec: CONTAINERS } }),
       problems,
@@ -126,7 +126,7 @@ for (const [key, value, problems] of ANNOTATIONS) {
   });
 }
 
-test("what is odd about it is warned of when that is new, and only then", () => {
+test("warnings about a template are emitted only when it changes", () => {
   const odd = { ...TEMPLATE, spec: { ...CONTAINERS, nodeSelector: { "beta.kubernetes.io/os": "x" } } };
   const [previous, plain] = [newObject(podTemplates, { template: odd }), newObject(podTemplates, { template: TEMPLATE })];
 
@@ -138,7 +138,7 @@ test("what is odd about it is warned of when that is new, and only then", () => 
   assert.deepEqual([...(podTemplates.warnings?.(previous, previous) ?? [])], []);
 });
 
-test("a table shows what a PodTemplate would run", () => {
+test("the table of PodTemplates shows containers, images and labels", () => {
   assert.deepEqual(columnNames(podTemplates), ["Name", "Containers", "Images", "Pod Labels"]);
   assert.deepEqual(Object.values(cellsOf(podTemplates, newObject(podTemplates, { template: TEMPLATE }))), ["x", "c", "i", "a=b,b=c"]);
 });

@@ -1,4 +1,4 @@
-/** core/v1 PodTemplate: a template for Pods, kept for whoever looks it up. Nothing in a cluster acts on it. */
+/** core/v1 PodTemplate: a stored template of Pods. No component acts on it. */
 import { deepEqual } from "../../../base/deep.ts";
 import { containerColumns } from "../../apps/v1/workload.ts";
 import { changed, withChanges } from "../../changes.ts";

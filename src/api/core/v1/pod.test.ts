@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { pods } from "./pod.ts";
 import { newPod } from "./pod/testing/pods.ts";
 
-test("pods are selected by where and how they run", () => {
+test("Pods have upstream's field selectors", () => {
   const pod = newPod({ spec: { nodeName: "n", serviceAccountName: "sa", hostNetwork: true } });
   const running = { ...pod, status: { ...pod.status, podIPs: [{ ip: "10.0.0.1" }], nominatedNodeName: "m" } };
 
@@ -23,7 +23,7 @@ test("pods are selected by where and how they run", () => {
   });
 });
 
-test("only another spec is a new generation, and another spelling is not another spec", () => {
+test("only a change of the spec increments the generation, and an equivalent quantity is no change", () => {
   const pod = newPod({ container: { resources: { requests: { memory: "1Gi" } } } });
   const spelled = newPod({ container: { resources: { requests: { memory: "1024Mi" } } } });
   const changed = newPod({ container: { resources: { requests: { memory: "2Gi" } } } });
@@ -33,7 +33,7 @@ test("only another spec is a new generation, and another spelling is not another
   assert.equal(pods.changesGeneration?.(changed, pod), true);
 });
 
-test("pods can be bound and evicted, and parts of them written by paths of their own", () => {
+test("Pods have the subresources binding, eviction, status, resize and ephemeralcontainers", () => {
   const paths = Object.entries(pods.subresources).map(([name, { of, verbs }]) => `${name} ${of} ${verbs.join(",")}`);
 
   assert.deepEqual(paths, [

@@ -1,7 +1,6 @@
 /**
- * core/v1 Pod: containers that run together on one node. What its fields are given, must say and may change to stands in pod/.
- * Not here: where log, exec, attach, port-forward and proxy lead (apiserver/connections), and what binding and eviction do
- * (apiserver/resources).
+ * core/v1 Pod: containers that run together on one node. Defaults, validation and write strategy are in pod/. Not here: the targets of log,
+ * exec, attach, port-forward and proxy (apiserver/connections), and the execution of binding and eviction (apiserver/resources).
  */
 import type { Pod } from "../../generated/core/v1.ts";
 import { defineResource, type Resource } from "../../machinery/resource.ts";
@@ -77,14 +76,14 @@ export const pods: Resource<Pod> = defineResource<Pod>({
 
   selectableFields: {
     "spec.nodeName": (pod) => specOf(pod).nodeName ?? "",
-    // As the first clients called it.
+    // Legacy name of the field.
     "spec.host": (pod) => specOf(pod).nodeName ?? "",
     "spec.restartPolicy": (pod) => specOf(pod).restartPolicy ?? "",
     "spec.schedulerName": (pod) => specOf(pod).schedulerName ?? "",
     "spec.serviceAccountName": (pod) => specOf(pod).serviceAccountName ?? "",
     "spec.hostNetwork": (pod) => `${specOf(pod).hostNetwork === true}`,
     "status.phase": (pod) => pod.status?.phase ?? "",
-    // Upstream knows the field and finds nothing by it.
+    // Upstream accepts the field but it never matches.
     "status.podIPs": () => "",
     "status.podIP": (pod) => pod.status?.podIPs?.[0]?.ip ?? "",
     "status.nominatedNodeName": (pod) => pod.status?.nominatedNodeName ?? "",

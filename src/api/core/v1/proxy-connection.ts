@@ -1,4 +1,4 @@
-/** The subresource `proxy` of Pods, Services and Nodes: HTTP requests that are handed on, with any method and whatever path stands behind. */
+/** The subresource `proxy` of Pods, Services and Nodes: HTTP requests that are proxied, with any method and path suffix. */
 import type { Subresource } from "../../machinery/resource.ts";
 
 type Connection = Extract<Subresource, { readonly of: "connection" }>;

@@ -21,7 +21,7 @@ const CONTAINERS: JsonObject = { containers: [{ name: "c", image: "i" }] };
 const TEMPLATE: JsonObject = { metadata: { labels: { a: "b" } }, spec: CONTAINERS };
 const SPEC: JsonObject = { template: TEMPLATE };
 
-test("a ReplicationController is given one Pod, and selector and labels of its template, once", () => {
+test("a ReplicationController defaults to one replica, and to the selector and labels of its template, idempotently", () => {
   const controller = received(replicationControllers, { spec: SPEC });
 
   assert.deepEqual([controller.spec?.replicas, controller.spec?.selector, controller.metadata.labels], [1, { a: "b" }, { a: "b" }]);
@@ -29,7 +29,7 @@ test("a ReplicationController is given one Pod, and selector and labels of its t
   assert.equal(replicationControllers.served[0]?.defaults?.(controller), controller);
 });
 
-test("a selector and labels that are there stay", () => {
+test("an existing selector and labels are kept", () => {
   const controller = received(replicationControllers, { metadata: { labels: { x: "y" } }, spec: { ...SPEC, selector: { q: "r" } } });
 
   assert.deepEqual([controller.spec?.selector, controller.metadata.labels], [{ q: "r" }, { x: "y" }]);
@@ -64,12 +64,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a ReplicationController with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ReplicationController with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(replicationControllers, { spec }), problems);
   });
 }
 
-test("what defaults would have filled in must be there", () => {
+test("replicas and selector are required", () => {
   const controller = newObject(replicationControllers, { spec: SPEC });
   const { replicas: _, ...spec } = controller.spec ?? {};
 
@@ -84,7 +84,7 @@ const ANNOTATIONS: readonly [key: string, problems: readonly string[]][] = [
 ];
 
 for (const [key, problems] of ANNOTATIONS) {
-  test(`a new selector of one with the annotation ${key} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`a new selector with the annotation ${key} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const previous = newObject(replicationControllers, { metadata: { annotations: { [key]: "v" } }, spec: SPEC });
     const next = { spec: { template: { ...TEMPLATE, metadata: { labels: { q: "r" } } } } };
 
@@ -92,7 +92,7 @@ for (const [key, problems] of ANNOTATIONS) {
   });
 }
 
-test("the numbers of a status must fit each other", () => {
+test("the counts of a status must be consistent", () => {
   const previous = newObject(replicationControllers, { spec: SPEC });
   const names = ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"];
   const negative = Object.fromEntries(names.map((name) => [name, -1]));
@@ -113,7 +113,7 @@ test("the numbers of a status must fit each other", () => {
   ]);
 });
 
-test("the status is written without the spec, and the spec without the status", () => {
+test("a status write keeps the spec, and an update keeps the status", () => {
   const previous = newObject(replicationControllers, { spec: SPEC, status: { replicas: 9 } });
   const next = changedObject(replicationControllers, previous, { spec: { ...SPEC, replicas: 3 }, status: { replicas: 2 } });
 
@@ -123,7 +123,7 @@ test("the status is written without the spec, and the spec without the status", 
   assert.equal(replicationControllers.changesGeneration?.(next, previous), true);
 });
 
-test("what is odd is warned of when it is new, and on a change what was odd before", () => {
+test("warnings about a template are emitted when it is new, and on an update those of the previous one", () => {
   const odd = { template: { ...TEMPLATE, spec: { ...CONTAINERS, nodeSelector: { "beta.kubernetes.io/os": "x" } } } };
   const [plain, previous] = [newObject(replicationControllers, { spec: SPEC }), newObject(replicationControllers, { spec: odd })];
 
@@ -139,7 +139,7 @@ test("what is odd is warned of when it is new, and on a change what was odd befo
   assert.deepEqual([...(replicationControllers.warnings?.(previous, previous) ?? [])], []);
 });
 
-test("a ReplicationController is scaled without knowing what it is, and found by its number of Pods", () => {
+test("a ReplicationController has a Scale, and is selected by its number of Pods", () => {
   const { scale } = replicationControllers.subresources;
   assert.equal(scale?.of, "scale");
   const controller = { ...newObject(replicationControllers, { spec: SPEC }), status: { replicas: 4 } };
@@ -150,7 +150,7 @@ test("a ReplicationController is scaled without knowing what it is, and found by
   assert.equal(replicationControllers.selectableFields["status.replicas"]?.(controller), "4");
 });
 
-test("how long its name may be is said in bytes", () => {
+test("the maximum name length is reported in bytes", () => {
   const { kind, validateName } = replicationControllers;
   const name = `a${"_".repeat(253)}b`;
 
@@ -160,11 +160,11 @@ test("how long its name may be is said in bytes", () => {
   ]);
 });
 
-test("its Pods outlive it if one does not say otherwise", () => {
+test("deleting a ReplicationController orphans its Pods by default", () => {
   assert.equal(replicationControllers.defaultPropagation, "Orphan");
 });
 
-test("a table shows how many Pods there are", () => {
+test("the table of ReplicationControllers shows the Pod counts", () => {
   const controller = { ...newObject(replicationControllers, { spec: SPEC }), status: { replicas: 3, readyReplicas: 2 } };
 
   assert.deepEqual(columnNames(replicationControllers), [

@@ -1,6 +1,6 @@
 /**
- * core/v1 ReplicationController: what a ReplicaSet was before there were ReplicaSets. Its selector knows equality only, and is that of the
- * template's labels if it is left out. Who makes the Pods: controllers/replication-controller.
+ * core/v1 ReplicationController: the predecessor of ReplicaSet. Its selector supports equality only, and defaults to the template's labels.
+ * Not here: the controller (controllers/replication-controller).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { validateReplicaCounts } from "../../apps/v1/replica-counts.ts";
@@ -32,7 +32,7 @@ export const replicationControllers = defineResource<ReplicationController>({
   categories: ["all"],
   scope: "Namespaced",
   served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.ReplicationController", defaults: defaultController }],
-  // Its Pods stay unless one says otherwise, as they did before there was a choice.
+  // Its Pods are orphaned by default, as before there was a choice.
   defaultPropagation: "Orphan",
 
   prepareForCreate: (controller) => ({ ...controller, status: { replicas: 0 } }),
@@ -47,7 +47,7 @@ export const replicationControllers = defineResource<ReplicationController>({
   *warnings(controller, previous) {
     if (previous === undefined) yield* nameWarnings(controller.metadata.name);
     else if (!changesGeneration(controller, previous)) return;
-    // On update upstream looks at the template that was there before.
+    // On update upstream validates the previous template.
     const template = (previous ?? controller).spec?.template;
     if (template !== undefined) yield* podTemplateWarnings(template, "spec.template");
   },
@@ -122,7 +122,7 @@ function* validateTemplate(
   yield* validateEndless(template, { at, kind: "ReplicationController" });
 }
 
-/** Says which fields of a ReplicaSet could not be said as a ReplicationController; only upstream's own tools ever set it. */
+/** Lists fields of a ReplicaSet that a ReplicationController cannot express; only upstream's conversion ever set it. */
 const NON_CONVERTIBLE = "non-convertible.kubernetes.io";
 
 function* validateConvertible(next: ReplicationController, previous: ReplicationController): Iterable<FieldError> {

@@ -10,7 +10,7 @@ const [LABEL_KEY = ""] = validateQualifiedName("a/b/c");
 const MUST_EXIST =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-test("a new ResourceQuota has amounts in thousandths at most, and nothing of a status", () => {
+test("a new ResourceQuota has amounts rounded to thousandths, and an empty status", () => {
   const quota = newObject(resourceQuotas, { spec: { hard: { cpu: "0.0001" } }, status: { used: { cpu: "1" } } });
 
   assert.deepEqual([quota.spec, quota.status], [{ hard: { cpu: "1m" } }, {}]);
@@ -129,12 +129,12 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a ResourceQuota with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ResourceQuota with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(resourceQuotas, { spec }), problems);
   });
 }
 
-test("the scopes of a ResourceQuota are for life, in whatever order", () => {
+test("the scopes of a ResourceQuota are immutable, in any order", () => {
   const previous = newObject(resourceQuotas, { spec: { scopes: ["BestEffort", "PriorityClass"] } });
   const problemsOf = (spec: Json): readonly string[] => problemsOfChange(resourceQuotas, previous, { spec });
 
@@ -145,7 +145,7 @@ test("the scopes of a ResourceQuota are for life, in whatever order", () => {
   ]);
 });
 
-test("the object's path keeps the status, and the status's path keeps the spec", () => {
+test("an update keeps the status, and a status write keeps the spec", () => {
   const previous = newObject(resourceQuotas, { spec: { hard: { pods: "1" } } });
   const sent = { spec: { hard: { pods: "2" } }, status: { used: { pods: "1" } } };
 
@@ -154,7 +154,7 @@ test("the object's path keeps the status, and the status's path keeps the spec",
   assert.deepEqual([reported.spec, reported.status], [{ hard: { pods: "1" } }, { used: { pods: "1" } }]);
 });
 
-test("a status speaks of what a quota can count, in amounts that there can be", () => {
+test("a status must have countable resources and valid amounts", () => {
   const status = { hard: { books: "1" }, used: { pods: "500m", storage: "-1" } };
 
   assert.deepEqual(problemsOfChange(resourceQuotas, newObject(resourceQuotas, {}), { status }, "status"), [
@@ -166,7 +166,7 @@ test("a status speaks of what a quota can count, in amounts that there can be", 
   ]);
 });
 
-test("what is granted and what is taken are held to the same rules", () => {
+test("hard and used have the same validation", () => {
   const amounts = { "-": "1", disk: "1", pods: "500m", cpu: "-1" };
   const [namePart = ""] = validateQualifiedName("-");
 
@@ -198,18 +198,18 @@ const WARNINGS: readonly [hard: Json, warnings: readonly string[]][] = [
 ];
 
 for (const [hard, warnings] of WARNINGS) {
-  test(`a ResourceQuota of ${JSON.stringify(hard)} is stored ${warnings.length === 0 ? "in silence" : "with a warning"}`, () => {
+  test(`a ResourceQuota of ${JSON.stringify(hard)} is stored ${warnings.length === 0 ? "without" : "with"} a warning`, () => {
     assert.deepEqual(warningsOfNew(resourceQuotas, { spec: { hard } }), warnings);
   });
 }
 
-test("a change of a ResourceQuota warns of nothing", () => {
+test("an update of a ResourceQuota produces no warning", () => {
   const quota = newObject(resourceQuotas, { spec: { hard: { cpu: "2", "limits.cpu": "1" } } });
 
   assert.deepEqual([...(resourceQuotas.warnings?.(quota, quota) ?? [])], []);
 });
 
-test("a table shows what is taken of what there is, requests and limits apart", () => {
+test("the table of ResourceQuotas shows used and hard amounts, requests and limits separately", () => {
   const quota = newObject(resourceQuotas, {});
   const status = { hard: { pods: "10", cpu: "2", "limits.cpu": "4", "limits.memory": "1Gi" }, used: { cpu: "500m", "limits.cpu": "1" } };
 

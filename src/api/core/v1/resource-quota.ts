@@ -1,8 +1,8 @@
 /**
- * core/v1 ResourceQuota: how much all objects of a namespace may ask for together. The status says how much of it is taken.
+ * core/v1 ResourceQuota: limits the total demand of a namespace's objects. The status has the used amounts.
  *
- * Which objects are counted, the scopes say; those of `spec.scopes` are for life.
- * Not here: who counts (controllers/resource-quota), and who refuses what would be too much (admission).
+ * The scopes select the counted objects; those of `spec.scopes` are immutable. Not here: counting (controllers/resource-quota), and
+ * enforcement (admission).
  */
 import { changed, withChanges } from "../../changes.ts";
 import type { ResourceQuota, ResourceQuotaStatus } from "../../generated/core/v1.ts";
@@ -57,7 +57,7 @@ function defaultQuota(quota: ResourceQuota): ResourceQuota {
   });
 }
 
-/** Requests are never above limits, so a quota that lets them be is a slip. */
+/** Requests never exceed limits, so a quota that allows it is probably a mistake. */
 function* limitWarnings({ spec }: ResourceQuota): Iterable<string> {
   const hard = spec?.hard ?? {};
   for (const name of ["cpu", "memory", "storage", "ephemeral-storage"]) {

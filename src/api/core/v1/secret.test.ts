@@ -5,7 +5,7 @@ import { cellsOf, newObject, problemsOfChange, problemsOfNew, warningsOfNew, typ
 import { decodedLength, decodeText, encodeText, textLength } from "./secret/contents.ts";
 import { secrets } from "./secret.ts";
 
-test("texts of stringData become bytes of data, win over those, and are not kept", () => {
+test("stringData is merged into data, takes precedence, and is not stored", () => {
   const secret = newObject(secrets, { stringData: { a: "ü", c: "" }, data: { a: "eA==", b: "eA==" } });
 
   assert.deepEqual(secret.data, { a: "w7w=", b: "eA==", c: "" });
@@ -13,7 +13,7 @@ test("texts of stringData become bytes of data, win over those, and are not kept
   assert.equal(secret.type, "Opaque");
 });
 
-test("a Secret that has all its defaults is left as it is", () => {
+test("a Secret with all defaults is returned unchanged", () => {
   const secret = newObject(secrets, { data: { a: "eA==" }, type: "a/b" });
 
   assert.equal(secrets.served[0]?.defaults?.(secret), secret);
@@ -54,12 +54,12 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a Secret with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Secret with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(secrets, sent), problems);
   });
 }
 
-test("the type of a Secret is for life, and so are the contents of an immutable one", () => {
+test("the type of a Secret is immutable, and so are the contents of an immutable one", () => {
   assert.deepEqual(problemsOfChange(secrets, newObject(secrets, {}), { type: "a/b" }), ['type: Invalid value: "a/b": field is immutable']);
   const sentence = "Forbidden: field is immutable when `immutable` is set";
   assert.deepEqual(problemsOfChange(secrets, newObject(secrets, { data: { a: "eA==" }, immutable: true }), { data: { a: "eQ==" } }), [
@@ -68,7 +68,7 @@ test("the type of a Secret is for life, and so are the contents of an immutable 
   ]);
 });
 
-test("what may not change is told before what is wrong with the contents", () => {
+test("errors about immutable fields precede those about the contents", () => {
   assert.deepEqual(problemsOfChange(secrets, newObject(secrets, {}), { type: "kubernetes.io/ssh-auth" }), [
     'type: Invalid value: "kubernetes.io/ssh-auth": field is immutable',
     "data[ssh-privatekey]: Required value",
@@ -108,7 +108,7 @@ const TLS_ROWS: readonly [title: string, certificate: string, key: string, warni
 ];
 
 for (const [title, certificate, key, warning] of TLS_ROWS) {
-  test(`a certificate and its key with ${title} are stored ${warning === undefined ? "in silence" : "with a warning"}`, () => {
+  test(`a TLS Secret with ${title} is stored ${warning === undefined ? "without" : "with"} a warning`, () => {
     const sent = { type: "kubernetes.io/tls", stringData: { "tls.crt": certificate, "tls.key": key } };
 
     assert.deepEqual(warningsOfNew(secrets, sent), warning === undefined ? [] : [warning]);
@@ -122,7 +122,7 @@ test("a Secret is shown and selected by its type", () => {
   assert.equal(secrets.selectableFields.type?.(secret), "a/b");
 });
 
-test("a text is as long in base64 as it is counted, and comes back", () => {
+test("the computed length of base64 is the decoded length", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const base64 = encodeText(text);

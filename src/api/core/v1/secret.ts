@@ -1,8 +1,8 @@
 /**
- * core/v1 Secret: bytes by key that only few may read. What each type must hold: secret/types.ts.
+ * core/v1 Secret: confidential bytes by key. Required keys of each type: secret/types.ts.
  *
- * `stringData` is for writing only: its texts go into `data` on the way in and are never stored or shown.
- * Not here: encryption of what is stored (the store), tokens of service accounts (controllers/token).
+ * `stringData` is write-only: its texts are merged into `data` and never stored or returned. Not here: encryption at rest (the store),
+ * tokens of service accounts (controllers/token).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Secret } from "../../generated/core/v1.ts";
@@ -46,7 +46,7 @@ function withType(secret: Secret): Secret {
   return (secret.type ?? "") === "" ? { ...secret, type: "Opaque" } : secret;
 }
 
-/** A text wins over bytes of the same key. */
+/** A text takes precedence over bytes of the same key. */
 function withStringData(secret: Secret): Secret {
   if (secret.stringData === undefined) return secret;
   const { stringData, ...rest } = secret;
@@ -54,7 +54,7 @@ function withStringData(secret: Secret): Secret {
   return texts.length === 0 ? rest : { ...rest, data: { ...secret.data, ...Object.fromEntries(texts) } };
 }
 
-/** The type says what readers may rely on, so it is for life. */
+/** The type is immutable: readers rely on it. */
 function* validateChange(next: Secret, previous: Secret): Iterable<FieldError> {
   if (next.type !== previous.type) yield immutable("type", next.type ?? "");
   if (previous.immutable !== true) return;

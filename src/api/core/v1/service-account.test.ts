@@ -5,7 +5,7 @@ import { serviceAccounts } from "./service-account.ts";
 
 const ENFORCED = { annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } };
 
-test("of the secrets of a ServiceAccount only the names are kept", () => {
+test("a ServiceAccount keeps only the names of its secrets", () => {
   const secrets = [{ name: "a", namespace: "n", uid: "u" }, { kind: "Secret" }, { name: "b" }];
 
   const account = newObject(serviceAccounts, { secrets });
@@ -15,7 +15,7 @@ test("of the secrets of a ServiceAccount only the names are kept", () => {
   assert.equal(changedObject(serviceAccounts, account, { imagePullSecrets: [{ name: "i" }] }).secrets, undefined);
 });
 
-test("a ServiceAccount that is told to be strict with secrets is stored with a warning, once", () => {
+test("a ServiceAccount with enforce-mountable-secrets is stored with a warning, once", () => {
   const strict = newObject(serviceAccounts, { metadata: ENFORCED });
   const plain = newObject(serviceAccounts, {});
   const warning =
@@ -27,7 +27,7 @@ test("a ServiceAccount that is told to be strict with secrets is stored with a w
   assert.deepEqual([...(serviceAccounts.warnings?.(strict, strict) ?? [])], []);
 });
 
-test("a ServiceAccount takes requests for tokens, and is shown by its name alone", () => {
+test("a ServiceAccount has the subresource token, and its table shows the name", () => {
   const { token } = serviceAccounts.subresources;
 
   assert.equal(token?.of === "action" && token.takes.kind, "TokenRequest");

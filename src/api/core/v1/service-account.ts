@@ -1,9 +1,8 @@
 /**
- * core/v1 ServiceAccount: what a Pod is called when it talks to the API, and which Secrets it may mount and pull images with.
+ * core/v1 ServiceAccount: the identity of a Pod at the API server, and the Secrets it may mount and pull images with.
  *
- * Its secrets are in its own namespace, so of a reference to one only the name is kept.
- * Not here: who answers requests for tokens (apiserver/resources/service-account); what they must say
- * (authentication.k8s.io/v1/token-request.ts).
+ * Its Secrets are in its own namespace, so of a reference to one only the name is kept. Not here: issuing tokens
+ * (apiserver/resources/service-account); their validation (authentication.k8s.io/v1/token-request.ts).
  */
 import { changedItems, withChanges } from "../../changes.ts";
 import type { ObjectReference, ServiceAccount } from "../../generated/core/v1.ts";

@@ -67,7 +67,7 @@ const DEFAULTS: readonly [title: string, spec: Json, expected: object][] = [
 ];
 
 for (const [title, spec, expected] of DEFAULTS) {
-  test(`a Service with ${title} gets its defaults, once`, () => {
+  test(`a Service with ${title} gets its defaults, idempotently`, () => {
     const service = received(services, { spec });
 
     assert.deepEqual(service.spec, expected);
@@ -250,12 +250,12 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a Service with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Service with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(services, { spec }), problems);
   });
 }
 
-test("annotations of a Service must agree with each other and with its type", () => {
+test("annotations of a Service must be consistent with each other and with its type", () => {
   const annotations = {
     "service.kubernetes.io/topology-aware-hints": "a",
     "service.kubernetes.io/topology-mode": "b",
@@ -270,7 +270,7 @@ test("annotations of a Service must agree with each other and with its type", ()
   ]);
 });
 
-test("sources in an annotation are spelt as those of the spec", () => {
+test("source ranges in the annotation have the format of those in the spec", () => {
   const name = "service.beta.kubernetes.io/load-balancer-source-ranges";
   const annotations = { [name]: "::ffff:1.2.3.0/120,10.0.0.1/8,010.0.0.0/8" };
 
@@ -322,14 +322,14 @@ const CHANGES: readonly [title: string, change: object, problems: readonly strin
 ];
 
 for (const [title, change, problems] of CHANGES) {
-  test(`changing ${title} of a Service is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`changing ${title} of a Service is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const sent = { spec: { ...(BALANCED.spec as object), ...change } } as Sent;
 
     assert.deepEqual(problemsOfChange(services, newObject(services, BALANCED), sent), problems);
   });
 }
 
-test("who may be reached through a load balancer is written to the status, and checked", () => {
+test("the load balancer ingress is written to the status, and validated", () => {
   const ingress = [{ ip: "01.1.1.1", ipMode: "x" }, { hostname: "1.2.3.4", ipMode: "VIP" }, { ip: "1.2.3.4" }];
   const at = "status.loadBalancer.ingress";
 
@@ -353,7 +353,7 @@ test("who may be reached through a load balancer is written to the status, and c
   );
 });
 
-test("the addresses of a load balancer are addresses", () => {
+test("the load balancer ingress must have valid IPs", () => {
   const ingress = [{ ip: "x" }, { ip: "::ffff:1.2.3.4" }];
 
   assert.deepEqual(
@@ -370,7 +370,7 @@ test("the addresses of a load balancer are addresses", () => {
   );
 });
 
-test("a client is warned of what has no effect, is deprecated, or is spelt oddly", () => {
+test("a Service with ineffective, deprecated or non-canonical fields produces warnings", () => {
   const headless = { clusterIP: "None", loadBalancerIP: "1.2.3.4", externalIPs: ["1.2.3.4"], sessionAffinity: "ClientIP" };
   assert.deepEqual(warningsOfNew(services, { spec: headless }), [
     "spec.loadBalancerIP is ignored for headless services",
@@ -403,7 +403,7 @@ const CELLS: readonly [spec: Json, ingress: Json, external: string, ports: strin
 ];
 
 for (const [spec, ingress, external, ports] of CELLS) {
-  test(`a table shows ${external} for ${JSON.stringify(spec)}`, () => {
+  test(`the table of Services shows ${external} for ${JSON.stringify(spec)}`, () => {
     const service = { ...newObject(services, { spec }), status: { loadBalancer: { ingress: ingress as [] } } };
     const cells = cellsOf(services, service);
 
@@ -411,7 +411,7 @@ for (const [spec, ingress, external, ports] of CELLS) {
   });
 }
 
-test("Services have the columns that kubectl expects, and are selected by type and address", () => {
+test("Services have the columns that kubectl expects, and are selected by type and clusterIP", () => {
   const service = newObject(services, { spec: { ports: PORTS, clusterIP: "10.0.0.1", selector: { b: "c", a: "b" } } });
 
   assert.deepEqual(columnNames(services), ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age", "Selector*"]);

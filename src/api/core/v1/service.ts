@@ -1,9 +1,9 @@
 /**
- * core/v1 Service: one name and address for Pods that come and go.
+ * core/v1 Service: one name and address for a changing set of Pods.
  *
- * Its fields depend on its type and on each other in many ways: defaults, what becomes of them when it is written, and the rules stand in
- * service/, one file each; which addresses and ports it needs, as plain values, in service/allocation.ts.
- * Not here: which addresses and ports are free (apiserver/resources/service), who sends the traffic (proxy).
+ * Its fields depend on its type and on each other in many ways: defaults, write strategy and validation are in service/, one file each;
+ * which addresses and ports it needs, as plain values, is in service/allocation.ts. Not here: allocation of free addresses and ports
+ * (apiserver/resources/service), forwarding (proxy).
  */
 import type { LoadBalancerStatus, Service, ServicePort } from "../../generated/core/v1.ts";
 import { ageColumn, formatLabels, formatList, nameColumn, NONE, textColumn, UNKNOWN } from "../../machinery/columns.ts";
@@ -82,7 +82,7 @@ function externalAddresses(service: Service): string {
   }
 }
 
-/** Of an Ingress too: all of them once, sorted. */
+/** Shared with Ingress: unique and sorted. */
 export function ingressAddresses({ ingress = [] }: LoadBalancerStatus): readonly string[] {
   const addresses = ingress.map(({ ip, hostname }) => ip || (hostname ?? "")).filter((address) => address !== "");
   return [...new Set(addresses)].toSorted();

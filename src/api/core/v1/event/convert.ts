@@ -1,7 +1,7 @@
 /**
- * Between the two versions of an Event. They hold the same under other names: what is new in events.k8s.io has good names there, and what
- * is old is called deprecated. Nothing is lost in either direction.
- * Members that a version always writes are written with their zero; times that were not given stay as the decoder left them.
+ * Converts an Event between its two versions. They hold the same under other names: fields that are new in events.k8s.io have good names
+ * there, and old ones are prefixed with deprecated. Nothing is lost in either direction. Members that a version always writes are written
+ * with their zero value; absent times stay as the decoder left them.
  */
 import type { Event, EventSeries } from "../../../generated/core/v1.ts";
 import type { Event as EventsV1Event, EventSeries as EventsV1Series } from "../../../generated/events.k8s.io/v1.ts";

@@ -1,7 +1,6 @@
 /**
- * The rules for Events. Those of core/v1 are few, because programs of many years ago still send them: even names are hardly looked at.
- * Who writes through events.k8s.io/v1 keeps the strict ones: an Event says when and by whom it was made, uses no deprecated field, and
- * only its series may change.
+ * Validation of Events. core/v1 has few rules, because very old clients still send them: even names are hardly validated. events.k8s.io/v1
+ * is strict: an Event has a time and a reporting controller, uses no deprecated field, and only its series may change.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Event, EventSource, ObjectReference } from "../../../generated/core/v1.ts";
@@ -11,12 +10,12 @@ import { validateDnsSubdomain, validatePathSegmentName, validateQualifiedName } 
 
 const SHORT_TEXT_MAX_BYTES = 128;
 const MESSAGE_MAX_BYTES = 1024;
-/** Events about objects that are in no namespace are kept in one of these. */
+/** Events about cluster-scoped objects are in one of these namespaces. */
 const DEFAULT_NAMESPACE = "default";
 const SYSTEM_NAMESPACE = "kube-system";
 const NAMESPACE_MISMATCH = "does not match event.namespace";
 
-/** All rules for what is written through core/v1. Any name will do that can stand in a path, and it is looked at last. */
+/** Validates a write through core/v1. Any name that fits a path segment is valid, and it is validated last. */
 export function* validateCoreEvent(event: Event, previous?: Event): Iterable<FieldError> {
   const errors = [...validateLegacyEvent(event, "reportingComponent")];
   yield* errors;
@@ -25,7 +24,7 @@ export function* validateCoreEvent(event: Event, previous?: Event): Iterable<Fie
   for (const wrong of validatePathSegmentName(name)) yield invalid("metadata.name", name, wrong);
 }
 
-/** What every Event must keep. The field that says who reports is called differently in the two versions. */
+/** Rules of every Event. The field of the reporting controller has different names in the two versions. */
 export function* validateLegacyEvent(event: Event, reporterField: "reportingComponent" | "reportingController"): Iterable<FieldError> {
   if (isSet(event.eventTime)) yield* validateNewStyle(event, reporterField);
   else yield* validateSameNamespace(event);
@@ -40,7 +39,7 @@ function* validateSameNamespace({ involvedObject, metadata }: Event): Iterable<F
   if (!fits) yield invalid("involvedObject.namespace", about, NAMESPACE_MISMATCH);
 }
 
-/** An Event with an `eventTime` is one of the new sort, whichever version it comes through. */
+/** An Event with an `eventTime` is of the new kind, in either version. */
 function* validateNewStyle(event: Event, reporterField: string): Iterable<FieldError> {
   const { namespace = "" } = event.metadata;
   if ((event.involvedObject?.namespace ?? "") === "" && namespace !== DEFAULT_NAMESPACE && namespace !== SYSTEM_NAMESPACE) {
@@ -61,16 +60,16 @@ function* validateLength(text: string, field: string, maxBytes: number): Iterabl
   if (byteLength(text) > maxBytes) yield invalid(field, "", `can have at most ${maxBytes} characters`);
 }
 
-/** All rules for what is written through events.k8s.io/v1. */
+/** Validates a write through events.k8s.io/v1. */
 export function* validateEventsV1(event: Event, previous?: Event): Iterable<FieldError> {
   yield* validateLegacyEvent(event, "reportingController");
   yield* previous === undefined ? validateStrictCreate(event) : validateStrictUpdate(event, previous);
 }
 
-/** What is demanded in addition of an Event that is made through events.k8s.io/v1. */
+/** Additional rules of creates through events.k8s.io/v1. */
 export function* validateStrictCreate(event: Event): Iterable<FieldError> {
   const { name } = event.metadata;
-  // That there is none is said of every kind.
+  // A missing namespace is reported for every kind.
   if (name !== "") for (const wrong of validateDnsSubdomain(name)) yield invalid("metadata.name", name, wrong);
   yield* validateFinalizerNames(event);
   yield* validateSeries(event);
@@ -84,12 +83,12 @@ export function* validateStrictCreate(event: Event): Iterable<FieldError> {
   if ((event.source?.component ?? "") !== "" || (event.source?.host ?? "") !== "") yield invalid("source", "", "needs to be unset");
 }
 
-/** Only this API asks for names that somebody is known to stand behind. */
+/** Only this version requires qualified finalizers. */
 function* validateFinalizerNames({ metadata: { finalizers = [] } }: Event): Iterable<FieldError> {
   for (const [index, name] of finalizers.entries()) yield* validateStandardFinalizer(name, element("metadata.finalizers", index));
 }
 
-/** What is demanded in addition of a change through events.k8s.io/v1. */
+/** Additional rules of updates through events.k8s.io/v1. */
 export function* validateStrictUpdate(next: Event, previous: Event): Iterable<FieldError> {
   yield* validateFinalizerNames(next);
   if (!deepEqual(next.series, previous.series)) yield* validateSeries(next);
@@ -101,7 +100,7 @@ export function* validateStrictUpdate(next: Event, previous: Event): Iterable<Fi
     yield* unchanged(isSet(next[field]) ? next[field] : null, isSet(previous[field]) ? previous[field] : null, field);
   }
   yield* unchanged(next.count ?? 0, previous.count ?? 0, "count");
-  // Upstream says this one twice.
+  // Upstream reports this one twice.
   yield* unchanged(next.reason ?? "", previous.reason ?? "", "reason");
   yield* unchanged(next.type ?? "", previous.type ?? "", "type");
   yield* unchanged(isSet(next.eventTime) ? next.eventTime : null, isSet(previous.eventTime) ? previous.eventTime : null, "eventTime");
@@ -117,14 +116,14 @@ function* unchanged(next: unknown, previous: unknown, field: string): Iterable<F
   if (next !== previous) yield immutable(field, next);
 }
 
-/** One Event stands for many of the same; a series of one would be none. */
+/** A series needs at least two occurrences. */
 function* validateSeries({ series }: Event): Iterable<FieldError> {
   if (series === undefined) return;
   if ((series.count ?? 0) < 2) yield invalid("series.count", "", "should be at least 2");
   if (!isSet(series.lastObservedTime)) yield required("series.lastObservedTime");
 }
 
-/** As upstream's message shows it: with the names of its own types, and every member. */
+/** In the format of upstream's message: with its type names, and every member. */
 function shownReference(reference: ObjectReference): unknown {
   return {
     Kind: reference.kind ?? "",
@@ -141,7 +140,7 @@ function shownSource({ component = "", host = "" }: EventSource): unknown {
   return { Component: component, Host: host };
 }
 
-/** A time that was not given is absent or null, depending on the version it came through. */
+/** An absent time is undefined or null, depending on the version. */
 export function isSet(time: string | null | undefined): time is string {
   return typeof time === "string";
 }

@@ -1,4 +1,4 @@
-/** The rules of a LimitRange's limits: known types, each once; known resources; and amounts that leave something possible. */
+/** Validation of a LimitRange: known types, each once; known resources; and satisfiable amounts. */
 import type { LimitRangeItem } from "../../../generated/core/v1.ts";
 import { child, duplicate, element, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import {
@@ -15,7 +15,7 @@ import { validateContainerResourceName, validateResourceName } from "../pod/vali
 
 const STANDARD_TYPES: readonly string[] = ["Pod", "Container", "PersistentVolumeClaim"];
 const ONE = quantityOf(1);
-/** Thousandths of more than this do not fit into 64 bits, so upstream reckons with wholes from there on. */
+/** Beyond this, thousandths do not fit an int64, so upstream compares integers. */
 const MILLI_VALUE_MAX = (2 ** 63 - 1) / 1000;
 
 export function* validateLimits(limits: readonly LimitRangeItem[]): Iterable<FieldError> {
@@ -61,7 +61,7 @@ function* validateNames(item: LimitRangeItem, at: string): Iterable<FieldError> 
 
 type Lists = Omit<LimitRangeItem, "type">;
 
-/** A Pod has no defaults: those are refused above, and not compared with anything. */
+/** A Pod has no defaults: those are rejected above, and not compared. */
 function listsOf(item: LimitRangeItem): Lists {
   if (item.type !== "Pod") return item;
   const { default: _default, defaultRequest: _defaultRequest, ...lists } = item;
@@ -73,7 +73,7 @@ function namesOf(item: LimitRangeItem): Iterable<string> {
   return new Set([max, min, limit, defaultRequest, maxLimitRequestRatio].flatMap((list) => Object.keys(list ?? {})));
 }
 
-/** What an item says of one resource. */
+/** What an item says about one resource. */
 interface Amounts {
   readonly min: Quantity | undefined;
   readonly max: Quantity | undefined;
@@ -97,7 +97,7 @@ function amountsOf(item: LimitRangeItem, name: string): Amounts {
   };
 }
 
-/** Which value is quoted is upstream's choice, also where one would expect the other. */
+/** The quoted value is upstream's choice, also where the other would be expected. */
 function* validateAmounts({ min, max, limit, request, ratio }: Amounts, name: string, at: string): Iterable<FieldError> {
   const here = (list: keyof Lists): string => element(child(at, list), name);
   if (isGreater(min, max)) yield wrong(here("min"), min, `min value ${show(min)} is greater than max value ${show(max)}`);

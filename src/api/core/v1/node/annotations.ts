@@ -1,6 +1,4 @@
-/**
- * Two annotations that were there before the fields that replaced them. Nobody reads them any more, but what they hold is still checked.
- */
+/** Two legacy annotations that fields have replaced. They are no longer read, but still validated. */
 import type { Taint } from "../../../generated/core/v1.ts";
 import { parseExactly } from "../../../machinery/codec/json-parser.ts";
 import { child, element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";

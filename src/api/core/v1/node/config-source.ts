@@ -1,14 +1,11 @@
-/**
- * Configuration of a kubelet from a ConfigMap, a feature that is gone: new nodes cannot ask for it, and what old ones still carry is held to
- * its rules.
- */
+/** Dynamic kubelet configuration from a ConfigMap, a removed feature: new Nodes cannot set it, and existing values are validated. */
 import type { ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus } from "../../../generated/core/v1.ts";
 import { child, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateConfigMapKey, validateDnsLabel, validateDnsSubdomain, type NameValidator } from "../../../machinery/names.ts";
 
 const ONE_REFERENCE = "exactly one reference subfield must be non-nil";
 
-/** What is wanted names a ConfigMap, not one state of it. */
+/** The desired config names a ConfigMap without a version. */
 export function* validateConfigSource({ configMap }: NodeConfigSource, at: string): Iterable<FieldError> {
   if (configMap === undefined) {
     yield invalid(at, { ConfigMap: null }, ONE_REFERENCE);
@@ -22,7 +19,7 @@ export function* validateConfigSource({ configMap }: NodeConfigSource, at: strin
   yield* validateReference(configMap, here);
 }
 
-/** What is in use names exactly one state. */
+/** The active config names an exact version. */
 export function* validateConfigStatus(status: NodeConfigStatus, at: string): Iterable<FieldError> {
   for (const part of ["assigned", "active", "lastKnownGood"] as const) {
     const source = status[part];

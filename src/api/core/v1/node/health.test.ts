@@ -23,5 +23,5 @@ for (const [ready, is] of [
   ["Unknown", false],
   [undefined, false],
 ] as const) {
-  test(`a Node whose readiness is ${ready} is ${is ? "" : "not "}ready`, () => equal(isNodeReady(aNode({}, ready)), is));
+  test(`a Node with the Ready status ${ready} is ${is ? "" : "not "}ready`, () => equal(isNodeReady(aNode({}, ready)), is));
 }

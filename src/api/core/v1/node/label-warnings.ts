@@ -1,6 +1,6 @@
 /**
- * Labels of nodes that have a newer name. Whatever chooses nodes by an old one still works, and is warned about: Pods, volumes and
- * classes of storage by their selectors of nodes.
+ * Deprecated node labels that have a newer name. Selectors with an old one still work, with a warning: in Pods, volumes and storage
+ * classes.
  */
 import { validateLabelValue } from "../../../machinery/names.ts";
 import type { LabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
@@ -16,7 +16,7 @@ const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
   ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** What is said of the label, if it is an old one: `deprecated since …`. */
+/** The deprecation message of a label, if it has one: `deprecated since …`. */
 export function deprecatedNodeLabel(key: string): string | undefined {
   return DEPRECATED_LABELS.get(key);
 }
@@ -25,7 +25,7 @@ interface Term {
   readonly matchExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
 }
 
-/** Of one term of a NodeSelector; where values are not checked, wrong ones are warned about, too. */
+/** Warnings of one NodeSelector term; where values are not validated, invalid ones produce warnings, too. */
 export function* nodeSelectorTermWarnings(
   { matchExpressions }: Term,
   at: string,
@@ -42,7 +42,7 @@ export function* nodeSelectorTermWarnings(
   }
 }
 
-/** Of a label selector that is meant for nodes. */
+/** Warnings of a label selector for nodes. */
 export function* nodeLabelSelectorWarnings(selector: LabelSelectorObject | undefined, at: string): Iterable<string> {
   if (selector === undefined) return;
   yield* nodeSelectorTermWarnings(selector, at);

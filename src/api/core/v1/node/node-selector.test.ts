@@ -43,12 +43,12 @@ const TERMS: readonly (readonly [it: string, terms: readonly NodeSelectorTerm[],
 ];
 
 for (const [it, nodeSelectorTerms, matches] of TERMS) {
-  test(`a NodeSelector ${matches ? "means" : "does not mean"} the node: ${it}`, () => {
+  test(`a NodeSelector ${matches ? "matches" : "does not match"} the node: ${it}`, () => {
     equal(new NodeTerms({ nodeSelectorTerms }).matches(NODE), matches);
   });
 }
 
-test("a node without labels is matched by what asks for none", () => {
+test("a node without labels matches a selector without requirements", () => {
   const bare: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "bare" } };
   equal(new NodeTerms({ nodeSelectorTerms: [labels(["disk", "DoesNotExist"])] }).matches(bare), true);
   equal(new NodeTerms({ nodeSelectorTerms: [labels(["toString", "Exists"])] }).matches(bare), false);
@@ -67,12 +67,12 @@ const SPECS: readonly (readonly [it: string, spec: Partial<PodSpec>, matches: bo
 ];
 
 for (const [it, spec, matches] of SPECS) {
-  test(`a Pod ${it} ${matches ? "may" : "may not"} go to the node`, () => {
+  test(`a Pod ${it} ${matches ? "fits" : "does not fit"} the node`, () => {
     equal(new RequiredNodes({ containers: [], ...spec }).matches(NODE), matches);
   });
 }
 
-test("the score of a node is the weight of the wishes that it fulfils", () => {
+test("the score of a node is the sum of the weights of matching preferred terms", () => {
   const wishes = new PreferredNodes([
     { weight: 5, preference: labels(["disk", "In", "ssd"]) },
     { weight: 7, preference: fields(["metadata.name", "In", "n1"]) },
@@ -95,13 +95,13 @@ const NAMES: readonly (readonly [it: string, terms: readonly NodeSelectorTerm[],
 ];
 
 for (const [it, nodeSelectorTerms, names] of NAMES) {
-  test(`the names ${it} are ${names === undefined ? "open" : `[${names.join(", ")}]`}`, () => {
+  test(`the node names ${it} are ${names === undefined ? "open" : \`[${names.join(", ")}]\`}`, () => {
     const found = nodeNamesOf({ nodeSelectorTerms });
     deepEqual(found === undefined ? undefined : [...found], names);
   });
 }
 
-test("what cannot be understood is told with its place, in upstream's words", () => {
+test("malformed terms are reported with their path and upstream's messages", () => {
   const term = { ...labels(["disk", "In"], ["a b", "Gt", "1", "x"]), ...fields(["metadata.name", "Exists"], ["metadata.name", "In"]) };
   const odd = { matchExpressions: [{ key: "disk", operator: "Near" as "In" }] };
 

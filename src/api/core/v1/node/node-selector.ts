@@ -1,8 +1,8 @@
 /**
- * Which nodes are meant by the terms of a NodeSelector, and by all that a Pod demands of its node. Terms are read once and then asked for
- * many nodes. One term must hold, and of a term everything; an empty term holds for no node, and so does one that cannot be understood
- * (it is not an error, since validation lets some through: "Gt" of something that is no number).
- * Not here: what may stand in a Pod (pod/validate-affinity.ts), which is stricter.
+ * Matches nodes against NodeSelector terms and against a Pod's node requirements. Terms are compiled once and then evaluated for many
+ * nodes. The terms are ORed, the requirements of a term ANDed; an empty term matches no node, and neither does a malformed one (it is not
+ * an error, since validation accepts some: "Gt" of something that is no number). Not here: validation of Pods (pod/validation/affinity.ts),
+ * which is stricter.
  */
 import type {
   Node,
@@ -25,10 +25,10 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
 ]);
 const OPERATOR_NAMES = [...OPERATORS.keys()];
 const FIELD_OPERATOR_NAMES = ["In", "NotIn"];
-/** The only field of a node that can be asked for. */
+/** The only selectable field of a node. */
 const NAME_FIELD = "metadata.name";
 
-/** A NodeSelector, ready to match. */
+/** A compiled NodeSelector. */
 export class NodeTerms {
   readonly #terms: readonly Term[];
 
@@ -44,7 +44,7 @@ export class NodeTerms {
   }
 }
 
-/** Wishes for nodes, ready to count. */
+/** Compiled preferred terms. */
 export class PreferredNodes {
   readonly #wishes: readonly { readonly weight: number; readonly term: Term }[];
 
@@ -55,7 +55,7 @@ export class PreferredNodes {
     });
   }
 
-  /** The weights of all wishes that the node fulfils. */
+  /** Sum of the weights of all terms that match the node. */
   score(node: Node): number {
     let sum = 0;
     for (const { weight, term } of this.#wishes) if (holds(term, node)) sum += weight;
@@ -63,7 +63,7 @@ export class PreferredNodes {
   }
 }
 
-/** All that a Pod demands of its node: `nodeSelector` and required node affinity. */
+/** A Pod's node requirements: `nodeSelector` and required node affinity. */
 export class RequiredNodes {
   readonly #labels: readonly LabelRequirement[];
   readonly #terms: NodeTerms | undefined;
@@ -80,7 +80,7 @@ export class RequiredNodes {
   }
 }
 
-/** The only nodes that can be meant, by name; undefined if some term is open to any name. An empty set: the terms contradict themselves. */
+/** Names of the only nodes that can match; undefined if some term matches any name. An empty set: the terms are contradictory. */
 export function nodeNamesOf(selector: NodeSelector): ReadonlySet<string> | undefined {
   const terms = termsOf(selector);
   const names = new Set<string>();
@@ -101,19 +101,19 @@ function nodeNamesOfTerm({ matchFields = [] }: NodeSelectorTerm): readonly strin
   return names;
 }
 
-/** What cannot be understood about the terms; `at` is where the selector stands. */
+/** Errors of malformed terms; `at` is the selector's path. */
 export function* nodeSelectorErrors(selector: NodeSelector, at: string): Iterable<FieldError> {
   for (const [index, term] of termsOf(selector).entries()) yield* termErrors(term, element(child(at, "nodeSelectorTerms"), index));
 }
 
-/** The same for wishes. One without weight counts for nothing, so nobody minds what it says. */
+/** The same for preferred terms. One without weight has no effect, so it is not validated. */
 export function* preferredNodesErrors(wishes: readonly PreferredSchedulingTerm[], at: string): Iterable<FieldError> {
   for (const [index, { weight, preference }] of wishes.entries()) {
     if (weight !== 0) yield* termErrors(preference ?? {}, element(at, index));
   }
 }
 
-/** A configuration may leave out what a Pod may not. */
+/** A configuration may omit what a Pod may not. */
 function termsOf({ nodeSelectorTerms }: NodeSelector): readonly NodeSelectorTerm[] {
   return nodeSelectorTerms ?? [];
 }
@@ -129,7 +129,7 @@ interface FieldRequirement {
   readonly value: string;
 }
 
-/** Undefined if it is empty or cannot be understood. */
+/** Undefined if it is empty or malformed. */
 function readTerm(term: NodeSelectorTerm): Term | undefined {
   const { matchExpressions = [], matchFields = [] } = term;
   if (matchExpressions.length + matchFields.length === 0) return undefined;
@@ -158,11 +158,11 @@ function* termErrors({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   }
 }
 
-/** Called for every node: it makes nothing. */
+/** Hot path (called per node): must not allocate. */
 function holds({ labels, fields }: Term, node: Node): boolean {
   for (const requirement of labels) if (!isMet(requirement, node.metadata.labels)) return false;
   for (const { isName, isEqual, value } of fields) {
-    // Another field than the name is there on no node.
+    // No node has another field than the name.
     const actual = isName ? node.metadata.name : "";
     if ((actual === value) !== isEqual) return false;
   }

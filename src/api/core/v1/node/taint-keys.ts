@@ -1,6 +1,6 @@
 /**
- * The taints that the cluster itself puts on Nodes, by upstream's names: what is wrong with the machine, or that nobody shall use it.
- * Which condition of a Node calls for which, and who writes them, is the node lifecycle controller's business.
+ * Taints that the cluster itself sets on Nodes, by upstream's names: node problems, or that a Node is unschedulable. The mapping from
+ * conditions to taints is in the node lifecycle controller.
  */
 export const TAINT_NOT_READY = "node.kubernetes.io/not-ready";
 export const TAINT_UNREACHABLE = "node.kubernetes.io/unreachable";
@@ -9,5 +9,5 @@ export const TAINT_MEMORY_PRESSURE = "node.kubernetes.io/memory-pressure";
 export const TAINT_DISK_PRESSURE = "node.kubernetes.io/disk-pressure";
 export const TAINT_PID_PRESSURE = "node.kubernetes.io/pid-pressure";
 export const TAINT_NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable";
-/** Somebody says that the machine is off and stays so: what was on it may be forgotten at once. */
+/** Set by an administrator: the machine is permanently off, so its Pods and volumes may be released at once. */
 export const TAINT_OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";

@@ -1,4 +1,4 @@
-/** The rules for taints: what keeps Pods away from a Node unless they tolerate it. */
+/** Validation of taints, which repel Pods from a Node unless they tolerate them. */
 import type { Taint } from "../../../generated/core/v1.ts";
 import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateLabelName } from "../../../machinery/metadata-validation.ts";
@@ -21,7 +21,7 @@ export function* validateTaints(taints: readonly Taint[], at: string): Iterable<
   }
 }
 
-/** As upstream's message shows it: with the names of its own types. */
+/** In the format of upstream's message: with its type names. */
 function duplicateTaint({ key, value = "", effect, timeAdded }: Taint, field: string): FieldError {
   const { type, body } = duplicate(field, { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
   return { type, field, body: `${body}: taints must be unique by key and effect pair` };

@@ -1,6 +1,6 @@
 /**
- * The rules for a Node. Most of it is the kubelet's and the scheduler's business; a few fields are set once and then relied on.
- * Paths such as `metadata.taints` are upstream's.
+ * Validation of a Node. Most fields are left to the kubelet and the scheduler; a few are set once and then relied on. Paths such as
+ * `metadata.taints` are upstream's.
  */
 import type { Node, NodeSpec } from "../../../generated/core/v1.ts";
 import { duplicate, element, forbidden, internalFieldError, invalid, type FieldError } from "../../../machinery/field-error.ts";
@@ -48,7 +48,7 @@ function wrongWithFeature(feature: string): string | undefined {
   return "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
 }
 
-/** One range of each family at most. */
+/** At most one CIDR per IP family. */
 function* validatePodCidrs(ranges: readonly string[], at: string): Iterable<FieldError> {
   for (const [index, range] of ranges.entries()) {
     for (const wrong of validateLegacyCidr(range, { strict: true })) yield invalid(element(at, index), range, wrong);
@@ -64,7 +64,7 @@ function* validatePodCidrs(ranges: readonly string[], at: string): Iterable<Fiel
   if (families.size < 2 || ranges.length > 2) yield invalid(at, ranges, "may specify no more than one CIDR for each IP family");
 }
 
-/** In addition to `validateNode` for the object itself; for /status in its place. */
+/** In addition to `validateNode` for the object itself; instead of it for /status. */
 export function* validateNodeUpdate(next: Node, previous: Node): Iterable<FieldError> {
   const { spec = {}, status } = next;
   yield* validateAddresses(next);
@@ -90,7 +90,7 @@ function* validateAddresses({ status }: Node): Iterable<FieldError> {
   }
 }
 
-/** Pods have addresses of the range already, and volumes and routes are found by the provider's id: both are set once. */
+/** Pods have addresses of the CIDR already, and volumes and routes are looked up by the provider ID: both are set once. */
 function* validateSpecChange(next: NodeSpec, before: NodeSpec): Iterable<FieldError> {
   const { podCIDRs: ranges = [] } = next;
   const { podCIDRs: previous = [] } = before;

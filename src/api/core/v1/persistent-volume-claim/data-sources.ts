@@ -1,6 +1,6 @@
 /**
- * What a new volume is filled with. `dataSource` is the older field and knows claims and snapshots only; `dataSourceRef` knows everything.
- * Both say the same wherever both can, so that a client of either age sees what it wrote.
+ * Initial contents of a new volume. `dataSource` is the older field and knows claims and snapshots only; `dataSourceRef` knows everything.
+ * Both are kept equal where possible, so that a client of either sees what it wrote.
  */
 import { withChanges } from "../../../changes.ts";
 import type { PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference } from "../../../generated/core/v1.ts";
@@ -8,17 +8,17 @@ import { defined, without } from "../../../members.ts";
 
 const SNAPSHOT_GROUP = "snapshot.storage.k8s.io";
 
-/** The spec as it is written: without what may not be said, and with both fields. */
+/** The normalized spec: without disabled fields, and with both data sources. */
 export function withBothDataSources(spec: PersistentVolumeClaimSpec, previous: PersistentVolumeClaimSpec = {}): PersistentVolumeClaimSpec {
   return completed(withoutUnknownSource(withoutForeignSource(spec, previous), previous));
 }
 
-/** To take data from another namespace is behind a gate that upstream keeps closed. */
+/** Data sources in another namespace are behind a feature gate that is off upstream. */
 function withoutForeignSource(spec: PersistentVolumeClaimSpec, previous: PersistentVolumeClaimSpec): PersistentVolumeClaimSpec {
   return spec.dataSourceRef?.namespace && previous.dataSourceRef === undefined ? without(spec, "dataSourceRef") : spec;
 }
 
-/** The older field was always ignored where it named something else, and clients rely on that unless they know the newer one. */
+/** The older field was always ignored for other kinds, and clients without the newer field rely on that. */
 function withoutUnknownSource(spec: PersistentVolumeClaimSpec, previous: PersistentVolumeClaimSpec): PersistentVolumeClaimSpec {
   const hadSource = previous.dataSource !== undefined || previous.dataSourceRef !== undefined;
   if (hadSource || spec.dataSourceRef !== undefined || isClaimOrSnapshot(spec.dataSource)) return spec;

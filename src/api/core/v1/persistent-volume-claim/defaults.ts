@@ -1,4 +1,4 @@
-/** What a claim is given that it does not say, also one that is made for a volume of a Pod. */
+/** Defaults of a claim, also in the claim template of an ephemeral volume. */
 import { changed, withChanges } from "../../../changes.ts";
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from "../../../generated/core/v1.ts";
 import { roundedList, roundedRequirements } from "../pod/defaults/resources.ts";

@@ -1,4 +1,4 @@
-/** What a claim may ask for. The same for a claim of its own and for one that is made for a volume of a Pod. */
+/** Validation of a claim's spec, also in the claim template of an ephemeral volume. */
 import type { PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference } from "../../../generated/core/v1.ts";
 import { invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateLabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
@@ -8,7 +8,7 @@ import { dnsLabel, dnsSubdomain } from "../pod/validation/checks.ts";
 import { readQuantity } from "../pod/resource-list.ts";
 
 export interface ClaimRules {
-  /** The groups of data sources are not looked at: one of them was named before. */
+  /** The API groups of data sources are not validated: the kind was checked before. */
   readonly anyApiGroup?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What is refused of a PersistentVolumeClaim, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of a PersistentVolumeClaim, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
@@ -8,7 +8,7 @@ import { NOT_A_LABEL, NOT_A_LABEL_VALUE, NOT_A_QUALIFIED_NAME, NOT_A_SUBDOMAIN }
 
 const ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 
-/** A claim for 1 GiB that is right but for what is given. */
+/** A valid claim for 1 GiB, except for the given fields. */
 function claim(spec: JsonObject = {}, metadata: JsonObject = {}): Sent {
   return { metadata, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec } };
 }
@@ -329,7 +329,7 @@ for (const [title, status, expected] of STATUSES) {
   });
 }
 
-test("the status of a claim without modes cannot be written", () => {
+test("a status write to a claim without access modes is rejected", () => {
   const previous = newObject(persistentVolumeClaims, claim({ accessModes: [] }));
 
   assert.deepEqual(problemsOfChange(persistentVolumeClaims, previous, { status: BOUND }, "status"), ["Spec.accessModes: Required value"]);

@@ -1,7 +1,6 @@
 /**
- * The rules for a PersistentVolumeClaim. What is claimed cannot change, because quotas count it and a volume was found for it. The
- * exceptions: the volume's name is written once, a class may be given to a claim that had none, and a bound claim may ask for another
- * size or other attributes.
+ * Validation of a PersistentVolumeClaim. The spec is immutable, because quotas count it and a volume was matched to it. The exceptions: the
+ * volume name is set once, a class may be set on a claim without one, and a bound claim may request another size or other attributes.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { withChanges } from "../../../changes.ts";
@@ -45,21 +44,21 @@ function classAnnotation({ metadata }: PersistentVolumeClaim): string | undefine
   return metadata.annotations?.[STORAGE_CLASS_ANNOTATION];
 }
 
-/** The class moves from the annotation to the field, and the annotation may go. */
+/** The class moves from the annotation to the field, and the annotation may be removed. */
 function takesClassFromAnnotation(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): boolean {
   const annotation = classAnnotation(previous);
   if (annotation === undefined || previous.spec?.storageClassName !== undefined) return false;
   return next.spec?.storageClassName === annotation && (classAnnotation(next) ?? annotation) === annotation;
 }
 
-/** A claim without a class may be given one: that which its annotation names, if there is one. */
+/** A claim without a class may be given one: that of its annotation, if it has one. */
 function takesFirstClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): boolean {
   const className = next.spec?.storageClassName;
   if (className === undefined || previous.spec?.storageClassName !== undefined) return false;
   return (classAnnotation(previous) ?? className) === className;
 }
 
-/** Both specs with what may change made the same. */
+/** Both specs with the mutable fields made equal. */
 function comparableSpecs(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
@@ -67,7 +66,7 @@ function comparableSpecs(
   let wanted = next.spec ?? {};
   let before = previous.spec ?? {};
   if (!before.volumeName && wanted.volumeName) before = withChanges(before, { volumeName: wanted.volumeName });
-  // Where the class moves from the annotation, the claim takes its first class, too.
+  // Moving the class from the annotation also counts as setting the first class.
   if (takesFirstClass(next, previous)) wanted = without(wanted, "storageClassName");
   if (next.status?.phase !== "Bound") return [wanted, before];
   const { volumeAttributesClassName, resources } = before;
@@ -81,7 +80,7 @@ function isSameSpec(a: PersistentVolumeClaimSpec, b: PersistentVolumeClaimSpec):
   return isSameRequirements(a.resources ?? {}, b.resources ?? {}) && deepEqual(without(a, "resources"), without(b, "resources"));
 }
 
-/** Smaller than before is a way back from a size that could not be had; what there is already is never given back. */
+/** The size may be reduced to recover from a failed expansion, but not below the actual capacity. */
 function* validateSize(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): Iterable<FieldError> {
   const size = storageOf(next.spec?.resources?.requests);
   if (compareQuantities(size, storageOf(previous.spec?.resources?.requests)) >= 0) return;
@@ -93,7 +92,7 @@ function storageOf(list: Readonly<Record<string, string>> | undefined): ReturnTy
   return readQuantity(list?.["storage"] ?? "0");
 }
 
-/** Attributes that were given to the volume cannot be taken away again, only replaced. */
+/** Volume attributes that were applied can be replaced but not removed. */
 function* validateAttributesClass({ spec }: PersistentVolumeClaim, previous: PersistentVolumeClaim): Iterable<FieldError> {
   const className = spec?.volumeAttributesClassName;
   if (className === previous.spec?.volumeAttributesClassName || previous.status?.currentVolumeAttributesClassName === undefined) return;
@@ -120,7 +119,7 @@ function* validateResize({ allocatedResourceStatuses = {}, allocatedResources = 
   const statusesAt = "status.allocatedResourceStatuses";
   for (const [name, status] of Object.entries(allocatedResourceStatuses)) {
     yield* validateResourceName(name, statusesAt);
-    // Upstream shows the name here, not the status.
+    // Upstream quotes the name here, not the status.
     if (!RESIZE_STATUSES.includes(status)) yield notSupported(statusesAt, name, RESIZE_STATUSES);
   }
   const amountsAt = "status.allocatedResources";

@@ -1,4 +1,4 @@
-/** What is allowed in a claim and yet hardly meant. */
+/** Warnings about a claim that is valid but probably a mistake. */
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../../generated/core/v1.ts";
 import { STORAGE_CLASS_ANNOTATION, STORAGE_CLASS_ANNOTATION_WARNING } from "../persistent-storage.ts";
 import { fractionWarnings } from "../pod/fractions.ts";

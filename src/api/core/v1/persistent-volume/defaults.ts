@@ -1,4 +1,4 @@
-/** What a PersistentVolume is given that it does not say. */
+/** Defaults of a PersistentVolume. */
 import { changed, withChanges } from "../../../changes.ts";
 import type { PersistentVolume, PersistentVolumeSpec } from "../../../generated/core/v1.ts";
 import { roundedList } from "../pod/defaults/resources.ts";
@@ -19,8 +19,8 @@ function defaultSpec(spec: PersistentVolumeSpec): PersistentVolumeSpec {
   });
 }
 
-/** Of one that is no object of its own but a part of a VolumeAttachment, too. */
+/** Also of an inline volume spec in a VolumeAttachment. */
 export function defaultInlineVolumeSpec(spec: PersistentVolumeSpec): PersistentVolumeSpec {
-  // Sources are filled in where they stand, and everything else is left alone.
+  // Only the source gets defaults; everything else stays.
   return withChanges(defaultStorageSources(spec) as PersistentVolumeSpec, { capacity: changed(spec.capacity, roundedList) });
 }

@@ -39,7 +39,7 @@ const SOURCES: readonly [what: string, source: PersistentVolumeSpec, secrets: re
 ];
 
 for (const [what, source, secrets] of SOURCES) {
-  test(`to mount a volume of ${what} a kubelet needs [${secrets.join(", ")}]`, () => {
+  test(`mounting a volume of ${what} requires the Secrets [${secrets.join(", ")}]`, () => {
     const volume = { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "v" }, spec: { ...CLAIMED, ...source } } as const;
 
     assert.deepEqual(

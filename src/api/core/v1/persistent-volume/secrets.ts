@@ -1,6 +1,6 @@
 /**
- * The Secrets that a kubelet needs to mount a PersistentVolume. Not those that only controllers need (to attach it, or to make it larger
- * from afar): a node may not read them.
+ * The Secrets that a kubelet needs to mount a PersistentVolume. Not those that only controllers need (for attaching or controller-side
+ * expansion): a node may not read them.
  */
 import type { PersistentVolume } from "../../../generated/core/v1.ts";
 
@@ -11,7 +11,7 @@ export interface NamedSecret {
 
 export function mountSecrets({ spec = {} }: PersistentVolume): readonly NamedSecret[] {
   const { azureFile, cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos, csi } = spec;
-  // Volumes that were made before Secrets of other namespaces could be named mean the namespace of the claim.
+  // Volumes older than cross-namespace Secret references use the namespace of the claim.
   const claimNamespace = spec.claimRef?.namespace ?? "";
   const found = [
     azureFile && { name: azureFile.secretName, namespace: azureFile.secretNamespace || claimNamespace },

@@ -1,4 +1,4 @@
-/** What is refused of the sources of PersistentVolumes. The lists are those of upstream's own server, version 1.36. */
+/** Validation of the sources of PersistentVolumes. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";

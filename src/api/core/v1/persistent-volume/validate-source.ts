@@ -1,6 +1,6 @@
 /**
- * Where the data of a PersistentVolume is: exactly one source, and what that one asks for. Most are those of a Pod's volumes; since a
- * PersistentVolume belongs to no namespace, they must say in which one their secrets are.
+ * Validates the source of a PersistentVolume: exactly one, and its own rules. Most are shared with a Pod's volumes; since a
+ * PersistentVolume is cluster-scoped, references to Secrets must name the namespace.
  */
 import type {
   CSIPersistentVolumeSource,
@@ -18,7 +18,7 @@ import { validateHostPath } from "../pod/validation/volumes.ts";
 
 type Source = keyof PersistentVolumeSource;
 
-/** In the order of upstream, which looks into the first one that is given and refuses the others. */
+/** In upstream's order, which validates the first one that is set and rejects the others. */
 export const SOURCES: readonly Source[] = [
   "hostPath",
   "gcePersistentDisk",
@@ -46,7 +46,7 @@ export const SOURCES: readonly Source[] = [
 
 export interface VolumeContext {
   readonly name: string;
-  /** It is a part of another object (VolumeAttachment), and says nothing of nodes. */
+  /** An inline spec of another object (VolumeAttachment), which has no node affinity. */
   readonly inline: boolean;
 }
 
@@ -54,7 +54,7 @@ export function* validateSources(spec: PersistentVolumeSpec, at: string, context
   const given = SOURCES.filter((source) => spec[source] !== undefined);
   if (given.length === 0) yield required(at, "must specify a volume type");
   for (const [index, source] of given.entries()) {
-    // Upstream forgets to refuse this one, and spells that one differently when it does.
+    // Upstream forgets to reject this one, and misspells that one.
     if (index === 0 || source === "flexVolume") yield* validateSource(spec, source, at, context);
     else yield forbidden(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type");
   }
@@ -82,7 +82,7 @@ function* validateLocalPath(path: string, at: string): Iterable<FieldError> {
   else yield* validateNoBacksteps(path, at);
 }
 
-/** What these say that a Pod's volumes do not. */
+/** Rules beyond those of a Pod's volumes. */
 function* validateNamespaces(
   { glusterfs, cinder, azureFile, storageos }: PersistentVolumeSpec,
   source: Source,
@@ -104,7 +104,7 @@ function* validateSecretNamespace(reference: SecretReference | undefined, at: st
   if (reference !== undefined && !reference.namespace) yield required(`${at}.secretRef.namespace`);
 }
 
-/** The initiator's interface is called after both, and Linux gives interfaces so much room. */
+/** The initiator's interface name contains both, and Linux limits its length. */
 const ISCSI_NAME_LENGTH_MAX = 64;
 
 function* validateIscsi(source: ISCSIPersistentVolumeSource, at: string, volumeName: string): Iterable<FieldError> {
@@ -125,7 +125,7 @@ function* validateIscsi(source: ISCSIPersistentVolumeSource, at: string, volumeN
   }
 }
 
-/** In upstream's order. It does not look at `nodeStageSecretRef`. */
+/** In upstream's order. It does not validate `nodeStageSecretRef`. */
 const SECRETS = [
   "controllerPublishSecretRef",
   "controllerExpandSecretRef",

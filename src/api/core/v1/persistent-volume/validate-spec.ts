@@ -1,7 +1,4 @@
-/**
- * What a PersistentVolume may say of itself: also one that is no object of its own but a part of a VolumeAttachment ("inline"), of which
- * less may be said.
- */
+/** Validation of a PersistentVolume's spec, also of an inline one in a VolumeAttachment, where fewer fields are allowed. */
 import type { PersistentVolumeSpec } from "../../../generated/core/v1.ts";
 import { element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { formatQuantity, signOf } from "../../../machinery/quantity.ts";
@@ -30,7 +27,7 @@ export function* validateVolumeSpec(spec: PersistentVolumeSpec, at: string, name
 
 const NOT_INLINE = "may not be specified in the context of inline volumes";
 
-/** Whoever attaches such a volume knows of CSI and of nothing else. */
+/** Attaching an inline volume supports CSI only. */
 export function* validateInlineVolumeSpec(spec: PersistentVolumeSpec, at: string): Iterable<FieldError> {
   const { claimRef, capacity = {}, csi, persistentVolumeReclaimPolicy: policy, volumeMode = "Filesystem" } = spec;
   if (claimRef !== undefined) yield forbidden(`${at}.claimRef`, NOT_INLINE);
@@ -65,13 +62,13 @@ function* validateSize(capacity: PersistentVolumeSpec["capacity"], at: string): 
   }
 }
 
-/** To recycle a volume is to remove all files in it. */
+/** Recycling removes all files of the volume. */
 function* validateRecycling({ hostPath, persistentVolumeReclaimPolicy }: PersistentVolumeSpec, at: string): Iterable<FieldError> {
   if (persistentVolumeReclaimPolicy !== "Recycle" || !isRoot(hostPath?.path ?? "")) return;
   yield forbidden(`${at}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'");
 }
 
-/** "/", "//", "/./", "/a/..": whatever leads there. */
+/** "/", "//", "/./", "/a/..": every path that resolves to the root. */
 function isRoot(path: string): boolean {
   if (!path.startsWith("/")) return false;
   let depth = 0;

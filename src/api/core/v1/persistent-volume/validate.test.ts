@@ -1,4 +1,4 @@
-/** What is refused of a PersistentVolume, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of a PersistentVolume, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
@@ -10,7 +10,7 @@ const HOST_PATH = { hostPath: { path: "/data" } };
 const CSI = { csi: { driver: "disks.example.com", volumeHandle: "vol-1" } };
 const MOUNT_OPTIONS = { annotations: { "volume.beta.kubernetes.io/mount-options": "ro" } };
 
-/** A volume of 1 GiB that is right but for what is given. */
+/** A valid volume of 1 GiB, except for the given fields. */
 function volume(spec: JsonObject, metadata: JsonObject = {}): Sent {
   return { metadata, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], ...spec } };
 }

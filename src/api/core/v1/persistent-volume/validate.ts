@@ -1,6 +1,6 @@
 /**
- * The rules for a PersistentVolume. Where its data is cannot change, because the data would not follow. What else may change, a
- * controller decides: the claim, the size, the policy.
+ * Validation of a PersistentVolume. The source is immutable, because the data would not move. Claim, capacity and reclaim policy may
+ * change.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { changed, withChanges } from "../../../changes.ts";
@@ -24,7 +24,7 @@ export function* validateVolume(volume: PersistentVolume): Iterable<FieldError> 
   yield* validateMountOptions(volume);
 }
 
-/** Those that take the options of the annotation. */
+/** Sources that accept the mount options annotation. */
 const MOUNTED_SOURCES = [
   "gcePersistentDisk",
   "awsElasticBlockStore",
@@ -49,7 +49,7 @@ function* validateMountOptions({ metadata, spec = {} }: PersistentVolume): Itera
 
 export function* validateVolumeUpdate(next: PersistentVolume, previous: PersistentVolume): Iterable<FieldError> {
   const [spec, before] = [next.spec ?? {}, previous.spec ?? {}];
-  // Upstream asks for the rules of the spec once more here, so that each mistake is a cause twice.
+  // Upstream validates the spec once more here, so that each error is reported twice.
   yield* validateVolumeSpec(spec, "spec", next.metadata.name);
   yield* validateSameSource(spec, before);
   if (spec.volumeMode !== before.volumeMode) yield immutable("volumeMode", spec.volumeMode);
@@ -69,7 +69,7 @@ function* validateSameSource(spec: PersistentVolumeSpec, before: PersistentVolum
   yield forbidden("spec.persistentvolumesource", `${why}\n${describeDifference(source, wanted)}`);
 }
 
-/** The secret with which a volume is made larger may be added later. */
+/** The expansion secret may be added later. */
 function withoutNewSecret(spec: PersistentVolumeSpec, before: PersistentVolumeSpec): PersistentVolumeSpec {
   if (before.csi === undefined || before.csi.controllerExpandSecretRef !== undefined) return spec;
   return withChanges(spec, { csi: changed(spec.csi, (csi) => without(csi, "controllerExpandSecretRef")) });
@@ -79,7 +79,7 @@ function sourceOf(spec: PersistentVolumeSpec): PersistentVolumeSource {
   return Object.fromEntries(SOURCES.flatMap((source) => (spec[source] === undefined ? [] : [[source, spec[source]] as const])));
 }
 
-/** Labels of nodes that got another name when they became stable. */
+/** Node labels that were renamed when they became stable. */
 const STABLE_LABELS: ReadonlyMap<string, string> = new Map([
   ["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"],
   ["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"],
@@ -88,12 +88,12 @@ const STABLE_LABELS: ReadonlyMap<string, string> = new Map([
   ["beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"],
 ]);
 
-/** Whether the same nodes are meant; a label may be called by its newer name. */
+/** True if both affinities select the same nodes; a label may have its newer name. */
 function isSameAffinity(next: VolumeNodeAffinity | undefined, previous: VolumeNodeAffinity): boolean {
   return isSameList(termsOf(next) ?? [], termsOf(previous) ?? [], isSameTerm);
 }
 
-/** The type says that there are terms; a client may have left them out. */
+/** The type requires terms; a client may have omitted them. */
 function termsOf(affinity: VolumeNodeAffinity | undefined): readonly NodeSelectorTerm[] | undefined {
   return affinity?.required?.nodeSelectorTerms;
 }
@@ -106,7 +106,7 @@ function isSameTerm(next: NodeSelectorTerm, previous: NodeSelectorTerm): boolean
 }
 
 function isSameRequirement(next: NodeSelectorRequirement, previous: NodeSelectorRequirement): boolean {
-  // Upstream takes an empty key for the newer name of any other label; it is refused as what it is.
+  // Upstream accepts an empty key as the newer name of any other label; here it is rejected.
   return deepEqual(next, previous) || deepEqual(next, { ...previous, key: STABLE_LABELS.get(previous.key) ?? "" });
 }
 
@@ -114,7 +114,7 @@ function isSameList<T>(next: readonly T[], previous: readonly T[], isSame: (next
   return next.length === previous.length && next.every((item, index) => isSame(item, previous[index] as T));
 }
 
-/** As upstream prints it: by the names of its internal types, with all members. */
+/** In upstream's format: by the names of its internal types, with all members. */
 function shownAffinity(affinity: VolumeNodeAffinity | undefined): unknown {
   if (affinity === undefined) return undefined;
   const terms = termsOf(affinity)?.map(({ matchExpressions, matchFields }) => ({

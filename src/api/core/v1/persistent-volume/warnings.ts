@@ -1,10 +1,10 @@
-/** What is allowed in a PersistentVolume and yet of the past. */
+/** Deprecation warnings about a PersistentVolume. */
 import type { PersistentVolume, PersistentVolumeSource } from "../../../generated/core/v1.ts";
 import { nodeSelectorTermWarnings } from "../node/label-warnings.ts";
 import { DEPRECATED_SOURCES } from "../pod/warnings/volume.ts";
 import { annotationWarnings } from "./annotations.ts";
 
-/** In upstream's order; of the others it says nothing here. */
+/** In upstream's order; the other sources have no warning here. */
 const WARNED_SOURCES = [
   "cephfs",
   "photonPersistentDisk",

@@ -1,9 +1,9 @@
-/** AppArmor profiles as annotations had them before there were fields. */
+/** AppArmor profiles in the legacy annotation format. */
 import type { AppArmorProfile } from "../../../generated/core/v1.ts";
 
 const LOCALHOST_PREFIX = "localhost/";
 
-/** Undefined if the text names none. */
+/** Undefined if the text is no profile. */
 export function appArmorProfileOf(text: string): AppArmorProfile | undefined {
   if (text === "unconfined") return { type: "Unconfined" };
   if (text === "runtime/default") return { type: "RuntimeDefault" };

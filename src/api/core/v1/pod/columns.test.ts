@@ -1,4 +1,4 @@
-/** What `kubectl get pods` shows. The cells are those of upstream's own server, version 1.36. */
+/** The table of Pods. The cells are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatTime } from "../../../machinery/time.ts";
@@ -20,7 +20,7 @@ function restarted(count: number, secondsAgo: number): JsonObject {
   return { restartCount: count, lastState: { terminated: { exitCode: 1, finishedAt: ago(secondsAgo) } } };
 }
 
-/** Name and age are of every kind. */
+/** Name and age are common to all kinds. */
 function cellsOf(parts: PodParts, names: readonly string[]): readonly unknown[] {
   return names.map((name) => podColumns.find((column) => column.name === name)?.value(sentPod(parts), { nowMs: NOW_MS }));
 }
@@ -155,14 +155,14 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const [title, pod, reported, cells] of ROWS) {
-  test(`a pod that ${title} is shown as ${cells[1] === "" ? "nothing" : cells[1]}`, () => {
+  test(`a Pod that ${title} has the status cell ${cells[1] === "" ? "nothing" : cells[1]}`, () => {
     assert.deepEqual(cellsOf({ ...pod, status: reported }, ["Ready", "Status", "Restarts"]), cells);
   });
 }
 
 const WIDE = ["IP", "Node", "Nominated Node", "Readiness Gates"];
 
-test("the wide columns show where a pod is and what it waits for", () => {
+test("the wide columns of Pods show node, addresses and readiness gates", () => {
   const spec = { nodeName: "node1", readinessGates: [{ conditionType: "a.b/c" }, { conditionType: "d.e/f" }] };
   const reported = {
     podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }],
@@ -174,7 +174,7 @@ test("the wide columns show where a pod is and what it waits for", () => {
   assert.deepEqual(cellsOf({}, WIDE), ["<none>", "<none>", "<none>", "<none>"]);
 });
 
-test("the columns are upstream's, in its order", () => {
+test("the columns of Pods are upstream's, in its order", () => {
   const names = podColumns.map(({ name, priority }) => `${name} ${priority}`);
 
   assert.deepEqual(names, [
@@ -190,7 +190,7 @@ test("the columns are upstream's, in its order", () => {
   ]);
 });
 
-test("rows of pods that are done say so", () => {
+test("rows of finished Pods have the condition Completed", () => {
   const reasons = (["Pending", "Succeeded", "Failed"] as const).map(
     (phase) => podRowConditions({ ...newPod({}), status: { phase } })[0]?.reason,
   );

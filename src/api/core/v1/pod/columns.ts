@@ -1,4 +1,4 @@
-/** The table of pods, and what its rows say beyond their cells: which pods are done. */
+/** The table of Pods, and the row condition of finished Pods. */
 import type { Pod } from "../../../generated/core/v1.ts";
 import { ageColumn, nameColumn, NONE, orNone, textColumn } from "../../../machinery/columns.ts";
 import { ageOf } from "../../../machinery/duration.ts";
@@ -33,7 +33,7 @@ function restartsCell(pod: Pod, { nowMs }: { readonly nowMs: number }): string {
 function readinessGatesCell(pod: Pod): string {
   const gates = specOf(pod).readinessGates ?? [];
   if (gates.length === 0) return NONE;
-  // The first of a type counts: hence from the end.
+  // Of duplicates the first counts: hence from the end.
   const statuses = new Map((pod.status?.conditions ?? []).toReversed().map(({ type, status }) => [type, status]));
   const open = gates.filter(({ conditionType }) => statuses.get(conditionType) === "True");
   return `${open.length}/${gates.length}`;

@@ -1,4 +1,4 @@
-/** The subresources of a Pod that lead to its containers: what may be asked there, and what must be true of it. */
+/** The subresources of a Pod that connect to its containers: their options and validation. */
 import type { PodLogOptions } from "../../../generated/core/v1.ts";
 import { forbidden, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { JsonObject } from "../../../machinery/object.ts";
@@ -31,7 +31,7 @@ function streaming(kind: string): Connection {
   };
 }
 
-/** How upstream names the options as a whole. */
+/** Upstream's name of the options object. */
 const OPTIONS = "[]";
 
 export function* validateLogOptions(options: JsonObject): Iterable<FieldError> {
@@ -41,6 +41,6 @@ export function* validateLogOptions(options: JsonObject): Iterable<FieldError> {
   if (sinceSeconds !== undefined && sinceTime !== undefined)
     yield forbidden(OPTIONS, "at most one of `sinceTime` or `sinceSeconds` may be specified");
   else if (sinceSeconds !== undefined && sinceSeconds < 1) yield invalid("sinceSeconds", sinceSeconds, "must be greater than 0");
-  // One stream alone is an alpha feature (PodLogsQuerySplitStreams), off by default.
+  // Selecting a single stream is an alpha feature (PodLogsQuerySplitStreams), off by default.
   if (stream !== undefined) yield forbidden("stream", "may not be specified");
 }

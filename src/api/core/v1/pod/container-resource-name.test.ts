@@ -15,7 +15,7 @@ const ROWS: readonly [name: string, problems: readonly string[]][] = [
 ];
 
 for (const [name, expected] of ROWS) {
-  test(`a container ${expected.length === 0 ? "can" : "cannot"} be measured by ${name}`, () => {
+  test(`${name} is ${expected.length === 0 ? "valid" : "rejected"} as a container resource name`, () => {
     assert.deepEqual(
       problems(validateContainerResourceName(name, "name")),
       expected.map((problem) => `name: Invalid value: "${name}": ${problem}`),
@@ -23,6 +23,6 @@ for (const [name, expected] of ROWS) {
   });
 }
 
-test("a name of a resource is a qualified name", () => {
+test("a resource name must be a qualified name", () => {
   assert.match(problems(validateContainerResourceName("a b", "name"))[0] ?? "", /^name: Invalid value: "a b": name part must consist of/);
 });

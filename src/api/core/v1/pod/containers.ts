@@ -1,7 +1,7 @@
-/** Walking over the containers of a pod: all three kinds, in the order in which upstream visits and reports them. */
+/** Iterates over the containers of a Pod: all three kinds, in the order in which upstream visits and reports them. */
 import type { Container, EphemeralContainer, PodSpec } from "../../../generated/core/v1.ts";
 
-/** What the rules that bind every container can read. An ephemeral container has all that a container has. */
+/** What the rules of every container can read. An ephemeral container has all fields of a container. */
 export type AnyContainer = Container | EphemeralContainer;
 
 export interface PlacedContainer {
@@ -22,14 +22,14 @@ export function allContainers(spec: PodSpec, at: string): readonly PlacedContain
   return placed;
 }
 
-/** The first of each name. A map, because a client decides how many there are and how often each is looked up. */
+/** The first of each name. A map, because a client controls how many there are and how often each is looked up. */
 export function firstByName<T extends { readonly name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
   const byName = new Map<string, T>();
   for (const item of items) if (!byName.has(item.name)) byName.set(item.name, item);
   return byName;
 }
 
-/** An init container that is started in its turn and then goes on running beside the regular ones. */
+/** A sidecar: an init container that keeps running beside the regular ones. */
 export function isSidecar(initContainer: Container): boolean {
   return initContainer.restartPolicy === "Always";
 }

@@ -20,12 +20,12 @@ for (const { text, cost } of [
   { text: "1.5", cost: undefined },
   { text: "1e3", cost: undefined },
 ]) {
-  test(`a deletion cost of "${text}" ${cost === undefined ? "cannot be read" : `is ${cost}`}`, () => {
+  test(`a deletion cost of "${text}" ${cost === undefined ? "is malformed" : \`is ${cost}\`}`, () => {
     equal(parseDeletionCost(text), cost);
     equal(deletionCost(sentPod({ metadata: { annotations: { [DELETION_COST_ANNOTATION]: text } } })), cost ?? 0);
   });
 }
 
-test("a pod that says nothing costs nothing", () => {
+test("the default deletion cost is 0", () => {
   equal(deletionCost(sentPod({})), 0);
 });

@@ -14,7 +14,7 @@ interface Traits {
   readonly uid?: string;
   readonly node?: string;
   readonly phase?: string;
-  /** For how long it has been ready; "unknown": since nobody knows when; absent: it is not. */
+  /** How long it has been ready; "unknown": without a timestamp; absent: it is not ready. */
   readonly readyMs?: number | "unknown" | undefined;
   readonly cost?: number;
   readonly restarts?: number;
@@ -22,7 +22,7 @@ interface Traits {
   readonly ageMs?: number;
 }
 
-/** Placed, running, an hour old, unless it says otherwise. */
+/** Scheduled, running and an hour old by default. */
 function aPod(name: string, traits: Traits = {}): Pod {
   const { uid = name, node = "n1", phase = "Running", readyMs, cost, restarts = 0, sidecarRestarts = 0, ageMs = HOUR_MS } = traits;
   const since = readyMs === undefined || readyMs === "unknown" ? {} : { lastTransitionTime: formatTime(NOW_MS - readyMs) };
@@ -99,13 +99,13 @@ for (const { it, first, second } of [
     second: aPod("a", { uid: "2", ageMs: HOUR_MS }),
   },
 ]) {
-  test(`of two pods ${it}`, () => {
+  test(`of two Pods ${it}`, () => {
     deepEqual(namesInOrder([first, second]), [first.metadata.name, second.metadata.name]);
     deepEqual(namesInOrder([second, first]), [first.metadata.name, second.metadata.name]);
   });
 }
 
-test("of pods that cost the same one with more neighbours on its node goes first, whatever their age", () => {
+test("of Pods with equal cost the one with more neighbours on its node is deleted first, at any age", () => {
   const lonely = aPod("a", { node: "n1", readyMs: 1000 });
   const crowded = aPod("b", { node: "n2", readyMs: HOUR_MS });
   const neighbours = (pod: Pod): number => (pod.spec?.nodeName === "n2" ? 2 : 1);
@@ -128,7 +128,7 @@ const traits: fc.Arbitrary<Traits> = fc.record({
 
 const somePods = fc.array(traits, { minLength: 2, maxLength: 12 }).map((all) => all.map((one, index) => aPod(`p${index}`, one)));
 
-test("the order is one: it does not depend on the order in which pods come, and any part of it is in the same order", () => {
+test("the deletion order is total: independent of the input order, and consistent for subsets", () => {
   const shuffledWithPart = somePods.chain((pods) =>
     fc.record({
       pods: fc.constant(pods),
@@ -151,7 +151,7 @@ test("the order is one: it does not depend on the order in which pods come, and 
   );
 });
 
-test("what goes first is never better off by an earlier rule than what stays", () => {
+test("no Pod is deleted before one that an earlier rule ranks lower", () => {
   const isBetter = (a: Pod, b: Pod): boolean => {
     const [placedA, placedB] = [a, b].map(({ spec }) => spec?.nodeName !== "");
     if (placedA !== placedB) return placedA === true;

@@ -1,11 +1,11 @@
 /**
- * Which pods of a set go first when there are too many: those whose loss is felt least. The rules are upstream's, in upstream's order;
- * each decides only where those before it see no difference. It is a total order of pods with different uids, so the same pods are
- * chosen whatever order they come in.
+ * The order in which a scale-down deletes Pods: those whose loss matters least first. The rules are upstream's, in upstream's order; each
+ * decides only where those before it see no difference. It is a total order of Pods with different uids, so the choice does not depend on
+ * the input order.
  *
- * Ages are compared by their order of magnitude (the power of two), so that of pods of about the same age chance decides and not always
- * the youngest node, or zone, pays. Chance is the uid. Upstream asks the uid at once where two ages differ within one magnitude and goes on
- * to the next rule where they are equal, which can send three pods round in a circle; here the next rules are asked in both cases.
+ * Ages are compared by their order of magnitude (the power of two), so that among Pods of similar age the choice is random and does not
+ * always hit the youngest node or zone. The uid provides the randomness. Upstream compares the uid at once where two ages differ within one
+ * magnitude and applies the next rule where they are equal, which is not transitive; here the next rules are applied in both cases.
  */
 import type { ContainerStatus, Pod } from "../../../generated/core/v1.ts";
 import { isSidecar } from "./containers.ts";
@@ -14,11 +14,11 @@ import { isReady, momentMs, readySinceMs } from "./readiness.ts";
 
 export interface DeletionOrderOptions {
   readonly nowMs: number;
-  /** How many pods that do the same work are on its node: one of many neighbours goes before one that is alone. Default: nobody counts. */
+  /** Number of related Pods on its node: a Pod with many neighbours is deleted before one that is alone. Default: not counted. */
   neighbours?(pod: Pod): number;
 }
 
-/** A new array, the first to go first. */
+/** Returns a new array; the first is deleted first. */
 export function inDeletionOrder(pods: readonly Pod[], options: DeletionOrderOptions): Pod[] {
   return pods
     .map((pod) => ({ pod, rank: rankOf(pod, options), uid: pod.metadata.uid ?? "" }))
@@ -26,7 +26,7 @@ export function inDeletionOrder(pods: readonly Pod[], options: DeletionOrderOpti
     .map(({ pod }) => pod);
 }
 
-/** One number per rule; the lower goes first. */
+/** One number per rule; the lower is deleted first. */
 type Rank = readonly number[];
 
 function rankOf(pod: Pod, { nowMs, neighbours }: DeletionOrderOptions): Rank {
@@ -54,7 +54,7 @@ const UNKNOWN_AGE = -2;
 const NO_AGE = -1;
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 
-/** Of an age in nanoseconds, as upstream counts. Unknown goes before now (or a clock that is ahead), and that before any age. */
+/** Magnitude of an age in nanoseconds, as upstream. Unknown is below now (or a future timestamp), which is below any age. */
 function magnitude(sinceMs: number | undefined, nowMs: number): number {
   if (sinceMs === undefined) return UNKNOWN_AGE;
   const ageMs = nowMs - sinceMs;

@@ -22,17 +22,17 @@ function say(pod: Pod, disruption: Parameters<typeof disruptionTarget>[1]): PodC
   return disruptionTarget(pod, disruption, Date.parse(NOW));
 }
 
-test("a Pod says who ends it, since when, and for which generation that was decided", () => {
+test("DisruptionTarget has the reason, the transition time and the observed generation", () => {
   deepEqual(say(aPod(), { status: "True", reason: "R", message: "m" }), { ...SAID, observedGeneration: 2, lastTransitionTime: NOW });
 });
 
-test("what it says already is not said again", () => equal(say(aPod(SAID), { status: "True", reason: "R", message: "m" }), undefined));
+test("an unchanged DisruptionTarget is not written again", () => equal(say(aPod(SAID), { status: "True", reason: "R", message: "m" }), undefined));
 
-test("another reason does not change since when", () => {
+test("another reason keeps the transition time", () => {
   deepEqual(say(aPod(SAID), { status: "True", reason: "S", message: "m" }), { ...SAID, reason: "S", observedGeneration: 2 });
 });
 
-test("what is taken back has no reason, and a time of its own", () => {
+test("a revoked DisruptionTarget is False, with a new transition time", () => {
   const taken = { type: "DisruptionTarget", status: "False", observedGeneration: 2, lastTransitionTime: NOW };
   deepEqual(say(aPod(SAID), { status: "False" }), taken);
 });

@@ -1,4 +1,4 @@
-/** There is no tenth of a byte: amounts of memory and storage that are not whole are warned about. */
+/** Warnings about fractional amounts of memory and storage: there is no tenth of a byte. */
 import { scaledValue } from "../../../machinery/quantity.ts";
 import { readQuantity, type ResourceList } from "./resource-list.ts";
 

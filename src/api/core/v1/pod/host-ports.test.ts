@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Container, Pod } from "../../../generated/core/v1.ts";
 import { doAnyCollide, hostPortsOf, type HostPort } from "./host-ports.ts";
 
-test("the ports of regular containers and sidecars are the Pod's; those of init containers that end are not", () => {
+test("the host ports of a Pod are those of regular containers and sidecars, not of other init containers", () => {
   const sidecar: Container = { name: "s", restartPolicy: "Always", ports: [{ containerPort: 1, hostPort: 81, protocol: "UDP" }] };
   const first: Container = { name: "i", ports: [{ containerPort: 1, hostPort: 82 }] };
   const regular: Container = { name: "c", ports: [{ containerPort: 1, hostPort: 80, hostIP: "10.0.0.1" }, { containerPort: 2 }] };
@@ -31,12 +31,12 @@ const CASES: readonly (readonly [when: string, used: HostPort, collides: boolean
 ];
 
 for (const [when, used, collides] of CASES) {
-  test(`a port ${collides ? "collides" : "does not collide"} when ${when}`, () => {
+  test(`a host port ${collides ? "conflicts" : "does not conflict"} when ${when}`, () => {
     equal(doAnyCollide([port("10.0.0.9", "TCP", 9), port("10.0.0.1", "TCP", 80)], [port("0.0.0.0", "SCTP", 80), used]), collides);
   });
 }
 
-test("a port of all addresses collides with that of any address", () => {
+test("a host port on all addresses conflicts with that of any address", () => {
   equal(doAnyCollide([port("0.0.0.0", "TCP", 80)], [port("10.0.0.2", "TCP", 80)]), true);
 });
 

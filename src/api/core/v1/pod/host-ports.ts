@@ -1,6 +1,6 @@
 /**
- * The ports of its node that a Pod takes. Whoever places Pods and whoever admits them to a node must agree on when two of them collide.
- * Not here: two equal ports inside one Pod, which validation refuses.
+ * The host ports of a Pod. The scheduler and the kubelet's admission must agree on when two of them conflict. Not here: duplicate ports
+ * inside one Pod, which validation rejects.
  */
 import type { ContainerPort, Pod } from "../../../generated/core/v1.ts";
 import { isSidecar } from "./containers.ts";
@@ -15,7 +15,7 @@ export interface HostPort {
 const ALL_ADDRESSES = "0.0.0.0";
 const NONE: readonly HostPort[] = [];
 
-/** Of the containers that run as long as the Pod does: the regular ones and the sidecars. */
+/** Host ports of the containers that run as long as the Pod: the regular ones and the sidecars. */
 export function hostPortsOf({ spec }: Pod): readonly HostPort[] {
   if (spec === undefined) return NONE;
   let found: HostPort[] | undefined;
@@ -34,13 +34,13 @@ function collect(ports: readonly ContainerPort[] = [], found: HostPort[] | undef
   return all;
 }
 
-/** Whether two Pods cannot have these on one node. */
+/** True if two Pods cannot have these on one node. */
 export function doCollide(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   return a.ip === b.ip || a.ip === ALL_ADDRESSES || b.ip === ALL_ADDRESSES;
 }
 
-/** Called for every node: it makes nothing. */
+/** Hot path (called per node): must not allocate. */
 export function doAnyCollide(wanted: readonly HostPort[], used: readonly HostPort[]): boolean {
   for (const want of wanted) for (const use of used) if (doCollide(want, use)) return true;
   return false;

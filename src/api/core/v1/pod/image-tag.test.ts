@@ -21,6 +21,6 @@ const ROWS: readonly (readonly [string, string | undefined])[] = [
   ["a".repeat(64), undefined],
 ];
 
-test("a reference without tag and digest means the latest, and what is no reference has no tag", () => {
+test("a reference without tag and digest has the tag latest, and a malformed reference has none", () => {
   for (const [image, tag] of ROWS) assert.equal(imageTag(image), tag, image);
 });

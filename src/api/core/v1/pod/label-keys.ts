@@ -1,6 +1,6 @@
 /**
- * `matchLabelKeys` and `mismatchLabelKeys` name labels whose values are those of the pod itself ("pods of the same revision as I").
- * When a pod is made they become plain requirements of the selector beside them, so that whoever reads the selector needs no pod.
+ * `matchLabelKeys` and `mismatchLabelKeys` name labels whose values are those of the Pod itself ("Pods of the same revision as mine"). When
+ * a Pod is created they become plain requirements of the selector beside them, so that readers of the selector need no Pod.
  */
 import type { PodAffinity, PodAffinityTerm, PodAntiAffinity, PodSpec, WeightedPodAffinityTerm } from "../../../generated/core/v1.ts";
 import type { LabelSelector } from "../../../generated/meta/v1.ts";

@@ -1,4 +1,4 @@
-/** What the server makes of a pod that is sent to it, path by path. */
+/** The write strategy of Pods, path by path. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodStatus } from "../../../generated/core/v1.ts";
@@ -7,13 +7,13 @@ import { defaultPod } from "./defaults/pod.ts";
 import { gracePeriodOf, preparePodForCreate, preparePodForUpdate, prepareStatusUpdate } from "./prepare.ts";
 import { newPod, sentPod, type PodParts } from "./testing/pods.ts";
 
-test("a new pod waits and has its class, whatever status was sent", () => {
+test("a new Pod is Pending and has its QoS class, whatever status was sent", () => {
   const pod = newPod({ status: { phase: "Running", podIP: "1.2.3.4" }, container: { resources: { requests: { cpu: "1" } } } });
 
   assert.deepEqual(pod.status, { phase: "Pending", qosClass: "Burstable" });
 });
 
-test("a new pod behind gates says so", () => {
+test("a new Pod with scheduling gates has PodScheduled=False with reason SchedulingGated", () => {
   const pod = newPod({ metadata: { creationTimestamp: "2026-01-02T03:04:05Z" }, spec: { schedulingGates: [{ name: "a" }] } });
 
   assert.deepEqual(pod.status?.conditions, [
@@ -28,7 +28,7 @@ test("a new pod behind gates says so", () => {
   ]);
 });
 
-test("label keys become requirements with the pod's own labels", () => {
+test("matchLabelKeys become requirements with the Pod's own labels", () => {
   const labelSelector = { matchLabels: { a: "b" } };
   const pod = newPod({
     metadata: { labels: { app: "x", revision: "1" } },
@@ -59,7 +59,7 @@ test("label keys become requirements with the pod's own labels", () => {
   });
 });
 
-test("profiles that are given by annotation become fields", () => {
+test("AppArmor and seccomp annotations become fields", () => {
   const profileOf = (text: string): unknown => {
     const pod = newPod({ metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": text } } });
     return pod.spec?.containers[0]?.securityContext?.appArmorProfile;
@@ -71,7 +71,7 @@ test("profiles that are given by annotation become fields", () => {
   assert.deepEqual(profileOf("localhost/"), undefined);
 });
 
-test("an update of the pod keeps its status", () => {
+test("an update of the Pod keeps its status", () => {
   const previous = newPod({});
 
   const next = preparePodForUpdate(sentPod({ status: { phase: "Failed" } }), previous);
@@ -79,7 +79,7 @@ test("an update of the pod keeps its status", () => {
   assert.equal(next.status, previous.status);
 });
 
-test("a report takes nothing but the status, and keeps what it leaves out of it", () => {
+test("a status write changes nothing but the status, and keeps omitted parts of it", () => {
   const made = newPod({ metadata: { ownerReferences: [{ name: "owner" }] } });
   const status = {
     ...made.status,
@@ -119,12 +119,12 @@ const GRACE_ROWS: readonly (readonly [string, PodParts, number | undefined, numb
 ];
 
 for (const [title, parts, requested, seconds] of GRACE_ROWS) {
-  test(`a deletion waits ${seconds} s if ${title}`, () => {
+  test(`the deletion grace period is ${seconds} s if ${title}`, () => {
     assert.equal(gracePeriodOf(defaultPod(sentPod(parts)), requested), seconds);
   });
 }
 
-test("a pod is prepared without changing what was sent", () => {
+test("preparing a Pod does not modify the input", () => {
   const sent: JsonObject = structuredClone(sentPod({ spec: { schedulingGates: [{ name: "a" }] } }));
   const before = structuredClone(sent);
 

@@ -1,6 +1,6 @@
 /**
- * What the API server makes of a pod that is sent to it: what every new pod has, and for each path that writes a pod the part that this
- * path may write, with all else as it was. Whether the result is allowed is asked afterwards (validate-*.ts).
+ * The write strategy of Pods: initial values of a new Pod, and for each path the part that it may write, with all else unchanged.
+ * Validation follows afterwards (validation/).
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, ContainerStatus, Pod, PodCondition, PodSpec, PodStatus } from "../../../generated/core/v1.ts";
@@ -33,7 +33,7 @@ function statusOfNew(pod: Pod, spec: PodSpec): PodStatus {
   return { phase: "Pending", conditions: [gated], qosClass };
 }
 
-/** Profiles that are given by annotation only, as they were before there were fields, become fields. */
+/** Profiles in annotations only, as before there were fields, become fields. */
 function withAppArmorFields(spec: PodSpec, { annotations }: ObjectMeta): PodSpec {
   if (annotations === undefined || spec.os?.name === "windows") return spec;
   const withField = (container: Container): Container => {
@@ -61,7 +61,7 @@ export function prepareStatusUpdate(next: Pod, previous: Pod): Pod {
   });
 }
 
-/** Whoever leaves out the class or a generation does not know it and does not mean to remove it. */
+/** A client that omits the QoS class or a generation does not know it and does not mean to remove it. */
 function completedStatus(status: PodStatus, before: PodStatus): PodStatus {
   return withChanges(status, {
     qosClass: status.qosClass ?? before.qosClass,
@@ -70,7 +70,7 @@ function completedStatus(status: PodStatus, before: PodStatus): PodStatus {
   });
 }
 
-/** Conditions of one type are matched in their order: usually there is one. */
+/** Duplicate conditions of one type are matched in order: usually there is one. */
 function withGenerations(conditions: readonly PodCondition[] | undefined, before: readonly PodCondition[]): PodStatus["conditions"] {
   const left = new Map<string, PodCondition[]>();
   for (const old of before.toReversed()) {
@@ -84,7 +84,7 @@ function withGenerations(conditions: readonly PodCondition[] | undefined, before
   });
 }
 
-/** Reports whose gates upstream has closed. */
+/** Status fields of disabled feature gates. */
 function withoutClosedFields(status: PodStatus): PodStatus {
   const { nodeAllocatableResourceClaimStatuses, ...open } = status;
   return withChanges(nodeAllocatableResourceClaimStatuses === undefined ? status : open, {
@@ -106,7 +106,7 @@ export function prepareEphemeralContainersUpdate(next: Pod, previous: Pod): Pod 
   return withOnlySpec(next, previous, withMembersOf(specOf(previous), specOf(next), "ephemeralContainers"));
 }
 
-/** Where containers were added, removed or renamed, everything stays as it was sent, so that validation can say so. */
+/** Where containers were added, removed or renamed, everything stays as sent, so that validation can report it. */
 export function prepareResize(next: Pod, previous: Pod): Pod {
   const [spec, before] = [specOf(next), specOf(previous)];
   const isSameCount =
@@ -126,16 +126,16 @@ function withResizes(next: readonly Container[] | undefined, previous: readonly 
   return changedItems(previous, (old) => withMembersOf(old, byName.get(old.name) ?? old, "resources", "resizePolicy"));
 }
 
-/** The pod as it was, with another spec; of the metadata only what names the version that was meant. */
+/** The previous Pod with another spec; of the metadata only the resourceVersion precondition. */
 function withOnlySpec(next: Pod, previous: Pod, spec: PodSpec): Pod {
   return withChanges(withMetadataOf(withMembersOf(next, previous, "status"), previous), { spec });
 }
 
-/** How long a deletion leaves the pod to end by itself. What no node runs, or what has ended, goes at once. */
+/** Grace period of a deletion. An unscheduled or finished Pod is removed at once. */
 export function gracePeriodOf(pod: Pod, requested: number | undefined): number {
   const { phase } = pod.status ?? {};
   if (!specOf(pod).nodeName || phase === "Failed" || phase === "Succeeded") return 0;
-  // A period that is too large for a number comes as a bigint, and means forever.
+  // A period that is too large for a number is a bigint, and means forever.
   const seconds = Number(requested ?? specOf(pod).terminationGracePeriodSeconds ?? 0);
   return seconds < 0 ? 1 : seconds;
 }

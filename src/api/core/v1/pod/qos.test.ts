@@ -31,7 +31,7 @@ const ROWS: readonly (readonly [string, JsonObject, string])[] = [
 ];
 
 for (const [title, spec, expected] of ROWS) {
-  test(`${expected}: ${title}`, () => {
+  test(`QoS class ${expected}: ${title}`, () => {
     assert.equal(qosClassOf(spec as PodSpec), expected);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The quality-of-service class of a pod: how its node treats it when memory runs short. Guaranteed pods have for every container, or as
- * a whole, limits of cpu and memory that equal the requests; BestEffort pods ask for nothing; all others are Burstable.
+ * The quality-of-service class of a Pod: how its node treats it under memory pressure. Guaranteed Pods have for every container, or at Pod
+ * level, limits of cpu and memory that equal the requests; BestEffort Pods request nothing; all others are Burstable.
  */
 import type { PodSpec, PodStatus } from "../../../generated/core/v1.ts";
 import { compareQuantities, signOf, type Quantity } from "../../../machinery/quantity.ts";
@@ -8,10 +8,10 @@ import { addTo, readQuantity, type ResourceList } from "./resource-list.ts";
 
 export type QosClass = NonNullable<PodStatus["qosClass"]>;
 
-/** What a node can run short of. */
+/** Resources that determine the class. */
 const COUNTED = ["cpu", "memory"];
 
-/** Ephemeral containers do not count: they cannot ask for anything. */
+/** Ephemeral containers do not count: they have no resources. */
 export function qosClassOf(spec: PodSpec): QosClass {
   const requests = new Map<string, Quantity>();
   const limits = new Map<string, Quantity>();

@@ -29,7 +29,7 @@ for (const { it, metadata = {}, status = {}, active, terminal, terminating } of 
   terminal: boolean;
   terminating: boolean;
 }[]) {
-  test(`a pod ${it} is ${active ? "active" : terminating ? "terminating" : "neither active nor terminating"}`, () => {
+  test(`a Pod ${it} is ${active ? "active" : terminating ? "terminating" : "neither active nor terminating"}`, () => {
     const pod = sentPod({ metadata, status });
 
     deepEqual([isActive(pod), isTerminal(pod), isTerminating(pod)], [active, terminal, terminating]);
@@ -95,7 +95,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: -10_000,
   },
 ]) {
-  test(`a pod ${it} is ${ready ? "" : "not "}ready and ${available ? "" : "not "}available`, () => {
+  test(`a Pod ${it} is ${ready ? "" : "not "}ready and ${available ? "" : "not "}available`, () => {
     const pod = sentPod({ status: conditions === undefined ? {} : { conditions } });
     const rule = { minReadySeconds, nowMs: NOON_MS };
 
@@ -103,7 +103,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
   });
 }
 
-test("a pod that is no longer ready has not been ready since any time", () => {
+test("a Pod that is no longer ready has no ready time", () => {
   const conditions = [{ type: "Ready", status: "False", lastTransitionTime: "2026-01-01T11:00:00Z" }];
 
   equal(readySinceMs(sentPod({ status: { conditions } })), undefined);

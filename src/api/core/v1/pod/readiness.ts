@@ -1,7 +1,6 @@
 /**
- * What a pod is good for: whether it still counts, serves, and has served for long enough. Every controller that keeps a number of pods
- * asks the same questions and must get the same answers, or two of them would act against each other.
- * Not here: the words people see (summary.ts).
+ * Whether a Pod is active, ready and available. Every controller that maintains a number of Pods must use the same definitions, or two of
+ * them would act against each other. Not here: the status cell that people see (summary.ts).
  */
 import type { Pod } from "../../../generated/core/v1.ts";
 import { findCondition } from "../../../machinery/conditions.ts";
@@ -9,17 +8,17 @@ import { parseTime, ZERO_TIME_MS } from "../../../machinery/time.ts";
 
 const SECOND_MS = 1000;
 
-/** All its containers have ended and none will run again. */
+/** Terminal phase: all its containers have ended and none will run again. */
 export function isTerminal({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
-/** It counts as one of those there should be: it has not ended and is not going. */
+/** True if it counts as a replica: neither finished nor terminating. */
 export function isActive(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && !isTerminal(pod);
 }
 
-/** It is going, and what it runs may still hold what it needs. */
+/** Terminating, while its containers may still hold resources. */
 export function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && !isTerminal(pod);
 }
@@ -28,13 +27,13 @@ export function isReady({ status }: Pod): boolean {
   return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
-/** Milliseconds since the epoch; undefined if it is not ready, or nobody wrote since when. */
+/** Milliseconds since the epoch; undefined if it is not ready, or has no transition time. */
 export function readySinceMs({ status }: Pod): number | undefined {
   const ready = findCondition(status?.conditions, "Ready");
   return ready?.status === "True" ? momentMs(ready.lastTransitionTime) : undefined;
 }
 
-/** Undefined if nothing is written, or Go's zero moment, which stands for nothing. */
+/** Undefined if absent, or Go's zero time. */
 export function momentMs(text: string | null | undefined): number | undefined {
   if (text === undefined || text === null) return undefined;
   const timeMs = parseTime(text);
@@ -42,7 +41,7 @@ export function momentMs(text: string | null | undefined): number | undefined {
 }
 
 export interface AvailabilityRule {
-  /** How long a pod must have been ready, to be trusted. 0: not at all. */
+  /** How long a Pod must have been ready to be available. 0: not at all. */
   readonly minReadySeconds: number;
   readonly nowMs: number;
 }
@@ -53,7 +52,7 @@ export function isAvailable(pod: Pod, rule: AvailabilityRule): boolean {
   return remainingMs !== undefined && remainingMs <= 0;
 }
 
-/** How long until it is available if it stays ready, 0 or less if it is; undefined if time alone does not make it so. */
+/** Time until it is available if it stays ready, 0 or less if it is; undefined if time alone does not make it so. */
 export function availableInMs(pod: Pod, { minReadySeconds, nowMs }: AvailabilityRule): number | undefined {
   const sinceMs = readySinceMs(pod);
   return sinceMs === undefined ? undefined : sinceMs + minReadySeconds * SECOND_MS - nowMs;

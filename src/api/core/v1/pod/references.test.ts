@@ -46,24 +46,24 @@ const SECRETS: readonly [what: string, spec: PodSpec, names: readonly string[]][
 ];
 
 for (const [what, spec, names] of SECRETS) {
-  test(`the secrets of ${what} are [${names.join(", ")}]`, () => {
+  test(`the Secrets of ${what} are [${names.join(", ")}]`, () => {
     assert.deepEqual([...secretNames(spec)], names);
   });
 }
 
-test("the ConfigMaps of a pod are those of its environment and of its volumes", () => {
+test("the ConfigMaps of a Pod are those of its environment and of its volumes", () => {
   const { volumes: ofVolumes = [] } = volumes({ configMap: { name: "c3" } }, { projected: { sources: [{ configMap: { name: "c4" } }] } });
 
   assert.deepEqual([...configMapNames(specOf({ containers: [ENVIRONMENT], volumes: ofVolumes }))], ["c1", "c2", "c3", "c4"]);
 });
 
-test("the claims of a pod are those that it names, and those that are made for it", () => {
+test("the PersistentVolumeClaims of a Pod are the named ones and those of ephemeral volumes", () => {
   const { volumes: mounted = [] } = volumes({ persistentVolumeClaim: { claimName: "a" } }, { ephemeral: {} }, { emptyDir: {} });
 
   assert.deepEqual([...volumeClaimNames(podOf({ volumes: mounted }))], ["a", "p-v1"]);
 });
 
-test("resource claims that are made from a template are known once they are made", () => {
+test("ResourceClaims from a template are known once they are created", () => {
   const resourceClaims = [
     { name: "a", resourceClaimName: "named" },
     { name: "b", resourceClaimTemplateName: "t" },
@@ -79,7 +79,7 @@ test("resource claims that are made from a template are known once they are made
   assert.deepEqual([...resourceClaimNames(podOf({ resourceClaims }, status))], ["named", "made", "extended"]);
 });
 
-test("a mirror pod has the annotation, whatever it says", () => {
+test("a mirror Pod has the annotation, with any value", () => {
   const withAnnotations = (annotations: Record<string, string>): Pod => ({ ...podOf({}), metadata: { name: "p", annotations } });
 
   assert.deepEqual([withAnnotations({ "kubernetes.io/config.mirror": "" }), withAnnotations({ a: "b" }), podOf({})].map(isMirror), [

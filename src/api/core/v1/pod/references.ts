@@ -1,11 +1,11 @@
 /**
- * What a pod names of its namespace: the Secrets, ConfigMaps and claims without which it cannot run. Who runs the pod may read them, so
- * what is missing here breaks pods, and what is too much lets nodes read what is none of their business.
+ * Objects that a Pod references in its namespace: Secrets, ConfigMaps and claims. The node of the Pod may read them, so what is missing
+ * here breaks Pods, and what is too much gives nodes access to unrelated objects.
  */
 import type { Pod, PodResourceClaim, PodSpec, Volume } from "../../../generated/core/v1.ts";
 import { allContainers, type AnyContainer } from "./containers.ts";
 
-/** The pod was not made by the API: it stands for one that a kubelet runs from a file of its own. */
+/** Marks a mirror Pod: it represents one that a kubelet runs from a manifest file. */
 export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
 export function isMirror({ metadata }: Pod): boolean {
@@ -24,18 +24,18 @@ export function configMapNames(spec: PodSpec): ReadonlySet<string> {
   return named([...containersOf(spec).flatMap(environmentConfigMaps), ...(spec.volumes ?? []).flatMap(volumeConfigMaps)]);
 }
 
-/** Those that its volumes name, and those that are made for it. */
+/** Named claims, and those of ephemeral volumes. */
 export function volumeClaimNames({ metadata, spec }: Pod): ReadonlySet<string> {
   return named((spec?.volumes ?? []).map((volume) => volumeClaimName(metadata.name, volume)));
 }
 
-/** The claim of one volume of the pod with this name. */
+/** The claim of one volume of the Pod with this name. */
 export function volumeClaimName(pod: string, { name, persistentVolumeClaim, ephemeral }: Volume): string | undefined {
   if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName;
   return ephemeral === undefined ? undefined : `${pod}-${name}`;
 }
 
-/** Those that are there: claims that are to be made from a template have their names in the status, once they are made. */
+/** Existing claims: those from a template have their names in the status, once they are created. */
 export function resourceClaimNames({ spec, status }: Pod): ReadonlySet<string> {
   const made = status?.resourceClaimStatuses ?? [];
   const nameOf = ({ name, resourceClaimName, resourceClaimTemplateName }: PodResourceClaim) => {
@@ -53,7 +53,7 @@ type Names = readonly (string | undefined)[];
 
 const NONE_GIVEN: readonly never[] = [];
 
-/** Most containers name none: this is asked for every version of every Pod. */
+/** Most containers have none. Hot path (called for every version of every Pod). */
 const NONE: Names = [];
 
 function environmentSecrets({ envFrom = NONE_GIVEN, env = NONE_GIVEN }: AnyContainer): Names {

@@ -1,6 +1,6 @@
 /**
- * Lists of amounts by the name of a resource (`limits`, `requests`, `overhead`): what the names mean, and sums over a pod's containers.
- * Amounts are read through a memory of the latest texts, because clusters use few different ones and reading one is not cheap.
+ * Resource lists (`limits`, `requests`, `overhead`): classification of resource names, and sums over a Pod's containers. Amounts are parsed
+ * through a cache of recent texts, because clusters use few different ones and parsing is not cheap.
  */
 import { Lru } from "../../../../base/lru.ts";
 import type { Container, PodSpec } from "../../../generated/core/v1.ts";
@@ -9,11 +9,11 @@ import { isSidecar } from "./containers.ts";
 
 export type ResourceList = Readonly<Record<string, string>>;
 
-/** More than a large cluster uses; a client that invents amounts cannot fill the memory. */
+/** Cache size: more than a large cluster uses; a client that invents amounts cannot fill the memory. */
 const REMEMBERED_MAX = 10_000;
 const remembered = new Lru<string, Quantity>({ max: REMEMBERED_MAX });
 
-/** The amount that a text says. The text has been through the decoder, which refuses what is none. */
+/** Parses an amount. The text has passed the decoder, which rejects malformed ones. */
 export function readQuantity(text: string): Quantity {
   const known = remembered.get(text);
   if (known !== undefined) return known;
@@ -33,24 +33,24 @@ export function hugePageSize(name: string): string {
   return name.slice(HUGE_PAGES.length);
 }
 
-/** One of Kubernetes' own: without a domain, or with one of its own. */
+/** A native resource: without a domain, or with one of Kubernetes. */
 export function isNativeResource(name: string): boolean {
   return !name.includes("/") || name.includes("kubernetes.io/");
 }
 
-/** Whether more may be allowed (limits) than is set aside (requests). */
+/** True if limits may exceed requests. */
 export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name);
 }
 
-/** What may be given to a pod as a whole instead of to its containers. */
+/** Resources that are allowed at Pod level. */
 export function isPodLevelResource(name: string): boolean {
   return name === "cpu" || name === "memory" || isHugePages(name);
 }
 
 /**
- * What all containers together take at their peak: the regular ones and the sidecars run at the same time, and before that each init
- * container in its turn beside the sidecars that have been started.
+ * The peak demand of all containers: the regular ones and the sidecars run at the same time, and before that each init container in turn
+ * beside the sidecars that have been started.
  */
 export function aggregateOverContainers(spec: PodSpec, part: "requests" | "limits"): Map<string, Quantity> {
   const running = new Map<string, Quantity>();
@@ -59,7 +59,7 @@ export function aggregateOverContainers(spec: PodSpec, part: "requests" | "limit
   const initPeak = new Map<string, Quantity>();
   for (const container of spec.initContainers ?? []) {
     const own = listOf(container, part);
-    // Only what this one asks for can rise, so nothing else is looked at.
+    // Only the resources of this one can rise, so nothing else is compared.
     const turn = new Map(own.map(([name, quantity]) => [name, sumOf(sidecars.get(name), quantity)]));
     raiseTo(initPeak, turn);
     if (!isSidecar(container)) continue;

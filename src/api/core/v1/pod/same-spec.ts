@@ -1,4 +1,4 @@
-/** Whether two specs mean the same: amounts count by their value, so "1Gi" and "1024Mi" do not differ. */
+/** Semantic equality of two specs: amounts compare by value, so "1Gi" equals "1024Mi". */
 import { withoutTrailing } from "../../../../base/text.ts";
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../../../generated/core/v1.ts";
@@ -37,7 +37,7 @@ function comparableRequirements(requirements: ResourceRequirements): ResourceReq
   });
 }
 
-/** One text per amount: digits without the zeros at their end, and the power of ten. */
+/** One text per amount: digits without trailing zeros, and the power of ten. */
 function comparableList(list: ResourceList): ResourceList {
   return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, comparableAmount(text)]));
 }

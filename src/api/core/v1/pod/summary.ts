@@ -1,6 +1,6 @@
 /**
- * A pod in a few words, as `kubectl get pods` shows it: how many containers are ready, what it is doing, how often and when one was
- * restarted. The words are upstream's (printPod), because everybody knows them and scripts look for them.
+ * A Pod in one table row, as `kubectl get pods` shows it: ready containers, status, restarts and the last one. The terms are upstream's
+ * (printPod), because people know them and scripts match them.
  */
 import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from "../../../generated/core/v1.ts";
 import { findCondition, isConditionTrue } from "../../../machinery/conditions.ts";
@@ -12,11 +12,11 @@ export interface PodSummary {
   readonly total: number;
   readonly status: string;
   readonly restarts: number;
-  /** When the container that was restarted last had ended; "" if none was, or nobody knows when. */
+  /** When the most recently restarted container had ended; "" if none was, or the time is unknown. */
   readonly lastRestart: string;
 }
 
-/** Counting goes on while the containers are walked over. */
+/** Accumulated while iterating over the containers. */
 interface Tally extends Restarts {
   ready: number;
   status: string;
@@ -35,7 +35,7 @@ export function summarizePod(pod: Pod): PodSummary {
   const ofSidecars: Restarts = { restarts: 0, lastRestart: "" };
   const isInitializing = countInitContainers(status.initContainerStatuses ?? [], initContainers, tally, ofSidecars);
   if (!isInitializing || isConditionTrue(status.conditions, "Initialized")) {
-    // What init containers needed to come up is of no interest any more; sidecars go on counting.
+    // Restarts of init containers no longer matter; those of sidecars still count.
     Object.assign(tally, ofSidecars);
     countContainers(status, tally);
   }
@@ -53,7 +53,7 @@ function statusOfDeletion({ metadata, status }: Pod): string | undefined {
   return status?.phase === "Failed" || status?.phase === "Succeeded" ? undefined : "Terminating";
 }
 
-/** Goes as far as the first that is not done, and says whether there is one. */
+/** Iterates up to the first unfinished one, and returns whether there is one. */
 function countInitContainers(
   statuses: readonly ContainerStatus[],
   containers: readonly Container[],
@@ -82,11 +82,11 @@ function countInitContainers(
 function countRestarts({ restartCount, lastState }: ContainerStatus, tally: Restarts): void {
   tally.restarts += restartCount ?? 0;
   const endedAt = lastState?.terminated?.finishedAt ?? "";
-  // Times are written alike, so that the later one is also the greater text.
+  // Timestamps have one format, so the later one is also the greater text.
   if (endedAt > tally.lastRestart) tally.lastRestart = endedAt;
 }
 
-/** From the last to the first: what the first one says is what is shown. */
+/** From the last to the first: the first container's reason wins. */
 function countContainers({ containerStatuses, conditions }: PodStatus, tally: Tally): void {
   let hasRunning = false;
   let failure = "";

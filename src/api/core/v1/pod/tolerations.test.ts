@@ -20,12 +20,12 @@ for (const [it, toleration, is] of CASES) {
   test(`a toleration ${it}`, () => equal(tolerates(toleration, DEDICATED), is));
 }
 
-test("of several tolerations the first that covers a taint is used", () => {
+test("of several tolerations the first that matches a taint is used", () => {
   const short: Toleration = { operator: "Exists", tolerationSeconds: 5 };
   deepEqual(tolerationsOf([DEDICATED], [{ key: "x", operator: "Exists" }, short, { operator: "Exists" }]), [short]);
 });
 
-test("one taint that is not covered is enough", () => {
+test("a single untolerated taint suffices", () => {
   equal(tolerationsOf([DEDICATED, { key: "x", effect: "NoExecute" }], [{ key: "dedicated", operator: "Exists" }]), undefined);
 });
 
@@ -34,7 +34,7 @@ for (const [effect, keepsAway] of [
   ["NoExecute", true],
   ["PreferNoSchedule", false],
 ] as const) {
-  test(`a taint with the effect ${effect} ${keepsAway ? "keeps" : "does not keep"} a Pod away that does not tolerate it`, () => {
+  test(`an untolerated taint with the effect ${effect} ${keepsAway ? "repels" : "does not repel"} a Pod`, () => {
     const taint: Taint = { key: "x", effect };
     equal(untoleratedTaint([DEDICATED, taint], [{ key: "dedicated", operator: "Exists" }]), keepsAway ? taint : undefined);
     equal(untoleratedTaint([taint], [{ key: "x", operator: "Exists" }]), undefined);

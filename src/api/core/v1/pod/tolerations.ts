@@ -1,10 +1,10 @@
 /**
- * Which taints of a Node a Pod puts up with. Whoever places Pods and whoever removes them must read tolerations alike.
- * Not here: comparing values as numbers (Lt, Gt), which upstream has behind a gate that is off; as there, they tolerate nothing.
+ * Matches tolerations of a Pod with taints of a Node. The scheduler and the taint manager must interpret them alike. Not here: numeric
+ * comparison (Lt, Gt), which is behind a feature gate that is off upstream; as there, they tolerate nothing.
  */
 import type { Taint, Toleration } from "../../../generated/core/v1.ts";
 
-/** A toleration without an effect or a key is for all of them. */
+/** A toleration without an effect or a key matches all of them. */
 export function tolerates({ key = "", operator = "Equal", value = "", effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== taint.effect) return false;
   if (key !== "" && key !== taint.key) return false;
@@ -16,18 +16,18 @@ export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): b
   return false;
 }
 
-/** Whether a taint keeps a Pod away that does not tolerate it; one of "PreferNoSchedule" only asks it to go elsewhere. */
+/** True for NoSchedule and NoExecute; "PreferNoSchedule" is only a preference. */
 export function keepsPodsAway({ effect }: Taint): boolean {
   return effect === "NoSchedule" || effect === "NoExecute";
 }
 
-/** The first taint that keeps the Pod with these tolerations away. Called for every node: it makes nothing. */
+/** The first taint that repels a Pod with these tolerations. Hot path (called per node): must not allocate. */
 export function untoleratedTaint(taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined {
   for (const taint of taints) if (keepsPodsAway(taint) && !isTolerated(taint, tolerations)) return taint;
   return undefined;
 }
 
-/** For each taint the first toleration that covers it; undefined if one is not covered. */
+/** For each taint the first toleration that matches it; undefined if one has none. */
 export function tolerationsOf(taints: readonly Taint[], tolerations: readonly Toleration[]): readonly Toleration[] | undefined {
   const used: Toleration[] = [];
   for (const taint of taints) {

@@ -1,4 +1,4 @@
-/** Amounts by the names that quotas have for them ("requests.cpu", "count/pods"): sums, differences and what is above a limit. */
+/** Amounts by quota resource name ("requests.cpu", "count/pods"): sums, differences and comparison with limits. */
 import {
   addQuantities,
   compareQuantities,
@@ -20,7 +20,7 @@ export function amountsOf(list: ResourceList = {}): Amounts {
   return new Map(Object.entries(list).map(([name, text]) => [name, readQuantity(text)]));
 }
 
-/** In the order of the names. */
+/** Sorted by name. */
 export function listOf(amounts: Amounts): ResourceList {
   const entries = [...amounts].map(([name, quantity]) => [name, formatQuantity(quantity)] as const);
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -35,7 +35,7 @@ export function addAmounts(a: Amounts, b: Amounts): Amounts {
   return sum;
 }
 
-/** What `a` has more than `b`. */
+/** `a` minus `b`. */
 export function excessOf(a: Amounts, b: Amounts): Amounts {
   const excess = new Map<string, Quantity>();
   for (const [name, quantity] of a) {
@@ -59,7 +59,7 @@ export function withoutZeros(amounts: Amounts): Amounts {
   return new Map([...amounts].filter(([, quantity]) => !isZero(quantity)));
 }
 
-/** The same names with the same amounts, however they are written. */
+/** True for the same names with equal amounts, in any spelling. */
 export function areSameLists(a: ResourceList = {}, b: ResourceList = {}): boolean {
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;
@@ -70,7 +70,7 @@ export function areSameLists(a: ResourceList = {}, b: ResourceList = {}): boolea
   });
 }
 
-/** The names of which `amounts` has more than `limits` allow. */
+/** The names whose amount exceeds the limit. */
 export function namesAbove(amounts: Amounts, limits: Amounts): readonly string[] {
   return [...amounts].flatMap(([name, quantity]) => {
     const limit = limits.get(name);
@@ -78,7 +78,7 @@ export function namesAbove(amounts: Amounts, limits: Amounts): readonly string[]
   });
 }
 
-/** "cpu=1,pods=2", as messages show it. */
+/** "cpu=1,pods=2", the format of messages. */
 export function shownAmounts(amounts: Amounts): string {
   return Object.entries(listOf(amounts))
     .map(([name, text]) => `${name}=${text}`)

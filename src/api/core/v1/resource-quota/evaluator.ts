@@ -1,6 +1,6 @@
 /**
- * The contract of whoever knows what objects of one kind take from a quota. One file per kind, strangers to each other; evaluators.ts
- * finds the one for a kind. Used by admission, which charges what is written, and by whoever counts what is there.
+ * The contract of quota evaluators, which compute the usage of objects of one kind. One file per kind, independent of each other;
+ * evaluators.ts finds the one for a kind. Used by admission, which charges writes, and by the controller, which counts existing objects.
  */
 import type { Pod, ScopedResourceSelectorRequirement } from "../../../generated/core/v1.ts";
 import type { DeviceClass, ResourceClaim } from "../../../generated/resource.k8s.io/v1.ts";
@@ -10,15 +10,15 @@ import type { Amounts } from "./amounts.ts";
 export interface QuotaEvaluator {
   readonly group: string;
   readonly plural: string;
-  /** Whether a write of this sort can take something. */
+  /** True if this operation can increase the usage. */
   handles(write: QuotaWrite): boolean;
-  /** Those of the names that objects of this kind take something of. */
+  /** The names that objects of this kind use. */
   namesAmong(hard: Iterable<string>, surroundings: QuotaSurroundings): readonly string[];
-  /** Absent: objects of this kind are in no scope at all. */
+  /** Absent: objects of this kind are in no scope. */
   isInScope?(object: KubeObject, scope: ScopedResourceSelectorRequirement): boolean;
-  /** What an object must say if a quota has these names, in upstream's words ("must specify cpu for: c"); undefined: it says all. */
+  /** Required fields if a quota has these names, as upstream's message ("must specify cpu for: c"); undefined: all are set. */
   whatIsMissing?(object: KubeObject, names: readonly string[]): string | undefined;
-  /** What an object takes; also of names that no quota has. */
+  /** The usage of an object; also of names that no quota has. */
   usageOf(object: KubeObject, surroundings: QuotaSurroundings): Amounts;
 }
 
@@ -30,7 +30,7 @@ export interface QuotaWrite {
   readonly oldObject?: KubeObject;
 }
 
-/** What an object takes can depend on more than the object. */
+/** Inputs of an evaluation beside the object. */
 export interface QuotaSurroundings {
   readonly nowMs: number;
   /** Of the cluster. */
@@ -40,7 +40,7 @@ export interface QuotaSurroundings {
   podOf(name: string): Pod | undefined;
 }
 
-/** For kinds that need to know no more than the time. */
+/** For kinds that need no more than the time. */
 export function justNow(nowMs: number): QuotaSurroundings {
   return { nowMs, deviceClasses: [], claims: [], podOf: () => undefined };
 }

@@ -21,7 +21,7 @@ function aContainer(requests: List, limits: List = {}, more: object = {}): objec
   return { name: "c", resources: { requests, limits }, ...more };
 }
 
-/** What every Pod takes that is not over. */
+/** Usage of every unfinished Pod. */
 const RUNNING = { "count/pods": "1", pods: "1" };
 
 function cpu(text: string): List {
@@ -137,14 +137,14 @@ const PODS: readonly [what: string, pod: object, usage: List][] = [
 ];
 
 for (const [what, pod, expected] of PODS) {
-  test(`${what} takes what upstream says`, () => assert.deepEqual(usage("pods", pod), expected));
+  test(`the quota usage of ${what} equals upstream's`, () => assert.deepEqual(usage("pods", pod), expected));
 }
 
 function aService(spec: object): List {
   return usage("services", { spec: { ports: [{ port: 1, nodePort: 30_000 }, { port: 2 }], ...spec } });
 }
 
-test("Services take ports of nodes and load balancers, by their type", () => {
+test("Services use node ports and load balancers, by their type", () => {
   const one = { "count/services": "1", services: "1", "services.loadbalancers": "0", "services.nodeports": "0" };
 
   assert.deepEqual(aService({}), one);
@@ -157,7 +157,7 @@ test("Services take ports of nodes and load balancers, by their type", () => {
   });
 });
 
-test("claims take storage in whole bytes, in all and of their class, and what was given if it is more", () => {
+test("PersistentVolumeClaims use storage in whole bytes, in total and per class, by capacity if it is greater", () => {
   const claim = (spec: object, more: object = {}) => usage("persistentvolumeclaims", { spec, ...more });
   const one = { "count/persistentvolumeclaims": "1", persistentvolumeclaims: "1" };
   const resources = { requests: { storage: "1500m" } };
@@ -182,7 +182,7 @@ function aClass(name: string, extendedResourceName?: string): DeviceClass {
   return { apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: { name }, spec };
 }
 
-test("claims of devices take the worst case of each class", () => {
+test("ResourceClaims use the worst case of each device class", () => {
   const exactly = (deviceClassName: string, count: number) => ({ deviceClassName, allocationMode: "ExactCount", count });
   const requests = [
     { name: "a", exactly: exactly("gpu", 2) },
@@ -201,7 +201,7 @@ test("claims of devices take the worst case of each class", () => {
   });
 });
 
-test("a claim that was made for a Pod takes only what the Pod does not take already", () => {
+test("a ResourceClaim of a Pod uses only what the Pod does not use already", () => {
   const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u", controller: true }];
   const annotations = { "resource.kubernetes.io/extended-resource-claim": "true" };
   const claim = (name: string) =>
@@ -225,7 +225,7 @@ function aQuota(spec: NonNullable<ResourceQuota["spec"]>): ResourceQuota {
   return { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec };
 }
 
-test("who must be asked follows from what a quota limits", () => {
+test("the evaluators of a quota follow from its resource names", () => {
   const asked = (...names: readonly string[]) =>
     evaluatorsOf(aQuota({ hard: Object.fromEntries(names.map((name) => [name, "1"])) }), {
       ...justNow(NOW_MS),
@@ -242,7 +242,7 @@ test("who must be asked follows from what a quota limits", () => {
   assert.deepEqual(asked("a.deviceclass.resource.k8s.io/devices"), ["resourceclaims.resource.k8s.io"]);
 });
 
-test("what all objects take is counted by name and scope", () => {
+test("the usage of all objects is summed by name and scope", () => {
   const pods = [
     { metadata: { name: "a" }, spec: { containers: [aContainer({ cpu: "1" })] } },
     { metadata: { name: "b" }, spec: { containers: [aContainer({ cpu: "500m" })] }, status: { phase: "Failed" } },
@@ -274,7 +274,7 @@ function isIn(plural: string, object: object, scope: NonNullable<Scope>[number])
   return isInAllScopes(evaluatorOf("", plural), quota, { metadata: { name: "x" }, ...object } as KubeObject);
 }
 
-test("a scope selects by name, by any of several, or by there being none", () => {
+test("a scope selector matches by name, by any of several, or by absence", () => {
   const pod = (priorityClassName?: string) => ({ spec: priorityClassName === undefined ? {} : { priorityClassName } });
   const operators = (plural: string, scopeName: "PriorityClass" | "VolumeAttributesClass", object: object) =>
     (["In", "NotIn", "Exists", "DoesNotExist"] as const).map((operator) =>
@@ -291,7 +291,7 @@ test("a scope selects by name, by any of several, or by there being none", () =>
   assert.equal(isIn("secrets", {}, { scopeName: "NotBestEffort", operator: "Exists" }), false);
 });
 
-test("a Pod that wants to be with Pods of other namespaces is in a scope of its own", () => {
+test("a Pod with cross-namespace affinity is in a scope of its own", () => {
   const wants = (affinity: object) => isIn("pods", { spec: { affinity } }, { scopeName: "CrossNamespacePodAffinity", operator: "Exists" });
   const term = { topologyKey: "zone", namespaceSelector: {} };
 
@@ -306,7 +306,7 @@ test("a Pod that wants to be with Pods of other namespaces is in a scope of its 
   );
 });
 
-test("every container must say what a quota of cpu or memory counts, unless the Pod says it", () => {
+test("every container must set what a quota of cpu or memory counts, unless it is set at Pod level", () => {
   const missing = (spec: object, ...names: readonly string[]) =>
     evaluatorOf("", "pods").whatIsMissing?.({ metadata: { name: "x" }, spec } as unknown as KubeObject, names);
   const containers = [aContainer({ cpu: "1" }), aContainer({}, {}, { name: "b" }), aContainer({}, {}, { name: "a" })];

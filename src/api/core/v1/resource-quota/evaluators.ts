@@ -1,4 +1,4 @@
-/** Who knows what objects of a kind take from quotas, and how much of a quota is taken by all objects that there are. */
+/** The registry of quota evaluators, and the usage of a quota by all existing objects. */
 import type { ResourceQuota } from "../../../generated/core/v1.ts";
 import type { KubeObject } from "../../../machinery/object.ts";
 import { addQuantities, type Quantity } from "../../../machinery/quantity.ts";
@@ -11,13 +11,13 @@ import { isInAllScopes } from "./scopes.ts";
 import { serviceEvaluator } from "./services.ts";
 import { volumeClaimEvaluator } from "./volume-claims.ts";
 
-/** Those that know more than the number of objects. */
+/** Evaluators that compute more than the number of objects. */
 const KNOWING: readonly QuotaEvaluator[] = [podEvaluator, serviceEvaluator, volumeClaimEvaluator, resourceClaimEvaluator];
 const NAMED: readonly QuotaEvaluator[] = NAMED_BY_PLURAL.map((plural) => objectEvaluator("", plural));
 const ALL: readonly QuotaEvaluator[] = [...KNOWING, ...NAMED];
 const COUNT = "count/";
 
-/** Nobody counts them, as upstream. */
+/** Never counted, as upstream. */
 export function isNeverCounted({ group, plural }: Pick<QuotaEvaluator, "group" | "plural">): boolean {
   return plural === "events" && (group === "" || group === "events.k8s.io");
 }
@@ -31,7 +31,7 @@ export function hardNames({ spec }: ResourceQuota): readonly string[] {
   return Object.keys(spec?.hard ?? {});
 }
 
-/** Who must be asked to know how much of a quota is taken. A kind of which only the number counts may not exist. */
+/** The evaluators that a quota needs. A kind that is only counted may not exist. */
 export function evaluatorsOf(quota: ResourceQuota, surroundings: QuotaSurroundings): readonly QuotaEvaluator[] {
   const names = hardNames(quota);
   const named = names.filter((name) => name.startsWith(COUNT)).map((name) => counted(name.slice(COUNT.length)));
@@ -46,18 +46,18 @@ function counted(resource: string): QuotaEvaluator {
   return dot < 0 ? objectEvaluator("", resource) : objectEvaluator(resource.slice(dot + 1), resource.slice(0, dot));
 }
 
-/** Whether what is asked for says in advance what only device classes can explain. */
+/** True if device classes are needed to interpret the requested resources. */
 export function needsDeviceClasses(quota: ResourceQuota): boolean {
   return hardNames(quota).some((name) => name.includes("/") && !name.startsWith(COUNT));
 }
 
-/** All objects of a namespace that somebody knows to evaluate. */
+/** All objects of a namespace that have an evaluator. */
 export interface ObjectsOfKind {
   readonly evaluator: QuotaEvaluator;
   readonly objects: readonly KubeObject[];
 }
 
-/** How much of the quota is taken: an amount for each of its names that the kinds have anything to do with. */
+/** The usage of a quota: an amount for each of its names that the kinds know. */
 export function usageOfAll(quota: ResourceQuota, kinds: readonly ObjectsOfKind[], surroundings: QuotaSurroundings): Amounts {
   const names = hardNames(quota);
   const tracked = new Set(kinds.flatMap(({ evaluator }) => evaluator.namesAmong(names, surroundings)));

@@ -1,9 +1,9 @@
-/** Objects of which only the number counts: any kind, as `count/<plural>.<group>`; some also by the plain names that came first. */
+/** Object count quota: any kind, as `count/<plural>.<group>`; some also by their legacy plain names. */
 import type { Quantity } from "../../../machinery/quantity.ts";
 import { ONE } from "./amounts.ts";
 import { countName, type QuotaEvaluator } from "./evaluator.ts";
 
-/** Kinds of the core group whose plural is a name of its own. */
+/** Kinds of the core group whose plural is a resource name. */
 export const NAMED_BY_PLURAL: readonly string[] = ["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
 
 export function objectEvaluator(group: string, plural: string): QuotaEvaluator {

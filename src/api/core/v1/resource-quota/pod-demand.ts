@@ -1,6 +1,6 @@
 /**
- * What a Pod takes while it runs: of each container what is wanted, was granted or is really used, whichever is most, since a resize is
- * under way while these differ; amounts for the Pod as a whole instead of its containers' sum; and its overhead.
+ * The effective resources of a running Pod: for each container the maximum of desired, allocated and actual amounts, since they differ
+ * during a resize; Pod-level amounts instead of the containers' sum; plus overhead.
  */
 import type { Container, ContainerStatus, Pod } from "../../../generated/core/v1.ts";
 import { findCondition } from "../../../machinery/conditions.ts";
@@ -18,7 +18,7 @@ export function podRequests(pod: Pod): ReadonlyMap<string, Quantity> {
   return requests;
 }
 
-/** Overhead raises a limit; it is none where there is none. */
+/** Overhead is added to existing limits only. */
 export function podLimits(pod: Pod): ReadonlyMap<string, Quantity> {
   const limits = aggregateOverContainers(effectiveSpec(pod, "limits"), "limits");
   putPodLevel(limits, pod.spec?.resources?.limits);
@@ -29,13 +29,13 @@ export function podLimits(pod: Pod): ReadonlyMap<string, Quantity> {
   return limits;
 }
 
-/** The Pod for those who want to know what it asks for, whatever it was granted or uses. */
+/** The Pod without its status, for callers that need the desired amounts. */
 export function asSpecified(pod: Pod): Pod {
   const { status: _, ...specified } = pod;
   return specified;
 }
 
-/** Whether the Pod as a whole says what it takes; then its containers need not. */
+/** True if the Pod has Pod-level resources; then its containers need none. */
 export function saysPodLevel({ spec }: Pod): boolean {
   const { requests = {}, limits = {} } = spec?.resources ?? {};
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodLevelResource);
@@ -45,7 +45,7 @@ function putPodLevel(sums: Map<string, Quantity>, list: ResourceList = {}): void
   for (const [name, text] of Object.entries(list)) if (isPodLevelResource(name)) sums.set(name, readQuantity(text));
 }
 
-/** The spec with what each container effectively takes. */
+/** The spec with the effective amounts of each container. */
 function effectiveSpec(pod: Pod, part: "requests" | "limits") {
   const { spec, status } = pod;
   const statuses = new Map([...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].map((one) => [one.name, one]));
@@ -60,7 +60,7 @@ function effectiveSpec(pod: Pod, part: "requests" | "limits") {
   return {
     ...spec,
     containers: (spec?.containers ?? []).map(effective),
-    // Of those that end, what they used does not matter any more.
+    // For terminated containers the actual amounts are irrelevant.
     initContainers: (spec?.initContainers ?? []).map((container) => (isSidecar(container) ? effective(container) : container)),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What Pods take: themselves, and what their containers ask for and may use. Those that are over, and those that should be gone by now,
- * take nothing but their place in the store (`count/pods`).
+ * Usage of Pods: their number, requests and limits. Finished Pods, and those that are past their deletion deadline, count as stored objects
+ * only (`count/pods`).
  */
 import type { Container, Pod, PodAffinityTerm, ScopedResourceSelectorRequirement } from "../../../generated/core/v1.ts";
 import type { KubeObject } from "../../../machinery/object.ts";
@@ -15,16 +15,16 @@ import { podLimits, podRequests, saysPodLevel } from "./pod-demand.ts";
 import { isSelected } from "./scopes.ts";
 
 const COUNT = countName("", "pods");
-/** What is left of a Pod that is over. */
+/** Usage of a finished Pod. */
 const OVER: Amounts = new Map([[COUNT, ONE]]);
 const REQUESTS = "requests.";
 const LIMITS = "limits.";
-/** Also called by their bare names, as what is asked for. */
+/** Requests also have their bare names. */
 const COMPUTE: readonly string[] = ["cpu", "memory", "ephemeral-storage"];
 const NAMES: readonly string[] = [COUNT, "pods", ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name])];
-/** If a quota has one of these, every container must say it: upstream's first rule, which it has regretted and kept. */
+/** If a quota has one of these, every container must set it: upstream's original rule, regretted but kept. */
 const REQUIRED: readonly string[] = ["cpu", "memory"].flatMap((name) => [name, REQUESTS + name, LIMITS + name]);
-/** A device class, as containers can ask for its devices. */
+/** A device class as an extended resource of containers. */
 export const DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/";
 
 export const podEvaluator: QuotaEvaluator = {
@@ -43,7 +43,7 @@ export const podEvaluator: QuotaEvaluator = {
   usageOf: (object, { nowMs }) => podUsage(object as Pod, nowMs),
 };
 
-/** What Pods take that are not over. A namespace is counted often, of which few Pods have changed since the last time. */
+/** Usage of unfinished Pods, cached: few Pods of a namespace change between two counts. */
 const remembered = new WeakMap<Pod, Amounts>();
 
 export function podUsage(pod: Pod, nowMs: number): Amounts {
@@ -56,7 +56,7 @@ export function podUsage(pod: Pod, nowMs: number): Amounts {
   return usage;
 }
 
-/** Whether this is what a quota calls something that containers ask for and that is not Kubernetes' own. */
+/** True if this quota name is a request of an extended resource. */
 export function isExtendedName(name: string): boolean {
   return name.startsWith(REQUESTS) && (!isNativeResource(name) || name.startsWith(REQUESTS + DEVICE_CLASS_PREFIX));
 }
@@ -78,7 +78,7 @@ function putCompute(usage: Map<string, Quantity>, requests: Amounts, limits: Amo
   }
 }
 
-/** A node that is lost would keep its Pods for ever, and whoever wants to replace them out. */
+/** A lost node would keep its Pods counted forever and block replacements. */
 function isOver({ metadata, status }: Pod, nowMs: number): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
@@ -126,7 +126,7 @@ function isInScope(object: KubeObject, scope: ScopedResourceSelectorRequirement)
   }
 }
 
-/** One that ends by itself, as upstream means it here: not one that is being deleted. */
+/** The Terminating scope as upstream defines it: a Pod with a deadline, not one that is being deleted. */
 function isTerminating(object: KubeObject): boolean {
   return ((object as Pod).spec?.activeDeadlineSeconds ?? -1) >= 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What ResourceClaims take: themselves and devices, by device class. A class can also be asked for by containers, as an extended resource
- * or by its own name; a claim that was made for such a Pod takes only what the Pod does not take already.
+ * Usage of ResourceClaims: their number and devices, by device class. Containers can also request a class, as an extended resource or by
+ * its own name; a claim that was created for such a Pod uses only what the Pod does not use already.
  */
 import type { Pod } from "../../../generated/core/v1.ts";
 import type { DeviceRequest, ResourceClaim } from "../../../generated/resource.k8s.io/v1.ts";
@@ -14,7 +14,7 @@ const COUNT = countName("resource.k8s.io", "resourceclaims");
 const OF_CLASS = ".deviceclass.resource.k8s.io/devices";
 const REQUESTS = "requests.";
 const MADE_FOR_POD = "resource.kubernetes.io/extended-resource-claim";
-/** What "all devices" counts as: a claim never gets more. */
+/** Count of "all devices": the maximum of a claim. */
 const DEVICES_MAX = 32;
 
 export const resourceClaimEvaluator: QuotaEvaluator = {
@@ -26,7 +26,7 @@ export const resourceClaimEvaluator: QuotaEvaluator = {
   usageOf: (object, surroundings) => usageOf(object as ResourceClaim, surroundings),
 };
 
-/** What a quota calls the devices of a class that containers ask for. */
+/** Quota name of a device class that containers request. */
 function isOfClass(name: string, { deviceClasses }: QuotaSurroundings): boolean {
   if (!isExtendedName(name)) return false;
   const resource = name.slice(REQUESTS.length);
@@ -46,7 +46,7 @@ function usageOf(claim: ResourceClaim, surroundings: QuotaSurroundings): Amounts
   return new Map([[COUNT, ONE], ...byClass, ...byExtendedName(claim, devices, surroundings)]);
 }
 
-/** Of alternatives the worst case, class by class. */
+/** Of alternatives the maximum, per class. */
 function mostDevicesOf({ exactly, firstAvailable = [] }: DeviceRequest): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
   const alternatives = firstAvailable.length > 0 ? firstAvailable : exactly === undefined ? [] : [exactly];
@@ -70,7 +70,7 @@ function byExtendedName(claim: ResourceClaim, devices: Amounts, surroundings: Qu
   return excessOf(extended, pod === undefined ? new Map() : podUsage(pod, surroundings.nowMs));
 }
 
-/** The Pod that this claim was made for, if the Pod agrees: only its one claim is paid for by what it asks for. */
+/** The Pod of this claim, if the Pod's status agrees: only its one claim is covered by its requests. */
 function podOf(claim: ResourceClaim, surroundings: QuotaSurroundings): Pod | undefined {
   const owner = ownerOf(claim);
   if (owner === undefined) return undefined;
@@ -88,7 +88,7 @@ function ownerOf({ metadata }: ResourceClaim) {
   return owner?.kind === "Pod" && owner.apiVersion === "v1" ? owner : undefined;
 }
 
-/** Of the same second the one whose name comes first. */
+/** Of the same second the first by name. */
 function isEarlier(a: ResourceClaim, b: ResourceClaim): boolean {
   const [left, right] = [a, b].map(({ metadata }) => parseTime(metadata.creationTimestamp ?? "") ?? -Infinity) as [number, number];
   return left < right || (left === right && a.metadata.name < b.metadata.name);

@@ -12,7 +12,7 @@ export function isInAllScopes(evaluator: QuotaEvaluator, quota: ResourceQuota, o
   return scopesOf(quota).every((scope) => evaluator.isInScope?.(object, scope) === true);
 }
 
-/** Whether an object that has these values, or none, is selected; one of several is enough. */
+/** True if an object with these values, or none, is selected; one of several is enough. */
 export function isSelected({ operator, values = [] }: ScopedResourceSelectorRequirement, found: readonly string[]): boolean {
   switch (operator) {
     case "In":

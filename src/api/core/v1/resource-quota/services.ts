@@ -1,4 +1,4 @@
-/** What Services take: themselves, the ports that they open on every node, and load balancers of whoever runs the cluster. */
+/** Usage of Services: their number, node ports and load balancers. */
 import type { Service } from "../../../generated/core/v1.ts";
 import type { KubeObject } from "../../../machinery/object.ts";
 import { quantityOf } from "../../../machinery/quantity.ts";
@@ -27,7 +27,7 @@ function usageOf(object: KubeObject): Amounts {
   ]);
 }
 
-/** As many as are wanted: they may not have been given yet. */
+/** The desired number: ports may not be allocated yet. */
 function nodePortsOf({ spec = {} }: Service): number {
   const { type, ports = [], allocateLoadBalancerNodePorts = true } = spec;
   if (type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts)) return ports.length;

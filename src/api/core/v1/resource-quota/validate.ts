@@ -1,4 +1,4 @@
-/** The rules of a ResourceQuota: what can be counted, in which amounts, and which scopes go together with what. */
+/** Validation of a ResourceQuota: countable resources, amounts, and valid combinations of scopes. */
 import type {
   ResourceQuota,
   ResourceQuotaSpec,
@@ -13,7 +13,7 @@ const POD_COUNT = ["pods"];
 const POD_RESOURCES = [...POD_COUNT, "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
 const CLAIM_RESOURCES = ["persistentvolumeclaims", "requests.storage"];
 
-/** What can be counted within a scope: it is about Pods or about claims, and Pods of best effort ask for nothing. */
+/** What can be counted within a scope: it selects Pods or claims, and BestEffort Pods request nothing. */
 const RESOURCES_OF_SCOPES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Terminating", POD_RESOURCES],
   ["NotTerminating", POD_RESOURCES],
@@ -24,7 +24,7 @@ const RESOURCES_OF_SCOPES: ReadonlyMap<string, readonly string[]> = new Map([
   ["VolumeAttributesClass", CLAIM_RESOURCES],
 ]);
 
-/** Those that a Pod is in or is not, and that name nothing which one could choose from. */
+/** Scopes without values to choose from. */
 const SCOPES_WITHOUT_VALUES: readonly string[] = [
   "BestEffort",
   "NotBestEffort",
@@ -50,7 +50,7 @@ export function* validateQuotaStatus(status: ResourceQuotaStatus): Iterable<Fiel
   yield* validateAmounts(status.used, "status.used");
 }
 
-/** In whatever order, and however often. */
+/** In any order, with any repetitions. */
 export function* validateSameScopes({ spec }: ResourceQuota, previous: ResourceQuota): Iterable<FieldError> {
   const next = new Set(spec?.scopes);
   const before = new Set(previous.spec?.scopes);
@@ -66,7 +66,7 @@ function* validateAmounts(list: ResourceList | undefined, at: string): Iterable<
   }
 }
 
-/** A quota tells apart what is asked for and what is allowed, and of storage only the former is ever said. */
+/** A quota distinguishes requests and limits, and storage has requests only. */
 function isQuotaResource(name: string): boolean {
   return isStandardResource(name) && name !== "storage";
 }
@@ -111,7 +111,7 @@ function* validateOperator(operator: string, values: readonly string[], at: stri
   }
 }
 
-/** What the quota counts although nothing in the scope has any of it; worked out once for each scope, however often it is named. */
+/** Resources that the quota counts although no object in the scope uses them; computed once per scope, however often it occurs. */
 function outsideOf({ hard = {} }: ResourceQuotaSpec): (scope: string) => readonly string[] {
   const counted = Object.keys(hard).filter(isQuotaResource);
   const known = new Map<string, readonly string[]>();
@@ -128,7 +128,7 @@ function conflictsIn(scopes: readonly string[]): readonly (readonly string[])[] 
   return CONFLICTS.filter((pair) => pair.every((scope) => scopes.includes(scope)));
 }
 
-/** A selector as upstream's messages show it. */
+/** In the format of upstream's messages. */
 function shown(expressions: readonly ScopedResourceSelectorRequirement[]): object {
   const each = expressions.map(({ scopeName, operator, values }) => ({ ScopeName: scopeName, Operator: operator, Values: values ?? null }));
   return { MatchExpressions: each };

@@ -1,4 +1,4 @@
-/** What PersistentVolumeClaims take: themselves and the storage that they ask for, in all and of their storage class. */
+/** Usage of PersistentVolumeClaims: their number and requested storage, in total and per storage class. */
 import type { PersistentVolumeClaim } from "../../../generated/core/v1.ts";
 import type { KubeObject } from "../../../machinery/object.ts";
 import { compareQuantities, quantityOf, scaledValue, type Quantity } from "../../../machinery/quantity.ts";
@@ -17,7 +17,7 @@ const NAMES: readonly string[] = [COUNT, CLAIMS, STORAGE];
 export const volumeClaimEvaluator: QuotaEvaluator = {
   group: "",
   plural: "persistentvolumeclaims",
-  /** The status, too, since it says how much was really given. */
+  /** The status too, since it has the actual capacity. */
   handles: ({ operation, subresource }) =>
     (operation === "CREATE" && subresource === "") || (operation === "UPDATE" && (subresource === "" || subresource === "status")),
   namesAmong: (hard) =>
@@ -40,7 +40,7 @@ function usageOf(claim: PersistentVolumeClaim): Amounts {
   return usage;
 }
 
-/** What was given counts if it is more than what is asked for: an expansion that failed can be taken back, but is still there. */
+/** The capacity counts if it exceeds the request: a failed expansion can be reverted, but its storage still exists. */
 function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec?.resources?.requests?.["storage"];
   if (asked === undefined) return undefined;
@@ -55,7 +55,7 @@ function wholeBytes(quantity: Quantity): Quantity {
   return compareQuantities(whole, quantity) === 0 ? quantity : whole;
 }
 
-/** The class that is wanted, the one it has, and the one that it is being changed to. */
+/** The desired class, the current one, and the target of a modification. */
 function attributesClassesOf(object: KubeObject): readonly string[] {
   const { spec, status } = object as PersistentVolumeClaim;
   const names = [

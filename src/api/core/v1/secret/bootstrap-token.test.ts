@@ -7,7 +7,7 @@ import { bootstrapTokenEndMs, hasBootstrapTokenEnded, signingTokenOf } from "./b
 const NOW_MS = Date.UTC(2026, 0);
 const SIGNS = { "usage-bootstrap-signing": "true" };
 
-test("a token for signing has an id, a key and an end", () => {
+test("a signing token has an id, a secret and an expiration", () => {
   const token = signingTokenOf(bootstrapTokenSecret("abcdef", { ...SIGNS, expiration: "2026-01-01T01:00:00+01:00" }), NOW_MS - 1);
 
   assert.deepEqual(token, { id: "abcdef", key: new TextEncoder().encode("0123456789abcdef"), endMs: NOW_MS });
@@ -26,10 +26,10 @@ const UNFIT: readonly [title: string, secret: Secret][] = [
 ];
 
 for (const [title, secret] of UNFIT) {
-  test(`a token does not sign whose Secret ${title}`, () => assert.equal(signingTokenOf(secret, NOW_MS), undefined));
+  test(`a token does not sign if its Secret ${title}`, () => assert.equal(signingTokenOf(secret, NOW_MS), undefined));
 }
 
-test("a token without an end never ends, and one with an end that cannot be read has ended", () => {
+test("a token without expiration never expires, and one with a malformed expiration has expired", () => {
   const [endless, unreadable] = [bootstrapTokenSecret("abcdef", {}), bootstrapTokenSecret("abcdef", { expiration: "soon" })];
 
   assert.deepEqual([bootstrapTokenEndMs(endless), hasBootstrapTokenEnded(endless, NOW_MS)], [undefined, false]);

@@ -1,7 +1,7 @@
 /**
- * Secrets that hold a bootstrap token "<id>.<secret>", with which a machine joins that has nothing else yet: bootstrap-token-<id> of
- * kube-system. One may be for showing who one is (apiserver/authentication), for signing what everybody may read
- * (controllers/bootstrap-signer), or for both, and most of them end (controllers/token-cleaner). Nothing here says a secret aloud.
+ * Secrets with a bootstrap token "<id>.<secret>", with which a new machine joins: bootstrap-token-<id> in kube-system. A token is for
+ * authentication (apiserver/authentication), for signing public cluster info (controllers/bootstrap-signer), or for both, and most of them
+ * expire (controllers/token-cleaner). Nothing here prints a secret.
  */
 import type { Secret } from "../../../generated/core/v1.ts";
 import { Base64Error, decodeBase64 } from "../../../machinery/codec/base64.ts";
@@ -28,7 +28,7 @@ export function isBootstrapToken({ type, metadata }: Secret): boolean {
   return type === BOOTSTRAP_TOKEN_TYPE && metadata.namespace === BOOTSTRAP_TOKEN_NAMESPACE;
 }
 
-/** "" if it is not there, or no text. */
+/** "" if it is absent, or not text. */
 export function bootstrapTokenValue(secret: Secret, key: BootstrapTokenKey): string {
   return new TextDecoder().decode(bytesOf(secret, key));
 }
@@ -43,7 +43,7 @@ function bytesOf({ data = {} }: Secret, key: BootstrapTokenKey): Uint8Array {
   }
 }
 
-/** When it ends; undefined: never. What is no time has passed. */
+/** Its expiration; undefined: never. A malformed time counts as expired. */
 export function bootstrapTokenEndMs(secret: Secret): number | undefined {
   const expiration = bootstrapTokenValue(secret, "expiration");
   return expiration === "" ? undefined : (parseTime(expiration) ?? -Infinity);
@@ -53,7 +53,7 @@ export function hasBootstrapTokenEnded(secret: Secret, nowMs: number): boolean {
   return (bootstrapTokenEndMs(secret) ?? Infinity) <= nowMs;
 }
 
-/** One that signs. */
+/** A signing token. */
 export interface SigningToken {
   readonly id: string;
   /** Its secret half. */
@@ -62,7 +62,7 @@ export interface SigningToken {
   readonly endMs: number | undefined;
 }
 
-/** Undefined if it must not sign, or not any more. */
+/** Undefined if it must not sign, or has expired. */
 export function signingTokenOf(secret: Secret, nowMs: number): SigningToken | undefined {
   const id = NAME.exec(secret.metadata.name)?.[1];
   const key = bytesOf(secret, "token-secret");

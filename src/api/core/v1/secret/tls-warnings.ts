@@ -1,11 +1,14 @@
 /**
- * What a client that stores a certificate and its key is warned of: parts that hold no PEM block of the right sort, often because the two
- * were switched. Upstream also tells what is wrong inside of them, and whether they belong together.
+ * Warnings about a TLS Secret: parts without a PEM block of the right type, often because the two were swapped. Upstream also validates
+ * their contents, and whether they match.
  */
 import { decodeBase64 } from "../../../machinery/codec/base64.ts";
 import { pemBlocks } from "../../../machinery/x509/pem.ts";
 
-/** A chain of certificates has a few thousand characters; the rest of a longer text would only cost time. A multiple of 4: whole base64. */
+/**
+ * Maximum length that is searched: a certificate chain has a few thousand characters; more would only cost time. A multiple of 4: whole
+ * base64.
+ */
 const READ_MAX_CHARACTERS = 100_000;
 
 export function* tlsWarnings(certificate: string, key: string): Iterable<string> {

@@ -1,6 +1,4 @@
-/**
- * The types of Secrets that Kubernetes knows, and what a Secret of each must hold. Any other type may hold anything.
- */
+/** The built-in types of Secrets, and their required contents. Any other type may hold anything. */
 import type { Secret } from "../../../generated/core/v1.ts";
 import { parseExactly } from "../../../machinery/codec/json-parser.ts";
 import { element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
@@ -32,13 +30,13 @@ function missing(keys: readonly string[]): readonly FieldError[] {
   return keys.map((key) => required(element("data", key)));
 }
 
-/** The token itself may come later, from whoever makes tokens. */
+/** The token itself may be added later, by the token controller. */
 function needsServiceAccount(_data: Contents, { metadata }: Secret): readonly FieldError[] {
   const name = metadata.annotations?.[SERVICE_ACCOUNT_NAME] ?? "";
   return name === "" ? [required(element("metadata.annotations", SERVICE_ACCOUNT_NAME))] : [];
 }
 
-/** What is secret is not repeated in the message. */
+/** Secret values are not quoted in the message. */
 function needsJsonObject(data: Contents, key: string): readonly FieldError[] {
   if (!Object.hasOwn(data, key)) return missing([key]);
   const wrong = wrongWithJsonObject(decodeText(data[key] ?? ""));
@@ -54,7 +52,7 @@ function wrongWithJsonObject(text: string): string | undefined {
   }
 }
 
-/** What Go calls it; undefined for what Go takes for an object, which null is too. */
+/** The name of the Go type; undefined for what Go decodes as an object, including null. */
 function typeName(value: Json): string | undefined {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

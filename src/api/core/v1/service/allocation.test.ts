@@ -19,7 +19,7 @@ import {
 
 const service = (spec: JsonObject): Service => newObject(services, { spec });
 
-test("a Service needs an address of each of its families, the one it names or any", () => {
+test("a Service needs an address of each of its families, a requested one or any", () => {
   const asked = service({ ports: [{ port: 1 }], clusterIP: "10.0.0.1", ipFamilies: ["IPv4", "IPv6"] });
 
   assert.deepEqual(clusterIpNeeds(asked), [
@@ -37,7 +37,7 @@ test("a Service needs an address of each of its families, the one it names or an
   assert.deepEqual(heldClusterIps(given), ["10.0.0.1", "fd00::1"]);
 });
 
-test("on an update only addresses that it did not hold are needed", () => {
+test("an update needs only addresses that the Service did not hold", () => {
   const before = service({ clusterIP: "10.0.0.1", ipFamilies: ["IPv4"] });
   const after = service({ clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4", "IPv6"] });
 
@@ -105,7 +105,7 @@ for (const [title, after, before, needs] of NODE_PORTS) {
   });
 }
 
-test("node ports are put in their places, and held", () => {
+test("node ports are assigned to their ports, and held", () => {
   const given = withNodePorts(
     service({ type: "NodePort", ports: [{ port: 1 }, { port: 1, protocol: "UDP" }, { port: 2 }] }),
     new Map([
@@ -121,7 +121,7 @@ test("node ports are put in their places, and held", () => {
   assert.deepEqual(heldNodePorts(given), [30_001]);
 });
 
-test("a health check gets its port when it is first needed, and gives it back when it is not", () => {
+test("a health check node port is allocated when first needed, and released when not", () => {
   const local = service({ type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 1 }] });
   const cluster = service({ type: "LoadBalancer", ports: [{ port: 1 }] });
 

@@ -1,21 +1,21 @@
 /**
- * Which addresses and ports a Service needs that it does not have yet, and which it holds. Pure: the allocator finds free ones, and hands
- * them to `withClusterIps`, `withNodePorts` and `withHealthCheckNodePort`. Call `resolveIpFamilies` (ip-families.ts) first.
- * What to give back after an update is what the previous object held and the next does not.
+ * Computes which addresses and ports a Service needs and does not have yet, and which it holds. Pure: the allocator finds free ones, and
+ * passes them to `withClusterIps`, `withNodePorts` and `withHealthCheckNodePort`. Call `resolveIpFamilies` (ip-families.ts) first. An
+ * update releases what the previous object held and the next does not.
  */
 import type { Service, ServicePort } from "../../../generated/core/v1.ts";
 import { isHeadless, needsClusterIp, needsHealthCheckNodePort, specOf, takesNodePorts, wantsNodePorts } from "./needs.ts";
 import type { IpFamily } from "./validate-cluster-ips.ts";
 
 export interface ClusterIpNeed {
-  /** Its place in `spec.clusterIPs`. */
+  /** Its index in `spec.clusterIPs`. */
   readonly index: number;
   readonly family: IpFamily;
-  /** The address that the client asks for. Absent: any. */
+  /** The requested address. Absent: any. */
   readonly requested?: string;
 }
 
-/** On an update only what is new: an address that was held before is not looked for again. */
+/** On an update only new ones: an address that was held before is not allocated again. */
 export function clusterIpNeeds(service: Service, previous?: Service): readonly ClusterIpNeed[] {
   const spec = specOf(service);
   if (!needsClusterIp(spec) || isHeadless(spec)) return [];
@@ -28,7 +28,7 @@ export function clusterIpNeeds(service: Service, previous?: Service): readonly C
   return needs.filter(({ requested }) => requested === undefined || !held.has(requested));
 }
 
-/** The Service with addresses at their places; the first is also its `clusterIP`. */
+/** The Service with addresses at their indexes; the first is also its `clusterIP`. */
 export function withClusterIps(service: Service, given: ReadonlyMap<number, string>): Service {
   if (given.size === 0) return service;
   const spec = specOf(service);
@@ -36,16 +36,16 @@ export function withClusterIps(service: Service, given: ReadonlyMap<number, stri
   return { ...service, spec: { ...spec, clusterIP: clusterIPs[0] ?? "", clusterIPs } };
 }
 
-/** The addresses that are this Service's alone. */
+/** The addresses that this Service holds. */
 export function heldClusterIps(service: Service): readonly string[] {
   const spec = specOf(service);
   return needsClusterIp(spec) && !isHeadless(spec) ? (spec.clusterIPs ?? []) : [];
 }
 
 export interface NodePortNeed {
-  /** The places in `spec.ports` that get this one: the same port over TCP and UDP shares its node port. */
+  /** Indexes in `spec.ports` that get this one: the same port over TCP and UDP shares its node port. */
   readonly indexes: readonly number[];
-  /** The node port that the client asks for. Absent: any. */
+  /** The requested node port. Absent: any. */
   readonly requested?: number;
 }
 
@@ -72,7 +72,7 @@ function needsOfNew(ports: readonly NumberedPort[]): readonly NodePortNeed[] {
   return [...needs.values()];
 }
 
-/** Here upstream gives every port one of its own. */
+/** Here upstream allocates one per port. */
 function needsOfChanged(ports: readonly NumberedPort[], held: ReadonlySet<number>): readonly NodePortNeed[] {
   const asked = new Set<number>();
   const needs: NodePortNeed[] = [];
@@ -84,7 +84,7 @@ function needsOfChanged(ports: readonly NumberedPort[], held: ReadonlySet<number
   return needs;
 }
 
-/** The Service with node ports for its ports, by their places. */
+/** The Service with node ports at their indexes. */
 export function withNodePorts(service: Service, given: ReadonlyMap<number, number>): Service {
   if (given.size === 0) return service;
   const spec = specOf(service);
@@ -95,7 +95,7 @@ export function withNodePorts(service: Service, given: ReadonlyMap<number, numbe
   return { ...service, spec: { ...spec, ports } };
 }
 
-/** The node ports of its ports; without that of its health check. */
+/** The node ports that it holds, except that of its health check. */
 export function heldNodePorts(service: Service): readonly number[] {
   const { ports = [] } = specOf(service);
   return [...new Set(ports.flatMap(({ nodePort = 0 }) => (nodePort === 0 ? [] : [nodePort])))];

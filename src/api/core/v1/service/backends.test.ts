@@ -43,10 +43,10 @@ for (const { it, status, is } of [
   { it: "that has succeeded", status: { phase: "Succeeded", podIP: "10.0.0.1" }, is: false },
   { it: "that has failed", status: { phase: "Failed", podIPs: [{ ip: "10.0.0.1" }] }, is: false },
 ] satisfies readonly { it: string; status: PodStatus; is: boolean }[]) {
-  test(`a Pod ${it} ${is ? "is" : "is not"} behind a Service`, () => deepEqual(isBackend(aPod({}, status)), is));
+  test(`a Pod ${it} ${is ? "is" : "is not"} an endpoint`, () => deepEqual(isBackend(aPod({}, status)), is));
 }
 
-test("the addresses of a family are written as everybody writes them, and what is none is left out", () => {
+test("the addresses of a family are canonical, and malformed ones are dropped", () => {
   const pod = aPod({}, { podIPs: [{ ip: "010.0.0.1" }, { ip: "FD00:0::1" }, { ip: "::ffff:10.0.0.2" }, { ip: "no" }] });
 
   deepEqual(podAddresses(pod, "IPv4"), ["10.0.0.1", "10.0.0.2"]);
@@ -58,7 +58,7 @@ for (const { it, spec, hostname } of [
   { it: "with another subdomain", spec: { hostname: "db-0", subdomain: "other" }, hostname: undefined },
   { it: "without a host name", spec: { subdomain: "web" }, hostname: undefined },
 ]) {
-  test(`the name of a Pod ${it}`, () => deepEqual(hostnameWithin(aService({}), aPod(spec)), hostname));
+  test(`the host name of a Pod ${it}`, () => deepEqual(hostnameWithin(aService({}), aPod(spec)), hostname));
 }
 
 const CONTAINERS: Partial<PodSpec> = {
@@ -80,5 +80,5 @@ for (const { it, port, found } of [
   { it: "a name of a sidecar is found", port: { port: 80, targetPort: "proxy" }, found: 15001 },
   { it: "a name of an init container is not found", port: { port: 80, targetPort: "once" }, found: undefined },
 ] satisfies readonly { it: string; port: ServicePort; found: number | undefined }[]) {
-  test(`of target ports, ${it}`, () => deepEqual(targetPortOf(aPod(CONTAINERS), port), found));
+  test(`target ports: ${it}`, () => deepEqual(targetPortOf(aPod(CONTAINERS), port), found));
 }

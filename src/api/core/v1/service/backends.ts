@@ -1,7 +1,7 @@
 /**
- * Which Pods a Service leads to, and at which addresses and ports: one rule for Endpoints and EndpointSlices, which must not disagree.
- * A selector without labels selects nothing: such a Service leads where somebody else says.
- * Not here: how the addresses are kept (controllers/endpoints, controllers/endpoint-slice), who sends traffic there (proxy).
+ * The backends of a Service: which Pods, at which addresses and ports. One rule for Endpoints and EndpointSlices, which must not disagree.
+ * A selector without labels selects nothing: the endpoints of such a Service are managed elsewhere. Not here: writing them
+ * (controllers/endpoints, controllers/endpoint-slice), forwarding (proxy).
  */
 import type { Container, Pod, Service, ServicePort } from "../../../generated/core/v1.ts";
 import { formatIp, parseSloppyIp, unmapIp } from "../../../machinery/ip-address.ts";
@@ -18,7 +18,7 @@ export function selectorOf(service: Service): Labels | undefined {
   return selector === undefined || Object.keys(selector).length === 0 ? undefined : selector;
 }
 
-/** Whether its addresses are those of Pods. An ExternalName leads elsewhere, also if it has a selector. */
+/** True if its endpoints are Pods. An ExternalName has none, also if it has a selector. */
 export function followsPods(service: Service): boolean {
   return specOf(service).type !== "ExternalName" && selectorOf(service) !== undefined;
 }
@@ -28,25 +28,28 @@ export function selects(selector: Labels, labels: Labels = {}): boolean {
   return true;
 }
 
-/** Without an address of its own, whatever its type; upstream labels what belongs to such a Service. */
+/** Headless, whatever its type; upstream labels the endpoints of such a Service. */
 export function hasNoClusterIp(service: Service): boolean {
   const { clusterIP = "" } = specOf(service);
   return clusterIP === "" || clusterIP === NO_CLUSTER_IP;
 }
 
-/** In the order of its addresses. One that has neither families nor an address comes from a server that knows no families: both. */
+/** In the order of its addresses. One without families and address comes from a server that does not know families: both. */
 export function familiesOf(service: Service): readonly IpFamily[] {
   const { ipFamilies = [], clusterIP = "" } = specOf(service);
   if (ipFamilies.length > 0) return ipFamilies.filter((family) => family === "IPv4" || family === "IPv6");
   return hasNoClusterIp(service) ? ["IPv4", "IPv6"] : [familyOf(clusterIP)];
 }
 
-/** Whether its containers may still run and it has an address. One that is going stays until it is gone, for those who ask for such. */
+/**
+ * True if its containers may still run and it has an address. A terminating Pod stays until it is deleted, for clients that want such
+ * endpoints.
+ */
 export function isBackend(pod: Pod): boolean {
   return !isTerminal(pod) && ((pod.status?.podIP ?? "") !== "" || (pod.status?.podIPs ?? []).length > 0);
 }
 
-/** Of one family, as everybody writes them: a Pod's status may have leading zeros. */
+/** Canonical addresses of one family: a Pod's status may have leading zeros. */
 export function podAddresses({ status }: Pod, family: IpFamily): readonly string[] {
   const addresses: string[] = [];
   for (const { ip } of status?.podIPs ?? []) {
@@ -58,14 +61,14 @@ export function podAddresses({ status }: Pod, family: IpFamily): readonly string
   return addresses;
 }
 
-/** The Pod's name under the Service's, if it asks for one there. */
+/** The Pod's host name in the Service's subdomain, if it has one. */
 export function hostnameWithin(service: Service, { metadata, spec }: Pod): string | undefined {
   const { hostname = "", subdomain } = spec ?? {};
   const isThere = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
   return hostname !== "" && isThere ? hostname : undefined;
 }
 
-/** The port of the Pod's containers; a name may be another number in every Pod. Undefined if none of its containers has that name. */
+/** The port number of the Pod's containers; a named port may differ per Pod. Undefined if none of its containers has that name. */
 export function targetPortOf({ spec }: Pod, { port, targetPort = port, protocol = "TCP" }: ServicePort): number | undefined {
   if (typeof targetPort === "number") return targetPort;
   const sidecars = (spec?.initContainers ?? []).filter(isSidecar);

@@ -1,4 +1,4 @@
-/** What a Service is given that says nothing of its own. Addresses and ports are given later, by the allocator. */
+/** Defaults of a Service. Addresses and ports are assigned later, by the allocator. */
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec, ServiceStatus } from "../../../generated/core/v1.ts";
 import { without } from "../../../members.ts";
 import { changedItems, withChanges } from "../../../changes.ts";

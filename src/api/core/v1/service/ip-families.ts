@@ -1,9 +1,9 @@
 /**
- * Of which families a Service gets addresses, given those that the cluster has: the client's wish (`ipFamilyPolicy`, `ipFamilies`,
- * `clusterIPs`) completed, or what is wrong with it. Pure; the allocator calls it first, and then looks for addresses.
+ * Resolves the IP families of a Service, given those of the cluster: completes the client's fields (`ipFamilyPolicy`, `ipFamilies`,
+ * `clusterIPs`), or returns their errors. Pure; the allocator calls it first, and then allocates addresses.
  *
- * The first family that the cluster names is its own. A Service is never moved between one and two families by a change of the cluster:
- * the policy is written down once, and kept.
+ * The first family of the cluster is the default. A Service never changes between single and dual stack when the cluster does: the policy
+ * is stored once, and kept.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Service, ServiceSpec } from "../../../generated/core/v1.ts";
@@ -33,7 +33,7 @@ export function resolveIpFamilies(service: Service, previous: Service | undefine
   if (errors.length > 0) return { errors };
 
   const isFree = isHeadlessWithoutSelector(inferred.spec);
-  // Whoever writes the endpoints himself may do so for families that the cluster has no addresses of.
+  // A Service without a selector may use families that the cluster does not have.
   const notThere = isFree ? [] : [...validateForCluster(inferred.spec, ofCluster)];
   if (notThere.length > 0) return { errors: notThere };
   return { service: withChanges(service, { spec: withFamilies(inferred.spec, ofCluster, { isFree }) }) };
@@ -47,7 +47,7 @@ function defaultPolicy(spec: ServiceSpec): "RequireDualStack" | "SingleStack" {
   return isHeadlessWithoutSelector(spec) ? "RequireDualStack" : "SingleStack";
 }
 
-/** Then everything stays as it was given, also if the cluster has got another family since. */
+/** Then everything stays as given, also if the cluster has gained another family since. */
 export function prefersDualStackAsBefore(spec: ServiceSpec, before: ServiceSpec): boolean {
   if (spec.ipFamilyPolicy !== "PreferDualStack" || (before.ipFamilyPolicy ?? "PreferDualStack") !== "PreferDualStack") return false;
   return spec.type === before.type && hasSameFamilies(spec, before) && hasSameAddresses(spec, before);
@@ -61,7 +61,7 @@ function hasSameAddresses(spec: ServiceSpec, before: ServiceSpec): boolean {
   return deepEqual(spec.clusterIPs ?? [], before.clusterIPs ?? []);
 }
 
-/** Who goes to SingleStack and leaves the lists alone means that the second of each shall go. */
+/** A change to SingleStack with unchanged lists drops the second of each. */
 function withoutSecond(spec: ServiceSpec, before: ServiceSpec): ServiceSpec {
   if (spec.ipFamilyPolicy !== "SingleStack") return spec;
   const { clusterIPs = [], ipFamilies = [] } = spec;
@@ -89,7 +89,7 @@ function* validatePolicy({ ipFamilyPolicy, clusterIPs = [], ipFamilies = [] }: S
   if (ipFamilies.length === 2) yield invalid(POLICY, ipFamilyPolicy, `${sentence} IP families are specified`);
 }
 
-/** An address says of which family it is. */
+/** An address implies its family. */
 function withFamiliesOfAddresses(spec: ServiceSpec, ofCluster: readonly IpFamily[]): { spec: ServiceSpec; errors: readonly FieldError[] } {
   const { clusterIPs = [] } = spec;
   const families = [...(spec.ipFamilies ?? [])];

@@ -1,12 +1,10 @@
-/**
- * What a Service is and what it needs, as its type and a few fields say. Also what the allocator asks for addresses and ports by.
- */
+/** Predicates of a Service by its type and a few fields. The allocator uses them too. */
 import type { Service, ServiceSpec } from "../../../generated/core/v1.ts";
 
-/** In place of an address: the name leads to the Pods themselves. */
+/** Headless: the name resolves to the Pods themselves. */
 export const NO_CLUSTER_IP = "None";
 
-/** What internalTrafficPolicy and externalTrafficPolicy may be. */
+/** Values of internalTrafficPolicy and externalTrafficPolicy. */
 export const TRAFFIC_POLICIES: readonly string[] = ["Cluster", "Local"];
 
 export const EMPTY_SPEC: ServiceSpec = Object.freeze({});
@@ -15,7 +13,7 @@ export function specOf(service: Service): ServiceSpec {
   return service.spec ?? EMPTY_SPEC;
 }
 
-/** An ExternalName is another name for something outside, and nothing else. */
+/** An ExternalName is an alias of an external name, and nothing else. */
 export function needsClusterIp({ type }: ServiceSpec): boolean {
   return type !== "ExternalName";
 }
@@ -24,17 +22,17 @@ export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === NO_CLUSTER_IP;
 }
 
-/** Whether its ports may have node ports. */
+/** True if its ports may have node ports. */
 export function takesNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }
 
-/** Whether every port gets a node port, also without asking for one. */
+/** True if every port gets a node port by default. */
 export function wantsNodePorts({ type, allocateLoadBalancerNodePorts = true }: ServiceSpec): boolean {
   return type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts);
 }
 
-/** A load balancer that must send traffic only to nodes with Pods asks each node on this port whether it has any. */
+/** Health check node port: a load balancer with externalTrafficPolicy Local checks on it which nodes have Pods. */
 export function needsHealthCheckNodePort({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }

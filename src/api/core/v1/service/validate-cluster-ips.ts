@@ -1,7 +1,7 @@
 /**
- * The rules between `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy`, and how they may change: the first address and family
- * stay for the life of a Service, a second of the other family may come and go.
- * Exported on their own too, because the allocator checks these before it looks for addresses.
+ * Validation of `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy`, and of their changes: the first address and family are
+ * immutable, a second of the other family may be added and removed. Exported separately, because the allocator validates these before it
+ * allocates addresses.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { ServiceSpec } from "../../../generated/core/v1.ts";
@@ -16,13 +16,13 @@ const FAMILIES = ["IPv4", "IPv6"];
 const POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const UNCHANGEABLE = "may not change once set";
 
-/** Of a valid address; one in an old, sloppy spelling too. */
+/** The family of a valid address, also in a legacy spelling. */
 export function familyOf(address: string): IpFamily {
   return parseSloppyIp(address)?.family === 6 ? "IPv6" : "IPv4";
 }
 
 export function* validateClusterIpFields(spec: ServiceSpec, previous?: ServiceSpec): Iterable<FieldError> {
-  // For an ExternalName all of them must be absent, which is checked elsewhere.
+  // For an ExternalName all of them must be absent, which is validated elsewhere.
   if (!needsClusterIp(spec)) return;
   yield* validateBothNames(spec);
   yield* validateFamilies(spec.ipFamilies ?? []);
@@ -33,7 +33,7 @@ export function* validateClusterIpFields(spec: ServiceSpec, previous?: ServiceSp
   const wrong = [...validateAddresses(clusterIPs, previous?.clusterIPs)];
   yield* wrong;
   if (clusterIPs.length > 2) yield invalid("spec.clusterIPs", clusterIPs, "may only hold up to 2 values");
-  // What follows would only confuse whoever sent an address that is none.
+  // Further errors would only confuse after a malformed address.
   if (wrong.length > 0) return;
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2) {
     yield invalid("spec.clusterIPs", clusterIPs, "may specify no more than one IP for each IP family");
@@ -83,7 +83,7 @@ function* validateFamiliesOf(clusterIPs: readonly string[], families: readonly s
   }
 }
 
-/** How the addresses may change. Whoever comes from or goes to ExternalName has none to keep. */
+/** Validates changes of addresses. A change from or to ExternalName has none to keep. */
 export function* validateClusterIpChange(next: ServiceSpec, before: ServiceSpec): Iterable<FieldError> {
   if (!needsClusterIp(next) || !needsClusterIp(before) || (isHeadless(next) && isHeadless(before))) return;
   const { clusterIPs = [] } = next;
@@ -100,7 +100,7 @@ export function* validateClusterIpChange(next: ServiceSpec, before: ServiceSpec)
   if (clusterIPs.length === 1 && previous.length > 1) yield* validateRelease(next, "secondary clusterIP");
 }
 
-/** How the families may change. Those of a headless Service may as they like. */
+/** Validates changes of families. Those of a headless Service are mutable. */
 export function* validateIpFamilyChange(next: ServiceSpec, before: ServiceSpec): Iterable<FieldError> {
   if (!needsClusterIp(next) || !needsClusterIp(before) || isHeadless(next) || isHeadless(before)) return;
   const { ipFamilies = [], clusterIPs } = next;
@@ -114,12 +114,12 @@ export function* validateIpFamilyChange(next: ServiceSpec, before: ServiceSpec):
   if (ipFamilies.length < previous.length && (clusterIPs ?? []).length === 0) {
     yield invalid(first, ipFamilies.length === 0 ? null : ipFamilies, "primary ipFamily can not be unset");
   }
-  // Upstream shows the addresses here, not the families.
+  // Upstream quotes the addresses here, not the families.
   if (ipFamilies.length > 0 && previous.length > 0 && ipFamilies[0] !== previous[0]) yield invalid(first, clusterIPs, UNCHANGEABLE);
   if (ipFamilies.length === 1 && previous.length > 1) yield* validateRelease(next, "secondary ipFamily");
 }
 
-/** The second one goes only if the client says so twice: by leaving it out, and by the policy. */
+/** The second one is released only if both the list and the policy say so. */
 function* validateRelease({ ipFamilyPolicy }: ServiceSpec, what: string): Iterable<FieldError> {
   if (ipFamilyPolicy === "SingleStack") return;
   yield invalid("spec.ipFamilyPolicy", ipFamilyPolicy, `must be set to 'SingleStack' when releasing the ${what}`);

@@ -1,4 +1,4 @@
-/** The rules for the ports of a Service, one by one and among each other. */
+/** Validation of the ports of a Service, each and as a whole. */
 import type { ServicePort, ServiceSpec } from "../../../generated/core/v1.ts";
 import { child, duplicate, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateDnsLabel, validatePortName, validatePortNumber, validateQualifiedName } from "../../../machinery/names.ts";
@@ -15,7 +15,7 @@ export function* validatePorts(ports: readonly ServicePort[]): Iterable<FieldErr
   }
 }
 
-/** With several ports, clients find theirs by its name. */
+/** With several ports, clients find theirs by name. */
 function* validateName(
   name: string,
   field: string,
@@ -41,7 +41,7 @@ function* validatePort({ port, protocol, targetPort = 0, appProtocol }: ServiceP
   for (const wrong of validateQualifiedName(appProtocol)) yield invalid(child(at, "appProtocol"), appProtocol, wrong);
 }
 
-/** Node ports where there are none, and pairs of port and protocol that occur twice. */
+/** Rejects node ports where none are allowed, and duplicate pairs of port and protocol. */
 export function* validateNodePortUse({ type, ports = [] }: ServiceSpec): Iterable<FieldError> {
   for (const [index, { nodePort = 0 }] of ports.entries()) {
     if (type !== "ClusterIP" || nodePort === 0) continue;
@@ -62,7 +62,7 @@ export function* validateNodePortUse({ type, ports = [] }: ServiceSpec): Iterabl
   }
 }
 
-/** As upstream's message shows it: with the names of its own types, and only the two members that count. */
+/** In the format of upstream's message: with its type names, and only the two relevant members. */
 function shownPort(port: number, protocol: string): unknown {
   return { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
 }

@@ -5,7 +5,7 @@ import { problems } from "../../../testing/kind.ts";
 import { validateService, validateServiceChange, validateServiceStatus } from "./validate.ts";
 import { serviceWarnings } from "./warnings.ts";
 
-/** As valid as a Service can be, so that each row is wrong in one thing. Not through defaults, which would put some of it right. */
+/** A fully valid Service, so that each row has one error. Without defaults, which would fix some of them. */
 const VALID: ServiceSpec = {
   type: "LoadBalancer",
   ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
@@ -27,7 +27,7 @@ const changed = (change: object): Service => service({ ...VALID, ...change });
 const withoutField = (field: keyof ServiceSpec): Service =>
   service(Object.fromEntries(Object.entries(VALID).filter(([name]) => name !== field)));
 
-test("a Service with all that it needs is valid", () => assert.deepEqual(problems(validateService(service(VALID))), []));
+test("a Service with all required fields is valid", () => assert.deepEqual(problems(validateService(service(VALID))), []));
 
 const MISSING: readonly [field: keyof ServiceSpec, problem: string][] = [
   ["ports", "spec.ports: Required value"],
@@ -38,10 +38,10 @@ const MISSING: readonly [field: keyof ServiceSpec, problem: string][] = [
 ];
 
 for (const [field, problem] of MISSING) {
-  test(`a Service without ${field} is refused`, () => assert.deepEqual(problems(validateService(withoutField(field))), [problem]));
+  test(`a Service without ${field} is rejected`, () => assert.deepEqual(problems(validateService(withoutField(field))), [problem]));
 }
 
-/** The sentences about names are machinery's; here it counts at which field they stand. */
+/** machinery covers the messages about names; here the field matters. */
 const WRONG: readonly [title: string, change: object, problem: RegExp][] = [
   ["a selector", { selector: { a: "-" } }, /^spec\.selector: Invalid value: "-": a valid label/],
   ["an affinity", { sessionAffinity: "x" }, /^spec\.sessionAffinity: Unsupported value: "x": supported values: "ClientIP", "None"$/],
@@ -101,7 +101,7 @@ const WRONG: readonly [title: string, change: object, problem: RegExp][] = [
 ];
 
 for (const [title, change, problem] of WRONG) {
-  test(`a Service with ${title} that cannot be is refused for that alone`, () => {
+  test(`a Service with an invalid ${title} is rejected with that error alone`, () => {
     const found = problems(validateService(changed(change)));
 
     assert.equal(found.length, 1, found.join("\n"));
@@ -109,7 +109,7 @@ for (const [title, change, problem] of WRONG) {
   });
 }
 
-test("values that were there before may stay, however they are spelt", () => {
+test("existing legacy values remain valid", () => {
   const old = changed({
     externalIPs: ["01.2.3.4"],
     loadBalancerSourceRanges: ["10.0.0.1/8 "],
@@ -168,12 +168,12 @@ const CHANGES: readonly [title: string, before: object, after: object, problems:
 ];
 
 for (const [title, before, after, expected] of CHANGES) {
-  test(`changing addresses by ${title} is ${expected.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`changing addresses by ${title} is ${expected.length === 0 ? "allowed" : "rejected"}`, () => {
     assert.deepEqual(problems(validateServiceChange(after as ServiceSpec, before as ServiceSpec)), expected);
   });
 }
 
-test("a load balancer's class without a load balancer is told twice when it comes with a change", () => {
+test("a load balancer class without a load balancer is reported twice on update", () => {
   const found = problems(validateService(service({ ...CLUSTER, loadBalancerClass: "a" }), service(CLUSTER)));
 
   assert.deepEqual(found, [
@@ -182,7 +182,7 @@ test("a load balancer's class without a load balancer is told twice when it come
   ]);
 });
 
-test("what may not change is told before what is wrong in itself", () => {
+test("errors about immutable fields precede those about values", () => {
   const found = problems(validateService(changed({ loadBalancerClass: "a/b", sessionAffinity: "x" }), service(VALID)));
 
   assert.deepEqual(found, [
@@ -191,7 +191,7 @@ test("what may not change is told before what is wrong in itself", () => {
   ]);
 });
 
-test("addresses and families that make no sense are told alone", () => {
+test("invalid addresses and families are reported alone", () => {
   const wrong = { ipFamilyPolicy: "x", sessionAffinity: "x" };
   const sentence = 'spec.ipFamilyPolicy: Unsupported value: "x": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"';
 
@@ -199,7 +199,7 @@ test("addresses and families that make no sense are told alone", () => {
   assert.deepEqual(problems(validateService(changed({ ...wrong, loadBalancerClass: "a/b" }), service(VALID))), [sentence]);
 });
 
-test("an address of a load balancer needs its mode, and a name must be one", () => {
+test("a load balancer IP requires its mode, and a hostname must be valid", () => {
   const status = { loadBalancer: { ingress: [{ ip: "1.2.3.4" }, { hostname: "A" }] } };
   const found = problems(validateServiceStatus({ ...service(VALID), status }, service(VALID)));
 
@@ -207,7 +207,7 @@ test("an address of a load balancer needs its mode, and a name must be one", () 
   assert.match(found[1] ?? "", /^status\.loadBalancer\.ingress\[1\]\.hostname: Invalid value: "A": a lowercase RFC 1123 subdomain/);
 });
 
-test("every address and range in an odd spelling is warned of, and an annotation of the past", () => {
+test("every non-canonical IP and CIDR, and the deprecated annotation, produces a warning", () => {
   const odd = changed({
     clusterIP: "FD00::1",
     clusterIPs: ["FD00::1"],

@@ -1,6 +1,6 @@
 /**
- * The rules for a Service as a whole. Addresses and ports that the allocator gives may be missing still.
- * Not here: how its addresses and families belong together (validate-cluster-ips.ts), and its ports (validate-ports.ts).
+ * Validation of a Service as a whole. Addresses and ports that the allocator assigns may still be missing. Not here: the relation of its
+ * addresses and families (validate-cluster-ips.ts), and its ports (validate-ports.ts).
  */
 import type { LoadBalancerIngress, Service, ServiceSpec } from "../../../generated/core/v1.ts";
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
@@ -50,7 +50,7 @@ export function* validateService(service: Service, previous?: Service): Iterable
   yield* validateTraffic(spec);
 }
 
-/** Upstream looks for addresses before it looks at the rest, so that what is wrong with these is told alone. */
+/** Upstream allocates addresses before it validates the rest, so that their errors are reported alone. */
 function validateBeforeAllocation(service: Service, previous: Service | undefined): Iterable<FieldError> {
   const spec = specOf(service);
   if (previous !== undefined && prefersDualStackAsBefore(spec, specOf(previous))) return [];
@@ -74,7 +74,7 @@ function* validateForType(spec: ServiceSpec): Iterable<FieldError> {
   for (const [field, isGiven] of Object.entries(given)) {
     if (isGiven) yield forbidden(child("spec", field), "may not be set for ExternalName services");
   }
-  // A dot at the end says that the name is complete.
+  // A trailing dot marks a fully qualified name.
   const name = externalName.endsWith(".") ? externalName.slice(0, -1) : externalName;
   if (name === "") yield required("spec.externalName");
   else for (const wrong of validateDnsSubdomain(name)) yield invalid("spec.externalName", name, wrong);
@@ -109,7 +109,7 @@ function* validateExternalIps(addresses: readonly string[], before: readonly str
   }
 }
 
-/** Who may come through the load balancer: a list, or, before there was one, an annotation. */
+/** Source ranges of the load balancer: a list, or the legacy annotation. */
 function* validateSourceRanges(service: Service, previous?: Service): Iterable<FieldError> {
   const { type, loadBalancerSourceRanges: ranges = [] } = specOf(service);
   if (ranges.length > 0) {
@@ -138,7 +138,7 @@ function* validateLoadBalancerFields(spec: ServiceSpec): Iterable<FieldError> {
   if (allocateLoadBalancerNodePorts !== undefined && !isLoadBalancer) {
     yield forbidden("spec.allocateLoadBalancerNodePorts", ONLY_LOAD_BALANCER);
   }
-  // Without the "spec" in front, as upstream has it.
+  // Without the prefix "spec", as upstream.
   if (allocateLoadBalancerNodePorts === undefined && isLoadBalancer) yield required("allocateLoadBalancerNodePorts");
   yield* validateLoadBalancerClass(loadBalancerClass, isLoadBalancer);
 }
@@ -170,22 +170,22 @@ function* validateTraffic(spec: ServiceSpec): Iterable<FieldError> {
 function* validateHealthCheckNodePort(spec: ServiceSpec): Iterable<FieldError> {
   const field = "spec.healthCheckNodePort";
   const { healthCheckNodePort = 0 } = spec;
-  // Whoever needs one and names none is given one.
+  // A missing one is allocated.
   if (healthCheckNodePort === 0) return;
   if (!needsHealthCheckNodePort(spec)) {
     yield invalid(field, healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
   } else for (const wrong of validatePortNumber(healthCheckNodePort)) yield invalid(field, healthCheckNodePort, wrong);
 }
 
-/** What may not change, and the form of what might. */
+/** Immutable fields, and the format of mutable ones. */
 export function* validateServiceChange(spec: ServiceSpec, before: ServiceSpec): Iterable<FieldError> {
   yield* validateClusterIpChange(spec, before);
   yield* validateIpFamilyChange(spec, before);
-  // Whoever implements the old class would go on, beside the new one.
+  // The implementation of the old class would continue beside the new one.
   if (spec.type === "LoadBalancer" && before.type === "LoadBalancer" && spec.loadBalancerClass !== before.loadBalancerClass) {
     yield invalid("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set");
   }
-  // Upstream says it here and once more below.
+  // Upstream reports it here and once more below.
   yield* validateLoadBalancerClass(spec.loadBalancerClass, spec.type === "LoadBalancer");
   const isChecked = needsHealthCheckNodePort(spec) && needsHealthCheckNodePort(before);
   if (isChecked && spec.healthCheckNodePort !== before.healthCheckNodePort) {

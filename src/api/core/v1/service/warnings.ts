@@ -1,4 +1,4 @@
-/** What the client who writes a Service is told though it is valid: fields without effect, addresses in odd spellings, what is deprecated. */
+/** Warnings about a valid Service: fields without effect, non-canonical addresses, deprecated fields. */
 import type { Service } from "../../../generated/core/v1.ts";
 import { element } from "../../../machinery/field-error.ts";
 import { cidrWarnings, ipWarnings } from "../../../machinery/ip-validation.ts";

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { changedObject, newObject } from "../../../testing/kind.ts";
 import { services } from "../service.ts";
 
-test("a new Service that names one address has a list of it, and no status of its own", () => {
+test("a new Service with one clusterIP has a list of it, and an empty status", () => {
   const { spec, status } = newObject(services, { spec: { clusterIP: "None" }, status: { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } } });
 
   assert.deepEqual(spec?.clusterIPs, ["None"]);
@@ -30,7 +30,7 @@ const BARE_PORTS: Json = [
   { name: "b", port: 2 },
 ];
 
-test("who sends his own file again keeps the addresses and ports that he was given", () => {
+test("an update without allocated addresses and ports keeps them", () => {
   const previous = newObject(services, { spec: BEFORE });
   const sent = { spec: { type: "LoadBalancer", ports: BARE_PORTS, externalTrafficPolicy: "Local", loadBalancerClass: "a/b" } };
 
@@ -43,7 +43,7 @@ test("who sends his own file again keeps the addresses and ports that he was giv
   );
 });
 
-test("a node port that is now asked for elsewhere is not kept for the port that had it", () => {
+test("a node port that is requested for another port is not kept for the previous one", () => {
   const previous = newObject(services, { spec: BEFORE });
   const ports = [
     { name: "a", port: 1 },
@@ -58,7 +58,7 @@ test("a node port that is now asked for elsewhere is not kept for the port that 
   );
 });
 
-test("a Service that becomes another name loses what only an address is good for", () => {
+test("a Service that becomes an ExternalName loses its addresses and ports", () => {
   const previous = newObject(services, { spec: BEFORE });
 
   const { spec } = changedObject(services, previous, { spec: { ...BEFORE, type: "ExternalName", externalName: "a.b" } });
@@ -74,7 +74,7 @@ test("a Service that becomes another name loses what only an address is good for
   });
 });
 
-test("another name has no policy for traffic within the cluster; one that is unknown stays for validation", () => {
+test("an ExternalName has no internalTrafficPolicy; an unknown one stays for validation", () => {
   const named = (internalTrafficPolicy: string) => ({ spec: { type: "ExternalName", externalName: "a.b", internalTrafficPolicy } });
   const previous = newObject(services, named("Local"));
 
@@ -83,7 +83,7 @@ test("another name has no policy for traffic within the cluster; one that is unk
   assert.equal(changedObject(services, previous, named("x")).spec?.internalTrafficPolicy, "x");
 });
 
-test("a Service that stops being a load balancer gives back its ports and clears its status", () => {
+test("a Service that stops being a LoadBalancer releases its ports and clears its status", () => {
   const ingress = [{ ip: "1.2.3.4", ipMode: "VIP" }];
   const previous = { ...newObject(services, { spec: BEFORE }), status: { loadBalancer: { ingress } } };
 
@@ -97,7 +97,7 @@ test("a Service that stops being a load balancer gives back its ports and clears
   assert.deepEqual([spec?.clusterIP, status], ["10.0.0.1", { loadBalancer: {} }]);
 });
 
-test("what the client changed himself stays for validation to refuse", () => {
+test("fields that the client changed stay for validation to reject", () => {
   const previous = newObject(services, { spec: BEFORE });
   const sent = { ...BEFORE, type: "ClusterIP", loadBalancerClass: "a/c", ports: [{ name: "a", port: 1, nodePort: 30_009 }] };
 
@@ -113,14 +113,14 @@ const ADDRESSES: readonly [title: string, change: JsonObject, clusterIPs: readon
 ];
 
 for (const [title, change, clusterIPs] of ADDRESSES) {
-  test(`a Service to which ${title} is sent has ${JSON.stringify(clusterIPs)}`, () => {
+  test(`an update of a Service with ${title} results in ${JSON.stringify(clusterIPs)}`, () => {
     const previous = newObject(services, { spec: BEFORE });
 
     assert.deepEqual(changedObject(services, previous, { spec: { ...BEFORE, ...change } }).spec?.clusterIPs, clusterIPs);
   });
 }
 
-test("a write that changes nothing keeps the status as it is", () => {
+test("an update without changes keeps the status identical", () => {
   const previous = newObject(services, { spec: BEFORE });
 
   assert.equal(changedObject(services, previous, { spec: BEFORE }).status, previous.status);

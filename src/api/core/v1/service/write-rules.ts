@@ -1,7 +1,7 @@
 /**
- * What becomes of the fields of a Service that depend on each other, before anything is allocated and checked: clients that know only
- * `clusterIP` are understood, clients that send their own file again keep the addresses and ports they were given, and what a change of
- * the type makes meaningless goes. A field that the client changed himself is never touched: validation shall tell him.
+ * The write strategy of dependent fields of a Service, before allocation and validation: clients that know only `clusterIP` are supported,
+ * clients that send their manifest again keep the allocated addresses and ports, and fields that a change of the type makes meaningless are
+ * cleared. A field that the client changed is never touched: validation reports it.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Service, ServicePort, ServiceSpec } from "../../../generated/core/v1.ts";
@@ -32,7 +32,7 @@ export function prepareForUpdate(next: Service, previous: Service): Service {
   return withChanges(next, { spec, status: deepEqual(status, previous.status) ? previous.status : status });
 }
 
-/** What was allocated for the client who did not ask stays, if he still does not. */
+/** Allocated values stay if the client still does not set them. */
 function withAllocatedValues(next: ServiceSpec, before: ServiceSpec): ServiceSpec {
   let spec = next;
   if (needsClusterIp(before) && needsClusterIp(next)) {
@@ -48,7 +48,7 @@ function withAllocatedValues(next: ServiceSpec, before: ServiceSpec): ServiceSpe
   return spec;
 }
 
-/** Ports are recognised by their names; a node port that the client now uses for another one is not given twice. */
+/** Ports are matched by name; a node port that the client now uses for another one is not assigned twice. */
 function withNodePortsOf(before: ServiceSpec, next: ServiceSpec): readonly ServicePort[] | undefined {
   const asked = new Set(nodePortsIn(next));
   const taken = new Set(nodePortsIn(before).filter((nodePort) => asked.has(nodePort)));
@@ -63,7 +63,7 @@ function nodePortsIn({ ports = [] }: ServiceSpec): readonly number[] {
   return ports.flatMap(({ nodePort = 0 }) => (nodePort === 0 ? [] : [nodePort]));
 }
 
-/** `clusterIP` is the first of `clusterIPs`; whoever changes only one of the two means both. */
+/** `clusterIP` is the first of `clusterIPs`; a change of only one of the two applies to both. */
 function withSameClusterIps(next: ServiceSpec, before: ServiceSpec): ServiceSpec {
   const { clusterIP = "", clusterIPs = [] } = next;
   const { clusterIP: clusterIPBefore = "", clusterIPs: clusterIPsBefore = [] } = before;
@@ -87,7 +87,7 @@ function withoutWhatTypeForbids(next: ServiceSpec, before: ServiceSpec): Service
   return withoutUnusedPolicy(spec);
 }
 
-/** Upstream keeps it in storage and hides it from readers, which comes to the same. One that is unknown stays: validation shall tell. */
+/** Upstream keeps it in storage and hides it from readers, which is equivalent. An unknown one stays for validation. */
 function withoutUnusedPolicy(spec: ServiceSpec): ServiceSpec {
   const { type, internalTrafficPolicy = "" } = spec;
   const isUnused = type === "ExternalName" && TRAFFIC_POLICIES.includes(internalTrafficPolicy);
@@ -103,7 +103,7 @@ function withoutClusterIps(next: ServiceSpec, before: ServiceSpec): ServiceSpec 
   return spec;
 }
 
-/** Fewer of them are no wish of the client to have some. */
+/** A shorter list is not a request for particular addresses. */
 function hasNoNewNodePorts(next: ServiceSpec, before: ServiceSpec): boolean {
   const known = new Set(nodePortsIn(before));
   return nodePortsIn(next).every((nodePort) => known.has(nodePort));

@@ -1,6 +1,6 @@
 /**
- * What a container is given that says nothing of its own. The same for all three kinds of containers and for pods and templates;
- * what only a pod is given (requests from limits, host ports) is in defaults.ts.
+ * Defaults of a container. The same for all three kinds of containers and for Pods and templates; defaults of Pods only (requests from
+ * limits, host ports) are in pod.ts.
  */
 import type {
   Container,
@@ -16,12 +16,12 @@ import { changed, changedItems, withChanges } from "../../../../changes.ts";
 import { roundedRequirements } from "./resources.ts";
 import { defaultPullPolicy } from "../image-tag.ts";
 
-/** Where a container may leave a last word for its status. */
+/** Default terminationMessagePath. */
 const TERMINATION_MESSAGE_PATH = "/dev/termination-log";
 
 export function defaultContainer(container: Container): Container {
   return withChanges(container, {
-    // The empty text counts as absent, as it does in upstream's types.
+    // The empty text counts as absent, as in upstream's types.
     imagePullPolicy: container.imagePullPolicy || defaultPullPolicy(container.image ?? ""),
     terminationMessagePath: container.terminationMessagePath || TERMINATION_MESSAGE_PATH,
     terminationMessagePolicy: container.terminationMessagePolicy || "File",
@@ -51,7 +51,7 @@ function defaultEnvVar(variable: EnvVar): EnvVar {
   });
 }
 
-/** The only version whose paths can be asked for. */
+/** The only version whose fields can be referenced. */
 export function defaultFieldRef(reference: ObjectFieldSelector): ObjectFieldSelector {
   return reference.apiVersion ? reference : withChanges(reference, { apiVersion: "v1" });
 }
@@ -73,7 +73,7 @@ function defaultHttpGet(request: HTTPGetAction): HTTPGetAction {
   return withChanges(request, { path: request.path || "/", scheme: request.scheme || "HTTP" });
 }
 
-/** Another stop signal than the image's is behind a gate that upstream has closed: it is dropped unread. */
+/** A custom stop signal is behind a feature gate that is off upstream: it is dropped. */
 function defaultLifecycle(lifecycle: Lifecycle): Lifecycle {
   const { stopSignal: _, ...kept } = lifecycle;
   return withChanges(lifecycle.stopSignal === undefined ? lifecycle : kept, {

@@ -1,4 +1,4 @@
-/** What pods and templates are given. The expected values are those of upstream's own server, version 1.36. */
+/** Defaults of Pods and templates. The expected values are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deepFreeze } from "../../../../../base/deep.ts";
@@ -9,7 +9,7 @@ import { sentPod, type PodParts } from "../testing/pods.ts";
 
 const CONTAINER = { terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" };
 
-test("a pod that says only its image is given the rest", () => {
+test("a Pod with only an image gets all defaults", () => {
   const pod = defaultPod(sentPod({}));
 
   assert.deepEqual(pod.spec, {
@@ -23,7 +23,7 @@ test("a pod that says only its image is given the rest", () => {
   });
 });
 
-test("a template is given less: what only a pod needs is filled in when the pod is made", () => {
+test("a template does not get the defaults that only Pods have", () => {
   const { spec } = sentPod({
     spec: { hostNetwork: true, terminationGracePeriodSeconds: -5 },
     container: { ports: [{ containerPort: 80 }], resources: { limits: { cpu: "1" } } },
@@ -155,14 +155,14 @@ for (const [title, given, expected] of VOLUME_ROWS) {
   });
 }
 
-test("the two names of a service account are kept the same", () => {
+test("serviceAccount and serviceAccountName are kept equal", () => {
   for (const given of [{ serviceAccount: "sa" }, { serviceAccountName: "sa" }, { serviceAccountName: "sa", serviceAccount: "old" }]) {
     const { serviceAccount, serviceAccountName } = specWith({ spec: given });
     assert.deepEqual({ serviceAccount, serviceAccountName }, { serviceAccount: "sa", serviceAccountName: "sa" });
   }
 });
 
-test("on the node's network the ports are the node's", () => {
+test("with hostNetwork, hostPort defaults to containerPort", () => {
   const spec = specWith({
     spec: { hostNetwork: true },
     container: { ports: [{ containerPort: 80 }, { containerPort: 81, hostPort: 8081 }] },
@@ -174,7 +174,7 @@ test("on the node's network the ports are the node's", () => {
   ]);
 });
 
-test("what a pod asks for as a whole is filled in from its containers, then from its limits", () => {
+test("Pod-level requests default to the sum of the containers' requests, then to the limits", () => {
   const spec = specWith({
     spec: {
       resources: { limits: { cpu: "4", memory: "4Gi" } },
@@ -189,11 +189,11 @@ test("what a pod asks for as a whole is filled in from its containers, then from
   assert.deepEqual(spec["resources"], { limits: { cpu: "4", memory: "4Gi" }, requests: { cpu: "2", memory: "4Gi" } });
 });
 
-test("a grace period below zero means one second", () => {
+test("a negative grace period becomes one second", () => {
   assert.equal(specWith({ spec: { terminationGracePeriodSeconds: -5 } })["terminationGracePeriodSeconds"], 1);
 });
 
-test("annotations that held init containers long ago are dropped", () => {
+test("legacy annotations with init containers are dropped", () => {
   const annotations = { a: "b", "pod.beta.kubernetes.io/init-containers": "[]" };
 
   assert.deepEqual(defaultPod(sentPod({ metadata: { annotations } })).metadata.annotations, { a: "b" });
@@ -209,11 +209,11 @@ const ADDRESS_ROWS: readonly (readonly [JsonObject, JsonObject])[] = [
   ],
 ];
 
-test("the one address is the first of all, and wins where they differ", () => {
+test("podIP is the first of podIPs, and wins where they differ", () => {
   for (const [given, expected] of ADDRESS_ROWS) assert.deepEqual(defaultPod(sentPod({ status: given })).status, expected);
 });
 
-test("a pod with all its defaults is handed back as it is, and none is changed in place", () => {
+test("a Pod with all defaults is returned unchanged, and no input is modified", () => {
   const given = deepFreeze(
     sentPod({
       spec: { volumes: [{ name: "v", configMap: { name: "x" } }], initContainers: [{ name: "i", image: "x" }], serviceAccount: "sa" },

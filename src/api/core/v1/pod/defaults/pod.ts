@@ -1,11 +1,11 @@
 /**
- * What a pod and a pod template are given that say nothing of their own, on their way in: after decoding and again after admission.
- * A template is given less than a pod, since what only a pod needs can be filled in when the pod is made: upstream adds new defaults
- * to pods alone, so that the templates of running workloads do not change under them.
+ * Defaults of a Pod and of a Pod template: applied after decoding and again after admission. A template gets fewer than a Pod, since those
+ * of Pods alone can be set when the Pod is created: upstream adds new defaults to Pods alone, so that the templates of running workloads do
+ * not change.
  *
- * Here is also what upstream does between its versions of a pod: two names of one field are kept the same (serviceAccount, podIP),
- * annotations of long ago go, and fields whose gates upstream has closed are dropped unread.
- * Not here: what admission gives (tolerations, priority, the service account), and what the topology says (the scheduler).
+ * This file also has upstream's conversions between its versions of a Pod: aliases of one field are kept equal (serviceAccount, podIP),
+ * legacy annotations are removed, and fields of disabled feature gates are dropped. Not here: what admission sets (tolerations, priority,
+ * the service account), and topology (the scheduler).
  */
 import type {
   Container,
@@ -24,7 +24,7 @@ import { defaultVolume } from "./volume.ts";
 const TERMINATION_GRACE_PERIOD_SECONDS = 30;
 const DEFAULT_SCHEDULER = "default-scheduler";
 
-/** Where init containers stood before they were a field. Nothing reads them, so they are not kept. */
+/** Legacy annotations of init containers. Unused, so they are dropped. */
 const INIT_CONTAINER_ANNOTATIONS = [
   "pod.beta.kubernetes.io/init-containers",
   "pod.alpha.kubernetes.io/init-containers",
@@ -47,7 +47,7 @@ export function defaultPodTemplate(template: PodTemplateSpec): PodTemplateSpec {
   });
 }
 
-/** What pods and templates have in common. */
+/** Defaults that Pods and templates share. */
 export function defaultPodSpec(spec: PodSpec): PodSpec {
   const serviceAccountName = spec.serviceAccountName || spec.serviceAccount;
   return withChanges(withoutClosedFields(spec), {
@@ -81,12 +81,12 @@ function defaultOfPodsOnly(spec: PodSpec): PodSpec {
   return defaultPodLevelResources(filled);
 }
 
-/** Upstream once let these in; they mean "as soon as possible". */
+/** Upstream once accepted these; they mean "as soon as possible". */
 function isNegative(seconds: number | undefined): boolean {
   return seconds !== undefined && seconds < 0;
 }
 
-/** On the node's own network every port of a container is one of the node. */
+/** With hostNetwork every port of a container is one of the node. */
 function onHostNetwork(container: Container): Container {
   const withRequests = requestsFromLimits(container);
   return withChanges(withRequests, { ports: changedItems(container.ports, samePortOnHost) });
@@ -96,14 +96,14 @@ function samePortOnHost(port: ContainerPort): ContainerPort {
   return port.hostPort ? port : withChanges(port, { hostPort: port.containerPort });
 }
 
-/** Scheduling in groups is behind a gate that upstream has closed. */
+/** Gang scheduling is behind a feature gate that is off upstream. */
 function withoutClosedFields(spec: PodSpec): PodSpec {
   if (spec.schedulingGroup === undefined) return spec;
   const { schedulingGroup: _, ...kept } = spec;
   return kept;
 }
 
-/** `podIP` is the first of `podIPs`; where a client that knows only the one has changed it, it counts. */
+/** `podIP` is the first of `podIPs`; a client that knows only `podIP` may have changed it, so it wins. */
 function withBothAddresses(status: PodStatus): PodStatus {
   const { podIP, podIPs } = status;
   const first = podIPs?.[0]?.ip;

@@ -1,4 +1,4 @@
-/** What is filled in for amounts of resources: requests from limits, pod-level from container-level, and nothing finer than a thousandth. */
+/** Defaults of resource amounts: requests from limits, Pod level from container level, rounded up to thousandths. */
 import { Lru } from "../../../../../base/lru.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../../../../generated/core/v1.ts";
 import { formatQuantity, milliQuantityOf, scaledValue, type Quantity } from "../../../../machinery/quantity.ts";
@@ -13,7 +13,7 @@ import {
 } from "../resource-list.ts";
 
 const MILLI = -3;
-/** As many as resource-list.ts remembers, for the same reason. */
+/** Cache size as in resource-list.ts, for the same reason. */
 const ROUNDED_MAX = 10_000;
 const roundedTexts = new Lru<string, string>({ max: ROUNDED_MAX });
 
@@ -22,7 +22,7 @@ interface Requirements {
   readonly requests?: ResourceList;
 }
 
-/** Limits and requests in canonical form, rounded up to thousandths: what is finer cannot be scheduled. */
+/** Limits and requests in canonical form, rounded up to thousandths: the scheduler supports nothing finer. */
 export function roundedRequirements<T extends Requirements>(requirements: T): T {
   const limits = requirements.limits && roundedList(requirements.limits);
   const requests = requirements.requests && roundedList(requirements.requests);
@@ -47,7 +47,7 @@ function rounded(text: string): string {
   return result;
 }
 
-/** Who says how much a container may take and not what it needs, needs all of it. */
+/** Requests default to limits. */
 export function requestsFromLimits(container: Container): Container {
   const { resources } = container;
   if (resources?.limits === undefined) return container;
@@ -55,13 +55,13 @@ export function requestsFromLimits(container: Container): Container {
   return requests === resources.requests ? container : { ...container, resources: { ...resources, requests } };
 }
 
-/** With what `list` does not name taken from `source`; the list itself if it names all of that. */
+/** `list` with missing entries taken from `source`; the list itself if none is missing. */
 export function filledFrom(list: ResourceList | undefined, source: ResourceList): ResourceList {
   const missing = Object.entries(source).filter(([name]) => list === undefined || !Object.hasOwn(list, name));
   return missing.length === 0 && list !== undefined ? list : Object.fromEntries([...Object.entries(list ?? {}), ...missing]);
 }
 
-/** Only for pods that say something at pod level already; containers must have their requests by then. */
+/** Only for Pods with Pod-level resources; containers must have their requests by then. */
 export function defaultPodLevelResources(spec: PodSpec): PodSpec {
   if (spec.resources === undefined) return spec;
   const withLimits = withHugePageLimits(spec.resources, spec);
@@ -79,7 +79,7 @@ function withHugePageLimits(resources: ResourceRequirements, spec: PodSpec): Res
   return Object.keys(limits).length === before ? resources : { ...resources, limits };
 }
 
-/** The containers' sum where they ask for something, the pod's own limit where they do not. */
+/** The containers' sum if they have requests, the Pod-level limit otherwise. */
 function withRequests(resources: ResourceRequirements, spec: PodSpec): ResourceRequirements {
   if (isEmpty(resources.limits)) return resources;
   const fromContainers = [...aggregateOverContainers(spec, "requests")]

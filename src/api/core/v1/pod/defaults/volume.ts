@@ -1,4 +1,4 @@
-/** What a volume is given that says nothing of its own: by its source. */
+/** Defaults of a volume, by its source. */
 import type {
   AzureDiskVolumeSource,
   DownwardAPIVolumeFile,
@@ -17,12 +17,12 @@ import { defaultClaimSpec } from "../../persistent-volume-claim/defaults.ts";
 
 /** Readable by all, writable by the owner: 0644. */
 const FILE_MODE = 0o644;
-/** How long a service account's token lives: an hour. */
+/** Lifetime of a projected service account token: an hour. */
 const TOKEN_EXPIRATION_SECONDS = 3_600;
 
 export function defaultVolume(volume: Volume): Volume {
   if (!hasSource(volume)) return withChanges(volume, { emptyDir: {} });
-  // What is changed is a source or nothing: the name stays, so it is still a volume.
+  // Only the source changes: the name stays, so it is still a volume.
   return withChanges(defaultStorageSources(volume) as Volume, {
     secret: changed(volume.secret, defaultMode),
     configMap: changed(volume.configMap, defaultMode),
@@ -37,10 +37,10 @@ export function defaultVolume(volume: Volume): Volume {
   });
 }
 
-/** Those of the sources with defaults that a PersistentVolume has, too. */
+/** The sources with defaults that PersistentVolumes share. */
 type StorageSources = Pick<Volume, "hostPath" | "iscsi" | "rbd" | "azureDisk" | "scaleIO">;
 
-/** All other members stay as they are. */
+/** All other members stay unchanged. */
 export function defaultStorageSources(sources: StorageSources): StorageSources {
   return withChanges(sources, {
     hostPath: changed(sources.hostPath, (source) => withChanges(source, { type: source.type ?? "" })),
@@ -64,7 +64,7 @@ function defaultProjected(source: ProjectedVolumeSource): ProjectedVolumeSource 
   return withChanges(defaultMode(source), { sources: changedItems(source.sources, defaultProjection) });
 }
 
-/** Trust bundles and pod certificates are behind gates that upstream has closed: they are dropped unread. */
+/** Trust bundles and Pod certificates are behind feature gates that are off upstream: they are dropped. */
 function defaultProjection(projection: VolumeProjection): VolumeProjection {
   const { clusterTrustBundle, podCertificate, ...kept } = projection;
   const source = clusterTrustBundle === undefined && podCertificate === undefined ? projection : kept;

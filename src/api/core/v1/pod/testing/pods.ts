@@ -1,4 +1,4 @@
-/** Pods for tests: each names only what its case is about. What is given may be wrong in any way, so it is plain JSON. */
+/** Pods for tests: each names only what its case is about. Values may be invalid in any way, so they are plain JSON. */
 import type { Pod } from "../../../../generated/core/v1.ts";
 import type { FieldError } from "../../../../machinery/field-error.ts";
 import { validateDnsLabel, validateDnsSubdomain, validateLabelValue, validateQualifiedName } from "../../../../machinery/names.ts";
@@ -11,12 +11,12 @@ import { validatePod } from "../validation/pod.ts";
 export interface PodParts {
   readonly metadata?: JsonObject;
   readonly spec?: JsonObject;
-  /** Of the one container, called "web", unless `spec` brings its own. */
+  /** Fields of the one container, named "web", unless `spec` has its own containers. */
   readonly container?: JsonObject;
   readonly status?: JsonObject;
 }
 
-/** A pod as a client would send it. */
+/** A Pod as a client sends it. */
 export function sentPod({ metadata, spec, container, status }: PodParts): Pod {
   const pod = {
     apiVersion: "v1",
@@ -28,12 +28,12 @@ export function sentPod({ metadata, spec, container, status }: PodParts): Pod {
   return pod as Pod;
 }
 
-/** A pod as it is after its defaults, and prepared as a new one. */
+/** A Pod with defaults, prepared for create. */
 export function newPod(parts: PodParts): Pod {
   return preparePodForCreate(defaultPod(sentPod(parts)));
 }
 
-/** All that is wrong with a new pod, one line each. */
+/** All validation errors of a new Pod, one line each. */
 export function mistakesOf(parts: PodParts): readonly string[] {
   return linesOf(validatePod(newPod(parts)));
 }
@@ -42,7 +42,7 @@ export function linesOf(errors: Iterable<FieldError>): readonly string[] {
   return problems(errors, "Pod");
 }
 
-/** The long sentences that names.ts is tested for. */
+/** Long messages that names.test.ts covers. */
 export const NOT_A_LABEL = validateDnsLabel("_").join("");
 export const NOT_A_SUBDOMAIN = validateDnsSubdomain("_").join("");
 export const NOT_A_QUALIFIED_NAME = validateQualifiedName(" ").join("");

@@ -1,4 +1,4 @@
-/** Where a pod wants to be and next to whom: affinity to nodes and to other pods. */
+/** Validation of affinity to nodes and to other Pods. */
 import type {
   Affinity,
   NodeAffinity,
@@ -29,7 +29,7 @@ function* validateNodeAffinity(affinity: NodeAffinity, at: string): Iterable<Fie
   for (const [index, { weight, preference }] of (preferred ?? []).entries()) {
     const here = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
     yield* validateWeight(weight, `${here}.weight`);
-    // A wish that no node can fulfil harms nobody: its values are only warned about.
+    // A preference that no node can satisfy is harmless: its values only produce warnings.
     yield* validateNodeSelectorTerm(preference ?? {}, `${here}.preference`, { anyValues: true });
   }
 }
@@ -83,7 +83,7 @@ function* validateOperator(operator: string, values: readonly string[], at: stri
   } else yield invalid(`${at}.operator`, operator ?? "", "not a valid selector operator");
 }
 
-/** Of the fields of a node, only its name can be asked for. */
+/** The only selectable field of a node is its name. */
 function* validateFieldRequirement({ key, operator, values = [] }: NodeSelectorRequirement, at: string): Iterable<FieldError> {
   if (operator !== "In" && operator !== "NotIn") yield invalid(`${at}.operator`, operator ?? "", "not a valid selector operator");
   else if (values.length !== 1) {
@@ -124,8 +124,8 @@ interface LabelKeys {
 }
 
 /**
- * Keys whose values are taken from the pod itself when it is made, and become a part of the selector. A key that stands in the selector
- * twice was therefore there before, too, which cannot be meant.
+ * Keys whose values are taken from the Pod itself on create, and become a part of the selector. A key that is in the selector twice was
+ * therefore there before, too, which cannot be meant.
  */
 export function* validateLabelKeys(
   { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: LabelKeys,

@@ -1,4 +1,4 @@
-/** What is refused of annotations that mean something, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of well-known annotations, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mistakesOf, NOT_A_QUALIFIED_NAME, type PodParts } from "../testing/pods.ts";
@@ -66,7 +66,7 @@ for (const { title, given, mistakes } of ROWS) {
   });
 }
 
-test("tolerations in an annotation are a list of them", () => {
+test("the tolerations annotation must be a list of tolerations", () => {
   for (const text of ["x", "{}", "[null]", "[1]", '[{"key":5}]']) {
     const annotations = { "scheduler.alpha.kubernetes.io/tolerations": text };
     assert.deepEqual(mistakesOf({ metadata: { annotations } }), [

@@ -1,4 +1,4 @@
-/** Annotations of a pod that mean something to Kubernetes: what was a field only later, and what the kubelet sets. */
+/** Annotations of a Pod with a meaning to Kubernetes: those that became fields later, and those that the kubelet sets. */
 import type { AppArmorProfile, PodSpec, SeccompProfile, Toleration } from "../../../../generated/core/v1.ts";
 import { forbidden, invalid, type FieldError } from "../../../../machinery/field-error.ts";
 import { allContainers } from "../containers.ts";
@@ -6,7 +6,7 @@ import { DELETION_COST_ANNOTATION, parseDeletionCost } from "../deletion-cost.ts
 import { validateDescendingPath } from "./paths.ts";
 import { validateTolerations } from "./scheduling.ts";
 
-/** The kubelet's mark on the image of a pod that it runs from a file of its own. */
+/** The kubelet's mark of a mirror Pod. */
 export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 const TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/tolerations";
 export const SECCOMP_POD_ANNOTATION = "seccomp.security.alpha.kubernetes.io/pod";
@@ -85,7 +85,7 @@ function isProfile(name: string): boolean {
   return name === SECCOMP_POD_ANNOTATION || name.startsWith(SECCOMP_CONTAINER_PREFIX) || name.startsWith(APP_ARMOR_PREFIX);
 }
 
-/** Where a profile is given in both ways, both must say the same. */
+/** Where a profile is given in both ways, both must be equal. */
 export function* validateProfilesMatch(annotations: Annotations | undefined, spec: PodSpec, at: string): Iterable<FieldError> {
   if (annotations === undefined || !Object.keys(annotations).some(isProfile)) return;
   const { securityContext } = spec;

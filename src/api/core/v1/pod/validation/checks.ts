@@ -1,4 +1,4 @@
-/** The checks of names and numbers that the rules of a pod use over and over, as mistakes of a field. */
+/** Field checks of names and numbers that the rules of a Pod share. */
 import { invalid, type FieldError } from "../../../../machinery/field-error.ts";
 import { validateLegacyIp } from "../../../../machinery/ip-validation.ts";
 import {
@@ -24,7 +24,7 @@ function check<T>(validate: (value: T) => readonly string[]): Check<T> {
 
 const NONE: readonly FieldError[] = [];
 
-/** The field of a mistake that is one of the whole object: what upstream's empty path looks like. */
+/** The field of an error of the whole object: upstream's empty path. */
 export const WHOLE_OBJECT = "[]";
 
 export const dnsLabel = check<string>(validateDnsLabel);
@@ -38,7 +38,7 @@ export const userId = check<number>(validateUserId);
 export const groupId = check<number>(validateGroupId);
 export const ipAddress = check<string>((value) => validateLegacyIp(value, { strict: true }));
 
-/** A port by its number or by its name, as probes and handlers have it. */
+/** A port by number or by name, in probes and handlers. */
 export function portNumberOrName(port: number | string | undefined, at: string): readonly FieldError[] {
   return typeof port === "string" ? portName(port, at) : portNumber(port ?? 0, at);
 }

@@ -1,5 +1,5 @@
 /**
- * The claim that is made for an ephemeral volume: its metadata, of which little may be said, and its spec, which is one like any other
+ * Validation of the claim template of an ephemeral volume: its metadata, of which little may be set, and its spec, which is an ordinary one
  * (persistent-volume-claim/validate-spec.ts).
  */
 import type { EphemeralVolumeSource, PersistentVolumeClaimTemplate } from "../../../../generated/core/v1.ts";
@@ -14,7 +14,7 @@ export function* validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolum
   yield* validateClaimSpec(volumeClaimTemplate.spec, `${here}.spec`);
 }
 
-/** In the order in which upstream looks at them. */
+/** In upstream's order. */
 const FIXED_METADATA = [
   "name",
   "generateName",
@@ -31,7 +31,7 @@ const FIXED_METADATA = [
   "managedFields",
 ];
 
-/** The claim's name follows from the pod's: only labels and annotations can be given. */
+/** The claim's name is derived from the Pod's: only labels and annotations can be set. */
 export function* validateTemplateMetadata(
   metadata: NonNullable<PersistentVolumeClaimTemplate["metadata"]>,
   at: string,
@@ -40,7 +40,7 @@ export function* validateTemplateMetadata(
   yield* validateLabels(metadata.labels, `${at}.labels`);
   for (const name of FIXED_METADATA) {
     const value = (metadata as Readonly<Record<string, unknown>>)[name];
-    // The path is made from what upstream's own type calls the field.
+    // The path contains the name of upstream's internal field.
     if (value !== undefined && value !== null && value !== "") yield forbidden(`${at}.${name === "uid" ? "uID" : name}`, "cannot be set");
   }
 }

@@ -1,4 +1,4 @@
-/** What is refused of containers, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of containers, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../../machinery/object.ts";

@@ -1,4 +1,4 @@
-/** The three kinds of containers of a pod: what holds for all of them, and what for one kind only. */
+/** Validation of the three kinds of containers of a Pod: common rules, and those of one kind only. */
 import type {
   Container,
   ContainerPort,
@@ -34,10 +34,10 @@ const EXIT_CODE_OPERATORS = ["In", "NotIn"];
 const RESTART_RULES_MAX = 20;
 const EXIT_CODES_MAX = 255;
 
-/** What the rules of a container need to know of its pod. */
+/** What the rules of a container need from its Pod. */
 interface Surroundings {
   readonly spec: PodSpec;
-  /** The volumes that are in order. */
+  /** The valid volumes. */
   readonly volumes: VolumesByName;
   readonly claimNames: ReadonlySet<string>;
 }
@@ -78,14 +78,14 @@ function* validateInitContainers(containers: readonly Container[], pod: Surround
     yield* validateInitRestartRules(container, here);
     if (seenNames.has(container.name)) yield duplicate(`${here}.name`, container.name);
     else if (container.name) seenNames.add(container.name);
-    // One after the other they may use the same port. Upstream reports all of them as if they were the first.
+    // Init containers run in sequence and may use the same port. Upstream reports all of them with index 0.
     yield* validateHostPorts(container.ports ?? [], new Set(), `${at}[0].ports`);
     if (isSidecar(container)) yield* validateProbesAndLifecycle(container, gracePeriodOf(pod.spec), here);
     else yield* validateRunsToItsEnd(container, here);
   }
 }
 
-/** An init container that ends needs nobody to ask whether it lives. */
+/** An init container that is no sidecar has no probes. */
 function* validateRunsToItsEnd(container: Container, at: string): Iterable<FieldError> {
   for (const name of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const) {
     if (container[name] !== undefined) yield forbidden(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always");
@@ -97,7 +97,7 @@ function* validateRunsToItsEnd(container: Container, at: string): Iterable<Field
   }
 }
 
-/** They are put into a pod that runs: there is nothing left to set aside for them, and nobody waits for them. */
+/** Ephemeral containers are added to a running Pod: no resources can be reserved for them, and nothing waits for them. */
 const NOT_OF_EPHEMERAL = [
   "ports",
   "resources",
@@ -135,13 +135,13 @@ function* validateEphemeralFields(container: EphemeralContainer, at: string): It
   }
 }
 
-/** `resources: {}` stands in every container and says nothing; any other empty object is there because somebody gave it. */
+/** `resources: {}` is in every container and means nothing; any other empty object was set by the client. */
 function isGiven(name: string, value: object | string | undefined): boolean {
   if (value === undefined) return false;
   return name === "resources" || Array.isArray(value) ? Object.keys(value).length > 0 : true;
 }
 
-/** What holds for all containers. */
+/** Rules of all containers. */
 function* validateContainer(container: AnyContainer, pod: Surroundings, at: string): Iterable<FieldError> {
   const { name, image, terminationMessagePolicy, ports, env, envFrom, resources, resizePolicy, securityContext } = container;
   if (!name) yield required(`${at}.name`);
@@ -212,7 +212,7 @@ function* validateResizePolicy(
   }
 }
 
-/** When a single container is started again, other than the pod's own policy says. */
+/** Per-container restart policy and rules. */
 function* validateRestartRules({ restartPolicy, restartPolicyRules: rules = [] }: Container, at: string): Iterable<FieldError> {
   if (restartPolicy === undefined && rules.length === 0) return;
   if (restartPolicy === undefined) yield required(`${at}.restartPolicy`, "must specify restartPolicy when restart rules are used");
@@ -221,7 +221,7 @@ function* validateRestartRules({ restartPolicy, restartPolicyRules: rules = [] }
   for (const [index, rule] of rules.entries()) yield* validateRestartRule(rule, `${at}.restartPolicyRules[${index}]`);
 }
 
-/** Of an init container's rules without a policy upstream says no more than that. */
+/** For restart rules of an init container without a policy upstream reports no more than that. */
 function* validateInitRestartRules(container: Container, at: string): Iterable<FieldError> {
   const [first, ...rest] = validateRestartRules(container, at);
   if (first !== undefined) yield first;
@@ -236,7 +236,7 @@ function* validateRestartRule({ action, exitCodes }: ContainerRestartRule, at: s
   if (values.length > EXIT_CODES_MAX) yield tooMany(`${at}.exitCodes.values`, values.length, EXIT_CODES_MAX);
 }
 
-/** Only where there is a pod: templates with such images exist, and fail when their pods are made. */
+/** Only for Pods: templates with such images exist, and fail when their Pods are created. */
 export function* validateImageSpaces({ image = "" }: AnyContainer, at: string): Iterable<FieldError> {
   if (image.trim() !== image) yield invalid(`${at}.image`, image, "must not have leading or trailing whitespace");
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { describeDifference } from "./difference.ts";
 
-test("a change is shown with three lines around it", () => {
+test("a change is shown with three lines of context", () => {
   const before = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9 };
 
   const text = describeDifference(before, { ...before, e: 50 });
@@ -11,7 +11,7 @@ test("a change is shown with three lines around it", () => {
   assert.equal(text, '@@ -3,7 +3,7 @@\n  "b": 2,\n  "c": 3,\n  "d": 4,\n- "e": 5,\n+ "e": 50,\n  "f": 6,\n  "g": 7,\n  "h": 8,\n');
 });
 
-test("changes far from each other are shown apart", () => {
+test("distant changes are shown in separate hunks", () => {
   const list = Array.from({ length: 20 }, (_, index) => index);
 
   const text = describeDifference(list, list.with(2, 100).with(17, 200));
@@ -19,15 +19,15 @@ test("changes far from each other are shown apart", () => {
   assert.deepEqual(text.match(/^@@.*@@$/gm), ["@@ -1,7 +1,7 @@", "@@ -16,7 +16,7 @@"]);
 });
 
-test("what does not differ is not shown", () => {
+test("equal values have no diff", () => {
   assert.equal(describeDifference({ a: [1, 2] }, { a: [1, 2] }), "");
 });
 
-test("a member that only stands elsewhere is no difference", () => {
+test("a moved member is no difference", () => {
   assert.equal(describeDifference({ a: [{ b: 1, c: 2 }], d: 3 }, { d: 3, a: [{ c: 2, b: 1 }] }), "");
 });
 
-test("a new member is shown where it stands", () => {
+test("a new member is shown at its position", () => {
   assert.equal(
     describeDifference({ a: 1, b: 2 }, { b: 2, new: 3, a: 1 }),
     '@@ -1,4 +1,5 @@\n {\n  "a": 1,\n- "b": 2\n+ "b": 2,\n+ "new": 3\n }\n',
@@ -35,7 +35,7 @@ test("a new member is shown where it stands", () => {
   assert.equal(describeDifference({ a: 1 }, { new: 3, a: 1 }), '@@ -1,3 +1,4 @@\n {\n+ "new": 3,\n  "a": 1\n }\n');
 });
 
-test("applying what is shown turns the one into the other", () => {
+test("applying the diff turns the old value into the new one", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 5 })), fc.array(fc.integer({ min: 0, max: 5 })), (before, after) => {
       assert.deepEqual(applied(linesOf(before), describeDifference(before, after)), linesOf(after));
@@ -43,7 +43,7 @@ test("applying what is shown turns the one into the other", () => {
   );
 });
 
-test("two large values that have nothing in common are compared in no time", () => {
+test("large values without common lines are compared quickly", () => {
   const large = (offset: number): readonly number[] => Array.from({ length: 5_000 }, (_, index) => index + offset);
 
   const text = describeDifference(large(0), large(10_000));
@@ -56,7 +56,7 @@ function linesOf(value: unknown): readonly string[] {
   return JSON.stringify(value, null, " ").split("\n");
 }
 
-/** As `patch` does it: only by what the hunks say. */
+/** Like `patch`: uses only the hunks. */
 function applied(before: readonly string[], hunks: string): readonly string[] {
   const result: string[] = [];
   let position = 0;
@@ -71,6 +71,6 @@ function applied(before: readonly string[], hunks: string): readonly string[] {
   return [...result, ...before.slice(position)];
 }
 
-test("numbers that are too large for a number are shown, too", () => {
+test("bigints are shown in the diff", () => {
   assert.match(describeDifference({ a: 1n << 60n }, { a: 2 }), /^- "a": "1152921504606846976"$/m);
 });

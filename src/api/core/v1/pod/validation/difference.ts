@@ -1,10 +1,10 @@
 /**
- * What differs between two values, for people: the changed lines of their JSON with three lines around each change, as `diff -u` shows
- * them. Upstream prints its internal types here, whose fields are called a little differently; nothing reads it but people.
+ * Diff of two values for people: the changed lines of their JSON with three lines of context, in the format of `diff -u`. Upstream prints
+ * its internal types here, whose field names differ slightly; only people read it.
  */
 
 const CONTEXT_LINES = 3;
-/** Beyond so many pairs of lines the exact comparison costs too much, and a change of that size is not read line by line anyway. */
+/** Beyond this many pairs of lines the exact comparison is too expensive, and a change of that size is not read line by line anyway. */
 const COMPARED_PAIRS_MAX = 1_000_000;
 
 type Mark = " " | "-" | "+";
@@ -16,7 +16,7 @@ export function describeDifference(before: unknown, after: unknown): string {
   return hunksOf(lines).join("");
 }
 
-/** With its members in the order in which `model` has them, so that one that only stands elsewhere is no difference. */
+/** With its members in the order of `model`, so that a moved member is no difference. */
 function inOrderOf(model: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item, index) => inOrderOf(Array.isArray(model) ? model[index] : undefined, item));
   if (!isStruct(value)) return value;
@@ -24,7 +24,7 @@ function inOrderOf(model: unknown, value: unknown): unknown {
   return Object.fromEntries(namesInOrder(known, value).map((name) => [name, inOrderOf(known[name], value[name])]));
 }
 
-/** New ones stand behind the one that they stand behind in `value`. */
+/** New members follow the one that they follow in `value`. */
 function namesInOrder(known: object, value: object): readonly string[] {
   const fresh: string[] = [];
   const behind = new Map<string, string[]>();
@@ -41,7 +41,7 @@ function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function linesOf(value: unknown): readonly string[] {
-  // Whole numbers that are too large for a number are bigints, which JSON does not print by itself.
+  // Integers too large for a number are bigints, which JSON.stringify does not support.
   const printable = (_name: string, member: unknown): unknown => (typeof member === "bigint" ? `${member}` : member);
   return JSON.stringify(value, printable, " ").split("\n");
 }
@@ -63,7 +63,7 @@ function marked(mark: Mark, texts: readonly string[]): readonly Line[] {
   return texts.map((text) => [mark, text] as const);
 }
 
-/** By the longest common subsequence, read off backwards from a table of its lengths. */
+/** Longest common subsequence, read backwards from a table of its lengths. */
 function compareMiddle(before: readonly string[], after: readonly string[]): readonly Line[] {
   if (before.length * after.length > COMPARED_PAIRS_MAX) return [...marked("-", before), ...marked("+", after)];
   const width = after.length + 1;
@@ -89,7 +89,7 @@ function compareMiddle(before: readonly string[], after: readonly string[]): rea
   return lines;
 }
 
-/** Changes that are no more than twice the context apart share a hunk. Every line is looked at once, however many hunks there are. */
+/** Changes that are no more than twice the context apart share a hunk. Runs in linear time for any number of hunks. */
 function hunksOf(lines: readonly Line[]): readonly string[] {
   const hunks: string[] = [];
   const passed = { before: 0, after: 0 };
@@ -99,7 +99,7 @@ function hunksOf(lines: readonly Line[]): readonly string[] {
     for (let index = first; index < lines.length && index - last <= 2 * CONTEXT_LINES; index++) if (lines[index]?.[0] !== " ") last = index;
     const start = Math.max(from, first - CONTEXT_LINES);
     const end = Math.min(lines.length, last + CONTEXT_LINES + 1);
-    // What lies between hunks is in both.
+    // Lines between hunks are in both.
     passed.before += start - from;
     passed.after += start - from;
     hunks.push(hunkOf(lines.slice(start, end), passed));
@@ -114,7 +114,7 @@ function nextChange(lines: readonly Line[], from: number): number {
   return index;
 }
 
-/** `passed` counts the lines of both sides that came before it, and then also its own. */
+/** `passed` counts the lines of both sides before it, and afterwards its own too. */
 function hunkOf(hunk: readonly Line[], passed: { before: number; after: number }): string {
   const [before, after] = [countOf(hunk, "+"), countOf(hunk, "-")];
   const text = `@@ -${passed.before + 1},${before} +${passed.after + 1},${after} @@\n${hunk.map(([mark, line]) => `${mark}${line}\n`).join("")}`;
@@ -123,7 +123,7 @@ function hunkOf(hunk: readonly Line[], passed: { before: number; after: number }
   return text;
 }
 
-/** Without those that only one side has. */
+/** Without the lines of one side only. */
 function countOf(lines: readonly Line[], skipped: Mark): number {
   return lines.filter(([mark]) => mark !== skipped).length;
 }

@@ -1,4 +1,4 @@
-/** What is refused of environment variables, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of environment variables, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mistakesOf, NOT_A_SUBDOMAIN, NOT_A_QUALIFIED_NAME, NOT_A_LABEL, type PodParts } from "../testing/pods.ts";

@@ -1,4 +1,4 @@
-/** Environment variables of a container, and what the downward API can be asked for, in variables and in files. */
+/** Validation of environment variables, and of downward API references in variables and in files. */
 import type {
   ConfigMapKeySelector,
   EnvFromSource,
@@ -16,7 +16,7 @@ import { configMapKey, dnsLabel, dnsSubdomain, environmentName, qualifiedName } 
 import { readQuantity } from "../resource-list.ts";
 import { validateNoBacksteps } from "./paths.ts";
 
-/** What a variable may be set to of the pod that it is in. */
+/** Pod fields that a variable may reference. */
 const VARIABLE_FIELDS = [
   "metadata.name",
   "metadata.namespace",
@@ -29,10 +29,10 @@ const VARIABLE_FIELDS = [
   "status.podIPs",
 ];
 
-/** What a file may be filled with: it can follow changes, so labels as a whole too, and nothing that is known only later. */
+/** Pod fields that a file may reference: it is updated on changes, so labels as a whole too, and nothing that is known only later. */
 export const FILE_FIELDS = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
 
-/** Paths that exist in a pod, whether or not they may be used where they are. */
+/** Fields that exist in a Pod, whether or not they are allowed in the given place. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...VARIABLE_FIELDS,
   ...FILE_FIELDS,
@@ -91,11 +91,11 @@ export function* validateFieldRef(reference: ObjectFieldSelector, allowed: reado
   }
   const [, path, subscript] = SUBSCRIPTED.exec(reference.fieldPath) ?? [];
   if (path !== undefined && subscript !== undefined) {
-    // Keys of annotations may have upper case letters where those of labels may not.
+    // Annotation keys may have upper case letters in the prefix, label keys may not.
     yield* qualifiedName(path === "metadata.annotations" ? subscript.toLowerCase() : subscript, at);
     return;
   }
-  // An old name of the same field.
+  // A legacy name of the same field.
   const plain = reference.fieldPath === "spec.host" ? "spec.nodeName" : reference.fieldPath;
   if (!allowed.includes(plain)) yield notSupported(`${at}.fieldPath`, plain, allowed);
 }
@@ -174,6 +174,6 @@ export function* validateEnvFrom(sources: readonly EnvFromSource[], at: string):
 
 function* validateReferencedName(name: string | undefined, at: string): Iterable<FieldError> {
   if (!name) yield required(at);
-  // As if it were the beginning of a name: upstream allows a dash at the end here.
+  // Validated as a name prefix: upstream allows a trailing dash here.
   else for (const problem of validateDnsSubdomain(maskTrailingDash(name))) yield invalid(at, name, problem);
 }

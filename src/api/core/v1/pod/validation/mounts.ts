@@ -1,10 +1,10 @@
-/** Where a container mounts the pod's volumes, as directories and as raw devices. */
+/** Validation of volume mounts and raw block devices of a container. */
 import type { Volume, VolumeDevice, VolumeMount } from "../../../../generated/core/v1.ts";
 import { forbidden, invalid, notFoundField, notSupported, required, type FieldError } from "../../../../machinery/field-error.ts";
 import type { AnyContainer } from "../containers.ts";
 import { hasBacksteps, validateDescendingPath } from "./paths.ts";
 
-/** The pod's volumes that are in order, by their names. */
+/** The Pod's valid volumes by name. */
 export type VolumesByName = ReadonlyMap<string, Volume>;
 
 const PROPAGATIONS = ["Bidirectional", "HostToContainer", "None"];
@@ -43,7 +43,7 @@ function* validateVolumeMounts(
   }
 }
 
-/** Upstream reports a wrong path at the list and not at its item, so `at` is needed too. */
+/** Upstream reports a wrong path with the list and not with its item, so `at` is needed too. */
 function* validateSubPaths({ subPath, subPathExpr }: VolumeMount, at: string, here: string): Iterable<FieldError> {
   if (subPath) yield* validateDescendingPath(subPath, `${at}.subPath`);
   if (!subPathExpr) return;

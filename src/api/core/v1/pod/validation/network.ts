@@ -1,15 +1,15 @@
-/** Names and addresses of a pod: how it resolves names, what it is called, which ports of its node it takes. */
+/** Validation of DNS settings, host names, host aliases and host ports of a Pod. */
 import type { HostAlias, PodDNSConfig, PodSpec } from "../../../../generated/core/v1.ts";
 import { forbidden, invalid, notSupported, required, tooLong, type FieldError } from "../../../../machinery/field-error.ts";
 import { validateDnsSubdomainWithUnderscore } from "../../../../machinery/names.ts";
 import { dnsLabel, dnsSubdomain, ipAddress } from "./checks.ts";
 
 const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-/** What the resolvers of Linux systems take. */
+/** Limits of Linux resolvers. */
 const NAMESERVERS_MAX = 3;
 const SEARCHES_MAX = 32;
 const SEARCH_LIST_LENGTH_MAX = 2_048;
-/** The longest host name of Linux. */
+/** Maximum length of a Linux host name. */
 const HOST_NAME_LENGTH_MAX = 64;
 
 export function* validateDnsPolicy(policy: string | undefined, at: string): Iterable<FieldError> {
@@ -59,7 +59,7 @@ export function* validateHostName({ hostname, subdomain }: PodSpec, at: string):
   if (subdomain) yield* dnsLabel(subdomain, `${at}.subdomain`);
 }
 
-/** A name that stands for itself cannot be made of others. */
+/** A fully qualified name cannot be composed of others. */
 export function* validateHostNameOverride(spec: PodSpec, at: string): Iterable<FieldError> {
   const { hostnameOverride } = spec;
   if (hostnameOverride === undefined) return;
@@ -70,7 +70,7 @@ export function* validateHostNameOverride(spec: PodSpec, at: string): Iterable<F
   yield* dnsSubdomain(hostnameOverride, here);
 }
 
-/** On the node's own network a container's port is the node's. A template may leave the node's out: it is filled in for the pod. */
+/** With hostNetwork a container's port is the node's. A template may omit hostPort: it is defaulted in the Pod. */
 export function* validateHostNetworkPorts(spec: PodSpec, at: string, { isPod }: { readonly isPod: boolean }): Iterable<FieldError> {
   if (spec.hostNetwork !== true) return;
   for (const [index, { ports }] of (spec.containers ?? []).entries()) {

@@ -1,8 +1,8 @@
-/** Paths inside of volumes and containers: none may lead out of where it belongs. */
+/** Validation of paths inside of volumes and containers: none may escape its root. */
 import type { KeyToPath } from "../../../../generated/core/v1.ts";
 import { invalid, required, type FieldError } from "../../../../machinery/field-error.ts";
 
-/** No part of the path is "..". One mistake is told once, however often it is made. */
+/** No path element is "..". Reported once, however often it occurs. */
 export function* validateNoBacksteps(path: string, at: string): Iterable<FieldError> {
   if (hasBacksteps(path)) yield invalid(at, path, "must not contain '..'");
 }
@@ -11,13 +11,13 @@ export function hasBacksteps(path: string): boolean {
   return path.includes("..") && path.split("/").includes("..");
 }
 
-/** A path that goes down from where it starts. */
+/** A relative path that descends from its root. */
 export function* validateDescendingPath(path: string, at: string): Iterable<FieldError> {
   if (path.startsWith("/")) yield invalid(at, path, "must be a relative path");
   yield* validateNoBacksteps(path, at);
 }
 
-/** A file in a volume that the kubelet writes: names that begin with ".." are the kubelet's own there. */
+/** A file in a volume that the kubelet writes: names that begin with ".." are reserved for the kubelet. */
 export function* validateWrittenPath(path: string, at: string): Iterable<FieldError> {
   yield* validateDescendingPath(path, at);
   if (path.startsWith("..") && !path.startsWith("../")) yield invalid(at, path, "must not start with '..'");
@@ -31,7 +31,7 @@ export function* validateFileMode(mode: number | undefined, at: string): Iterabl
   }
 }
 
-/** One key of a secret or config map and the file that it becomes. */
+/** One key of a Secret or ConfigMap and its file. */
 export function* validateKeyToPath({ key, path, mode }: KeyToPath, at: string): Iterable<FieldError> {
   if (!key) yield required(`${at}.key`);
   if (!path) yield required(`${at}.path`);

@@ -1,4 +1,4 @@
-/** What must be true of a pod as a whole, beyond its metadata: annotations, spec, and what may stand only in a pod that exists already. */
+/** Validation of a Pod as a whole, beyond its metadata: annotations, spec, and fields that only an existing Pod may have. */
 import type { Pod, PodSpec } from "../../../../generated/core/v1.ts";
 import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
 import { validatePodAnnotations, validateProfilesMatch } from "./annotations.ts";
@@ -7,12 +7,12 @@ import { validatePodSpec } from "./spec.ts";
 
 const NO_SPEC: PodSpec = { containers: [] };
 
-/** A pod that came without a spec has one that says nothing. */
+/** A Pod without a spec is validated with an empty one. */
 export function specOf(pod: Pod): PodSpec {
   return pod.spec ?? NO_SPEC;
 }
 
-/** Parts that are the very same object as before were validated before. */
+/** Identical parts were validated before. */
 export function* validatePod(pod: Pod, previous?: Pod): Iterable<FieldError> {
   const spec = specOf(pod);
   const { annotations } = pod.metadata;
@@ -24,7 +24,7 @@ export function* validatePod(pod: Pod, previous?: Pod): Iterable<FieldError> {
   if (previous === undefined) yield* validateCreate(pod);
 }
 
-/** Also for the paths that write only a part of the spec. */
+/** Also for the subresources that write only a part of the spec. */
 export function* validateSpecOfPod(pod: Pod): Iterable<FieldError> {
   const spec = specOf(pod);
   yield* validatePodSpec(spec, "spec", pod.metadata);
@@ -34,7 +34,7 @@ export function* validateSpecOfPod(pod: Pod): Iterable<FieldError> {
   }
 }
 
-/** Whose token should it be? A template may leave that to admission, a pod has been through it. */
+/** A projected token needs a service account. A template may leave that to admission, a Pod has passed it. */
 function* validateNoTokens(spec: PodSpec): Iterable<FieldError> {
   for (const [index, { projected }] of (spec.volumes ?? []).entries()) {
     for (const [position, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {

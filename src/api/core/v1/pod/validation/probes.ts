@@ -1,4 +1,4 @@
-/** Probes and lifecycle handlers of a container. */
+/** Validation of probes and lifecycle handlers of a container. */
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe, ProbeHandler } from "../../../../generated/core/v1.ts";
 import { forbidden, invalid, notSupported, required, type FieldError } from "../../../../machinery/field-error.ts";
 import { validateHttpHeaderName } from "../../../../machinery/names.ts";
@@ -8,7 +8,7 @@ import type { AnyContainer } from "../containers.ts";
 const SCHEMES = ["HTTP", "HTTPS"];
 const PROBE_NUMBERS = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const;
 
-/** Everything that is asked of a container while it runs, and everything that it is told. */
+/** All probes and lifecycle hooks of a container. */
 export function* validateProbesAndLifecycle(container: AnyContainer, gracePeriodSeconds: number, at: string): Iterable<FieldError> {
   const { lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
   if (lifecycle !== undefined) yield* validateLifecycle(lifecycle, gracePeriodSeconds, `${at}.lifecycle`);
@@ -17,13 +17,13 @@ export function* validateProbesAndLifecycle(container: AnyContainer, gracePeriod
   if (startupProbe !== undefined) yield* validateRestartingProbe(startupProbe, `${at}.startupProbe`);
 }
 
-/** One success ends the doubt: a container is not restarted for what it did before. */
+/** The success threshold of liveness and startup probes must be 1. */
 function* validateRestartingProbe(probe: Probe, at: string): Iterable<FieldError> {
   yield* validateProbe(probe, at);
   if (probe.successThreshold !== 1) yield invalid(`${at}.successThreshold`, probe.successThreshold ?? 0, "must be 1");
 }
 
-/** It ends nothing, so it has no grace period. */
+/** A readiness probe terminates nothing, so it has no grace period. */
 function* validateReadinessProbe(probe: Probe, at: string): Iterable<FieldError> {
   yield* validateProbe(probe, at);
   if (probe.terminationGracePeriodSeconds !== undefined) {
@@ -45,7 +45,7 @@ function* validateLifecycle({ postStart, preStop }: Lifecycle, gracePeriodSecond
   if (preStop !== undefined) yield* validateHandler(preStop, `${at}.preStop`, gracePeriodSeconds);
 }
 
-/** Exactly one way to ask or to tell; the first in this order is the one that is looked at. */
+/** Exactly one handler type; the first in this order is validated. */
 function* validateHandler(handler: ProbeHandlers & LifecycleHandler, at: string, gracePeriodSeconds = Infinity): Iterable<FieldError> {
   const given = HANDLERS.filter((name) => handler[name] !== undefined);
   const [first, ...surplus] = given;

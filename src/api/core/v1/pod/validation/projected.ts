@@ -1,4 +1,4 @@
-/** Volumes whose files come from several sources: secrets, config maps, the pod itself, tokens of its service account. */
+/** Validation of volumes whose files come from several sources: Secrets, ConfigMaps, the downward API, tokens of the service account. */
 import type {
   DownwardAPIVolumeFile,
   KeyToPath,
@@ -10,11 +10,11 @@ import { forbidden, invalid, required, type FieldError } from "../../../../machi
 import { FILE_FIELDS, validateFieldRef, validateResourceFieldRef } from "./env.ts";
 import { validateFileMode, validateKeyToPath, validateWrittenPath } from "./paths.ts";
 
-/** A token that lives shorter cannot be renewed in time. */
+/** Minimum lifetime of a token: a shorter one cannot be renewed in time. */
 const TOKEN_EXPIRATION_MIN_SECONDS = 600;
 const TOKEN_EXPIRATION_MAX_SECONDS = 2 ** 32;
 
-/** Upstream reports the files of the downward API at the volume and not at their place in the list. */
+/** Upstream reports the files of the downward API with the volume and not with their index in the list. */
 export function* validateDownwardFiles(files: readonly DownwardAPIVolumeFile[], at: string): Iterable<FieldError> {
   for (const { path, fieldRef, resourceFieldRef, mode } of files) {
     if (!path) yield required(`${at}.path`);

@@ -1,4 +1,4 @@
-/** What `/resize` and `/ephemeralcontainers` may change. The sentences are those of upstream's own server, version 1.36. */
+/** Validation of `/resize` and `/ephemeralcontainers`. The messages are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../../generated/core/v1.ts";
@@ -174,7 +174,7 @@ for (const [title, before, after, mistakes] of ROWS) {
   });
 }
 
-test("a resize takes nothing else from what was sent", () => {
+test("a resize changes nothing but resources", () => {
   const previous = newPod(BEFORE);
 
   const next = resized(previous, {
@@ -188,7 +188,7 @@ test("a resize takes nothing else from what was sent", () => {
   assert.deepEqual({ ...next, spec: { ...next.spec, containers: [] } }, { ...previous, spec: { ...previous.spec, containers: [] } });
 });
 
-test("a node that does not say what its containers have cannot resize them", () => {
+test("a resize is rejected on a node that does not report container resources", () => {
   const made = newPod(BEFORE);
   const status = { ...made.status, containerStatuses: [{ name: "web", state: { running: {} } }] } as Pod["status"] & object;
   const previous = { ...made, status };
@@ -204,7 +204,7 @@ function withEphemeral(...ephemeralContainers: readonly JsonObject[]): PodParts 
 
 const DEBUGGER = { name: "debug", image: "busybox" };
 
-test("ephemeral containers can be added, and nothing else comes with them", () => {
+test("ephemeral containers can be added, and the request changes nothing else", () => {
   const previous = newPod({});
   const sent = defaultPod(sentPod({ ...withEphemeral(DEBUGGER), container: { image: "other" }, metadata: { labels: { a: "b" } } }));
 
@@ -214,7 +214,7 @@ test("ephemeral containers can be added, and nothing else comes with them", () =
   assert.deepEqual(next, { ...previous, spec: { ...previous.spec, ephemeralContainers: sent.spec?.ephemeralContainers } });
 });
 
-test("ephemeral containers stay, and stay as they are", () => {
+test("existing ephemeral containers cannot be removed or changed", () => {
   const previous = newPod(withEphemeral(DEBUGGER, { name: "gone", image: "x" }));
   const sent = defaultPod(sentPod(withEphemeral({ ...DEBUGGER, image: "other", imagePullPolicy: "Always" })));
 
@@ -226,7 +226,7 @@ test("ephemeral containers stay, and stay as they are", () => {
   assert.equal(lines[1], 'spec.ephemeralContainers: Forbidden: existing ephemeral containers "gone" may not be removed\n');
 });
 
-test("a pod that mirrors a file gets no ephemeral containers", () => {
+test("ephemeral containers are rejected for a mirror Pod", () => {
   const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } };
   const previous = newPod({ ...mirror, spec: { nodeName: "n" } });
   const next = defaultPod(sentPod({ ...mirror, spec: { nodeName: "n", ephemeralContainers: [DEBUGGER] } }));

@@ -1,6 +1,6 @@
 /**
- * Two ways to change a pod that runs: `/resize` gives its containers more or less cpu and memory, `/ephemeralcontainers` puts containers
- * into it to look around. Everything else that comes by these paths is put back before it gets here.
+ * Validation of the two subresources that change a running Pod: `/resize` changes cpu and memory of its containers, `/ephemeralcontainers`
+ * adds containers for debugging. All other changes through these paths are reverted before.
  */
 import { deepEqual } from "../../../../../base/deep.ts";
 import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from "../../../../generated/core/v1.ts";
@@ -19,7 +19,7 @@ function isMirror(pod: Pod): boolean {
   return annotation(pod.metadata.annotations, MIRROR_ANNOTATION) !== undefined;
 }
 
-/** Ephemeral containers can be added; those that are there stay as they are. */
+/** Ephemeral containers can be added; existing ones are immutable. */
 export function* validateEphemeralContainersUpdate(next: Pod, previous: Pod): Iterable<FieldError> {
   if (isMirror(previous)) return yield forbidden(WHOLE_OBJECT, "static pods do not support ephemeral containers");
   yield* validateSpecOfPod(next);
@@ -130,7 +130,7 @@ function* validateInitContainerChange(next: Container, previous: Container, at: 
   }
 }
 
-/** The new spec with what may be resized as it was before. */
+/** The new spec with the resizable fields as before. */
 function withResizesUndone(spec: PodSpec, before: PodSpec): PodSpec {
   const undone = (containers: readonly Container[], old: readonly Container[]): readonly Container[] =>
     containers.map((container, index) => withResizeUndone(container, old[index] ?? container));
@@ -150,7 +150,7 @@ function withResizeUndone(container: Container, previous: Container): Container 
   return resources === undefined ? withMembersOf(container, previous, "resources") : { ...container, resources };
 }
 
-/** Claims of devices stay as they are in the new one: they cannot be resized. */
+/** Resource claims are kept: they cannot be resized. */
 function withAmountsUndone(
   next: ResourceRequirements | undefined,
   previous: ResourceRequirements | undefined,

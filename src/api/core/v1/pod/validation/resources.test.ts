@@ -1,4 +1,4 @@
-/** What is refused of amounts of resources, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of resource amounts, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mistakesOf, NOT_A_LABEL, NOT_A_SUBDOMAIN, NOT_A_QUALIFIED_NAME, type PodParts } from "../testing/pods.ts";

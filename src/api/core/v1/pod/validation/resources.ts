@@ -1,4 +1,4 @@
-/** How much a container and a pod ask for and may take: names of resources, amounts, and how limits and requests go together. */
+/** Validation of container and Pod resources: resource names, amounts, and the relation of limits and requests. */
 import type { PodSpec, ResourceClaim, ResourceRequirements } from "../../../../generated/core/v1.ts";
 import {
   duplicate,
@@ -25,7 +25,7 @@ import {
 
 const MILLI = -3;
 
-/** Names without a domain that mean something anywhere: quotas count more things than containers can ask for. */
+/** Standard resource names without a domain: quotas have more than containers. */
 const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
   "cpu",
   "memory",
@@ -49,7 +49,7 @@ const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
   "services.loadbalancers",
 ]);
 const CONTAINER_RESOURCES: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
-/** Things that are counted and cannot be halved. */
+/** Integer resources. */
 const COUNTED_RESOURCES: ReadonlySet<string> = new Set([
   "pods",
   "resourcequotas",
@@ -71,12 +71,12 @@ export interface Requirements {
   readonly claims?: readonly ResourceClaim[];
 }
 
-/** What a container asks for. `claimNames` are the claims of its pod. */
+/** Validates the resources of a container. `claimNames` are the claims of its Pod. */
 export function validateContainerResources(requirements: Requirements, claimNames: ReadonlySet<string>, at: string): Iterable<FieldError> {
   return validateRequirements(requirements, validateContainerResourceName, claimNames, at);
 }
 
-/** What a pod asks for as a whole, and whether its containers fit into it. */
+/** Validates the Pod-level resources, and that the containers fit into them. */
 export function* validatePodResources(resources: ResourceRequirements, spec: PodSpec, at: string): Iterable<FieldError> {
   if (spec.os?.name === "windows") return yield forbidden(at, "may not be set for a windows pod");
   if (resources.claims !== undefined) yield forbidden(`${at}.claims`, "claims may not be set for Resources at pod-level");
@@ -106,7 +106,7 @@ function* validateRequirements(
   yield* validateClaimUses(claims, claimNames, `${at}.claims`);
 }
 
-/** Nearly all amounts are of these two kinds and in order: that is seen at once, and spares the long way round. */
+/** Fast path: nearly all amounts are of these two kinds and valid. */
 function isPlain(name: string, text: string, limitText: string | undefined): boolean {
   if (name !== "cpu" && name !== "memory") return false;
   const quantity = readQuantity(text);
@@ -114,7 +114,7 @@ function isPlain(name: string, text: string, limitText: string | undefined): boo
   return limitText === undefined || limitText === text || compareQuantities(quantity, readQuantity(limitText)) <= 0;
 }
 
-/** `between` are mistakes that stand between those of the amount and those of its pages: the order is upstream's. */
+/** `between` are errors between those of the amount and those of its huge pages: the order is upstream's. */
 function* validateAmount(
   name: string,
   quantity: Quantity,
@@ -131,7 +131,7 @@ function* validateAmount(
   }
 }
 
-/** Not negative, and whole where it is counted. */
+/** Non-negative, and an integer for integer resources. */
 export function* validateResourceQuantity(name: string, quantity: Quantity, at: string): Iterable<FieldError> {
   if (signOf(quantity) < 0) yield invalid(at, formatQuantity(quantity), "must be greater than or equal to 0");
   if ((COUNTED_RESOURCES.has(name) || isExtendedResource(name)) && scaledValue(quantity, MILLI) % 1000n !== 0n) {
@@ -165,17 +165,17 @@ function pageSizeOf(name: string): bigint | undefined {
     const size = parseQuantity(hugePageSize(name));
     return signOf(size) > 0 && scaledValue(size, MILLI) % 1000n === 0n ? scaledValue(size, 0) : undefined;
   } catch {
-    return undefined; // "hugepages-" and no size behind it.
+    return undefined; // "hugepages-" without a size.
   }
 }
 
-/** A device or the like of somebody else, with a domain of theirs. */
+/** An extended resource, with a domain of its vendor. */
 export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith("requests.")) return false;
   return validateQualifiedName(`requests.${name}`).length === 0;
 }
 
-/** A name without a domain that means something somewhere: to a container, a claim or a quota. */
+/** A standard name without a domain: of a container, a claim or a quota. */
 export function isStandardResource(name: string): boolean {
   return STANDARD_RESOURCES.has(name) || isHugePages(name) || name.startsWith("requests.hugepages-");
 }
@@ -186,7 +186,7 @@ export function* validateResourceName(name: string, at: string): Iterable<FieldE
   if (!name.includes("/") && !isStandardResource(name)) yield invalid(at, name, "must be a standard resource type or fully qualified");
 }
 
-/** A resource that a container can be given, or measured by: one of the three, huge pages, or one with a domain in its name. */
+/** A container resource name: one of the three, huge pages, or one with a domain. */
 export function* validateContainerResourceName(name: string, at: string): Iterable<FieldError> {
   if (CONTAINER_RESOURCES.has(name)) return;
   yield* validateResourceName(name, at);
@@ -242,7 +242,7 @@ function unknownClaim(name: string, claimNames: ReadonlySet<string>, at: string)
   return { ...error, body: `${error.body}: must be one of the names in pod.spec.resourceClaims${known}` };
 }
 
-/** All containers together fit into the pod's requests, and each of them into its limits. */
+/** All containers together fit into the Pod-level requests, and each of them into its limits. */
 function* validateContainersFit(resources: ResourceRequirements, spec: PodSpec, at: string): Iterable<FieldError> {
   yield* validateSumFits(aggregateOverContainers(spec, "requests"), resources.requests ?? {}, "requests", at);
   const hugePages = [...aggregateOverContainers(spec, "limits")].filter(([name]) => isHugePages(name));

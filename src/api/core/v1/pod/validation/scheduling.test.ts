@@ -1,4 +1,4 @@
-/** What is refused of scheduling, names and addresses, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of scheduling, names and addresses, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mistakesOf, NOT_A_LABEL, NOT_A_SUBDOMAIN, NOT_A_QUALIFIED_NAME, NOT_A_LABEL_VALUE, type PodParts } from "../testing/pods.ts";
@@ -459,7 +459,7 @@ for (const { title, given, mistakes } of ROWS) {
   });
 }
 
-test("a search list is limited in length as a whole", () => {
+test("a DNS search list is limited in total length", () => {
   // Nine domains of 241 characters each, and the spaces between them.
   const searches = Array.from({ length: 9 }, () => `${"a.".repeat(120)}b`);
 

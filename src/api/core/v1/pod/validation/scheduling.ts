@@ -1,4 +1,4 @@
-/** What the scheduler is told beside affinity: tolerations, how to spread, what to wait for. */
+/** Validation of scheduling fields other than affinity: tolerations, topology spread constraints, scheduling gates. */
 import type {
   PodReadinessGate,
   PodResourceClaim,
@@ -33,7 +33,7 @@ function* validateToleration({ key, operator, value = "", effect, tolerationSeco
   if (effect && !TAINT_EFFECTS.includes(effect)) yield notSupported(`${at}.effect`, effect, TAINT_EFFECTS);
 }
 
-/** Comparing (Lt, Gt) is behind a gate that upstream has closed, though its refusal names it. */
+/** Numeric comparison (Lt, Gt) is behind a feature gate that is off upstream, though the error message names it. */
 function* validateTolerationOperator(operator: string | undefined, value: string, at: string): Iterable<FieldError> {
   const here = `${at}.operator`;
   if (!operator || operator === "Equal") {
@@ -54,7 +54,7 @@ export function* validateTopologySpread(constraints: readonly TopologySpreadCons
   }
 }
 
-/** No two constraints may share it. */
+/** Must be unique among the constraints. */
 function spreadId({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string {
   return JSON.stringify([topologyKey, whenUnsatisfiable]);
 }
@@ -103,7 +103,7 @@ export function* validateSchedulingGates(gates: readonly PodSchedulingGate[], at
   }
 }
 
-/** Claims of devices, which the containers of the pod can then use by name. */
+/** Resource claims, which the containers of the Pod can reference by name. */
 export function* validateResourceClaims(
   claims: readonly PodResourceClaim[],
   at: string,
@@ -124,7 +124,7 @@ function* validateResourceClaim(claim: PodResourceClaim, seen: Set<string>, at: 
     yield* dnsLabel(name, `${at}.name`);
     seen.add(name);
   }
-  // As upstream prints its own type.
+  // In the format of upstream's type.
   const shown = {
     Name: name ?? "",
     ResourceClaimName: resourceClaimName ?? null,

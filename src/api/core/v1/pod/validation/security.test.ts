@@ -1,4 +1,4 @@
-/** What is refused of security contexts, in upstream's words. The lists are those of upstream's own server, version 1.36. */
+/** Validation of security contexts, with upstream's messages. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mistakesOf, NOT_A_SUBDOMAIN, type PodParts } from "../testing/pods.ts";
@@ -357,7 +357,7 @@ for (const { title, given, mistakes } of ROWS) {
   });
 }
 
-test("ids that are too large for a number are refused like any other", () => {
+test("ids beyond 2^53 are rejected like any other invalid id", () => {
   const securityContext = { runAsUser: 1n << 60n, allowPrivilegeEscalation: false, privileged: true };
 
   const [first = "", second = ""] = mistakesOf({ container: { securityContext } });

@@ -1,4 +1,4 @@
-/** Security contexts: those of containers, that of the pod, and the profiles that both can name. */
+/** Validation of security contexts: those of containers, that of the Pod, and the profiles of both. */
 import type {
   AppArmorProfile,
   PodSecurityContext,
@@ -17,9 +17,9 @@ const PROC_MOUNTS = ["Default", "Unmasked"];
 const PROFILE_TYPES = ["Localhost", "RuntimeDefault", "Unconfined"];
 const FS_GROUP_CHANGE_POLICIES = ["Always", "OnRootMismatch"];
 const SUPPLEMENTAL_GROUPS_POLICIES = ["Merge", "Strict"];
-/** Labelling by mount option is behind a gate that upstream has closed. */
+/** SELinux labelling by mount option is behind a feature gate that is off upstream. */
 const SELINUX_CHANGE_POLICIES = ["Recursive"];
-/** The longest path that Linux takes. */
+/** Maximum path length of Linux. */
 const PROFILE_LENGTH_MAX_BYTES = 4_095;
 const SYSCTL_LENGTH_MAX = 253;
 const SYSCTL_PART = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
@@ -46,7 +46,7 @@ export function* validateSecurityContext(
   if (appArmorProfile !== undefined) yield* validateAppArmorProfile(appArmorProfile, `${at}.appArmorProfile`);
 }
 
-/** Who shall never gain privileges cannot be given all of them. */
+/** A privileged container cannot disallow privilege escalation. */
 function* validateNoEscalation(context: SecurityContext, at: string): Iterable<FieldError> {
   if (context.allowPrivilegeEscalation !== false) return;
   if (context.privileged === true) {
@@ -58,7 +58,7 @@ function* validateNoEscalation(context: SecurityContext, at: string): Iterable<F
   }
 }
 
-/** As upstream prints its own type: all fields, in this order, with capital letters. */
+/** In the format of upstream's type: all fields, in this order, with capital letters. */
 function shownContext(context: SecurityContext): unknown {
   const { capabilities } = context;
   const names = [
@@ -80,7 +80,7 @@ function shownContext(context: SecurityContext): unknown {
   };
 }
 
-/** An id that is too large for a number is wrong in any case; JSON has no way to print it. */
+/** An id that is a bigint is always invalid; JSON.stringify does not support it. */
 function printable(value: unknown): unknown {
   return typeof value === "bigint" ? Number(value) : value;
 }
@@ -163,7 +163,7 @@ const IPC_SYSCTLS: ReadonlySet<string> = new Set([
   "kernel.msg",
 ]);
 
-/** A pod may not set what it shares with its node. */
+/** A Pod may not set sysctls of a namespace that it shares with its node. */
 function* validateOwnNamespace(name: string, spec: PodSpec, at: string): Iterable<FieldError> {
   const known = normalizedSysctl(name).split("*")[0] ?? "";
   const isNet = known.startsWith("net.");
@@ -172,14 +172,14 @@ function* validateOwnNamespace(name: string, spec: PodSpec, at: string): Iterabl
   else if (spec.hostIPC === true && isIpc) yield invalid(at, name, "may not be specified when 'hostIPC' is true");
 }
 
-/** "net/ipv4/a.b" is another way to write "net.ipv4.a/b": the first of the two separators that occurs is the one between parts. */
+/** "net/ipv4/a.b" is another spelling of "net.ipv4.a/b": the first separator that occurs is the one between parts. */
 function normalizedSysctl(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
   if (separator !== "/") return name;
   return name.replace(/[./]/g, (each) => (each === "/" ? "." : "/"));
 }
 
-/** With users of its own, a pod can share nothing with its node that knows users. */
+/** A Pod with its own user namespace cannot share other namespaces with its node. */
 export function* validateHostUsers(spec: PodSpec, at: string): Iterable<FieldError> {
   if (spec.hostUsers !== false) return;
   const why = "when `hostUsers` is false";

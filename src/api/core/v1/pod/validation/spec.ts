@@ -1,8 +1,8 @@
 /**
- * What must be true of a pod's spec, wherever it stands: in a pod, or in the template of a workload. The order is upstream's, because
- * all mistakes are told at once and people compare lists.
+ * Validation of a Pod's spec, in a Pod or in the template of a workload. The order is upstream's, because all errors are reported at once
+ * and people compare lists.
  *
- * Upstream lets an update keep mistakes that older versions let in. No older version has written here, so nothing of that is needed.
+ * Upstream lets an update keep errors that older versions accepted. No older version has written here, so that is not needed.
  */
 import type { ObjectMeta } from "../../../../machinery/object.ts";
 import type { PodSpec } from "../../../../generated/core/v1.ts";
@@ -36,10 +36,10 @@ import { validateHostProcess, validateOperatingSystem } from "./windows.ts";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
 const PREEMPTION_POLICIES = ["PreemptLowerPriority", "Never"];
-/** An int64 in the API; upstream keeps it within 31 bits. */
+/** An int64 in the API; upstream limits it to 31 bits. */
 const ACTIVE_DEADLINE_MAX_SECONDS = 2 ** 31 - 1;
 
-/** `pod` is the metadata of the pod that the spec is in; absent for a template. */
+/** `pod` is the metadata of the enclosing Pod; absent for a template. */
 export function* validatePodSpec(spec: PodSpec, at: string, pod?: ObjectMeta): Iterable<FieldError> {
   const isPod = pod !== undefined;
   if (spec.terminationGracePeriodSeconds === undefined) yield required(`${at}.terminationGracePeriodSeconds`);
@@ -95,7 +95,7 @@ export function* validatePreemptionPolicy(policy: string, at: string): Iterable<
   else if (!PREEMPTION_POLICIES.includes(policy)) yield notSupported(at, policy, PREEMPTION_POLICIES);
 }
 
-/** A variable may be read from a file only in a volume that the pod's own containers fill. */
+/** A variable may be read from a file only in an emptyDir volume of the Pod. */
 function* validateFilesOfVariables(spec: PodSpec, at: string): Iterable<FieldError> {
   if (!allContainers(spec, at).some(({ container }) => container.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined))) return;
   const volumes = firstByName(spec.volumes ?? []);

@@ -1,4 +1,4 @@
-/** What may be reported of a pod. The sentences are those of upstream's own server, version 1.36. */
+/** Validation of a Pod's status. The messages are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../../machinery/object.ts";
@@ -9,7 +9,7 @@ import { validateStatusUpdate } from "./status.ts";
 interface Report {
   readonly before: JsonObject;
   readonly reported: JsonObject;
-  /** Sent with the report. */
+  /** Sent with the status. */
   readonly metadata?: JsonObject;
 }
 

@@ -1,4 +1,4 @@
-/** What kubelet, scheduler and others may report of a pod: the rules of `/status`. */
+/** Validation of `/status`, which the kubelet, the scheduler and others write. */
 import type {
   Container,
   ContainerStatus,
@@ -64,7 +64,7 @@ function* validateConditions(conditions: readonly PodCondition[], at: string): I
   }
 }
 
-/** Where the scheduler would like to put it, as long as it is nowhere. */
+/** The nominated node of an unscheduled Pod. */
 function* validateNominatedNode(status: PodStatus, before: PodStatus, spec: PodSpec): Iterable<FieldError> {
   const { nominatedNodeName } = status;
   if (!nominatedNodeName || nominatedNodeName === before.nominatedNodeName) return;
@@ -132,7 +132,7 @@ interface Address {
   readonly ip: string;
 }
 
-/** At most one of each family. Addresses that were there before may stay whatever they are. */
+/** At most one of each IP family. Existing addresses remain valid. */
 function* validateAddresses(addresses: readonly Address[], before: readonly Address[], at: string): Iterable<FieldError> {
   const previous = new Set(before.map(({ ip }) => ip));
   for (const [index, { ip = "" }] of addresses.entries()) {
@@ -149,7 +149,7 @@ function* validateAddresses(addresses: readonly Address[], before: readonly Addr
   yield invalid(at, shown, "may specify no more than one IP for each IP family");
 }
 
-/** An IPv4 address that is written as an IPv6 one is of IPv4. */
+/** An IPv4-mapped IPv6 address is of family IPv4. */
 function familyOf(ip: string): number | undefined {
   const address = parseSloppyIp(ip);
   return address && unmapIp(address).family;
@@ -195,7 +195,7 @@ function* validateUser({ user }: ContainerStatus, spec: PodSpec, at: string): It
   for (const [index, group] of (supplementalGroups ?? []).entries()) yield* groupId(group, `${at}.supplementalGroups[${index}]`);
 }
 
-/** How the devices fare that a container was given. */
+/** Health of the devices of a container. */
 function* validateAllocated(statuses: readonly ResourceStatus[], container: Container | undefined, at: string): Iterable<FieldError> {
   const claims = new Set((container?.resources?.claims ?? []).map(({ name, request }) => `claim:${name}${request ? `/${request}` : ""}`));
   for (const [index, { name, resources }] of statuses.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Volume sources that some storage system outside of Kubernetes provides; most of them from before there was CSI.
- * PersistentVolumes have the same ones, some with more fields: what they ask for beyond this is in persistent-volume/validate-source.ts.
+ * Validation of volume sources of external storage systems; most of them predate CSI. PersistentVolumes share them, some with more fields:
+ * their additional rules are in persistent-volume/validate-source.ts.
  */
 import type {
   AzureDiskVolumeSource,
@@ -19,7 +19,7 @@ import { isLongerThan, rangeMessage, validateDnsSubdomain } from "../../../../ma
 import { dnsLabel, dnsSubdomain } from "./checks.ts";
 import { validateDescendingPath } from "./paths.ts";
 
-/** Each asks for these fields and for nothing else; where a list is meant, it may not be empty. */
+/** Sources with required fields and no other rule; a required list must not be empty. */
 const REQUIRED = {
   gcePersistentDisk: ["pdName"],
   awsElasticBlockStore: ["volumeID"],
@@ -48,7 +48,7 @@ export type StorageSource = keyof typeof REQUIRED;
 export type StorageSources = Pick<Volume, StorageSource>;
 
 export function* validateStorageSource(volume: StorageSources, source: StorageSource, at: string): Iterable<FieldError> {
-  // Upstream reports these as "persistentDisk", a name of long ago.
+  // Upstream reports these as "persistentDisk", a legacy name.
   const here = `${at}.${source === "gcePersistentDisk" ? "persistentDisk" : source}`;
   const given = (volume[source] ?? {}) as Readonly<Record<string, unknown>>;
   for (const name of REQUIRED[source]) {
@@ -100,7 +100,7 @@ const QUALIFIED_NAMES: readonly (readonly [string, RegExp])[] = [
   ["naa", /^naa.[A-Za-z0-9]{32}$/],
 ];
 
-/** "iqn.1994-05.com.example:disk1" and its two relatives. */
+/** "iqn.1994-05.com.example:disk1" and its two variants. */
 export function isIscsiName(name: string): boolean {
   return QUALIFIED_NAMES.some(([prefix, form]) => name.startsWith(prefix) && form.test(name));
 }
@@ -187,7 +187,7 @@ function* validateStorageOs(source: StorageOSVolumeSource, at: string): Iterable
 
 const DRIVER_NAME_LENGTH_MAX = 63;
 
-/** A CSI driver is called as a domain is, though in letters of either case. */
+/** A CSI driver name is a domain name in letters of either case. */
 export function* validateDriverName(driver: string | undefined, at: string): Iterable<FieldError> {
   if (!driver) return yield required(at);
   if (isLongerThan(driver, DRIVER_NAME_LENGTH_MAX)) yield tooLong(at, DRIVER_NAME_LENGTH_MAX);

@@ -44,16 +44,16 @@ const ROWS: readonly (readonly [string, PodParts, readonly string[]])[] = [
 ];
 
 for (const [title, parts, mistakes] of ROWS) {
-  test(`a template of a pod: ${title}`, () => {
+  test(`a Pod template: ${title}`, () => {
     assert.deepEqual(linesOf(validatePodTemplateSpec(templateOf(parts), AT)), mistakes);
   });
 }
 
-test("a template without a spec has no containers", () => {
+test("a Pod template without a spec has no containers", () => {
   assert.ok(linesOf(validatePodTemplateSpec({}, AT)).includes("spec.template.spec.containers: Required value"));
 });
 
-test("a template that is the very same object is not looked at again", () => {
+test("an identical Pod template is not validated again", () => {
   const template = templateOf({ spec: { restartPolicy: "Odd" } });
 
   assert.deepEqual(linesOf(validatePodTemplateSpec(template, AT, template)), []);

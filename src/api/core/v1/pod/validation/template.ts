@@ -1,4 +1,4 @@
-/** What must be true of the template of a pod, in whatever workload it stands. Not here: that its labels fit the workload's selector. */
+/** Validation of a Pod template, in any workload. Not here: that its labels match the workload's selector. */
 import type { PodSpec, PodTemplateSpec } from "../../../../generated/core/v1.ts";
 import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
 import { validateAnnotations, validateLabels } from "../../../../machinery/metadata-validation.ts";
@@ -7,7 +7,7 @@ import { validatePodSpec } from "./spec.ts";
 
 const NO_SPEC: PodSpec = { containers: [] };
 
-/** `previous` is the template before an update: one that is the very same object has been validated already. */
+/** `previous` is the template before an update: an identical one has been validated already. */
 export function* validatePodTemplateSpec(template: PodTemplateSpec, at: string, previous?: PodTemplateSpec): Iterable<FieldError> {
   if (template === previous) return;
   const { metadata = {}, spec = NO_SPEC } = template;

@@ -1,10 +1,10 @@
-/** A container that has ended stays ended, unless something says that it is started again: its rules, its policy, or the pod's. */
+/** A terminated container stays terminated, unless a restart is allowed by its rules, its policy, or the Pod's policy. */
 import type { Container, ContainerStatus, PodSpec, PodStatus } from "../../../../generated/core/v1.ts";
 import { firstByName } from "../containers.ts";
 import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
 
 export function* validateStateTransitions(next: PodStatus, previous: PodStatus, spec: PodSpec): Iterable<FieldError> {
-  // With such a rule the end of one container can start all of them again.
+  // With such a rule the exit of one container can restart all of them.
   const canAllRestart = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
     (restartPolicyRules ?? []).some(({ action }) => action === "RestartAllContainers"),
   );
@@ -43,7 +43,7 @@ function* validateTransitions(next: Statuses, previous: Statuses, at: string, is
   }
 }
 
-/** Whether the container of a name is started again after it ended so. */
+/** True if the named container restarts after this exit. */
 type RestartRule = (name: string, exitCode: number) => boolean;
 
 function restartRule(containers: readonly Container[] | undefined, spec: PodSpec): RestartRule {

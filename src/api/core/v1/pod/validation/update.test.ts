@@ -1,4 +1,4 @@
-/** What of a pod may change, and what is said of what may not. The sentences are those of upstream's own server, version 1.36. */
+/** Mutable and immutable fields of a Pod. The messages are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../../machinery/object.ts";
@@ -14,7 +14,7 @@ const OTHER_FIELDS =
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 const TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
 
-/** Without the difference that follows: it is tested with difference.ts. */
+/** Without the diff that follows: difference.test.ts covers it. */
 function mistakesOfUpdate(before: PodParts, after: PodParts): readonly string[] {
   const previous = newPod(before);
   const next = preparePodForUpdate(defaultPod(sentPod(after)), previous);
@@ -60,7 +60,7 @@ const ALLOWED: readonly (readonly [string, PodParts, PodParts])[] = [
 ];
 
 for (const [title, before, after] of ALLOWED) {
-  test(`may change: ${title}`, () => {
+  test(`an update of a Pod may change ${title}`, () => {
     assert.deepEqual(mistakesOfUpdate(before, after), []);
   });
 }
@@ -231,12 +231,12 @@ const REFUSED: readonly (readonly [string, PodParts, PodParts, readonly string[]
 ];
 
 for (const [title, before, after, mistakes] of REFUSED) {
-  test(`may not change: ${title}`, () => {
+  test(`an update of a Pod is rejected: ${title}`, () => {
     assert.deepEqual(mistakesOfUpdate(before, after), mistakes);
   });
 }
 
-test("what may not change is shown as a difference of lines", () => {
+test("a change of immutable fields is reported with a diff", () => {
   const previous = newPod({});
   const next = newPod({ spec: { hostname: "x" } });
 
@@ -245,7 +245,7 @@ test("what may not change is shown as a difference of lines", () => {
   assert.match(line, /\n@@ -\d+,\d+ \+\d+,\d+ @@\n(?: .*\n)*\+ "hostname": "x",\n/);
 });
 
-test("a spec that is the very same object is not looked at again", () => {
+test("an identical Pod spec is not validated again", () => {
   const previous = newPod({ spec: { restartPolicy: "Odd" } });
 
   const next = { ...previous, metadata: { ...previous.metadata, labels: { a: "b" } } };

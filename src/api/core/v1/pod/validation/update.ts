@@ -1,6 +1,6 @@
 /**
- * What of a pod may change once it exists. Almost nothing, since its containers may run already: images, which restart a container; a
- * shorter deadline; more tolerations. As long as gates keep the scheduler from it, it may also be narrowed where it can go.
+ * Validation of Pod updates. Almost everything is immutable, since its containers may run already. Mutable are images, which restart a
+ * container; a shorter deadline; more tolerations. While scheduling gates hold it back, the selection of nodes may also be narrowed.
  */
 import { deepEqual } from "../../../../../base/deep.ts";
 import type {
@@ -34,7 +34,7 @@ export function* validatePodUpdate(next: Pod, previous: Pod): Iterable<FieldErro
   if (spec === before) return;
   for (const member of ["containers", "initContainers"] as const) {
     const containers = spec[member] ?? [];
-    // Who is who cannot be told any more: everything else would only confuse.
+    // Containers can no longer be matched: further errors would only confuse.
     if (containers.length !== (before[member] ?? []).length) {
       return yield forbidden(`spec.${member}`, "pod updates may not add or remove containers");
     }
@@ -52,7 +52,7 @@ export function* validatePodUpdate(next: Pod, previous: Pod): Iterable<FieldErro
   yield forbidden("spec", `pod updates may not change fields other than ${CHANGEABLE}\n${describeDifference(before, munged)}`);
 }
 
-/** The kubelet's mark and the profiles of old stay as they were when the pod was made. */
+/** The mirror Pod mark and legacy profile annotations are immutable. */
 export function* validateAnnotationUpdates(next: Annotations, previous: Annotations): Iterable<FieldError> {
   if (next === previous) return;
   const at = "metadata.annotations";
@@ -68,7 +68,7 @@ export function* validateAnnotationUpdates(next: Annotations, previous: Annotati
   }
 }
 
-/** A deadline may come closer and never go away. */
+/** A deadline may be shortened but not removed. */
 function* validateDeadline(next: number | undefined, previous: number | undefined): Iterable<FieldError> {
   const at = "spec.activeDeadlineSeconds";
   if (next === undefined) {
@@ -77,7 +77,7 @@ function* validateDeadline(next: number | undefined, previous: number | undefine
   else if (previous !== undefined && previous < next) yield invalid(at, next, "must be less than or equal to previous value");
 }
 
-/** Upstream looks at all images once more, and says again what is wrong with them. So with tolerations, below. */
+/** Upstream validates all images once more, and repeats their errors. The same with tolerations, below. */
 function* validateImages(containers: readonly Container[], at: string): Iterable<FieldError> {
   for (const [index, container] of containers.entries()) {
     const here = element(at, index);
@@ -92,7 +92,7 @@ function* validateTolerationsKept(next: readonly Toleration[], previous: readonl
   else yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
 }
 
-/** All of it that may not change. */
+/** All changes of immutable fields. */
 function tolerationId({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect]);
 }
@@ -105,7 +105,7 @@ function* validateNoNewGates(next: readonly PodSchedulingGate[], previous: reado
   }
 }
 
-/** The new spec with everything that may change as it was before: what then still differs may not. */
+/** The new spec with every mutable field as before: the remaining differences are not allowed. */
 function withAllowedChangesUndone(spec: PodSpec, before: PodSpec): PodSpec {
   const oldImage = (container: Container, old: Container | undefined): Container =>
     old === undefined ? container : withMembersOf(container, old, "image");
@@ -128,7 +128,7 @@ function withNodeChoiceUndone(spec: PodSpec, before: PodSpec): PodSpec {
   return withMembersOf(restored, before, "nodeSelector");
 }
 
-/** While no node has been chosen, the choice may become smaller. */
+/** While no node has been chosen, the node selection may be narrowed. */
 function* validateNarrowing(spec: PodSpec, before: PodSpec): Iterable<FieldError> {
   const next = spec.nodeSelector ?? {};
   if (Object.entries(before.nodeSelector ?? {}).some(([key, value]) => !Object.hasOwn(next, key) || next[key] !== value)) {
@@ -144,7 +144,7 @@ function termsOf(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[
 function* validateTermsNarrowed(next: readonly NodeSelectorTerm[], previous: readonly NodeSelectorTerm[]): Iterable<FieldError> {
   const at = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
   if (previous.length === 0) return;
-  // One of the terms is enough, so another term would widen the choice.
+  // Terms are ORed, so another term would widen the selection.
   if (next.length !== previous.length) {
     const shown = next.length === 0 ? null : next.map(shownTerm);
     return yield invalid(at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
@@ -166,7 +166,7 @@ function hasOnlyAdditions(next: NodeSelectorTerm, previous: NodeSelectorTerm): b
   return begins("matchExpressions") && begins("matchFields");
 }
 
-/** As upstream prints its own type. */
+/** In the format of upstream's type. */
 function shownTerm({ matchExpressions, matchFields }: NodeSelectorTerm): unknown {
   const shown = (requirements: NodeSelectorTerm["matchFields"]): unknown =>
     requirements?.map(({ key, operator, values }) => ({ Key: key, Operator: operator, Values: values ?? null })) ?? null;

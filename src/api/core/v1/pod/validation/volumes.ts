@@ -1,4 +1,4 @@
-/** The volumes of a pod: their names, that each has exactly one source, and what holds for the sources that Kubernetes fills itself. */
+/** Validation of the volumes of a Pod: names, exactly one source each, and the rules of the sources that Kubernetes provides itself. */
 import type {
   ConfigMapVolumeSource,
   EmptyDirVolumeSource,
@@ -24,13 +24,13 @@ const HOST_PATH_TYPES = ["", "BlockDevice", "CharDevice", "Directory", "Director
 export const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 
 export interface VolumeRules {
-  /** Absent in a template, whose pods have no name yet. */
+  /** Absent in a template, whose Pods have no name yet. */
   readonly podName: string | undefined;
-  /** A template may leave open what a pod must say. */
+  /** A template may omit what a Pod requires. */
   readonly isPod: boolean;
 }
 
-/** The mistakes, and the volumes without any: only those can be mounted. */
+/** The errors, and the valid volumes: only those can be mounted. */
 export function validateVolumes(
   volumes: readonly Volume[],
   at: string,
@@ -53,7 +53,7 @@ export function validateVolumes(
   return { errors, sound };
 }
 
-/** An ephemeral volume's claim is called after the pod and the volume. */
+/** The claim of an ephemeral volume is named after the Pod and the volume. */
 function namesOfMadeClaims(volumes: readonly Volume[], podName: string | undefined): ReadonlySet<string> {
   if (!podName) return new Set();
   return new Set(volumes.filter(({ ephemeral }) => ephemeral !== undefined).map(({ name }) => `${podName}-${name}`));
@@ -67,7 +67,7 @@ function* validateName(name: string, sound: VolumesByName, at: string): Iterable
 
 type Source = Exclude<keyof Volume, "name">;
 
-/** In the order of upstream, which looks into the first one that is given and refuses the others. */
+/** In upstream's order, which validates the first one that is set and rejects the others. */
 const SOURCES: readonly Source[] = [
   "emptyDir",
   "hostPath",
@@ -100,10 +100,10 @@ const SOURCES: readonly Source[] = [
   "ephemeral",
   "image",
 ];
-/** Two that upstream misspells when it refuses them. */
+/** Two that upstream misspells when it rejects them. */
 const REFUSED_AS: Partial<Record<Source, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
 
-/** Nearly every volume has a name and one source, which is then found without asking for all of them. */
+/** Fast path: nearly every volume has a name and one source. */
 function sourcesOf(volume: Volume): readonly Source[] {
   const given = Object.keys(volume).filter((key) => key !== "name");
   if (given.length === 1) return SOURCE_NAMES.has(given[0] as string) ? (given as Source[]) : [];
@@ -189,7 +189,7 @@ function* validateMadeClaimName(name: string, at: string, { podName }: VolumeRul
   }
 }
 
-/** The initiator's interface is called after both, and Linux gives interfaces so much room. */
+/** The initiator's interface name contains both, and Linux limits its length. */
 const ISCSI_NAME_LENGTH_MAX = 64;
 
 function* validateIscsiName({ name, iscsi }: Volume, at: string): Iterable<FieldError> {

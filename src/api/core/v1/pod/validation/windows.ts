@@ -1,11 +1,11 @@
-/** What pods of one operating system may say, and what Windows asks of them. */
+/** Validation of fields that depend on the operating system, and the rules of Windows Pods. */
 import type { PodSpec, WindowsSecurityContextOptions } from "../../../../generated/core/v1.ts";
 import { forbidden, invalid, notSupported, required, type FieldError } from "../../../../machinery/field-error.ts";
 import { dnsSubdomain } from "./checks.ts";
 import { allContainers } from "../containers.ts";
 
 const SYSTEMS = ["linux", "windows"];
-/** A specification is kept with the pod; it is XML or JSON of a few kilobytes. */
+/** Maximum size of a credential spec, which is stored with the Pod; it is XML or JSON of a few kilobytes. */
 const CREDENTIAL_SPEC_MAX_KIB = 64;
 const DOMAIN_LENGTH_MAX = 256;
 const USER_LENGTH_MAX = 104;
@@ -51,7 +51,7 @@ function* userNameProblems(name: string): Iterable<string> {
   if (FORBIDDEN_IN_USER.test(user)) yield "runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]";
 }
 
-/** Containers that run on the node itself: all of a pod or none. */
+/** HostProcess containers: all containers of a Pod or none. */
 export function* validateHostProcess(spec: PodSpec, at: string): Iterable<FieldError> {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const containers = allContainers(spec, at);
@@ -74,7 +74,7 @@ export function* validateHostProcess(spec: PodSpec, at: string): Iterable<FieldE
   }
 }
 
-/** A pod that names its operating system may say only what that one understands. */
+/** A Pod that names its operating system may only set fields that it supports. */
 export function* validateOperatingSystem(spec: PodSpec, at: string): Iterable<FieldError> {
   if (spec.os === undefined) return;
   const { name } = spec.os;
@@ -92,7 +92,7 @@ function* validateLinux(spec: PodSpec, at: string): Iterable<FieldError> {
   }
 }
 
-/** In the order in which upstream reports them; those of the pod itself first. */
+/** In upstream's order; those of the Pod itself first. */
 const NOT_OF_WINDOWS_PODS = [
   ["securityContext", "appArmorProfile"],
   ["securityContext", "seLinuxOptions"],
@@ -129,7 +129,7 @@ function* validateWindows(spec: PodSpec, at: string): Iterable<FieldError> {
   const isSet = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
   for (const path of NOT_OF_WINDOWS_PODS) {
     const value = path.length === 1 ? spec[path[0]] : spec.securityContext?.[path[1]];
-    // These two are plain booleans upstream, where false and nothing are one.
+    // These two are plain booleans upstream, where false equals absent.
     const isOff = (path[0] === "hostPID" || path[0] === "hostIPC") && value === false;
     if (isSet(value) && !isOff) yield forbidden(`${at}.${path.join(".")}`, why);
   }

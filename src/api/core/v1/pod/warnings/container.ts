@@ -1,4 +1,4 @@
-/** Warnings about the containers of a pod: variables that hide each other and ports that meet. */
+/** Warnings about the containers of a Pod: variables that hide each other and overlapping ports. */
 import type { ContainerPort, EnvVar, PodSpec } from "../../../../generated/core/v1.ts";
 import { allContainers, type PlacedContainer } from "../containers.ts";
 import { fractionWarnings } from "../fractions.ts";
@@ -48,7 +48,7 @@ function* portWarnings(containers: readonly PlacedContainer[]): Iterable<string>
   }
 }
 
-/** Ports by what they can meet in, so that ports that do not meet are never compared: a client decides how many there are. */
+/** Indexes ports by what can overlap, so that unrelated ports are never compared: a client controls how many there are. */
 class SeenPorts {
   readonly #ports = new Map<string, { readonly placed: PlacedPort; readonly place: number }[]>();
   #count = 0;
@@ -62,20 +62,20 @@ class SeenPorts {
     }
   }
 
-  /** In the order in which they were added. */
+  /** In insertion order. */
   meeting(port: ContainerPort): readonly PlacedPort[] {
     const entries = keysOfMeeting(port).flatMap((key) => this.#ports.get(key) ?? []);
     return entries.sort((a, b) => a.place - b.place).map(({ placed }) => placed);
   }
 }
 
-/** Where a port is found again: among all of its number, among those without a port of the node, by that port, by its address too. */
+/** Keys of a port: its number, without a host port, with its host port, with its host IP too. */
 function keysOfPort({ containerPort, protocol, hostPort = 0, hostIP = "" }: ContainerPort): readonly string[] {
   const all = `${containerPort}/${protocol ?? ""}`;
   return hostPort === 0 ? [all, `${all} 0`] : [all, `${all} ${hostPort}`, `${all} ${hostPort} ${JSON.stringify(hostIP)}`];
 }
 
-/** A port that takes no port of the node overlaps all. Of those that do, one on every address meets all of its port. */
+/** A port without a host port overlaps all. A host port on all addresses overlaps every one with its number. */
 function keysOfMeeting({ containerPort, protocol, hostPort = 0, hostIP = "" }: ContainerPort): readonly string[] {
   const all = `${containerPort}/${protocol ?? ""}`;
   if (hostPort === 0) return [all];
@@ -87,11 +87,11 @@ function howTheyMeet(port: ContainerPort, other: ContainerPort): string {
   const [hostPort, otherHostPort] = [port.hostPort ?? 0, other.hostPort ?? 0];
   if ((port.hostIP ?? "") === (other.hostIP ?? "") && hostPort === otherHostPort) return "duplicate";
   if (hostPort === 0 || otherHostPort === 0) return "overlapping";
-  // One of them takes the port on every address, also on the other's.
+  // One of them uses the port on all addresses, including the other's.
   return "dangerously ambiguous";
 }
 
-/** As Go prints the struct. */
+/** In the format of Go's struct. */
 function asGo({ name = "", hostPort = 0, containerPort, protocol, hostIP = "" }: ContainerPort): string {
   return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol ?? ""} HostIP:${hostIP}}`;
 }

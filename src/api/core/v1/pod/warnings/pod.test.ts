@@ -1,4 +1,4 @@
-/** What is warned about. The sentences are those of upstream's own server, version 1.36. */
+/** Warnings about Pods. The messages are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodTemplateSpec } from "../../../../generated/core/v1.ts";
@@ -189,18 +189,18 @@ const ROWS: readonly (readonly [string, PodParts, readonly string[]])[] = [
 ];
 
 for (const [title, parts, warnings] of ROWS) {
-  test(`warns of ${title}`, () => {
+  test(`a Pod produces a warning: ${title}`, () => {
     assert.deepEqual([...podWarnings(newPod(parts))], warnings);
   });
 }
 
-test("a pod is warned about once, when it is made", () => {
+test("warnings about a Pod are emitted on create only", () => {
   const pod = newPod({ metadata: { name: "web.a" } });
 
   assert.deepEqual([...podWarnings(pod, pod)], []);
 });
 
-test("warnings about a template stand at the template", () => {
+test("warnings about a template have the template's path", () => {
   const { metadata, spec } = sentPod({
     metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "runtime/default" } },
     spec: { terminationGracePeriodSeconds: -1 },

@@ -1,6 +1,6 @@
 /**
- * What is allowed in a pod or template and yet hardly meant: fields and labels of the past, and definitions that hide or overlap each
- * other. Said once, when the pod is made or the template changes. `at` is "" for a pod and the template's path for a template.
+ * Warnings about a valid Pod or template that is probably a mistake: deprecated fields and labels, and definitions that hide or overlap
+ * each other. Emitted once, when the Pod is created or the template changes. `at` is "" for a Pod and the template's path for a template.
  */
 import { deepEqual } from "../../../../../base/deep.ts";
 import type { Pod, PodAffinityTerm, PodSpec, PodTemplateSpec } from "../../../../generated/core/v1.ts";
@@ -24,7 +24,7 @@ const DEPRECATED_ANNOTATIONS = [
   ["security.alpha.kubernetes.io/unsafe-sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'],
 ] as const;
 
-/** Only when a pod is made: what it says cannot be changed later anyway. */
+/** On create only: the fields are immutable anyway. */
 export function* podWarnings(pod: Pod, previous?: Pod): Iterable<string> {
   if (previous !== undefined) return;
   const problems = validateDnsLabel(pod.metadata.name);
@@ -113,7 +113,7 @@ function* profileWarnings(spec: PodSpec, { annotations }: Partial<ObjectMeta>, a
     const name = SECCOMP_CONTAINER_PREFIX + container.name;
     if (container.securityContext?.seccompProfile === undefined && Object.hasOwn(annotations, name)) yield seccomp(name);
     const text = annotation(annotations, APP_ARMOR_PREFIX + container.name);
-    // Of a pod the field is made from the annotation, with a warning of its own.
+    // For a Pod the field is set from the annotation, with a warning of its own.
     if (at === "" || text === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
     const ofPod = spec.securityContext?.appArmorProfile;
     if (ofPod === undefined || !deepEqual(ofPod, appArmorProfileOf(text))) yield appArmorWarning(here, container.name);
@@ -124,7 +124,7 @@ function appArmorWarning(at: string, containerName: string): string {
   return `${at}[${APP_ARMOR_PREFIX}${containerName}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
 }
 
-/** By now the fields have been made from the annotations, so a field that says the same came from there. */
+/** By now the fields have been set from the annotations, so an equal field came from there. */
 function* appArmorWarningsOfPod(pod: Pod): Iterable<string> {
   const spec = specOf(pod);
   if (pod.metadata.annotations === undefined || spec.os?.name === "windows") return;

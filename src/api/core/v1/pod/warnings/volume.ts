@@ -1,9 +1,9 @@
-/** Warnings about the volumes of a pod: sources of the past, and files that are written twice. */
+/** Warnings about the volumes of a Pod: deprecated sources, and files that are written twice. */
 import { withoutTrailing } from "../../../../../base/text.ts";
 import type { Volume, VolumeProjection } from "../../../../generated/core/v1.ts";
 import { claimSpecWarnings } from "../../persistent-volume-claim/warnings.ts";
 
-/** What became of volume plugins that were once built in. `as` is how upstream spells the field here. */
+/** Deprecated or removed in-tree volume plugins. `as` is upstream's spelling of the field here. */
 export const DEPRECATED_SOURCES = [
   { source: "photonPersistentDisk", message: "deprecated in v1.11, non-functional in v1.16+" },
   { source: "gitRepo", message: "deprecated in v1.11, and disabled by default in v1.33+" },
@@ -32,18 +32,18 @@ export function* volumeWarnings(volumes: readonly Volume[], at: string): Iterabl
   for (const volume of volumes) yield* overlapWarnings(volume);
 }
 
-/** Volumes that nearly all Pods have, and of which nothing is deprecated. */
+/** Fast path: volumes of nearly all Pods, none of which is deprecated. */
 function isUsual({ configMap, secret, emptyDir, projected, hostPath, persistentVolumeClaim }: Volume): boolean {
   return (configMap ?? secret ?? emptyDir ?? projected ?? hostPath ?? persistentVolumeClaim) !== undefined;
 }
 
 interface WrittenPath {
   readonly path: string;
-  /** Where it comes from; "" where there is only one source. */
+  /** Its source; "" where there is only one source. */
   readonly source: string;
 }
 
-/** Files of one volume where one is written over the other, or lies under it as if it were a directory. */
+/** Files of one volume that overwrite each other, or are nested below one another. */
 function* overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): Iterable<string> {
   if (configMap?.items === undefined && secret?.items === undefined && downwardAPI === undefined && projected === undefined) return;
   const title = (kind: string): string => `volume ${JSON.stringify(name)} (${kind}): overlapping paths`;
@@ -78,15 +78,15 @@ function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<strin
   }
 }
 
-/** Paths by their steps, so that only those are looked at that overlap: a client decides how many there are. */
+/** A tree of paths, so that only overlapping ones are compared: a client controls how many there are. */
 class PathTree {
   readonly #children = new Map<string, PathTree>();
-  /** In the order in which they were added: the paths that end here, and those that end here or further down. */
+  /** In insertion order: the paths that end here, and those that end here or below. */
   readonly #here: PlacedPath[] = [];
   readonly #below: PlacedPath[] = [];
   #count = 0;
 
-  /** Returns those of before that overlap, in the order in which they were added. */
+  /** Returns earlier ones that overlap, in insertion order. */
   static add(root: PathTree, written: WrittenPath): readonly WrittenPath[] {
     const added = { written, place: root.#count++ };
     const overlapping: PlacedPath[] = [];
