@@ -27,14 +27,14 @@ const UP = {
 };
 const DOWN = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
 
-test("an autoscaler gets a lower bound and a target for the CPU, once", () => {
+test("a HorizontalPodAutoscaler defaults minReplicas and a CPU metric, idempotently", () => {
   const autoscaler = received(autoscalers, { spec: SPEC });
 
   assert.deepEqual(autoscaler.spec, { ...SPEC, minReplicas: 1, metrics: [cpu(80)] });
   assert.equal(autoscalers.served[0]?.defaults?.(autoscaler), autoscaler);
 });
 
-test("who says something of one direction gets both in full", () => {
+test("a behavior with one scaling direction gets the defaults of both", () => {
   const policies = [{ type: "Pods", value: 1, periodSeconds: 2 }];
 
   assert.deepEqual(received(autoscalers, { spec: { ...SPEC, behavior: { scaleDown: { policies, tolerance: "0.05" } } } }).spec.behavior, {
@@ -101,7 +101,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`an autoscaler with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`an autoscaler with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(autoscalers, { spec }), problems);
   });
 }
@@ -225,7 +225,7 @@ const METRICS: readonly [title: string, metric: Json, problems: readonly string[
 ];
 
 for (const [title, metric, problems] of METRICS) {
-  test(`a metric with ${title} is refused`, () => {
+  test(`a metric with ${title} is rejected`, () => {
     assert.deepEqual(
       problemsOfNew(autoscalers, { spec: { ...SPEC, metrics: [metric] } }),
       problems.map((problem) => `spec.metrics[0].${problem}`),
@@ -233,7 +233,7 @@ for (const [title, metric, problems] of METRICS) {
   });
 }
 
-test("what was stored before it was forbidden may stay", () => {
+test("stored values that are no longer allowed remain valid", () => {
   const old: HorizontalPodAutoscaler = {
     ...newObject(autoscalers, { spec: SPEC }),
     spec: {
@@ -247,7 +247,7 @@ test("what was stored before it was forbidden may stay", () => {
   assert.deepEqual(problemsOfChange(autoscalers, old, { spec: { ...(old.spec as JsonObject), maxReplicas: 4 } }), []);
 });
 
-test("the object's path keeps the status, and the status's path keeps the spec", () => {
+test("an update keeps the status, and a status write keeps the spec", () => {
   const previous = newObject(autoscalers, { spec: SPEC, status: { desiredReplicas: 9 } });
   const sent = { spec: { ...SPEC, maxReplicas: 9 }, status: { currentReplicas: -1, desiredReplicas: -2 } };
 
@@ -266,7 +266,7 @@ test("the object's path keeps the status, and the status's path keeps the spec",
 
 const MEMORY: JsonObject = { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } } };
 
-test("an autoscaler of v1 without a target aims at the CPU too", () => {
+test("an autoscaling/v1 object without a target defaults to the CPU metric too", () => {
   assert.deepEqual(received(autoscalers, { spec: SPEC }, V1).spec, { ...SPEC, minReplicas: 1, metrics: [cpu(80)] });
   assert.deepEqual(toV1(received(autoscalers, { spec: SPEC }, V1)), {
     apiVersion: V1,
@@ -277,7 +277,7 @@ test("an autoscaler of v1 without a target aims at the CPU too", () => {
   });
 });
 
-test("what v1 has no fields for is in its annotations, in upstream's own spelling", () => {
+test("autoscaling/v1 keeps fields that it lacks in annotations, in upstream's format", () => {
   const selector = { matchLabels: { b: "c", a: "b" } };
   const object = { describedObject: { kind: "S", name: "s" }, metric: { name: "m", selector }, target: { type: "Value", value: "2k" } };
   const stored = newObject(autoscalers, { spec: { ...SPEC, metrics: [{ type: "Object", object }, cpu(50), MEMORY], behavior: {} } });
@@ -328,7 +328,7 @@ const ANNOTATIONS: readonly [title: string, annotations: Record<string, string>,
 ];
 
 for (const [title, named, metrics, behavior] of ANNOTATIONS) {
-  test(`annotations of v1 with ${title} are read as upstream reads them, and not kept`, () => {
+  test(`autoscaling/v1 annotations with ${title} are parsed as upstream does, and not stored`, () => {
     const annotations = Object.fromEntries([
       ...Object.entries(named).map(([name, text]) => [`${PREFIX}/${name}`, text] as const),
       ["a", "b"],
@@ -345,7 +345,7 @@ for (const [title, named, metrics, behavior] of ANNOTATIONS) {
   });
 }
 
-test("rules in an annotation of v1 must name their policies", () => {
+test("a behavior in an autoscaling/v1 annotation must name its policies", () => {
   const annotations = { [`${PREFIX}/behavior`]: '{"ScaleUp":{"StabilizationWindowSeconds":5}}' };
 
   assert.deepEqual(problemsOfNew(autoscalers, { metadata: { annotations }, spec: SPEC }, V1), [
@@ -353,7 +353,7 @@ test("rules in an annotation of v1 must name their policies", () => {
   ]);
 });
 
-test("annotations of v1 mean nothing in v2, and are dropped", () => {
+test("autoscaling/v1 annotations have no meaning in v2, and are dropped", () => {
   const annotations = { [`${PREFIX}/metrics`]: "[]", [`${PREFIX}/scale-up-tolerance`]: "x" };
 
   assert.equal("annotations" in received(autoscalers, { metadata: { annotations }, spec: SPEC }).metadata, false);
@@ -403,11 +403,11 @@ const currentMetric = fc.oneof(
   })),
 );
 
-test("an autoscaler that is read and written through v1 loses nothing", () => {
+test("a round trip through autoscaling/v1 loses nothing", () => {
   const spec = fc.tuple(fc.array(otherMetric, { maxLength: 3 }), percent, fc.boolean()).map(([others, number, isLimited]) => ({
     ...SPEC,
     minReplicas: 2,
-    // The one for the CPU comes back as the last.
+    // The CPU metric is restored as the last.
     metrics: [...others, cpu(number)],
     ...(isLimited ? { behavior: { scaleUp: { tolerance: "0.1" } } } : {}),
   }));
@@ -427,7 +427,7 @@ test("an autoscaler that is read and written through v1 loses nothing", () => {
   );
 });
 
-test("conditions of an autoscaler come back through v1, those without a time as well", () => {
+test("conditions survive a round trip through autoscaling/v1, also without a time", () => {
   const conditions = [
     { type: "A", status: "True", lastTransitionTime: "2024-01-01T00:00:00Z", reason: "r", message: "m<>&\u2028" },
     { type: "B", status: "False", lastTransitionTime: UNKNOWN_TIME },
@@ -463,7 +463,7 @@ const CELLS: readonly [title: string, metrics: readonly JsonObject[], current: r
 ];
 
 for (const [title, metrics, currentMetrics, shown] of CELLS) {
-  test(`a table shows ${title} as ${shown}`, () => {
+  test(`the table of HorizontalPodAutoscalers shows ${title} as ${shown}`, () => {
     const stored = newObject(autoscalers, { spec: { ...SPEC, metrics } });
     const autoscaler = {
       ...stored,
@@ -474,6 +474,6 @@ for (const [title, metrics, currentMetrics, shown] of CELLS) {
   });
 }
 
-test("autoscalers have the columns that kubectl expects", () => {
+test("HorizontalPodAutoscalers have the columns that kubectl expects", () => {
   assert.deepEqual(columnNames(autoscalers), ["Name", "Reference", "Targets", "MinPods", "MaxPods", "Replicas", "Age"]);
 });

@@ -1,7 +1,7 @@
 /**
- * HorizontalPodAutoscaler: "as many replicas as these measurements ask for, between these bounds". autoscaling/v2 is stored; autoscaling/v1
- * is the same objects seen through fewer fields, with the rest in annotations (horizontal-pod-autoscaler/convert.ts).
- * Who measures and scales: controllers/horizontal-pod-autoscaler.
+ * HorizontalPodAutoscaler: scales replicas by metrics, within bounds. autoscaling/v2 is stored; autoscaling/v1 is a view with fewer fields,
+ * and the rest in annotations (horizontal-pod-autoscaler/convert.ts). Not here: measuring and scaling
+ * (controllers/horizontal-pod-autoscaler).
  */
 import { withChanges } from "../changes.ts";
 import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus } from "../generated/autoscaling/v2.ts";
@@ -65,7 +65,7 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   ],
 });
 
-/** What is measured is always shown, also if it is nothing. */
+/** Current metrics are always written, also if there are none. */
 function withMetrics(status: HorizontalPodAutoscalerStatus | undefined): HorizontalPodAutoscalerStatus | undefined {
   return status === undefined ? undefined : withChanges(status, { currentMetrics: listOrAbsent(status.currentMetrics) });
 }

@@ -1,16 +1,16 @@
 /**
- * Expressions in policies and webhooks: that they are there, what they are called, how many there may be.
- * `checkExpression` is the one place where they would be compiled. There is no compiler of CEL yet, so it takes every text; what upstream
- * says of an expression that does not compile, or is of the wrong type, belongs there and nowhere else.
+ * Expressions in policies and webhooks: required fields, names, and limits. `checkExpression` is the one place where they would be
+ * compiled. There is no CEL compiler yet, so it accepts every text; upstream's errors for an expression that does not compile, or has the
+ * wrong type, belong there and nowhere else.
  */
 import type { MatchCondition, Variable } from "../../generated/admissionregistration.k8s.io/v1.ts";
 import { child, duplicate, element, invalid, required, tooMany, type FieldError } from "../../machinery/field-error.ts";
 import { validateQualifiedName } from "../../machinery/names.ts";
 
-/** What an expression may speak of and what it must yield follow from what it is for. */
+/** The variables and the result type of an expression follow from its purpose. */
 export interface ExpressionUse {
   readonly purpose: "match condition" | "variable" | "validation" | "message" | "audit annotation" | "apply configuration" | "JSON patch";
-  /** Whether the policy has parameters, which expressions know as `params`. */
+  /** True if the policy has parameters, which expressions know as `params`. */
   readonly hasParams: boolean;
   /** Variables of the policy that it may use: those before it. */
   readonly variables?: readonly Variable[];
@@ -20,7 +20,7 @@ export type ExpressionCheck = (expression: string, at: string, use: ExpressionUs
 
 export const checkExpression: ExpressionCheck = () => [];
 
-/** Each is asked for every request that the rules select, so upstream limits them. */
+/** Each is evaluated for every matching request, so upstream limits them. */
 const MATCH_CONDITIONS_MAX = 64;
 
 export function* validateMatchConditions(
@@ -61,7 +61,7 @@ export function* validateVariables(
     yield* checkExpression(expression, child(here, "expression"), {
       purpose: "variable",
       hasParams,
-      // Made when it is asked for: all of these lists together would be as long as the square of their number.
+      // Computed on demand: all of these lists together have quadratic size.
       get variables() {
         return (variables ?? []).slice(0, index);
       },
@@ -73,7 +73,7 @@ export function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === "";
 }
 
-/** What the language keeps for itself, in part for the future. */
+/** Reserved words of CEL. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...["true", "false", "null", "in"],
   ...["as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop"],

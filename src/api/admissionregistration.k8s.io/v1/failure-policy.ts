@@ -1,4 +1,4 @@
-/** Words that webhooks and policies share: what happens if they cannot be asked, whether they are asked again, and names kept for files. */
+/** Enumerations that webhooks and policies share: failure policy, reinvocation policy, and names reserved for static manifests. */
 import { child, notSupported, type FieldError } from "../../machinery/field-error.ts";
 
 const FAILURE_POLICIES: readonly string[] = ["Fail", "Ignore"];
@@ -13,7 +13,7 @@ export function* validateReinvocationPolicy(policy: string | undefined, at: stri
   yield notSupported(child(at, "reinvocationPolicy"), policy, REINVOCATION_POLICIES);
 }
 
-/** Names with this end are for configurations that a server reads from files. */
+/** Suffix of names reserved for configurations that a server reads from files. */
 const STATIC_SUFFIX = ".static.k8s.io";
 
 export function staticNameWarnings({ metadata }: { readonly metadata: { readonly name: string } }): readonly string[] {

@@ -1,6 +1,6 @@
 /**
- * admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding: puts a MutatingAdmissionPolicy to work.
- * Not here: whether the user may read the parameters, which takes an authorizer.
+ * admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding: activates a MutatingAdmissionPolicy. Not here: whether the user may read
+ * the parameters, which needs an authorizer.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { MutatingAdmissionPolicyBinding } from "../../generated/admissionregistration.k8s.io/v1.ts";

@@ -10,7 +10,7 @@ const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions:
 const PATCH: JsonObject = { patchType: "JSONPatch", jsonPatch: { expression: "[]" } };
 const SPEC: JsonObject = { matchConstraints: { resourceRules: [RULE] }, reinvocationPolicy: "Never", mutations: [PATCH] };
 
-test("a policy fails writes that it cannot be asked about, unless it says otherwise, and gets its defaults once", () => {
+test("the failure policy of a MutatingAdmissionPolicy defaults to Fail, and defaults are idempotent", () => {
   const policy = received(mutatingAdmissionPolicies, { spec: SPEC });
 
   assert.equal(policy.spec?.failurePolicy, "Fail");
@@ -125,12 +125,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a policy with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a MutatingAdmissionPolicy with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(mutatingAdmissionPolicies, { spec }), problems);
   });
 }
 
-test("a table shows how many changes it makes, and a change of the spec is a new generation", () => {
+test("the table of MutatingAdmissionPolicies shows the number of mutations, and a change of the spec increments the generation", () => {
   const policy = newObject(mutatingAdmissionPolicies, { spec: SPEC });
   const changed = changedObject(mutatingAdmissionPolicies, policy, { spec: { ...SPEC, reinvocationPolicy: "IfNeeded" } });
 

@@ -1,7 +1,7 @@
 /**
- * admissionregistration.k8s.io/v1 MutatingAdmissionPolicy: expressions that say how an object is to be changed while it is being written.
- * It does nothing until a MutatingAdmissionPolicyBinding names it. Not here: compiling expressions (expressions.ts says where), applying
- * them (apiserver/admission), and whether the user may read the kind of its parameters, which takes an authorizer.
+ * admissionregistration.k8s.io/v1 MutatingAdmissionPolicy: expressions that change an object while it is being written. It has no effect
+ * until a MutatingAdmissionPolicyBinding names it. Not here: compiling expressions (expressions.ts says where), applying them
+ * (apiserver/admission), and whether the user may read the kind of its parameters, which needs an authorizer.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicySpec, Mutation } from "../../generated/admissionregistration.k8s.io/v1.ts";
@@ -51,7 +51,7 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
   ],
 });
 
-/** Of each way to patch, the member that holds it. */
+/** The member of each patch type. */
 const PATCH_TYPES = {
   ApplyConfiguration: { member: "applyConfiguration", other: "jsonPatch", purpose: "apply configuration" },
   JSONPatch: { member: "jsonPatch", other: "applyConfiguration", purpose: "JSON patch" },
@@ -64,7 +64,7 @@ function* validateMutations({ mutations = [], paramKind, variables }: MutatingAd
 }
 
 function* validateMutation(mutation: Mutation, at: string, use: Omit<ExpressionUse, "purpose">): Iterable<FieldError> {
-  // A client may send anything, whatever the type says.
+  // A client may send any value, whatever the type says.
   const patchType: string = mutation.patchType;
   if (patchType === "") {
     yield required(child(at, "patchType"));

@@ -1,6 +1,6 @@
 /**
- * admissionregistration.k8s.io/v1 MutatingWebhookConfiguration: servers that may change an object while it is being written.
- * What a webhook looks like: webhook.ts. Who asks them: apiserver/admission.
+ * admissionregistration.k8s.io/v1 MutatingWebhookConfiguration: webhooks that may change an object while it is being written. A webhook:
+ * webhook.ts. Calling them: apiserver/admission.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { MutatingWebhook, MutatingWebhookConfiguration } from "../../generated/admissionregistration.k8s.io/v1.ts";

@@ -13,7 +13,7 @@ const SPEC: JsonObject = { policyName: "p", validationActions: ["Deny"] };
 const KINDS: readonly Resource[] = [validatingAdmissionPolicyBindings, mutatingAdmissionPolicyBindings];
 const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
 
-test("what a binding says of requests gets its defaults once", () => {
+test("the matchResources of a binding get their defaults, idempotently", () => {
   for (const resource of KINDS) {
     const binding = received(resource, { spec: { ...SPEC, matchResources: { resourceRules: [RULE], excludeResourceRules: [RULE] } } });
     const rules = [{ ...RULE, scope: "*" }];
@@ -78,7 +78,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a binding with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a policy binding with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     for (const resource of KINDS) assert.deepEqual(problemsOfNew(resource, { spec }), problems);
   });
 }
@@ -102,12 +102,12 @@ const ACTIONS: readonly [actions: readonly string[], problems: readonly string[]
 ];
 
 for (const [validationActions, problems] of ACTIONS) {
-  test(`what is refused may be answered with [${validationActions.join(", ")}]: ${problems.length === 0}`, () => {
+  test(`the validationActions [${validationActions.join(", ")}] are valid: ${problems.length === 0}`, () => {
     assert.deepEqual(problemsOfNew(validatingAdmissionPolicyBindings, { spec: { ...SPEC, validationActions } }), problems);
   });
 }
 
-test("what is deleted cannot be changed", () => {
+test("a mutating policy cannot match DELETE", () => {
   const matchResources = { resourceRules: [{ ...RULE, operations: ["DELETE", "CONNECT"] }] };
 
   assert.deepEqual(problemsOfNew(mutatingAdmissionPolicyBindings, { spec: { ...SPEC, matchResources } }), [
@@ -127,7 +127,7 @@ const CELLS: readonly [paramRef: JsonObject | undefined, cell: string][] = [
 ];
 
 for (const [paramRef, cell] of CELLS) {
-  test(`a table shows parameters as ${cell}`, () => {
+  test(`the table of policy bindings shows parameters as ${cell}`, () => {
     for (const resource of KINDS) {
       const binding = newObject(resource, { spec: { ...SPEC, ...(paramRef === undefined ? {} : { paramRef }) } });
 
@@ -137,7 +137,7 @@ for (const [paramRef, cell] of CELLS) {
   });
 }
 
-test("a change of the spec is a new generation, and a name that is kept for files is warned of", () => {
+test("a change of the spec of a binding increments the generation, and a reserved name produces a warning", () => {
   for (const resource of KINDS) {
     const previous = newObject(resource, { spec: SPEC });
     const labelled = changedObject(resource, previous, { spec: SPEC, metadata: { labels: { a: "b" } } });

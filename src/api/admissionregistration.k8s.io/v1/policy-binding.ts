@@ -1,6 +1,6 @@
 /**
- * What ValidatingAdmissionPolicyBinding and MutatingAdmissionPolicyBinding have in common: the policy that is put to work, the objects that
- * give it parameters, and which requests of the policy's it is for.
+ * Shared by ValidatingAdmissionPolicyBinding and MutatingAdmissionPolicyBinding: the policy, its parameter objects, and which of the
+ * policy's requests it applies to.
  */
 import type { MatchResources, ParamRef } from "../../generated/admissionregistration.k8s.io/v1.ts";
 import { changed, withChanges } from "../../changes.ts";

@@ -1,6 +1,6 @@
 /**
- * What ValidatingAdmissionPolicy and MutatingAdmissionPolicy have in common: which requests they are about, and the kind of object that
- * gives them parameters. Not here: the expressions (expressions.ts), bindings (policy-binding.ts).
+ * Shared by ValidatingAdmissionPolicy and MutatingAdmissionPolicy: the matching requests, and the kind of their parameters. Not here: the
+ * expressions (expressions.ts), bindings (policy-binding.ts).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { MatchCondition, MatchResources, ParamKind, Variable } from "../../generated/admissionregistration.k8s.io/v1.ts";
@@ -25,7 +25,7 @@ export function defaultPolicySpec<S extends PolicySpec>(spec: S): S {
   return withChanges<PolicySpec>(spec, { failurePolicy, matchConstraints: changed(matchConstraints, defaultMatchResources) }) as S;
 }
 
-/** What is asked of both kinds before their expressions. `constraints` are rules of one of them. */
+/** Common validation before the expressions. `constraints` are rules of one of the kinds. */
 export function* validatePolicy(
   spec: PolicySpec,
   previous: PolicySpec | undefined,
@@ -44,7 +44,7 @@ export function* validatePolicy(
   yield* validateMatchConditions(spec.matchConditions, "spec.matchConditions", { hasParams: paramKind !== undefined });
 }
 
-/** Conditions that were good once stay good, unless what they speak of is another kind now. */
+/** Stored match conditions remain valid, unless the parameter kind changes. */
 function keepsMatchConditions(next: PolicySpec, previous: PolicySpec): boolean {
   return deepEqual(next.paramKind, previous.paramKind) && deepEqual(next.matchConditions, previous.matchConditions);
 }

@@ -69,7 +69,7 @@ const ROWS: readonly [title: string, rule: JsonObject, problems: readonly string
 ];
 
 for (const [title, rule, problems] of ROWS) {
-  test(`a rule with ${title} is ${problems.length === 0 ? "valid" : "refused"}, also as an exception`, () => {
+  test(`a rule with ${title} is ${problems.length === 0 ? "valid" : "rejected"}, also in excludeResourceRules`, () => {
     for (const list of ["resourceRules", "excludeResourceRules"]) {
       const spec = { policyName: "p", validationActions: ["Deny"], matchResources: { [list]: [rule] } };
 
@@ -82,7 +82,7 @@ for (const [title, rule, problems] of ROWS) {
 }
 
 for (const [title, rule, problems] of ROWS.filter(([, { resourceNames }]) => resourceNames === undefined)) {
-  test(`a rule of a webhook with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a webhook rule with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     const webhook = {
       name: "a.example.com",
       clientConfig: { url: "https://x" },
@@ -97,7 +97,7 @@ for (const [title, rule, problems] of ROWS.filter(([, { resourceNames }]) => res
   });
 }
 
-test("what surrounds the rules is checked as well", () => {
+test("selectors and match policy are validated as well", () => {
   const matchResources = {
     matchPolicy: "Roughly",
     namespaceSelector: { matchExpressions: [{ key: "a", operator: "In" }] },

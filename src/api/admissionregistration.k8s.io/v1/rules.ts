@@ -1,6 +1,6 @@
 /**
- * Which requests a webhook or a policy is asked about: rules of operations and resources, and selectors around them.
- * Not here: who compares requests with them (apiserver/admission).
+ * Which requests a webhook or a policy applies to: rules of operations and resources, and selectors. Not here: matching requests
+ * (apiserver/admission).
  */
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from "../../generated/admissionregistration.k8s.io/v1.ts";
 import { changedItems, withChanges } from "../../changes.ts";
@@ -32,7 +32,7 @@ export function* validateMatchPolicy(policy: string | undefined, at: string): It
   if (policy !== undefined && !MATCH_POLICIES.includes(policy)) yield notSupported(child(at, "matchPolicy"), policy, MATCH_POLICIES);
 }
 
-/** Defaults have filled in the policy and both selectors. */
+/** The match policy and both selectors have defaults. */
 export function* validateMatchResources(match: MatchResources | undefined, at: string): Iterable<FieldError> {
   if (match === undefined) return;
   yield* validateMatchPolicy(match.matchPolicy, at);
@@ -43,13 +43,13 @@ export function* validateMatchResources(match: MatchResources | undefined, at: s
   }
 }
 
-/** What is being deleted cannot be changed. */
+/** A deleted object cannot be changed. */
 const MUTABLE_OPERATIONS = OPERATIONS.filter((operation) => operation !== "DELETE");
 
 export function* validateMutableOperations(match: MatchResources | undefined, at: string): Iterable<FieldError> {
   for (const { operations = [] } of match?.resourceRules ?? []) {
     for (const operation of operations) {
-      // Upstream does not say which rule it is.
+      // Upstream does not report which rule it is.
       if (!MUTABLE_OPERATIONS.includes(operation))
         yield notSupported(child(at, "resourceRules", "operations"), operation, MUTABLE_OPERATIONS);
     }
@@ -73,7 +73,7 @@ export function* validateRule(rule: RuleWithOperations, at: string): Iterable<Fi
   for (const [index, operation] of operations.entries()) {
     if (!OPERATIONS.includes(operation)) yield notSupported(element(child(at, "operations"), index), operation, OPERATIONS);
   }
-  // A group may be empty: the core group is.
+  // A group may be empty: the core group.
   yield* validateAnyAlone(apiGroups, child(at, "apiGroups"), "API groups");
   yield* validateAnyAlone(apiVersions, child(at, "apiVersions"), "API versions");
   for (const [index, version] of apiVersions.entries()) if (version === "") yield required(element(child(at, "apiVersions"), index));
@@ -86,7 +86,7 @@ function* validateAnyAlone(values: readonly string[], at: string, what: string):
   if (values.length > 1 && values.includes(ANY)) yield invalid(at, values, `if '*' is present, must not specify other ${what}`);
 }
 
-/** "pods", "pods/status", and with stars in the place of either: what a star means already may not be said again after it. */
+/** "pods", "pods/status", and wildcards for either: what a wildcard covers may not be repeated after it. */
 function* validateResources(resources: readonly string[], at: string): Iterable<FieldError> {
   if (resources.length === 0) yield required(at);
   const withAllSubresources = new Set<string>();
@@ -111,7 +111,7 @@ function* validateResources(resources: readonly string[], at: string): Iterable<
   }
   if (resources.length > 1 && resources.includes("*/*"))
     yield invalid(at, resources, "if '*/*' is present, must not specify other resources");
-  // Upstream looks at the last resource without a subresource only.
+  // Upstream validates the last resource without a subresource only.
   if (resources.includes(ANY) && lastPlainIsNamed) {
     yield invalid(at, resources, "if '*' is present, must not specify other resources without subresources");
   }

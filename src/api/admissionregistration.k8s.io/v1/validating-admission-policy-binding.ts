@@ -1,6 +1,6 @@
 /**
- * admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding: puts a ValidatingAdmissionPolicy to work, and says what happens to a
- * write that it refuses. Not here: whether the user may read the parameters, which takes an authorizer.
+ * admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding: activates a ValidatingAdmissionPolicy, and sets what happens to a write
+ * that it rejects. Not here: whether the user may read the parameters, which needs an authorizer.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { ValidatingAdmissionPolicyBinding } from "../../generated/admissionregistration.k8s.io/v1.ts";

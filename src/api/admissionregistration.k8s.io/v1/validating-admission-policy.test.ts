@@ -13,7 +13,7 @@ const SUBDOMAIN =
 const NAME_PART =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-test("a policy fails writes that it cannot be asked about, unless it says otherwise, and gets its defaults once", () => {
+test("the failure policy of a ValidatingAdmissionPolicy defaults to Fail, and defaults are idempotent", () => {
   const policy = received(validatingAdmissionPolicies, { spec: SPEC });
 
   assert.equal(policy.spec?.failurePolicy, "Fail");
@@ -144,12 +144,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, expected] of ROWS) {
-  test(`a policy with ${title} is ${expected.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ValidatingAdmissionPolicy with ${title} is ${expected.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(validatingAdmissionPolicies, { spec }), expected);
   });
 }
 
-test("a policy has no more than twenty annotations, and a name of its own before theirs", () => {
+test("a policy has at most twenty audit annotations, whose keys are prefixed with its name", () => {
   const annotations = (count: number) => Array.from({ length: count }, (_, index) => ({ key: `k${index}`, valueExpression: "v" }));
   const shown = annotations(21).map(({ key, valueExpression }) => ({ Key: key, ValueExpression: valueExpression }));
   const nameless = newObject(validatingAdmissionPolicies, { metadata: { name: "" }, spec: { ...SPEC, auditAnnotations: annotations(1) } });
@@ -163,7 +163,7 @@ test("a policy has no more than twenty annotations, and a name of its own before
   ]);
 });
 
-test("conditions that stay as they are are not looked at again, unless the parameters are of another kind", () => {
+test("unchanged match conditions are not validated again, unless the parameter kind changes", () => {
   const spec = { ...SPEC, matchConditions: [{ name: "", expression: "" }] };
   const stored = received(validatingAdmissionPolicies, { spec });
 
@@ -174,7 +174,7 @@ test("conditions that stay as they are are not looked at again, unless the param
   );
 });
 
-test("a status is nobody's to send with the object, and the spec nobody's to send with the status", () => {
+test("an update keeps the status, and a status write keeps the spec", () => {
   const policy = newObject(validatingAdmissionPolicies, { spec: SPEC, status: { observedGeneration: 9 } });
   const written = changedObject(
     validatingAdmissionPolicies,
@@ -193,7 +193,7 @@ test("a status is nobody's to send with the object, and the spec nobody's to sen
   );
 });
 
-test("a status has paths that can be read, and conditions", () => {
+test("a policy status has valid field references and conditions", () => {
   const policy = newObject(validatingAdmissionPolicies, { spec: SPEC });
   const status = {
     typeChecking: {
@@ -215,7 +215,7 @@ test("a status has paths that can be read, and conditions", () => {
   assert.deepEqual(problemsOfChange(validatingAdmissionPolicies, policy, { status: {} }, "status"), []);
 });
 
-test("a table shows how many expressions there are, and where their parameters come from", () => {
+test("the table of ValidatingAdmissionPolicies shows the number of validations and the parameter kind", () => {
   const policy = newObject(validatingAdmissionPolicies, { spec: { ...SPEC, paramKind: { apiVersion: "a/v1", kind: "K" } } });
 
   assert.deepEqual(columnNames(validatingAdmissionPolicies), ["Name", "Validations", "ParamKind", "Age"]);

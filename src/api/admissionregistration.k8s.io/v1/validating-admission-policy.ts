@@ -1,7 +1,7 @@
 /**
- * admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy: expressions that must hold for a write to happen. It does nothing until a
- * ValidatingAdmissionPolicyBinding names it. Not here: compiling expressions (expressions.ts says where), asking them
- * (apiserver/admission), and whether the user may read the kind of its parameters, which takes an authorizer.
+ * admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy: expressions that must be true for a write to be accepted. It has no effect
+ * until a ValidatingAdmissionPolicyBinding names it. Not here: compiling expressions (expressions.ts says where), evaluating them
+ * (apiserver/admission), and whether the user may read the kind of its parameters, which needs an authorizer.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type {
@@ -69,7 +69,7 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
   ],
 });
 
-/** HTTP answers that a policy may choose from. */
+/** Reasons that a policy may choose from. */
 const REASONS: readonly string[] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const NEITHER = "validations or auditAnnotations must contain at least one item";
 const NOT_BLANK = "must be non-empty if specified";
@@ -103,9 +103,9 @@ function* validateValidation(validation: Validation, at: string, use: Expression
   if (reason !== undefined && !REASONS.includes(reason)) yield notSupported(child(at, "reason"), reason, REASONS);
 }
 
-/** They are written into every audit event that the policy is asked about. */
+/** They are written to every audit event of a matching request. */
 const AUDIT_ANNOTATIONS_MAX = 20;
-/** Half of what the value of an annotation may have, since expressions tend to be shorter than what they yield. */
+/** Half of the maximum of an annotation value, since expressions tend to be shorter than their results. */
 const VALUE_EXPRESSION_MAX_BYTES = 5 * 1024;
 
 function* validateAuditAnnotations(spec: ValidatingAdmissionPolicySpec, policyName: string): Iterable<FieldError> {
@@ -132,7 +132,7 @@ function* validateAuditAnnotation(
 ): Iterable<FieldError> {
   if (policyName === undefined || policyName === "") yield invalid(child(at, "key"), key, "requires metadata.name be non-empty");
   else {
-    // The annotation's whole name begins with that of the policy.
+    // The full key of the annotation is prefixed with the policy's name.
     const name = `${policyName}/${key}`;
     for (const wrong of validateQualifiedName(name)) yield invalid(child(at, "key"), name, wrong);
   }

@@ -1,6 +1,6 @@
 /**
- * admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration: servers that are asked whether a write may happen.
- * What a webhook looks like: webhook.ts. Who asks them: apiserver/admission.
+ * admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration: webhooks that accept or reject a write. A webhook: webhook.ts. Calling
+ * them: apiserver/admission.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { ValidatingWebhookConfiguration } from "../../generated/admissionregistration.k8s.io/v1.ts";

@@ -29,7 +29,7 @@ function configuration(...webhooks: readonly JsonObject[]) {
   return { webhooks };
 }
 
-test("a webhook gets its defaults once, and a mutating one is not asked again", () => {
+test("a webhook gets its defaults, idempotently, and reinvocationPolicy of a mutating one defaults to Never", () => {
   const service = { namespace: "a", name: "b" };
   const sent = configuration({ ...HOOK, clientConfig: { service } });
   const defaults = {
@@ -158,12 +158,12 @@ const ROWS: readonly [title: string, webhook: JsonObject, problems: readonly str
 ];
 
 for (const [title, webhook, problems] of ROWS) {
-  test(`a webhook with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a webhook with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     for (const resource of KINDS) assert.deepEqual(problemsOfNew(resource, configuration(webhook)), problems);
   });
 }
 
-test("two webhooks of one name are refused, and a mutating one that is asked again at a wrong time", () => {
+test("duplicate webhook names and an unknown reinvocationPolicy are rejected", () => {
   for (const resource of KINDS) {
     assert.deepEqual(problemsOfNew(resource, configuration(HOOK, HOOK)), ['webhooks[1].name: Duplicate value: "a.example.com"']);
   }
@@ -172,7 +172,7 @@ test("two webhooks of one name are refused, and a mutating one that is asked aga
   ]);
 });
 
-/** What could be stored before some rules were made. */
+/** Values that could be stored before some rules existed. */
 const LENIENT: readonly [title: string, stored: readonly JsonObject[], sent: readonly JsonObject[]][] = [
   ["side effects", [{ ...HOOK, sideEffects: "Some" }], [{ ...HOOK, sideEffects: "Unknown" }]],
   ["unknown versions", [{ ...HOOK, admissionReviewVersions: ["v2"] }], [{ ...HOOK, admissionReviewVersions: ["v3"] }]],
@@ -190,7 +190,7 @@ const LENIENT: readonly [title: string, stored: readonly JsonObject[], sent: rea
 ];
 
 for (const [title, stored, sent] of LENIENT) {
-  test(`what is stored with ${title} may go on so, and nothing new may begin`, () => {
+  test(`a stored webhook with ${title} remains valid, and new ones are rejected`, () => {
     for (const resource of KINDS) {
       assert.deepEqual(problemsOfChange(resource, received(resource, configuration(...stored)), configuration(...sent)), []);
       assert.notDeepEqual(problemsOfChange(resource, received(resource, configuration(HOOK)), configuration(...sent)), []);
@@ -198,7 +198,7 @@ for (const [title, stored, sent] of LENIENT) {
   });
 }
 
-test("even where side effects are allowed, they must be one of those that there are", () => {
+test("sideEffects must be a known value even where all are allowed", () => {
   const stored = received(validatingWebhookConfigurations, configuration({ ...HOOK, sideEffects: "Some" }));
 
   assert.deepEqual(problemsOfChange(validatingWebhookConfigurations, stored, configuration({ ...HOOK, sideEffects: "x" })), [
@@ -206,7 +206,7 @@ test("even where side effects are allowed, they must be one of those that there 
   ]);
 });
 
-test("a change of the webhooks is a new generation", () => {
+test("a change of the webhooks increments the generation", () => {
   for (const resource of KINDS) {
     const previous = newObject(resource, configuration(HOOK));
     const labelled = changedObject(resource, previous, { ...configuration(HOOK), metadata: { labels: { a: "b" } } });
@@ -219,7 +219,7 @@ test("a change of the webhooks is a new generation", () => {
   }
 });
 
-test("a table shows how many webhooks there are", () => {
+test("the table of webhook configurations shows the number of webhooks", () => {
   for (const resource of KINDS) {
     assert.deepEqual(columnNames(resource), ["Name", "Webhooks", "Age"]);
     assert.deepEqual(Object.values(cellsOf(resource, newObject(resource, configuration(HOOK, HOOK)))), ["x", 2, "<unknown>"]);
@@ -227,7 +227,7 @@ test("a table shows how many webhooks there are", () => {
   }
 });
 
-test("a name that is kept for files is warned of", () => {
+test("a reserved name produces a warning", () => {
   for (const resource of KINDS) {
     assert.deepEqual(warningsOfNew(resource, { metadata: { name: "a.static.k8s.io" } }), [
       'metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API',

@@ -1,7 +1,7 @@
 /**
- * A webhook of a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration: the two differ in `reinvocationPolicy` only.
- * Rules that came later than the API bind an object from the moment on at which it keeps them: what was stored before may stay as it is.
- * Not here: who calls them (apiserver/admission).
+ * A webhook of a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration: the two differ in `reinvocationPolicy` only. Rules newer
+ * than the API apply to an object once it satisfies them: what was stored before remains valid. Not here: calling them
+ * (apiserver/admission).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { MutatingWebhook, ValidatingWebhook, WebhookClientConfig } from "../../generated/admissionregistration.k8s.io/v1.ts";
@@ -23,7 +23,7 @@ interface Configuration {
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const TIMEOUT_MAX_SECONDS = 30;
 const DEFAULT_PORT = 443;
-/** Of AdmissionReview, that a server of the version before would know, too. */
+/** Versions of AdmissionReview that a server of the previous version would know, too. */
 const REVIEW_VERSIONS: readonly string[] = ["v1", "v1beta1"];
 const SIDE_EFFECTS: readonly string[] = ["None", "NoneOnDryRun", "Some", "Unknown"];
 const NO_SIDE_EFFECTS: readonly string[] = ["None", "NoneOnDryRun"];
@@ -78,7 +78,7 @@ export function* validateWebhooks(configuration: Configuration, previous?: Confi
   }
 }
 
-/** What the object that is there does wrong already may go on. */
+/** Violations of the stored object may remain. */
 function rulesAfter(previous: readonly Webhook[], next: readonly Webhook[]): WebhookRules {
   return {
     allowsSideEffects: previous.some(({ sideEffects }) => !NO_SIDE_EFFECTS.includes(sideEffects)),
@@ -108,7 +108,7 @@ function* validateWebhook(webhook: Webhook, at: string, rules: WebhookRules): It
   yield* validateMatchConditions(webhook.matchConditions, child(at, "matchConditions"), { hasParams: false });
 }
 
-/** A client may leave it out, whatever the type says. */
+/** A client may omit it, whatever the type says. */
 function* validateSideEffects(sideEffects: string | undefined, at: string, { allowsSideEffects }: WebhookRules): Iterable<FieldError> {
   const allowed = allowsSideEffects ? SIDE_EFFECTS : NO_SIDE_EFFECTS;
   if (sideEffects === undefined) yield required(at, `must specify one of ${allowed.join(", ")}`);
@@ -125,7 +125,7 @@ function* validateClient({ url, service }: WebhookClientConfig, at: string): Ite
   if ((url === undefined) === (service === undefined)) yield required(at, "exactly one of url or service is required");
   else if (url !== undefined) yield* validateWebhookUrl(url, child(at, "url"));
   else if (service !== undefined) {
-    // Upstream takes the name for the namespace and the other way round, which shows in what is said to be missing.
+    // Upstream swaps name and namespace, which shows in what is reported as missing.
     yield* validateWebhookService({ ...service, name: service.namespace, namespace: service.name }, child(at, "service"));
   }
 }
@@ -146,7 +146,7 @@ function* validateReviewVersions(versions: readonly string[], at: string, { allo
   }
 }
 
-/** A client may leave them out, whatever the type says. */
+/** A client may omit them, whatever the type says. */
 function versionsOf({ admissionReviewVersions }: { readonly admissionReviewVersions?: readonly string[] }): readonly string[] {
   return admissionReviewVersions ?? [];
 }

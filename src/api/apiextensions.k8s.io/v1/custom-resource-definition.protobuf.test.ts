@@ -10,7 +10,7 @@ import { withSchema } from "./testing/definition.ts";
 
 const TYPES = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
-/** Every form of the members that have several: a schema or a list of them, or yes or no, or names; and JSON of any kind. */
+/** Every form of the union members: a schema or a list of them, a boolean, or names; and free-form JSON. */
 const RICH: JsonObject = {
   type: "object",
   description: "d",
@@ -31,7 +31,7 @@ const RICH: JsonObject = {
   "x-kubernetes-validations": [{ rule: "true", reason: "FieldValueInvalid", optionalOldSelf: false }],
 };
 
-/** What upstream's own types write for it. */
+/** The bytes that upstream's own types write for it. */
 const BYTES = [
   "0a0012002201642a066f626a65637432003a00500060007a00900100ba010161e201220a00120022002a0032003a00500060007a00900100ba010171",
   "a80200b80200c00200ea01400a0161123b0a00120022002a06737472696e6732003a0042050a032278225000600068007a00900100a201050a032278",
@@ -48,7 +48,7 @@ const BYTES = [
   "3363227da80200b00200b80200c00200e202210a047472756512001a0022114669656c6456616c7565496e76616c69642a003000",
 ].join("");
 
-test("a rich schema is the bytes that upstream writes, and is read from them", () => {
+test("a rich schema is encoded to upstream's bytes, and decoded from them", () => {
   const schema = schemaOf(`${TYPES}.JSONSchemaProps`);
   const object = decodeBySchema(RICH, schema).object as JsonObject;
 
@@ -58,7 +58,7 @@ test("a rich schema is the bytes that upstream writes, and is read from them", (
   assert.deepEqual(decodeProtobuf(bytes, schema), object);
 });
 
-test("a whole definition comes back from protobuf as it was", () => {
+test("a whole CustomResourceDefinition survives a round trip through protobuf", () => {
   const schema = schemaOf(`${TYPES}.CustomResourceDefinition`);
   const {
     apiVersion: _,

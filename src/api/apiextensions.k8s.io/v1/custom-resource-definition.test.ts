@@ -15,21 +15,21 @@ function stored(sent: Sent = aDefinition(), status: CustomResourceDefinitionStat
   return { ...newObject(customResourceDefinitions, sent), status };
 }
 
-test("names are completed, and objects are not converted unless something else is said", () => {
+test("names of a CustomResourceDefinition are completed, and the conversion strategy defaults to None", () => {
   const { spec } = newObject(customResourceDefinitions, aDefinition());
 
   assert.deepEqual(spec.names, { plural: "crontabs", kind: "CronTab", singular: "crontab", listKind: "CronTabList" });
   assert.deepEqual(spec.conversion, { strategy: "None" });
 });
 
-test("names that are given are kept, and without a kind there are none to make", () => {
+test("given names are kept, and without a kind none are derived", () => {
   const names = { plural: "crontabs", kind: "CronTab", singular: "tab", listKind: "Tabs" };
 
   assert.deepEqual(newObject(customResourceDefinitions, aDefinition({ names })).spec.names, names);
   assert.deepEqual(newObject(customResourceDefinitions, aDefinition({ names: { plural: "a" } })).spec.names, { plural: "a", kind: "" });
 });
 
-test("the Service of a webhook is reached at port 443 unless something else is said", () => {
+test("the port of a webhook Service defaults to 443", () => {
   const webhook = { clientConfig: { service: { name: "a", namespace: "b" } }, conversionReviewVersions: ["v1"] };
 
   const { spec } = newObject(customResourceDefinitions, aDefinition({ conversion: { strategy: "Webhook", webhook } }));
@@ -37,7 +37,7 @@ test("the Service of a webhook is reached at port 443 unless something else is s
   assert.equal(spec.conversion?.webhook?.clientConfig?.service?.port, 443);
 });
 
-test("a new definition has the status of one that nobody has looked at", () => {
+test("a new CustomResourceDefinition has an empty status", () => {
   const { status } = newObject(customResourceDefinitions, {
     ...aDefinition(),
     status: { storedVersions: ["v0"], acceptedNames: { plural: "x" } },
@@ -46,7 +46,7 @@ test("a new definition has the status of one that nobody has looked at", () => {
   assert.deepEqual(status, { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] });
 });
 
-test("a write of the definition leaves its status alone, but for a new version that is stored from now on", () => {
+test("an update of a CustomResourceDefinition keeps its status, except for a new stored version", () => {
   const versions = [aVersion({ storage: false }), aVersion({ name: "v2" })];
 
   const next = changedObject(customResourceDefinitions, stored(), { ...aDefinition({ versions }), status: { storedVersions: ["x"] } });
@@ -54,7 +54,7 @@ test("a write of the definition leaves its status alone, but for a new version t
   assert.deepEqual(next.status, { ...ESTABLISHED, storedVersions: ["v1", "v2"] });
 });
 
-test("a write of the status leaves the spec alone, and may change metadata as upstream lets it", () => {
+test("a status write of a CustomResourceDefinition keeps the spec, and may change metadata as upstream", () => {
   const sent = { ...aDefinition({ scope: "Cluster" }, { labels: { a: "b" } }), status: { storedVersions: ["v1"] } };
 
   const next = changedObject(customResourceDefinitions, stored(), sent, "status");
@@ -64,7 +64,7 @@ test("a write of the status leaves the spec alone, and may change metadata as up
   assert.deepEqual(next.status, { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] });
 });
 
-test("the generation grows with the spec only", () => {
+test("only a change of the spec increments the generation of a CustomResourceDefinition", () => {
   const { changesGeneration } = customResourceDefinitions;
   const before = stored();
 
@@ -177,12 +177,12 @@ function lenientSpec() {
 }
 
 for (const [it, previous, sent, problems] of changes) {
-  test(`of a definition, ${it}`, () => {
+  test(`validation of a CustomResourceDefinition: ${it}`, () => {
     assert.deepEqual(problemsOfChange(customResourceDefinitions, previous, sent), problems);
   });
 }
 
-test("names in the status are labels too", () => {
+test("accepted names in the status are DNS labels too", () => {
   const acceptedNames = { plural: "A_", singular: "b", kind: "c", listKind: "c", shortNames: ["E"] };
   const label =
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
@@ -194,7 +194,7 @@ test("names in the status are labels too", () => {
   ]);
 });
 
-test("a format that says nothing to the server is warned of, each time, but not if it was there before", () => {
+test("an unrecognized format produces a warning for each occurrence, but not if it was there before", () => {
   const schema = (...formats: readonly string[]) =>
     withSchema({
       type: "object",
@@ -209,7 +209,7 @@ test("a format that says nothing to the server is warned of, each time, but not 
   assert.deepEqual([...(warnings?.(stored(schema("foo", "bar")), stored(schema("foo"))) ?? [])], ['unrecognized format "bar"']);
 });
 
-test("a table shows when a definition was made", () => {
+test("the table of CustomResourceDefinitions shows the creation timestamp", () => {
   const definition = { ...stored(), metadata: { name: "crontabs.example.com", creationTimestamp: "2026-01-01T00:00:00Z" } };
 
   assert.deepEqual(columnNames(customResourceDefinitions), ["Name", "Created At"]);

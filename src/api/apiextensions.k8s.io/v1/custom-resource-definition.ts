@@ -1,6 +1,6 @@
 /**
- * apiextensions.k8s.io/v1 CustomResourceDefinition: a kind that users bring along, with names, versions and schemas.
- * Not here: accepting its names, serving its objects, and removing these before it goes (apiserver).
+ * apiextensions.k8s.io/v1 CustomResourceDefinition: a user-defined kind, with names, versions and schemas. Not here: accepting its names,
+ * serving its objects, and deleting these before it is removed (apiserver).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMembersOf } from "../../changes.ts";
@@ -106,7 +106,7 @@ function withStoredVersion(definition: CustomResourceDefinition): CustomResource
   return { ...definition, status: { ...status, storedVersions: [...storedVersions, storage] } };
 }
 
-/** Formats that say nothing to the server, as often as they occur. */
+/** Unrecognized formats, as often as they occur. */
 function unknownFormats(spec: CustomResourceDefinitionSpec): readonly string[] {
   const found: string[] = [];
   for (const schema of schemasOf(spec)) {

@@ -12,14 +12,14 @@ const LABEL =
 const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-test("a service is asked at the port of HTTPS unless it says otherwise", () => {
+test("the service port of an APIService defaults to 443", () => {
   const apiService = received(apiServices, { spec: { ...SPEC, service: SERVICE } });
 
   assert.deepEqual(apiService.spec?.service, { ...SERVICE, port: 443 });
   assert.equal(apiServices.served[0]?.defaults?.(apiService), apiService);
 });
 
-test("what the server serves itself is available from the first moment, and nobody else can say so", () => {
+test("a local APIService is available from the start, and clients cannot set that", () => {
   const status = { conditions: [{ type: "Foo", status: "True" }] };
 
   assert.deepEqual(newObject(apiServices, { spec: SPEC, status }).status, {
@@ -93,12 +93,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`an APIService with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`an APIService with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(apiServices, { metadata: { name: NAME }, spec }), problems);
   });
 }
 
-test("its name is that of its group and version, also where the server is to choose it", () => {
+test("the name of an APIService is its version and group, also with generateName", () => {
   assert.deepEqual(problemsOfNew(apiServices, { metadata: { name: "foo-1", generateName: "foo-" }, spec: SPEC }), [
     'metadata.generateName: Invalid value: "foo-": must be `spec.version+"."+spec.group`: "v1.example.com"',
     'metadata.name: Invalid value: "foo-1": must be `spec.version+"."+spec.group`: "v1.example.com"',
@@ -107,7 +107,7 @@ test("its name is that of its group and version, also where the server is to cho
   assert.deepEqual(apiServices.validateName?.("a/b"), ["may not contain '/'"]);
 });
 
-test("the status is written by its own path, which leaves everything else alone", () => {
+test("a status write of an APIService changes nothing else", () => {
   const previous = newObject(apiServices, { metadata: { name: NAME, labels: { a: "b" } }, spec: SPEC });
   const status = { conditions: [{ type: "Available", status: "False" }] };
   const written = changedObject(apiServices, previous, { metadata: { name: NAME, labels: { c: "d" } }, spec: {}, status }, "status");
@@ -129,7 +129,7 @@ const CELLS: readonly [conditions: readonly JsonObject[], cell: string][] = [
 ];
 
 for (const [conditions, cell] of CELLS) {
-  test(`a table shows ${cell} for ${JSON.stringify(conditions)}`, () => {
+  test(`the table of APIServices shows ${cell} for ${JSON.stringify(conditions)}`, () => {
     const object = newObject(apiServices, { metadata: { name: NAME }, spec: { ...SPEC, service: SERVICE } });
     const shown = received(apiServices, { metadata: { name: NAME }, spec: { ...SPEC, service: SERVICE }, status: { conditions } });
 

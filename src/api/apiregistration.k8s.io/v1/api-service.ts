@@ -1,6 +1,6 @@
 /**
- * apiregistration.k8s.io/v1 APIService: who serves a group and version of the API, this server itself or a Service behind it.
- * Not here: forwarding requests, and finding out whether the other server is there (apiserver).
+ * apiregistration.k8s.io/v1 APIService: which server serves a group version, this one or a Service behind it. Not here: proxying requests,
+ * and availability checks of the other server (apiserver).
  */
 import type { APIService, APIServiceSpec, APIServiceStatus, ServiceReference } from "../../generated/apiregistration.k8s.io/v1.ts";
 import { withChanges, withMembersOf, withMetadataOf } from "../../changes.ts";
@@ -73,18 +73,18 @@ function defaultApiService(apiService: APIService): APIService {
   return withChanges(apiService, { spec: { ...spec, service: { ...spec.service, port: DEFAULT_PORT } } });
 }
 
-/** What this server serves itself is there as long as it is. */
+/** A locally served version is always available. */
 function localStatus(nowMs: number): APIServiceStatus {
   const message = "Local APIServices are always available";
   return { conditions: [{ type: AVAILABLE, status: "True", lastTransitionTime: formatTime(nowMs), reason: "Local", message }] };
 }
 
-/** It is called after what it is for, so that there is one of each. */
+/** Named after its group version, so that there is one of each. */
 function* validateOwnName({ metadata }: APIService, { group = "", version = "" }: APIServiceSpec): Iterable<FieldError> {
   const expected = `${version}.${group}`;
   for (const field of ["generateName", "name"] as const) {
     const name = metadata[field] ?? "";
-    // What no name can be is said by `validateName` alone.
+    // `validateName` alone reports malformed names.
     if (name === "" || name === expected || validatePathSegmentName(name).length > 0) continue;
     yield invalid(`metadata.${field}`, name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`);
   }

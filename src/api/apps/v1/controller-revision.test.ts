@@ -17,7 +17,7 @@ const ROWS: readonly [title: string, sent: JsonObject, problems: readonly string
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a ControllerRevision with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ControllerRevision with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(controllerRevisions, sent), problems);
   });
 }
@@ -33,7 +33,7 @@ const CHANGES: readonly [title: string, sent: JsonObject, problems: readonly str
 ];
 
 for (const [title, sent, problems] of CHANGES) {
-  test(`a change of ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`a change of a ControllerRevision's ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const previous = newObject(controllerRevisions, { revision: 1, data: { a: 1, b: 2 } });
 
     assert.deepEqual(problemsOfChange(controllerRevisions, previous, sent), problems);
@@ -46,7 +46,7 @@ const OWNERS: readonly [apiVersion: string, kind: string, shown: string][] = [
 ];
 
 for (const [apiVersion, kind, shown] of OWNERS) {
-  test(`a table shows whose revision it is: ${shown}`, () => {
+  test(`the table of ControllerRevisions shows the controller: ${shown}`, () => {
     const ownerReferences = [
       { apiVersion: "v1", kind: "Node", name: "other", uid: "v" },
       { apiVersion, kind, name: "owner", uid: "u", controller: true },
@@ -58,6 +58,6 @@ for (const [apiVersion, kind, shown] of OWNERS) {
   });
 }
 
-test("a table shows of a revision of nobody that it is so", () => {
+test("the table shows <none> for a ControllerRevision without a controller", () => {
   assert.equal(cellsOf(controllerRevisions, newObject(controllerRevisions, { data: {} }))["Controller"], "<none>");
 });

@@ -1,6 +1,6 @@
 /**
- * apps/v1 ControllerRevision: what a DaemonSet or StatefulSet looked like once, so that it can go back. The server does not look into the
- * data; it only sees to it that history is not rewritten.
+ * apps/v1 ControllerRevision: a snapshot of a DaemonSet or StatefulSet, for rollbacks. The server does not interpret the data; it only
+ * ensures that it is immutable.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { ControllerRevision } from "../../generated/apps/v1.ts";

@@ -1,6 +1,6 @@
 /**
- * How often the template of a DaemonSet has changed, counted from 1. Versions of DaemonSet long gone had it as a field; in apps/v1 it is
- * left as an annotation, which every DaemonSet has and only the server changes.
+ * The template generation of a DaemonSet: how often its template has changed, counted from 1. It was a field in removed API versions; in
+ * apps/v1 it is an annotation, which every DaemonSet has and only the server changes.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { DaemonSet } from "../../generated/apps/v1.ts";
@@ -9,7 +9,7 @@ import { readInt64 } from "./annotated-number.ts";
 
 export const TEMPLATE_GENERATION_ANNOTATION = "deprecated.daemonset.template.generation";
 
-/** As upstream would show it again: whoever leaves it out says 0. */
+/** Normalized as upstream does: absent means 0. */
 export function withReadableGeneration(daemonSet: DaemonSet): DaemonSet {
   return withGeneration(daemonSet, generationOf(daemonSet));
 }
@@ -18,7 +18,7 @@ export function withFirstGeneration(daemonSet: DaemonSet): DaemonSet {
   return generationOf(daemonSet) < 1n ? withGeneration(daemonSet, 1n) : daemonSet;
 }
 
-/** What the client says of it does not count. */
+/** The client's value is ignored. */
 export function withNextGeneration(next: DaemonSet, previous: DaemonSet): DaemonSet {
   const isSame = deepEqual(next.spec?.template, previous.spec?.template);
   return withGeneration(next, generationOf(previous) + (isSame ? 0n : 1n));

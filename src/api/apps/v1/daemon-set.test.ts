@@ -21,7 +21,7 @@ const TEMPLATE: JsonObject = { metadata: { labels: { a: "b" } }, spec: CONTAINER
 const SPEC: JsonObject = { selector: { matchLabels: { a: "b" } }, template: TEMPLATE };
 const GENERATION = "deprecated.daemonset.template.generation";
 
-test("a DaemonSet gets its defaults, once, down to those of its containers", () => {
+test("a DaemonSet gets its defaults, idempotently, down to those of its containers", () => {
   const daemonSet = received(daemonSets, { spec: SPEC });
 
   const { updateStrategy, revisionHistoryLimit, template } = daemonSet.spec ?? {};
@@ -31,7 +31,7 @@ test("a DaemonSet gets its defaults, once, down to those of its containers", () 
   assert.equal(daemonSets.served[0]?.defaults?.(daemonSet), daemonSet);
 });
 
-test("steps that have no effect are nothing where they are left out", () => {
+test("rollingUpdate parameters of OnDelete default to zero where omitted", () => {
   const strategy = (updateStrategy: JsonObject) => received(daemonSets, { spec: { ...SPEC, updateStrategy } }).spec?.updateStrategy;
 
   assert.deepEqual(strategy({ type: "OnDelete" }), { type: "OnDelete" });
@@ -131,19 +131,19 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const [title, change, problems] of ROWS) {
-  test(`a DaemonSet with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a DaemonSet with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(daemonSets, { spec: { ...SPEC, ...change } }), problems);
   });
 }
 
-test("a strategy that lost its steps is refused", () => {
+test("a RollingUpdate strategy without its parameters is rejected", () => {
   const daemonSet = newObject(daemonSets, { spec: SPEC });
   const bare = { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy: { type: "RollingUpdate" } } } as DaemonSet;
 
   assert.deepEqual(textsOf(daemonSets.validate?.(bare) ?? []), ["spec.updateStrategy.rollingUpdate: Required value"]);
 });
 
-test("its selector is for life", () => {
+test("the selector of a DaemonSet is immutable", () => {
   const next = { selector: { matchLabels: { b: "c", a: "c" } }, template: { ...TEMPLATE, metadata: { labels: { a: "c", b: "c" } } } };
 
   assert.deepEqual(problemsOfChange(daemonSets, newObject(daemonSets, { spec: SPEC }), { spec: next }), [
@@ -159,21 +159,21 @@ const GENERATIONS: readonly [sent: string | undefined, kept: string][] = [
 ];
 
 for (const [sent, kept] of GENERATIONS) {
-  test(`a new DaemonSet that says ${sent ?? "nothing"} of its template's generation is at ${kept}`, () => {
+  test(`a new DaemonSet with the template generation ${sent ?? "nothing"} gets ${kept}`, () => {
     const annotations: JsonObject = sent === undefined ? {} : { [GENERATION]: sent };
 
     assert.equal(newObject(daemonSets, { metadata: { annotations }, spec: SPEC }).metadata.annotations?.[GENERATION], kept);
   });
 }
 
-test("a generation that is no number is refused", () => {
+test("a malformed template generation is rejected", () => {
   assert.throws(() => received(daemonSets, { metadata: { annotations: { [GENERATION]: "x" } }, spec: SPEC }), {
     reason: "BadRequest",
     message: 'DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing "x": invalid syntax',
   });
 });
 
-test("the generation of the template grows with the template, whatever a client says of it", () => {
+test("the template generation increases with the template, whatever a client sends", () => {
   const previous = newObject(daemonSets, { spec: SPEC });
   const annotations = { [GENERATION]: "9" };
 
@@ -193,7 +193,7 @@ test("the generation of the template grows with the template, whatever a client 
   );
 });
 
-test("the status is the controller's and the spec the client's", () => {
+test("a status write of a DaemonSet keeps the spec, and an update keeps the status", () => {
   const previous = newObject(daemonSets, { spec: SPEC });
 
   assert.deepEqual(previous.status, { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 });
@@ -203,7 +203,7 @@ test("the status is the controller's and the spec the client's", () => {
   assert.equal(written.status?.numberReady, 1);
 });
 
-test("no number of a status is below none, and collisions are never forgotten", () => {
+test("the counts of a DaemonSet status must not be negative, and collisionCount must not decrease", () => {
   const previous = {
     ...newObject(daemonSets, { spec: SPEC }),
     status: { ...newObject(daemonSets, {}).status, collisionCount: 3 },
@@ -229,7 +229,7 @@ test("no number of a status is below none, and collisions are never forgotten", 
   ]);
 });
 
-test("what is odd about its template is warned of when that is new, and only then", () => {
+test("warnings about the template of a DaemonSet are emitted only when it changes", () => {
   const odd = { ...SPEC, template: { ...TEMPLATE, spec: { ...CONTAINERS, nodeSelector: { "beta.kubernetes.io/os": "x" } } } };
   const previous = newObject(daemonSets, { spec: odd });
   const next = daemonSets.prepareForUpdate?.({ ...previous, metadata: { ...previous.metadata, labels: { x: "y" } } }, previous, testWrite);
@@ -240,7 +240,7 @@ test("what is odd about its template is warned of when that is new, and only the
   assert.deepEqual([...(daemonSets.warnings?.(next ?? previous, previous) ?? [])], []);
 });
 
-test("a table shows on how many nodes a DaemonSet is", () => {
+test("the table of DaemonSets shows the node counts", () => {
   const status = {
     desiredNumberScheduled: 5,
     currentNumberScheduled: 4,

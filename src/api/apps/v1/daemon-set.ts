@@ -1,6 +1,4 @@
-/**
- * apps/v1 DaemonSet: "keep one Pod of this template on every node that it fits". Who makes the Pods: controllers/daemon-set.
- */
+/** apps/v1 DaemonSet: one Pod of a template on every matching node. Not here: the controller (controllers/daemon-set). */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMembersOf } from "../../changes.ts";
 import { defaultPodTemplate } from "../../core/v1/pod/defaults/pod.ts";
@@ -106,7 +104,7 @@ function defaultSpec(spec: DaemonSetSpec): DaemonSetSpec {
 function defaultUpdateStrategy(strategy: DaemonSetUpdateStrategy): DaemonSetUpdateStrategy {
   const type = strategy.type || ROLLING_UPDATE;
   if (type === ROLLING_UPDATE) return withChanges(strategy, { type, rollingUpdate: withSteps(strategy.rollingUpdate ?? {}, ONE_BY_ONE) });
-  // Where they have no effect, what is left out is nothing.
+  // Where they have no effect, omitted parameters are zero.
   return withChanges(strategy, { rollingUpdate: changed(strategy.rollingUpdate, (steps) => withSteps(steps, NO_STEPS)) });
 }
 
@@ -123,7 +121,7 @@ function* validateSpec(spec: DaemonSetSpec, previous?: DaemonSetSpec): Iterable<
   yield* validateLabelSelectorObject(selector, "spec.selector");
   const labels = template.metadata?.labels;
   if (compileSelector(selector)?.matches(labels) === false) yield labelsMissed(labels, "spec.template");
-  // The type says that there is one; a client may have left it out, which selects nothing.
+  // Required by the type; a client may have omitted it, which selects nothing.
   if ((selector as unknown) !== undefined && isEmptySelector(selector)) {
     yield invalid("spec.selector", selector, "empty selector is invalid for daemonset");
   }
@@ -147,7 +145,7 @@ function* validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpd
   yield* validateNumberOrPercent(maxSurge, surgeAt);
   yield* validateAtMostAll(maxUnavailable, unavailableAt);
   yield* validateAtMostAll(maxSurge, surgeAt);
-  // A node either goes without for a while or runs two for a while: the controller does not mix the two.
+  // Exactly one of maxUnavailable and maxSurge is positive: the controller does not mix the two.
   const [mayMiss, mayExceed] = [amountOf(maxUnavailable) !== 0, amountOf(maxSurge) !== 0];
   if (mayMiss && mayExceed) yield invalid(surgeAt, maxSurge, "may not be set when maxUnavailable is non-zero");
   if (!mayMiss && !mayExceed) yield required(unavailableAt, "cannot be 0 when maxSurge is 0");

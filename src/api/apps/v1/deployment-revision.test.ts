@@ -22,7 +22,7 @@ for (const [text, revision] of [
   ["", undefined],
   ["7a", undefined],
 ] as const) {
-  test(`an object annotated with ${JSON.stringify(text)} is of revision ${revision ?? "unknown"}`, () => {
+  test(`an object annotated with ${JSON.stringify(text)} has revision ${revision ?? "unknown"}`, () => {
     const annotations = text === undefined ? {} : { "deployment.kubernetes.io/revision": text };
 
     assert.equal(revisionOf({ apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "x", annotations } }), revision);
@@ -38,7 +38,7 @@ test("the new ReplicaSet is the oldest with the Deployment's template", () => {
   assert.deepEqual(["i:1", "i:2", "i:3"].map(newOneFor), ["a", "b", undefined]);
 });
 
-test("ReplicaSets of one second are in the order of their names", () => {
+test("ReplicaSets of one second are ordered by name", () => {
   assert.deepEqual(
     ALL.toSorted(oldestFirst).map(({ metadata }) => metadata.name),
     ["a", "b", "c"],

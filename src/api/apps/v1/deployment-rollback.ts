@@ -1,6 +1,6 @@
 /**
- * The revision to go back to that versions of Deployment long gone had as a field. In apps/v1 it is left as an annotation, which upstream
- * still reads as a number: what is none is refused, and the number is written back as numbers are.
+ * The rollback revision that was a field in removed versions of Deployment. In apps/v1 it is an annotation, which upstream still parses: a
+ * malformed one is rejected, and the number is stored in canonical form.
  */
 import type { Deployment } from "../../generated/apps/v1.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
@@ -10,7 +10,7 @@ import { readInt64 } from "./annotated-number.ts";
 
 export const ROLLBACK_ANNOTATION = "deprecated.deployment.rollback.to";
 
-/** The annotation as upstream would show it again; an empty one goes. */
+/** The annotation in canonical form; an empty one is removed. */
 export function withReadableRollback(deployment: Deployment): Deployment {
   const { annotations } = deployment.metadata;
   const text = annotations?.[ROLLBACK_ANNOTATION];
@@ -29,7 +29,7 @@ function readRevision(text: string): bigint {
   });
 }
 
-/** Upstream names the field of its own type, which clients cannot see. */
+/** Upstream reports the field of its internal type, which clients cannot see. */
 export function* validateRollback(text: string | undefined): Iterable<FieldError> {
   if (text?.startsWith("-") === true) yield invalid("spec.rollback.version", BigInt(text), NOT_NEGATIVE);
 }

@@ -1,6 +1,4 @@
-/**
- * How a Deployment goes from one template to the next: all old Pods first (Recreate), or a few at a time (RollingUpdate).
- */
+/** The update strategy of a Deployment: Recreate deletes all old Pods first, RollingUpdate replaces a few at a time. */
 import { withChanges } from "../../changes.ts";
 import type { DeploymentStrategy, RollingUpdateDeployment } from "../../generated/apps/v1.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
@@ -33,7 +31,7 @@ export function* validateStrategy({ type, rollingUpdate }: DeploymentStrategy, a
   }
 }
 
-/** As upstream's message shows it, also that of a DaemonSet: with the names of its own types. */
+/** In the format of upstream's message, shared with DaemonSet: with its type names. */
 export function shownStrategy(type: string | undefined, rollingUpdate: RollingUpdateDeployment | undefined): unknown {
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
   return {
@@ -46,7 +44,7 @@ function* validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpd
   const unavailableAt = child(at, "maxUnavailable");
   yield* validateNumberOrPercent(maxUnavailable, unavailableAt);
   yield* validateNumberOrPercent(maxSurge, child(at, "maxSurge"));
-  // With neither room below nor above, no Pod could ever be replaced.
+  // With neither surge nor unavailable Pods, no Pod could ever be replaced.
   if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
     yield invalid(unavailableAt, maxUnavailable, "may not be 0 when `maxSurge` is 0");
   }

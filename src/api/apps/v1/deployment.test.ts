@@ -19,7 +19,7 @@ import { deployments } from "./deployment.ts";
 const TEMPLATE: JsonObject = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 const SPEC: JsonObject = { selector: { matchLabels: { a: "b" } }, template: TEMPLATE };
 
-test("a Deployment gets its defaults, once, down to those of its containers", () => {
+test("a Deployment gets its defaults, idempotently, down to those of its containers", () => {
   const deployment = received(deployments, { spec: SPEC });
 
   const { replicas, strategy, revisionHistoryLimit, progressDeadlineSeconds, template } = deployment.spec ?? {};
@@ -29,7 +29,7 @@ test("a Deployment gets its defaults, once, down to those of its containers", ()
   assert.equal(deployments.served[0]?.defaults?.(deployment), deployment);
 });
 
-test("a strategy without steps is given none", () => {
+test("a Recreate strategy gets no rollingUpdate parameters", () => {
   assert.deepEqual(received(deployments, { spec: { ...SPEC, strategy: { type: "Recreate" } } }).spec?.strategy, { type: "Recreate" });
 });
 
@@ -117,19 +117,19 @@ const ROWS: readonly [title: string, change: JsonObject, problems: readonly stri
 ];
 
 for (const [title, change, problems] of ROWS) {
-  test(`a Deployment with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Deployment with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(deployments, { spec: { ...SPEC, ...change } }), problems);
   });
 }
 
-test("a Deployment without a selector is refused", () => {
+test("a Deployment without a selector is rejected", () => {
   assert.deepEqual(problemsOfNew(deployments, { spec: { template: TEMPLATE } }), [
     "spec.selector: Required value",
     'spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`',
   ]);
 });
 
-test("its name is a DNS subdomain, as that of any object which asks for nothing else", () => {
+test("the name of a Deployment is a DNS subdomain", () => {
   const { validateName = validateDnsSubdomain } = deployments;
 
   assert.deepEqual(problems(validateObjectMeta({ name: "a_b" }, { namespaced: false, validateName }), "Deployment"), [
@@ -137,7 +137,7 @@ test("its name is a DNS subdomain, as that of any object which asks for nothing 
   ]);
 });
 
-test("its selector is for life", () => {
+test("the selector of a Deployment is immutable", () => {
   const next = { selector: { matchLabels: { a: "c" } }, template: { ...TEMPLATE, metadata: { labels: { a: "c" } } } };
 
   assert.deepEqual(problemsOfChange(deployments, newObject(deployments, { spec: SPEC }), { spec: next }), [
@@ -153,7 +153,7 @@ const GENERATIONS: readonly [title: string, sent: JsonObject, grows: boolean][] 
 ];
 
 for (const [title, sent, grows] of GENERATIONS) {
-  test(`a change of ${title} is ${grows ? "" : "not "}a new generation of a Deployment`, () => {
+  test(`a change of ${title} ${grows ? "increments" : "does not increment"} the generation of a Deployment`, () => {
     const previous = newObject(deployments, { spec: SPEC });
     const next = changedObject(deployments, previous, sent as { metadata?: JsonObject });
 
@@ -162,7 +162,7 @@ for (const [title, sent, grows] of GENERATIONS) {
   });
 }
 
-test("the status is written without the spec and the labels", () => {
+test("a status write of a Deployment keeps the spec and the labels", () => {
   const previous = newObject(deployments, { metadata: { labels: { a: "b" } }, spec: SPEC });
 
   const next = changedObject(
@@ -176,7 +176,7 @@ test("the status is written without the spec and the labels", () => {
   assert.deepEqual([next.metadata.labels, next.status], [{ a: "b" }, { replicas: 2 }]);
 });
 
-test("the numbers of a status must fit each other, and collisions are never forgotten", () => {
+test("the counts of a Deployment status must be consistent, and collisionCount must not decrease", () => {
   const previous = { ...newObject(deployments, { spec: SPEC }), status: { collisionCount: 3 } };
   const status = { replicas: 1, updatedReplicas: 2, readyReplicas: 3, availableReplicas: 4, observedGeneration: -1, collisionCount: 2 };
 
@@ -193,7 +193,7 @@ test("the numbers of a status must fit each other, and collisions are never forg
   ]);
 });
 
-test("no number of a status is below none", () => {
+test("the counts of a Deployment status must not be negative", () => {
   const numbers = [
     "replicas",
     "updatedReplicas",
@@ -220,14 +220,14 @@ const ROLLBACKS: readonly [text: string, kept: string | undefined][] = [
 ];
 
 for (const [text, kept] of ROLLBACKS) {
-  test(`a revision to go back to that is written "${text}" is kept as ${kept === undefined ? "none" : `"${kept}"`}`, () => {
+  test(`a rollback revision "${text}" is stored as ${kept === undefined ? "none" : `"${kept}"`}`, () => {
     const { metadata } = received(deployments, { metadata: { annotations: { [ROLLBACK]: text, k: "v" } }, spec: SPEC });
 
     assert.deepEqual(metadata.annotations, kept === undefined ? { k: "v" } : { k: "v", [ROLLBACK]: kept });
   });
 }
 
-test("a revision to go back to that is no number, or below none, is refused", () => {
+test("a malformed or negative rollback revision is rejected", () => {
   const sent = (text: string) => ({ metadata: { annotations: { [ROLLBACK]: text } }, spec: SPEC });
 
   assert.throws(() => received(deployments, sent("x")), {
@@ -239,13 +239,13 @@ test("a revision to go back to that is no number, or below none, is refused", ()
   assert.deepEqual(problemsOfNew(deployments, sent("-007")), [`spec.rollback.version: Invalid value: -7: ${NOT_NEGATIVE}`]);
 });
 
-test("a name that is no host name is warned of", () => {
+test("a Deployment name that is no host name produces a warning", () => {
   assert.deepEqual(warningsOfNew(deployments, { metadata: { name: "a.b" }, spec: SPEC }), [
     "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
   ]);
 });
 
-test("what is odd about its template is warned of when that is new, and only then", () => {
+test("warnings about the template of a Deployment are emitted only when it changes", () => {
   const odd = {
     ...SPEC,
     template: { ...TEMPLATE, spec: { containers: [{ name: "c", image: "i" }], nodeSelector: { "beta.kubernetes.io/os": "x" } } },
@@ -256,7 +256,7 @@ test("what is odd about its template is warned of when that is new, and only the
   assert.deepEqual([...(deployments.warnings?.(previous, previous) ?? [])], []);
 });
 
-test("a Deployment is scaled without knowing what it is", () => {
+test("a Deployment has a Scale", () => {
   const { scale } = deployments.subresources;
   assert.equal(scale?.of, "scale");
   const deployment = newObject(deployments, { spec: SPEC });
@@ -266,7 +266,7 @@ test("a Deployment is scaled without knowing what it is", () => {
   assert.equal(scale.write(deployment, 1), deployment);
 });
 
-test("a table shows how far a Deployment is", () => {
+test("the table of Deployments shows the rollout progress", () => {
   const deployment = { ...newObject(deployments, { spec: SPEC }), status: { readyReplicas: 2, updatedReplicas: 3, availableReplicas: 1 } };
 
   assert.deepEqual(columnNames(deployments), ["Name", "Ready", "Up-to-date", "Available", "Age", "Containers*", "Images*", "Selector*"]);

@@ -1,8 +1,8 @@
 /**
- * apps/v1 Deployment: "keep this many Pods of this template alive, and replace them step by step when the template changes".
+ * apps/v1 Deployment: a number of Pods of a template, replaced step by step when the template changes.
  *
- * Its annotations are copied to its ReplicaSets, so a change of them is a change of what is wanted: the generation grows.
- * Who replaces the Pods: controllers/deployment.
+ * Its annotations are copied to its ReplicaSets, so changing them changes the desired state: the generation increases. Not here: the
+ * rollout (controllers/deployment).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
@@ -57,7 +57,7 @@ export const deployments = defineResource<Deployment>({
       of: "object",
       verbs: ["get", "patch", "update"],
       ignoredFields: [["spec"], ["metadata", "labels"]],
-      // The labels are the client's: a controller that writes the status may have seen older ones.
+      // The labels are the client's: a controller that writes the status may have read older ones.
       prepareForUpdate: (next, previous) => withLabelsOf(previous, withChanges(next, { spec: previous.spec })),
       validateUpdate: validateStatus,
     },
@@ -114,7 +114,7 @@ function* validateSpec(spec: DeploymentSpec, previous?: DeploymentSpec): Iterabl
   yield* nonNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit");
   if (progressDeadlineSeconds === undefined) return;
   yield* nonNegative(progressDeadlineSeconds, "spec.progressDeadlineSeconds");
-  // A Pod that becomes available in time must count as progress.
+  // The progress deadline must exceed minReadySeconds, or an available Pod would not count as progress.
   if (progressDeadlineSeconds <= minReadySeconds) {
     yield invalid("spec.progressDeadlineSeconds", progressDeadlineSeconds, "must be greater than minReadySeconds");
   }

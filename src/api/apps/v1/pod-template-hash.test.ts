@@ -10,7 +10,7 @@ const TEMPLATE = {
 
 const HASHED = { ...TEMPLATE, metadata: { ...TEMPLATE.metadata, labels: { app: "web", "pod-template-hash": "abc" } } };
 
-/** The same, with the members the other way round. */
+/** The same, with the members in reverse order. */
 function reversed<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(reversed) as T;
@@ -21,18 +21,18 @@ function reversed<T>(value: T): T {
   ) as T;
 }
 
-test("the hash of a template never changes: ReplicaSets are called by it", () => {
+test("the hash of a template is stable: ReplicaSets are named by it", () => {
   assert.equal(podTemplateHash(TEMPLATE), "666787599f");
   assert.equal(podTemplateHash(TEMPLATE, 0), "6d7d794544");
   assert.equal(podTemplateHash(TEMPLATE, 1), "6d9956cc5f");
 });
 
-test("the hash is the same for the same content in any order, with or without the label that it becomes", () => {
+test("the hash does not depend on member order, nor on the pod-template-hash label", () => {
   assert.equal(podTemplateHash(reversed(TEMPLATE)), podTemplateHash(TEMPLATE));
   assert.equal(podTemplateHash(HASHED), podTemplateHash(TEMPLATE));
 });
 
-test("hashes are spelled as upstream spells them", () => {
+test("hashes are encoded with upstream's alphabet", () => {
   const hashes = Array.from({ length: 500 }, (_, count) => podTemplateHash(TEMPLATE, count));
 
   assert.ok(new Set(hashes).size > 490);
@@ -40,7 +40,7 @@ test("hashes are spelled as upstream spells them", () => {
   for (const hash of hashes) assert.match(hash, /^[456789bcdf]{1,10}$/);
 });
 
-test("templates are the same if they make the same Pods", () => {
+test("templates that differ only in the pod-template-hash label are equal", () => {
   const otherImage = { ...TEMPLATE, spec: { containers: [{ ...TEMPLATE.spec.containers[0], image: "i:2" }] } };
   const otherWords = {
     ...TEMPLATE,
@@ -55,7 +55,7 @@ test("templates are the same if they make the same Pods", () => {
   assert.equal(isSameTemplate(TEMPLATE, { metadata: TEMPLATE.metadata }), false);
 });
 
-test("a template loses only the label of the hash", () => {
+test("only the pod-template-hash label is removed from a template", () => {
   assert.deepEqual(withoutHashLabel(HASHED), TEMPLATE);
   assert.deepEqual(withoutHashLabel({ metadata: { labels: { "pod-template-hash": "abc" } } }), { metadata: {} });
   assert.equal(withoutHashLabel(TEMPLATE), TEMPLATE);

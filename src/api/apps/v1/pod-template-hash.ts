@@ -1,9 +1,9 @@
 /**
- * Which templates are the same, and the short word by which a Deployment tells its ReplicaSets and their Pods apart. Templates with the
- * same content have the same word, in any process and whatever the order of their members: a Deployment finds what it made before.
+ * Template equality, and the pod-template-hash by which a Deployment distinguishes its ReplicaSets and their Pods. Equal templates have
+ * equal hashes, in any process and for any member order: a Deployment finds the ReplicaSets it created before.
  *
- * The word has upstream's form (a 32-bit FNV-1a in decimal, spelled without vowels). Its value is our own: upstream hashes a dump of its
- * Go types, and never compares the word either, only the templates.
+ * The hash has upstream's form (a 32-bit FNV-1a in decimal, encoded without vowels). Its value is our own: upstream hashes a dump of its Go
+ * types, and never compares the hash either, only the templates.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { fnv1a32 } from "../../../base/fnv-1a.ts";
@@ -11,13 +11,13 @@ import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import { writeStableJson } from "../../machinery/codec/stable-json.ts";
 import { isSameSpec } from "../../core/v1/pod/same-spec.ts";
 
-/** The label that holds the word, on ReplicaSets, in their selectors, and on Pods. */
+/** The label with the hash, on ReplicaSets, in their selectors, and on Pods. */
 export const POD_TEMPLATE_HASH_LABEL = "pod-template-hash";
 
-/** Upstream's letters for generated names: no vowels, and no digits that look like them, so that no word comes out. */
+/** Upstream's alphabet of generated names: no vowels, and no digits that look like them, so that no words occur. */
 const LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
-/** `collisionCount` gives another word for the same template, where the first was taken by somebody else. */
+/** `collisionCount` changes the hash of the same template, if the first one was taken by another ReplicaSet. */
 export function podTemplateHash(template: PodTemplateSpec, collisionCount?: number): string {
   const text = writeStableJson(withoutHashLabel(template));
   return spell(fnv1a32(collisionCount === undefined ? text : `${text}#${collisionCount}`).toString());
@@ -28,7 +28,7 @@ function spell(digits: string): string {
   return Array.from(digits, (digit) => LETTERS.charAt(digit.charCodeAt(0) % LETTERS.length)).join("");
 }
 
-/** Whether they make the same Pods. The label is not part of what somebody asked for. */
+/** True if they create equal Pods. The label is ignored. */
 export function isSameTemplate(a: PodTemplateSpec, b: PodTemplateSpec): boolean {
   if (!deepEqual(withoutHashLabel(a).metadata ?? {}, withoutHashLabel(b).metadata ?? {})) return false;
   return a.spec === undefined || b.spec === undefined ? a.spec === b.spec : isSameSpec(a.spec, b.spec);

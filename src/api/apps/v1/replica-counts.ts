@@ -1,4 +1,4 @@
-/** How many Pods there are, as a ReplicaSet and a ReplicationController tell it. */
+/** Pod counts in the status of a ReplicaSet and a ReplicationController. */
 import type { ReplicaSetStatus } from "../../generated/apps/v1.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
 import { nonNegative } from "../../number-validation.ts";

@@ -15,7 +15,7 @@ const TEMPLATE: JsonObject = {
 };
 const SPEC: JsonObject = { selector: { matchLabels: { a: "b" } }, template: TEMPLATE };
 
-test("a ReplicaSet is of one Pod unless it says otherwise, and gets its defaults once", () => {
+test("a ReplicaSet defaults to one replica, and gets its defaults idempotently", () => {
   const replicaSet = received(replicaSets, { spec: SPEC });
 
   assert.equal(replicaSet.spec?.replicas, 1);
@@ -55,12 +55,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a ReplicaSet with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ReplicaSet with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(replicaSets, { spec }), problems);
   });
 }
 
-test("its selector is for life", () => {
+test("the selector of a ReplicaSet is immutable", () => {
   const next = { selector: { matchLabels: { a: "c" } }, template: { ...TEMPLATE, metadata: { labels: { a: "c" } } } };
 
   assert.deepEqual(problemsOfChange(replicaSets, newObject(replicaSets, { spec: SPEC }), { spec: next }), [
@@ -68,7 +68,7 @@ test("its selector is for life", () => {
   ]);
 });
 
-test("only a change of the spec is a new generation", () => {
+test("only a change of the spec increments the generation of a ReplicaSet", () => {
   const previous = newObject(replicaSets, { spec: SPEC });
   const annotated = changedObject(replicaSets, previous, { metadata: { annotations: { x: "y" } }, spec: SPEC, status: { replicas: 9 } });
   const scaled = changedObject(replicaSets, previous, { spec: { ...SPEC, replicas: 2 } });
@@ -80,7 +80,7 @@ test("only a change of the spec is a new generation", () => {
   assert.equal(annotated.status, previous.status);
 });
 
-test("the numbers of a status must fit each other", () => {
+test("the counts of a ReplicaSet status must be consistent", () => {
   const status = {
     replicas: 1,
     fullyLabeledReplicas: 2,
@@ -100,7 +100,7 @@ test("the numbers of a status must fit each other", () => {
   ]);
 });
 
-test("no number of a status is below none", () => {
+test("the counts of a ReplicaSet status must not be negative", () => {
   const numbers = ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
   const status = Object.fromEntries(numbers.map((name) => [name, -1]));
 
@@ -110,7 +110,7 @@ test("no number of a status is below none", () => {
   );
 });
 
-test("a table shows how many Pods there are and how they are found", () => {
+test("the table of ReplicaSets shows the Pod counts and the selector", () => {
   const selector = {
     matchLabels: { a: "b" },
     matchExpressions: [
@@ -124,7 +124,7 @@ test("a table shows how many Pods there are and how they are found", () => {
   assert.deepEqual(Object.values(cellsOf(replicaSets, replicaSet)), ["x", 1, 3, 2, "<unknown>", "c,d", "i,j", "a=b,c notin (x,y),!d"]);
 });
 
-test("a name that is no host name, and a template that is odd, are warned of when they are new", () => {
+test("a ReplicaSet name that is no host name, and a suspicious template, produce warnings when they are new", () => {
   const odd = {
     ...SPEC,
     template: { ...TEMPLATE, spec: { containers: [{ name: "c", image: "i" }], nodeSelector: { "beta.kubernetes.io/os": "x" } } },
@@ -137,7 +137,7 @@ test("a name that is no host name, and a template that is odd, are warned of whe
   assert.deepEqual([...(replicaSets.warnings?.(replicaSet, replicaSet) ?? [])], []);
 });
 
-test("a ReplicaSet is scaled without knowing what it is", () => {
+test("a ReplicaSet has a Scale", () => {
   const { scale } = replicaSets.subresources;
   assert.equal(scale?.of, "scale");
 

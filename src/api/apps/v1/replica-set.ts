@@ -1,6 +1,6 @@
 /**
- * apps/v1 ReplicaSet: "keep this many Pods of this template alive". Deployments make and scale them; few people do.
- * Who makes the Pods: controllers/replica-set.
+ * apps/v1 ReplicaSet: a number of Pods of a template, usually created and scaled by a Deployment. Not here: the controller
+ * (controllers/replica-set).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";

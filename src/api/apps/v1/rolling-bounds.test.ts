@@ -16,14 +16,14 @@ for (const { replicas, maxSurge, maxUnavailable, surge, unavailable } of [
   { replicas: 2, maxSurge: 5, maxUnavailable: 5, surge: 5, unavailable: 2 },
   { replicas: 0, maxSurge: "25%", maxUnavailable: "25%", surge: 0, unavailable: 0 },
 ]) {
-  test(`of ${replicas}, ${maxSurge} on top are ${surge} and ${maxUnavailable} missing are ${unavailable}`, () => {
+  test(`of ${replicas} replicas, maxSurge ${maxSurge} is ${surge} and maxUnavailable ${maxUnavailable} is ${unavailable}`, () => {
     const deployment = aDeployment(replicas, { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } });
 
     assert.deepEqual([maxSurgeOf(deployment), maxUnavailableOf(deployment)], [surge, unavailable]);
   });
 }
 
-test("where all are recreated there is nothing on top and nothing that may be missing", () => {
+test("a Recreate strategy has neither surge nor unavailable Pods", () => {
   const deployment = aDeployment(10, { type: "Recreate" });
 
   assert.deepEqual([maxSurgeOf(deployment), maxUnavailableOf(deployment)], [0, 0]);

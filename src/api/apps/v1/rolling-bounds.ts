@@ -1,11 +1,11 @@
 /**
- * How far a Deployment may be from what it wants while Pods are replaced: so many too many, so many missing. Shares are of the number
- * that is wanted; those on top are rounded up, the missing down, and never are both none: then nothing could ever be replaced.
+ * maxSurge and maxUnavailable of a Deployment as numbers of Pods. Percentages are of the desired replicas; surge is rounded up, unavailable
+ * down, and they are never both zero: then nothing could ever be replaced.
  */
 import type { Deployment } from "../../generated/apps/v1.ts";
 import { shareOf } from "../../number-or-percent.ts";
 
-/** How many Pods there should be. */
+/** The desired number of Pods. */
 export function wantedReplicas({ spec }: Deployment): number {
   return spec?.replicas ?? 1;
 }
@@ -27,6 +27,6 @@ function resolveBounds(deployment: Deployment): { readonly surge: number; readon
   const total = wantedReplicas(deployment);
   const surge = shareOf(maxSurge, { of: total, round: "up" });
   const unavailable = shareOf(maxUnavailable, { of: total, round: "down" });
-  // Better one missing than one on top, for which there may be no room in a quota.
+  // Prefers one unavailable to one surplus Pod, which a quota may reject.
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
 }

@@ -1,6 +1,6 @@
 /**
- * The claims that a StatefulSet makes for each of its Pods. Their templates are whole PersistentVolumeClaims, with defaults and a status
- * like those of any other; in the Pods they are volumes of their names, whatever else the template calls so.
+ * The volume claims that a StatefulSet creates for each of its Pods. Their templates are whole PersistentVolumeClaims, with defaults and a
+ * status like any other; in the Pods they replace volumes of the same name.
  */
 import { changedItems, withChanges } from "../../changes.ts";
 import { defaultClaim } from "../../core/v1/persistent-volume-claim/defaults.ts";
@@ -9,7 +9,7 @@ import type { PersistentVolumeClaim, PodTemplateSpec, Volume } from "../../gener
 
 type Claims = readonly PersistentVolumeClaim[];
 
-/** The generated type does not say what they are. */
+/** The generated type is untyped here. */
 export function claimTemplatesOf({ volumeClaimTemplates }: StatefulSetSpec): Claims | undefined {
   return volumeClaimTemplates as Claims | undefined;
 }
@@ -19,7 +19,7 @@ export function withDefaultClaims(spec: StatefulSetSpec): StatefulSetSpec {
   return withChanges(spec, { volumeClaimTemplates: claims as StatefulSetSpec["volumeClaimTemplates"] });
 }
 
-/** Upstream gives them the kind that they are, since long ago it had to. */
+/** Upstream sets kind and apiVersion for historical reasons. */
 function defaultClaimTemplate(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return defaultClaim(withChanges(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim" }));
 }

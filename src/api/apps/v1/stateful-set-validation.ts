@@ -1,4 +1,4 @@
-/** What must be true of a StatefulSet and of a change to one. */
+/** Validation of a StatefulSet and of its updates. */
 import { deepEqual } from "../../../base/deep.ts";
 import { withMembersOf } from "../../changes.ts";
 import { validateClaimSpec } from "../../core/v1/persistent-volume-claim/validate-spec.ts";
@@ -23,7 +23,7 @@ import { compileSelector, isEmptySelector, labelsMissed, shownSelector, validate
 
 const TEMPLATE = "spec.template";
 
-/** On update, what cannot change any more is not looked at again. */
+/** On update, immutable fields are not validated again. */
 export function* validateSpec(spec: StatefulSetSpec, previous?: StatefulSetSpec): Iterable<FieldError> {
   const { serviceName = "" } = spec;
   yield* validatePodManagementPolicy(spec.podManagementPolicy ?? "");
@@ -60,7 +60,7 @@ function* validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, at: string
   }
 }
 
-/** As upstream's message shows it: with the names of its own types. */
+/** In the format of upstream's message: with its type names. */
 function shownStrategy({ type, rollingUpdate }: StatefulSetUpdateStrategy) {
   const { partition = 0, maxUnavailable = null } = rollingUpdate ?? {};
   return { Type: type ?? "", RollingUpdate: rollingUpdate === undefined ? null : { Partition: partition, MaxUnavailable: maxUnavailable } };
@@ -80,7 +80,7 @@ function* validateClaims(spec: StatefulSetSpec): Iterable<FieldError> {
   }
 }
 
-/** The type says that there is one; a client may have left it out. */
+/** Required by the type; a client may have omitted it. */
 function* validateSelector(selector: LabelSelector | undefined): Iterable<FieldError> {
   if (selector === undefined) return yield required("spec.selector");
   yield* validateLabelSelectorObject(selector, "spec.selector");
@@ -96,7 +96,7 @@ function* validateTemplate(spec: StatefulSetSpec, selector: CompiledSelector, pr
   yield* validateTemplateMetadata(template);
 }
 
-/** Upstream says what is wrong there a second time. */
+/** Upstream reports its errors a second time. */
 function* validateTemplateMetadata({ metadata = {}, spec }: PodTemplateSpec): Iterable<FieldError> {
   yield* validateLabels(metadata.labels, `${TEMPLATE}.labels`);
   yield* validateAnnotations(metadata.annotations, `${TEMPLATE}.annotations`);

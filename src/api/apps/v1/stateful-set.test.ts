@@ -23,7 +23,7 @@ const CLAIM_SPEC: JsonObject = { accessModes: ["ReadWriteOnce"], resources: { re
 const CLAIM: JsonObject = { metadata: { name: "data" }, spec: CLAIM_SPEC };
 const SOURCE: JsonObject = { kind: "PersistentVolumeClaim", name: "a" };
 
-test("a StatefulSet gets its defaults, once, down to those of its claims", () => {
+test("a StatefulSet gets its defaults, idempotently, down to those of its claims", () => {
   const statefulSet = received(statefulSets, { spec: { ...SPEC, volumeClaimTemplates: [CLAIM] } });
 
   const { template: _template, selector: _selector, ...rest } = statefulSet.spec ?? {};
@@ -54,12 +54,12 @@ const STRATEGIES: readonly [title: string, sent: JsonObject, kept: JsonObject][]
 ];
 
 for (const [title, sent, kept] of STRATEGIES) {
-  test(`a strategy that is ${title} is given no more than it needs`, () => {
+  test(`a StatefulSet strategy that is ${title} gets only the defaults it needs`, () => {
     assert.deepEqual(received(statefulSets, { spec: { ...SPEC, updateStrategy: sent } }).spec?.updateStrategy, kept);
   });
 }
 
-test("how many Pods may be missing at a time is not kept, on create and on update", () => {
+test("maxUnavailable of a StatefulSet is dropped on create and on update", () => {
   const sent = { spec: { ...SPEC, updateStrategy: { rollingUpdate: { partition: 1, maxUnavailable: 2 } } } };
   const created = newObject(statefulSets, sent);
 
@@ -222,12 +222,12 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const [title, change, problems] of ROWS) {
-  test(`a StatefulSet with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a StatefulSet with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(statefulSets, { spec: { ...SPEC, ...change } }), problems);
   });
 }
 
-test("a label of its Pods that cannot be one is told twice, as upstream does", () => {
+test("an invalid Pod label is reported twice, as upstream does", () => {
   const template = { ...TEMPLATE, metadata: { labels: { a: "b", "-": "c" } } };
   const problem = `spec.template.labels: Invalid value: "-": ${validateQualifiedName("-").join("")}`;
 
@@ -305,14 +305,14 @@ const ANNOTATIONS: readonly [key: string, value: string, problems: readonly stri
 ];
 
 for (const [key, value, problems] of ANNOTATIONS) {
-  test(`a template with the annotation ${key}: ${value} is refused, twice`, () => {
+  test(`a StatefulSet template with the annotation ${key}: ${value} is rejected, twice`, () => {
     const template = { metadata: { labels: { a: "b" }, annotations: { [key]: value } }, spec: CONTAINERS };
 
     assert.deepEqual(problemsOfNew(statefulSets, { spec: { ...SPEC, template } }), problems);
   });
 }
 
-test("what defaults would have filled in must be there", () => {
+test("replicas and selector of a StatefulSet are required", () => {
   const statefulSet = newObject(statefulSets, { spec: SPEC });
   const bare = { ...statefulSet, spec: { ...statefulSet.spec, podManagementPolicy: "", updateStrategy: {} } } as unknown as StatefulSet;
 
@@ -322,7 +322,7 @@ test("what defaults would have filled in must be there", () => {
   ]);
 });
 
-test("its name must be a host name", () => {
+test("the name of a StatefulSet must be a host name", () => {
   assert.deepEqual(statefulSets.validateName?.("a.b"), ["must not contain dots"]);
 });
 
@@ -371,7 +371,7 @@ const CHANGES: readonly Row[] = [
 ];
 
 for (const [title, change, problems] of CHANGES) {
-  test(`a change of ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`a change of a StatefulSet's ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const previous = newObject(statefulSets, { spec: SPEC });
 
     assert.deepEqual(problemsOfChange(statefulSets, previous, { spec: { ...SPEC, ...change } }), problems);
@@ -379,7 +379,7 @@ for (const [title, change, problems] of CHANGES) {
   });
 }
 
-test("the numbers of a status must fit each other, and collisions are never forgotten", () => {
+test("the counts of a StatefulSet status must be consistent, and collisionCount must not decrease", () => {
   const previous = { ...newObject(statefulSets, { spec: SPEC }), status: { replicas: 0, collisionCount: 3 } };
   const sent = (status: JsonObject) => ({ spec: SPEC, status });
   const names = [
@@ -416,7 +416,7 @@ test("the numbers of a status must fit each other, and collisions are never forg
   ]);
 });
 
-test("the status is written without the spec, and the spec without the status", () => {
+test("a status write of a StatefulSet keeps the spec, and an update keeps the status", () => {
   const previous = newObject(statefulSets, { spec: SPEC });
 
   assert.deepEqual(previous.status, { replicas: 0, availableReplicas: 0 });
@@ -424,7 +424,7 @@ test("the status is written without the spec, and the spec without the status", 
   assert.equal(changedObject(statefulSets, previous, { spec: SPEC, status: { replicas: 2 } }).status, previous.status);
 });
 
-test("what is odd about its template, its claims and its history is warned of", () => {
+test("a suspicious template, claim or history limit of a StatefulSet produces warnings", () => {
   const half = {
     ...CLAIM,
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "500m" }, limits: { storage: "1500m" } } },
@@ -453,7 +453,7 @@ test("what is odd about its template, its claims and its history is warned of", 
   );
 });
 
-test("a StatefulSet is scaled without knowing what it is", () => {
+test("a StatefulSet has a Scale", () => {
   const { scale } = statefulSets.subresources;
   assert.equal(scale?.of, "scale");
   const statefulSet = newObject(statefulSets, { spec: SPEC });
@@ -462,7 +462,7 @@ test("a StatefulSet is scaled without knowing what it is", () => {
   assert.equal(scale.write(statefulSet, 5).spec?.replicas, 5);
 });
 
-test("a table shows how many Pods of a StatefulSet are ready", () => {
+test("the table of StatefulSets shows the ready Pods", () => {
   const statefulSet = { ...newObject(statefulSets, { spec: { ...SPEC, replicas: 3 } }), status: { replicas: 3, readyReplicas: 2 } };
 
   assert.deepEqual(columnNames(statefulSets), ["Name", "Ready", "Age", "Containers*", "Images*"]);

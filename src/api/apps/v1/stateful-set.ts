@@ -1,6 +1,6 @@
 /**
- * apps/v1 StatefulSet: "keep this many Pods of this template alive, each with a name and storage of its own that outlive it".
- * What makes up a Pod's identity cannot change: the selector, the Service, the claims. Who makes the Pods: controllers/stateful-set.
+ * apps/v1 StatefulSet: a number of Pods of a template, each with a stable name and storage. What defines a Pod's identity is immutable: the
+ * selector, the Service, the claims. Not here: the controller (controllers/stateful-set).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMembersOf } from "../../changes.ts";
@@ -39,7 +39,7 @@ export const statefulSets = defineResource<StatefulSet>({
   prepareForUpdate: (next, previous) => withoutClosedFields(withMembersOf(next, previous, "status")),
   changesGeneration,
 
-  // Its Pods are called after it, and their names are host names.
+  // Its Pods are named after it, and their names are host names.
   validateName: validateDnsLabel,
   *validate({ spec }, previous) {
     if (spec === undefined) return;
@@ -77,7 +77,7 @@ function defaultSpec(spec: StatefulSetSpec): StatefulSetSpec {
   });
 }
 
-/** Who names the strategy without its parameters is not given any. */
+/** A strategy without parameters gets none. */
 function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): StatefulSetUpdateStrategy {
   const { type, rollingUpdate = type ? undefined : {} } = strategy;
   if (type && type !== "RollingUpdate") return strategy;
@@ -92,7 +92,7 @@ function defaultRetention(policy: StatefulSetPersistentVolumeClaimRetentionPolic
   return withChanges(policy, { whenDeleted: policy.whenDeleted || "Retain", whenScaled: policy.whenScaled || "Retain" });
 }
 
-/** Replacing several Pods at a time is behind a gate that upstream has closed. */
+/** Replacing several Pods at a time is behind a feature gate that is off upstream. */
 function withoutClosedFields(statefulSet: StatefulSet): StatefulSet {
   const { spec } = statefulSet;
   const { updateStrategy } = spec ?? {};
@@ -111,7 +111,7 @@ function* statefulSetWarnings(statefulSet: StatefulSet, previous?: StatefulSet):
   if (spec === undefined) return;
   if (previous === undefined || changesGeneration(statefulSet, previous)) yield* podTemplateWarnings(spec.template, "spec.template");
   for (const [index, claim] of (claimTemplatesOf(spec) ?? []).entries()) {
-    // Upstream leaves out "spec" on create, and writes it with a capital on update.
+    // Upstream omits "spec" on create, and capitalizes it on update.
     yield* claimSpecWarnings(claim.spec ?? {}, `spec.volumeClaimTemplates[${index}]${previous === undefined ? "" : ".Spec"}`);
   }
   if ((spec.revisionHistoryLimit ?? 0) < 0) {

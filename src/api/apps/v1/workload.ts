@@ -1,6 +1,6 @@
 /**
- * What workloads have in common: a selector that finds their Pods by labels, a template for new ones, a number of them, a status that
- * their controller writes. The template must make Pods that the selector finds, or the controller would make more and more of them.
+ * Shared by workloads: a label selector of their Pods, a template for new ones, a number of replicas, a status that their controller
+ * writes. The template must create Pods that the selector matches, or the controller would create Pods without end.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withMembersOf } from "../../changes.ts";
@@ -30,17 +30,17 @@ export interface Workload extends KubeObject {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A workload, whether or not it counts its Pods. */
+/** A workload, with or without replicas. */
 type Selecting = KubeObject & { readonly spec?: { readonly selector?: LabelSelector; readonly template?: PodTemplateSpec } };
 
-/** Of one ReplicaSet or Deployment, and what stood there before. */
+/** Validates a ReplicaSet or Deployment; `previous` on update. */
 export function* validateSelectorAndTemplate(spec: NonNullable<Workload["spec"]>, previous?: Workload["spec"]): Iterable<FieldError> {
-  // The type says that there is one; a client may have left it out.
+  // Required by the type; a client may have omitted it.
   const selector: LabelSelector | undefined = spec.selector;
   if (selector === undefined) yield required("spec.selector");
   else {
     yield* validateLabelSelectorObject(selector, "spec.selector");
-    // Upstream says "deployment" of a ReplicaSet too.
+    // Upstream's message says "deployment" for a ReplicaSet too.
     if (isEmptySelector(selector)) yield invalid("spec.selector", selector, "empty selector is invalid for deployment");
   }
   const compiled = compileSelector(selector);
@@ -55,7 +55,7 @@ function* validateTemplate(template: PodTemplateSpec, selector: CompiledSelector
   const labels = template.metadata?.labels;
   if (!selector.matches(labels)) yield labelsMissed(labels, at);
   yield* validatePodTemplateSpec(template, at, previous);
-  // Upstream says "ReplicaSet" of a Deployment too.
+  // Upstream's message says "ReplicaSet" for a Deployment too.
   yield* validateEndless(template, { at, kind: "ReplicaSet" });
 }
 
@@ -63,7 +63,7 @@ export function labelsMissed(labels: Labels | undefined, at: string): FieldError
   return invalid(child(at, "metadata.labels"), shownLabels(labels), "`selector` does not match template `labels`");
 }
 
-/** As upstream's messages show them: sorted. */
+/** Sorted, as in upstream's messages. */
 export function shownLabels(labels: Labels | undefined): Labels | undefined {
   return labels && Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -78,7 +78,7 @@ export function shownSelector(selector: LabelSelector | undefined): unknown {
   );
 }
 
-/** Pods that end would be replaced for ever. */
+/** Pods that exit would be replaced forever. */
 export function* validateEndless(
   template: PodTemplateSpec,
   { at, kind }: { readonly at: string; readonly kind: string },
@@ -90,7 +90,7 @@ export function* validateEndless(
   }
 }
 
-/** A changed selector would leave the running Pods without an owner. */
+/** A changed selector would orphan the running Pods. */
 export function* validateSameSelector(next: Selecting, previous: Selecting): Iterable<FieldError> {
   const selector = next.spec?.selector;
   if (!deepEqual(selector, previous.spec?.selector)) yield immutable("spec.selector", shownSelector(selector));
@@ -100,7 +100,7 @@ export function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: Lab
   return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
 
-/** Undefined if the selector makes no sense. */
+/** Undefined if the selector is malformed. */
 export function compileSelector(selector: LabelSelector | undefined): CompiledSelector | undefined {
   try {
     return labelSelectorFromObject(selector);
@@ -110,7 +110,7 @@ export function compileSelector(selector: LabelSelector | undefined): CompiledSe
   }
 }
 
-/** A name that is too long for, or not possible in, the host names of the Pods is allowed, but seldom meant. */
+/** A name that is too long or invalid for the Pods' host names is allowed, but probably a mistake. */
 export function* nameWarnings(name: string): Iterable<string> {
   const wrong = validateDnsLabel(name);
   if (wrong.length === 0) return;
@@ -118,13 +118,13 @@ export function* nameWarnings(name: string): Iterable<string> {
   yield `metadata.name: ${advice}: [${wrong.join(" ")}]`;
 }
 
-/** It is part of the names of what the workload makes (ReplicaSets, revisions), and must never lead to the same name again. */
+/** It is part of the names of created objects (ReplicaSets, revisions), and must never yield the same name again. */
 export function* validateCollisionCount(next: number | undefined, previous: number | undefined): Iterable<FieldError> {
   if (previous === undefined || (next !== undefined && next >= previous)) return;
   yield invalid("status.collisionCount", next ?? 0, "cannot be decremented");
 }
 
-/** The path by which a controller says what it saw, and nothing else. */
+/** The status subresource of the controller. */
 export function statusSubresource<T extends KubeObject & { readonly spec?: unknown }>(
   validateUpdate: (next: T, previous: T) => Iterable<FieldError>,
 ): Extract<Subresource<T>, { readonly of: "object" }> {
@@ -136,7 +136,7 @@ export function statusSubresource<T extends KubeObject & { readonly spec?: unkno
   };
 }
 
-/** The subresource through which autoscalers and `kubectl scale` set the number, knowing nothing else of the kind. */
+/** The scale subresource, with which autoscalers and `kubectl scale` set the replicas of any kind. */
 export function scaleSubresource<T extends Workload>(): Subresource<T> {
   return {
     of: "scale",
@@ -151,14 +151,14 @@ export function scaleSubresource<T extends Workload>(): Subresource<T> {
   };
 }
 
-/** Shown with `-o wide`. The text of the selector differs between the kinds where there is none. */
+/** Columns of `-o wide`. The text of an absent selector differs between the kinds. */
 export function workloadWideColumns<T extends Selecting>(
   selectorText: (selector: LabelSelector | undefined) => string,
 ): readonly Column<T>[] {
   return [...containerColumns<T>(({ spec }) => spec?.template), selectorColumn<T>(({ spec }) => selectorText(spec?.selector))];
 }
 
-/** Of the template, wherever the kind has it. */
+/** Path of the template in the kind. */
 export function containerColumns<T extends KubeObject>(
   templateOf: (object: T) => PodTemplateSpec | undefined,
   { priority = 1 }: { readonly priority?: 0 | 1 } = {},
@@ -174,7 +174,7 @@ export function selectorColumn<T extends KubeObject>(text: (object: T) => string
   return textColumn("Selector", "Which Pods are counted", text, { priority: 1 });
 }
 
-/** The selector as one reads it; `<invalid>` where it makes no sense. */
+/** The selector as text; `<invalid>` if malformed. */
 export function plainSelectorText(selector: LabelSelector | undefined): string {
   return compileSelector(selector)?.toString() ?? "<invalid>";
 }

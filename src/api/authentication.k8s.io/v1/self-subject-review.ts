@@ -1,6 +1,6 @@
 /**
- * authentication.k8s.io/v1 SelfSubjectReview: "who am I?" A question, never stored: the answer is in the reply's status.
- * Not here: who answers (apiserver/resources/self-subject-review).
+ * authentication.k8s.io/v1 SelfSubjectReview: returns the identity of the caller. Never stored: the answer is in the status of the
+ * response. Not here: the answer (apiserver/resources/self-subject-review).
  */
 import type { SelfSubjectReview } from "../../generated/authentication.k8s.io/v1.ts";
 import { defineResource } from "../../machinery/resource.ts";
@@ -13,6 +13,6 @@ export const selfSubjectReviews = defineResource<SelfSubjectReview>({
   served: [{ group: "authentication.k8s.io", version: "v1", schema: "io.k8s.api.authentication.v1.SelfSubjectReview" }],
   stored: false,
   verbs: ["create"],
-  // It is shown in full or not at all: asking for a table is answered with 406.
+  // It has no table: requesting one is answered with 406.
   columns: [],
 });

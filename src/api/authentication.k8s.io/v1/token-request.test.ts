@@ -10,7 +10,7 @@ function aRequest(members: { readonly metadata?: object; readonly spec?: TokenRe
   return spec === undefined ? request : { ...request, spec };
 }
 
-test("a token is good for an hour, unless its request says otherwise", () => {
+test("expirationSeconds of a TokenRequest defaults to an hour", () => {
   assert.deepEqual(defaultTokenRequest(aRequest()).spec, { expirationSeconds: 3600 });
   assert.deepEqual(defaultTokenRequest(aRequest({ spec: { audiences: ["a"] } })).spec, { audiences: ["a"], expirationSeconds: 3600 });
   const said = aRequest({ spec: { expirationSeconds: 0 } });
@@ -27,14 +27,14 @@ const ROWS: readonly [expirationSeconds: number | undefined, problems: readonly 
 ];
 
 for (const [expirationSeconds, expected] of ROWS) {
-  test(`a request for a token for ${expirationSeconds ?? "no number of"} seconds is ${expected.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a request for a token for ${expirationSeconds ?? "no number of"} seconds is ${expected.length === 0 ? "valid" : "rejected"}`, () => {
     const request = defaultTokenRequest(aRequest(expirationSeconds === undefined ? {} : { spec: { expirationSeconds } }));
 
     assert.deepEqual(problems(validateTokenRequest(request)), expected);
   });
 }
 
-test("a request that names a service account names the one that it was sent to", () => {
+test("the service account in a TokenRequest must be that of the path", () => {
   const problemsOf = (metadata: object): readonly string[] =>
     problems(validateTokenRequestTarget(aRequest({ metadata }), { name: "a", namespace: "n" }));
 

@@ -1,15 +1,15 @@
 /**
- * authentication.k8s.io/v1 TokenRequest: "a token for this service account, for these readers, for this long". It is sent to the `token`
- * subresource of a ServiceAccount, and never stored.
- * Not here: who signs the token, and whether what it is bound to exists (apiserver/resources/service-account).
+ * authentication.k8s.io/v1 TokenRequest: requests a token of a service account, for audiences and a duration. It is sent to the `token`
+ * subresource of a ServiceAccount, and never stored. Not here: signing the token, and whether the bound object exists
+ * (apiserver/resources/service-account).
  */
 import type { TokenRequest } from "../../generated/authentication.k8s.io/v1.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
 
 const EXPIRATION_SECONDS_DEFAULT = 60 * 60;
-/** Shorter, and clients would be busy with nothing but asking for the next one. */
+/** Minimum lifetime: with a shorter one clients would constantly renew their tokens. */
 const EXPIRATION_SECONDS_MIN = 10 * 60;
-/** 136 years: what is added to the present stays a date that all readers of tokens can hold. */
+/** 136 years: the expiration stays a date that all token readers support. */
 const EXPIRATION_SECONDS_MAX = 2 ** 32;
 
 export function defaultTokenRequest(request: TokenRequest): TokenRequest {
@@ -17,7 +17,7 @@ export function defaultTokenRequest(request: TokenRequest): TokenRequest {
   return { ...request, spec: { ...request.spec, expirationSeconds: EXPIRATION_SECONDS_DEFAULT } };
 }
 
-/** Of one that has its defaults. */
+/** Validates a request with defaults. */
 export function* validateTokenRequest({ spec = {} }: TokenRequest): Iterable<FieldError> {
   const { expirationSeconds = 0 } = spec;
   const at = "spec.expirationSeconds";
@@ -30,8 +30,8 @@ export function* validateTokenRequest({ spec = {} }: TokenRequest): Iterable<Fie
 }
 
 /**
- * A request may name the service account that it is for, and must then name the one that it was sent to. Upstream looks no further after
- * the first mistake, and asks this before anything else.
+ * A request may name its service account, which must be that of the path. Upstream stops at the first error, and validates this before
+ * anything else.
  */
 export function* validateTokenRequestTarget(
   { metadata }: TokenRequest,

@@ -1,6 +1,6 @@
 /**
- * authentication.k8s.io/v1 TokenReview: "whose token is this?" A question, never stored: the answer is in the reply's status.
- * Not here: who answers, and refuses a question without a token (apiserver/resources/token-review).
+ * authentication.k8s.io/v1 TokenReview: returns the identity of a token. Never stored: the answer is in the status of the response. Not
+ * here: the answer, and rejecting a review without a token (apiserver/resources/token-review).
  */
 import type { TokenReview } from "../../generated/authentication.k8s.io/v1.ts";
 import { defineResource } from "../../machinery/resource.ts";

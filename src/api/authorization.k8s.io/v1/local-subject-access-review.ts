@@ -1,6 +1,6 @@
 /**
- * authorization.k8s.io/v1 LocalSubjectAccessReview: "may this user do that in this namespace?", for those who may ask only there.
- * Not here: who answers (apiserver/resources/access-review).
+ * authorization.k8s.io/v1 LocalSubjectAccessReview: whether a user is allowed an action in this namespace, for callers that may only ask
+ * there. Not here: the answer (apiserver/resources/access-review).
  */
 import type { LocalSubjectAccessReview } from "../../generated/authorization.k8s.io/v1.ts";
 import { invalid } from "../../machinery/field-error.ts";

@@ -1,4 +1,4 @@
-/** What all access reviews ask, and how a question must look. */
+/** Shared validation of access reviews. */
 import type {
   NonResourceAttributes,
   ResourceAttributes,
@@ -10,7 +10,7 @@ import { child, element, forbidden, invalid, required, type FieldError } from ".
 import { validateLabelSelectorExpression } from "../../machinery/selectors/label-selector.ts";
 import type { ObjectMeta } from "../../machinery/object.ts";
 
-/** A question about somebody who is named. */
+/** A review about a named user. */
 export function* validateReviewSpec(spec: SubjectAccessReviewSpec): Iterable<FieldError> {
   yield* validateForm(spec);
   if ((spec.user ?? "") === "" && (spec.groups ?? []).length === 0) {
@@ -19,7 +19,7 @@ export function* validateReviewSpec(spec: SubjectAccessReviewSpec): Iterable<Fie
   yield* validateResourceAttributes(spec.resourceAttributes ?? {}, "spec.resourceAttributes");
 }
 
-/** A question about whoever asks. */
+/** A review about the caller. */
 export function* validateQuestion(spec: SelfSubjectAccessReviewSpec): Iterable<FieldError> {
   yield* validateForm(spec);
   yield* validateResourceAttributes(spec.resourceAttributes ?? {}, "spec.resourceAttributes");
@@ -34,12 +34,12 @@ function* validateForm({ resourceAttributes: resource, nonResourceAttributes: ot
   }
 }
 
-/** As upstream's message shows them: with the names of its own type. */
+/** In the format of upstream's message: with the names of its own type. */
 export function shownAttributes({ path = "", verb = "" }: NonResourceAttributes): object {
   return { Path: path, Verb: verb };
 }
 
-/** A question has no name, but a type that all objects share says that there is one. */
+/** A review has no name, though the type of all objects requires one. */
 export function* validateEmptyMetadata(metadata: ObjectMeta, allowed: readonly string[] = []): Iterable<FieldError> {
   const ignored = ["managedFields", ...allowed];
   if (Object.entries(metadata).every(([field, value]) => value === undefined || value === "" || ignored.includes(field))) return;
@@ -71,7 +71,7 @@ function* validateSelector<Requirement>(
   }
 }
 
-/** Operators that are not known are let through: a newer client may know what this server does not, and an authorizer may too. */
+/** Unknown operators are accepted: a newer client or an authorizer may know them. */
 function* validateFieldRequirement({ key, operator, values = [] }: FieldSelectorRequirement, at: string): Iterable<FieldError> {
   if (key === "") yield required(child(at, "key"), "must be specified");
   if ((operator === "In" || operator === "NotIn") && values.length === 0) {

@@ -3,7 +3,7 @@ import test from "node:test";
 import { problemsOfNew, type Sent } from "../../testing/kind.ts";
 import { selfSubjectAccessReviews } from "./self-subject-access-review.ts";
 
-/** A question has no name; the builder would give it one. */
+/** A review has no name; the builder would set one. */
 const ask = (spec: Sent["spec"]): Sent => ({ metadata: { name: "" }, spec: spec ?? {} });
 
 const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] = [
@@ -21,7 +21,7 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a SelfSubjectAccessReview with ${title} is ${problems.length === 0 ? "answered" : "refused"}`, () => {
+  test(`a SelfSubjectAccessReview with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(selfSubjectAccessReviews, sent), problems);
   });
 }

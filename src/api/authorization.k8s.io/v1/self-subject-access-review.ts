@@ -1,6 +1,6 @@
 /**
- * authorization.k8s.io/v1 SelfSubjectAccessReview: "may I do that?" A question, never stored: `kubectl auth can-i` asks it.
- * Not here: who answers (apiserver/resources/access-review).
+ * authorization.k8s.io/v1 SelfSubjectAccessReview: whether the caller is allowed an action. Never stored; `kubectl auth can-i` sends it.
+ * Not here: the answer (apiserver/resources/access-review).
  */
 import type { SelfSubjectAccessReview } from "../../generated/authorization.k8s.io/v1.ts";
 import { defineResource } from "../../machinery/resource.ts";

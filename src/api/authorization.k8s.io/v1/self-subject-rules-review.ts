@@ -1,6 +1,6 @@
 /**
- * authorization.k8s.io/v1 SelfSubjectRulesReview: "what may I do in this namespace?", never stored: `kubectl auth can-i --list` asks it.
- * Not here: who answers, and refuses a question without a namespace (apiserver/resources/access-review).
+ * authorization.k8s.io/v1 SelfSubjectRulesReview: the permissions of the caller in a namespace. Never stored; `kubectl auth can-i --list`
+ * sends it. Not here: the answer, and rejecting a review without a namespace (apiserver/resources/access-review).
  */
 import type { SelfSubjectRulesReview } from "../../generated/authorization.k8s.io/v1.ts";
 import { defineResource } from "../../machinery/resource.ts";

@@ -8,7 +8,7 @@ const [LABEL_VALUE = ""] = validateLabelValue("-");
 const [QUALIFIED_NAME = ""] = validateQualifiedName("a b");
 const QUESTION = { user: "u", resourceAttributes: { verb: "get" } };
 
-/** A question has no name; the builder would give it one. */
+/** A review has no name; the builder would set one. */
 const ask = (spec: Sent["spec"], metadata = {}): Sent => ({ metadata: { name: "", ...metadata }, spec: spec ?? {} });
 
 const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] = [
@@ -88,12 +88,12 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a SubjectAccessReview with ${title} is ${problems.length === 0 ? "answered" : "refused"}`, () => {
+  test(`a SubjectAccessReview with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(subjectAccessReviews, sent), problems);
   });
 }
 
-test("a SubjectAccessReview can only be asked: it is neither stored nor shown in a table", () => {
+test("a SubjectAccessReview can only be created: it is neither stored nor shown in a table", () => {
   const { stored, verbs, columns } = subjectAccessReviews;
 
   assert.deepEqual({ stored, verbs, columns }, { stored: false, verbs: ["create"], columns: [] });

@@ -1,6 +1,6 @@
 /**
- * authorization.k8s.io/v1 SubjectAccessReview: "may this user do that?" A question, never stored: the answer is in the reply's status.
- * Not here: who answers (apiserver/resources/access-review).
+ * authorization.k8s.io/v1 SubjectAccessReview: whether a user is allowed an action. Never stored: the answer is in the status of the
+ * response. Not here: the answer (apiserver/resources/access-review).
  */
 import type { SubjectAccessReview } from "../../generated/authorization.k8s.io/v1.ts";
 import { defineResource } from "../../machinery/resource.ts";
@@ -20,6 +20,6 @@ export const subjectAccessReviews = defineResource<SubjectAccessReview>({
     yield* validateEmptyMetadata(metadata);
   },
 
-  // It is shown in full or not at all: asking for a table is answered with 406.
+  // It has no table: requesting one is answered with 406.
   columns: [],
 });

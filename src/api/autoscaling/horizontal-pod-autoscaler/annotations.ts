@@ -1,6 +1,6 @@
 /**
- * The annotations in which autoscaling/v1 carries what it has no fields for. They exist in that version only: an object of another version,
- * and every stored one, is without them.
+ * The annotations in which autoscaling/v1 carries the fields that it lacks. They exist in that version only: objects of other versions, and
+ * stored ones, do not have them.
  */
 import type { ObjectMeta } from "../../machinery/object.ts";
 
@@ -20,7 +20,7 @@ const ALL: readonly string[] = [
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** Without those of this list; itself if there is none of them. */
+/** Without these; itself if it has none of them. */
 export function withoutRoundTripAnnotations(metadata: ObjectMeta): ObjectMeta {
   const { annotations } = metadata;
   if (annotations === undefined || !ALL.some((name) => Object.hasOwn(annotations, name))) return metadata;

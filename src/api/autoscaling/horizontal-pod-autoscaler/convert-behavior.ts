@@ -1,6 +1,6 @@
 /**
- * How fast an autoscaler may scale, as autoscaling/v1 keeps it in an annotation: the one text in which upstream writes a type of its own,
- * with capital letters and every member.
+ * Scaling behavior as autoscaling/v1 keeps it in an annotation: the one text in which upstream writes an internal type, with capital
+ * letters and every member.
  */
 import type { HorizontalPodAutoscalerBehavior, HPAScalingPolicy, HPAScalingRules } from "../../generated/autoscaling/v2.ts";
 import { defined } from "../../members.ts";
@@ -21,7 +21,7 @@ function writeRules(rules: HPAScalingRules | undefined): object | null {
   };
 }
 
-/** Undefined if the text is not what it should be, or says nothing. */
+/** Undefined if the text is malformed or empty. */
 export function readBehavior(text: string): HorizontalPodAutoscalerBehavior | undefined {
   const behavior = readGoJson(text, (value) => {
     const members = new Members(value);

@@ -1,6 +1,6 @@
 /**
- * Metrics between autoscaling/v2 and the older form in which autoscaling/v1 keeps them in annotations. The older form does not say what
- * a target is of (its `type`); that follows from which of its numbers are there.
+ * Converts metrics between autoscaling/v2 and the older form in which autoscaling/v1 keeps them in annotations. The older form has no
+ * target type; it follows from which of its numbers are set.
  */
 import type { MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from "../../generated/autoscaling/v2.ts";
 import { defined } from "../../members.ts";
@@ -9,9 +9,9 @@ import { NO_REFERENCE, readReference, readSelector, writeReference, writeSelecto
 
 const ZERO = "0";
 
-// ── what is wanted ──
+// ── spec ──
 
-/** In the order of the members of upstream's types, which is that of the text. */
+/** In the member order of upstream's types, which is that of the text. */
 export function writeMetricSpec({ type, object, pods, resource, containerResource, external }: MetricSpec): object {
   return defined({
     type,
@@ -71,7 +71,7 @@ export function readMetricSpec(metric: Members): MetricSpec {
   });
 }
 
-/** The older form always has a value; beside an average, a zero stands for none. */
+/** The older form always has a value; beside an average, zero means none. */
 function objectTarget(value: string, averageValue: string | undefined): MetricTarget {
   if (averageValue === undefined) return { type: "Value", value };
   return value === ZERO ? { type: "AverageValue", averageValue } : { type: "AverageValue", value, averageValue };
@@ -95,7 +95,7 @@ function readIdentifier(source: Members, selectorName: string): { readonly name:
   return defined({ name: source.text("metricName") ?? "", selector: source.object(selectorName, readSelector) });
 }
 
-// ── what is there ──
+// ── status ──
 
 export function writeMetricStatus({ type, object, pods, resource, containerResource, external }: MetricStatus): object {
   return defined({
@@ -131,7 +131,7 @@ function writeResourceStatus({ averageUtilization, averageValue }: MetricValueSt
   return { currentAverageUtilization: averageUtilization, currentAverageValue: averageValue ?? ZERO };
 }
 
-/** What was absent comes back as a zero: the older form cannot tell the two apart, as upstream's cannot. */
+/** An absent value is restored as zero: the older form cannot distinguish the two, as upstream's. */
 export function readMetricStatus(metric: Members): MetricStatus {
   return defined<MetricStatus>({
     type: metric.text("type") ?? "",

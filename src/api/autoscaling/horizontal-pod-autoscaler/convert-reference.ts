@@ -1,4 +1,4 @@
-/** References and label selectors inside of the annotations of autoscaling/v1. */
+/** Converts references and label selectors in the annotations of autoscaling/v1. */
 import type { CrossVersionObjectReference } from "../../generated/autoscaling/v2.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "../../generated/meta/v1.ts";
 import { defined } from "../../members.ts";
@@ -18,7 +18,7 @@ export function readReference(reference: Members): CrossVersionObjectReference {
   });
 }
 
-/** With labels in the order of their names: the order in which Go writes every map. */
+/** With labels sorted by key, as Go writes every map. */
 export function writeSelector(selector: LabelSelector | undefined): LabelSelector | undefined {
   if (selector === undefined) return undefined;
   const { matchLabels, matchExpressions } = selector;

@@ -1,8 +1,8 @@
 /**
- * Between autoscaling/v1, which knows one target for the use of CPU, and autoscaling/v2, which is stored. What v1 has no fields for goes
- * into annotations, and comes back from them, so that a client that reads and writes v1 loses nothing.
+ * Converts between autoscaling/v1, which has one target for CPU utilization, and autoscaling/v2, which is stored. Fields that v1 lacks are
+ * kept in annotations and restored from them, so that a client that reads and writes v1 loses nothing.
  *
- * Of several metrics, the one for the use of CPU comes back as the last, and v1 can hold only one such: both as upstream has it.
+ * Of several metrics, the CPU utilization is restored as the last, and v1 can hold only one: both as upstream.
  */
 import type {
   HorizontalPodAutoscaler as V1,
@@ -50,7 +50,7 @@ function annotationsOf(spec: V2Spec, status: V2Status): Annotations {
   const { currentMetrics, conditions } = status;
   return defined<Record<string, string>>({
     [METRICS]: listText(others, writeMetricSpec),
-    // Also that of the CPU, since it says the plain amount beside the share.
+    // Also that of the CPU, since it has the absolute amount beside the percentage.
     [CURRENT_METRICS]: listText(currentMetrics ?? [], writeMetricStatus),
     [BEHAVIOR]: spec.behavior && writeGoJson(writeBehavior(spec.behavior)),
     [CONDITIONS]: listText(conditions ?? [], writeCondition),
@@ -61,7 +61,7 @@ function listText<T>(list: readonly T[], write: (item: T) => object): string | u
   return list.length === 0 ? undefined : writeGoJson(list.map(write));
 }
 
-/** The share of CPU that a metric aims at, if that is what it does. */
+/** The target CPU utilization of a metric, if it has one. */
 function cpuTarget({ type, resource }: MetricSpec): number | undefined {
   return type === "Resource" && resource?.name === "cpu" ? resource.target.averageUtilization : undefined;
 }
@@ -105,7 +105,7 @@ function toV2Spec({ scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizati
     scaleTargetRef,
     minReplicas,
     maxReplicas,
-    // v1 has this default here, since only now is it known that no other metrics are meant.
+    // v1 has this default here, since only now it is known that there are no other metrics.
     metrics: metrics.length === 0 ? DEFAULT_METRICS : metrics,
     behavior: behavior && defaultBehaviorOfV1(behavior),
   });
@@ -125,7 +125,7 @@ function toV2Status(status: V1Status, annotations: Annotations): V2Status {
   });
 }
 
-/** Undefined without the annotation, and where it is not what it should be. */
+/** Undefined without the annotation, or if it is malformed. */
 function listOf<T>(text: string | undefined, read: (members: Members) => T): readonly T[] | undefined {
   return text === undefined ? undefined : readGoJson(text, (value) => readList(value, read));
 }

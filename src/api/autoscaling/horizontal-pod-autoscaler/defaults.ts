@@ -1,4 +1,4 @@
-/** What a HorizontalPodAutoscaler is given that says nothing of its own. */
+/** Defaults of a HorizontalPodAutoscaler. */
 import { withChanges } from "../../changes.ts";
 import type { HorizontalPodAutoscaler as V1 } from "../../generated/autoscaling/v1.ts";
 import type {
@@ -11,14 +11,14 @@ import { withoutRoundTripAnnotations } from "./annotations.ts";
 
 const CPU_UTILIZATION_PERCENT = 80;
 
-/** "As many replicas as keep their CPUs this busy." */
+/** Target CPU utilization in percent. */
 export function cpuUtilization(percent: number): MetricSpec {
   return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: percent } } };
 }
 
 export const DEFAULT_METRICS: readonly MetricSpec[] = [cpuUtilization(CPU_UTILIZATION_PERCENT)];
 
-/** Up: as fast as needed, but no more than four replicas or twice as many within 15 s. */
+/** Scale up: as fast as needed, but at most four replicas or double within 15 s. */
 const SCALE_UP: HPAScalingRules = {
   stabilizationWindowSeconds: 0,
   selectPolicy: "Max",
@@ -28,7 +28,7 @@ const SCALE_UP: HPAScalingRules = {
   ],
 };
 
-/** Down: all at once, if need be. How long to wait and see first is the controller's own flag, so it is left open here. */
+/** Scale down: all at once, if needed. The stabilization window is a flag of the controller, so it has no default here. */
 const SCALE_DOWN: HPAScalingRules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
 
 export function defaultV2(autoscaler: HorizontalPodAutoscaler): HorizontalPodAutoscaler {
@@ -43,7 +43,7 @@ export function defaultV2(autoscaler: HorizontalPodAutoscaler): HorizontalPodAut
   });
 }
 
-/** Who says something of one direction gets both in full, so that he can see them. */
+/** A behavior with one direction gets both in full, so that the client sees them. */
 function defaultBehavior(behavior: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
   return withChanges(behavior, {
     scaleUp: behavior.scaleUp === undefined ? SCALE_UP : defaultRules(behavior.scaleUp, SCALE_UP),
@@ -62,7 +62,7 @@ function defaultAllButPolicies(rules: HPAScalingRules, defaults: HPAScalingRules
   });
 }
 
-/** As upstream has it: whoever says something of a direction in v1's annotation must name its policies himself. */
+/** As upstream: a direction in v1's annotation must name its policies. */
 export function defaultBehaviorOfV1({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
   return {
     scaleUp: scaleUp === undefined ? SCALE_UP : defaultAllButPolicies(scaleUp, SCALE_UP),
@@ -70,7 +70,7 @@ export function defaultBehaviorOfV1({ scaleUp, scaleDown }: HorizontalPodAutosca
   };
 }
 
-/** The metrics are filled in when it becomes v2: see convert.ts. */
+/** The metrics are defaulted in the conversion to v2: see convert.ts. */
 export function defaultV1(autoscaler: V1): V1 {
   const { spec } = autoscaler;
   return withChanges(autoscaler, { spec: withChanges(spec, { minReplicas: spec.minReplicas ?? 1 }) });

@@ -1,16 +1,16 @@
 /**
- * JSON inside of annotations, read and written as Go does it. Reading is into a struct: members are found by their names in any case,
- * unknown ones are passed over, null is as good as absent, and one value of a wrong type spoils the whole text, which is then ignored.
+ * JSON inside of annotations, decoded and encoded as Go does. Decoding is into a struct: member names are case-insensitive, unknown ones
+ * are skipped, null equals absent, and one value of a wrong type invalidates the whole text, which is then ignored.
  */
 import { canonicalQuantity } from "../../machinery/quantity.ts";
 import { canonicalTime } from "../../machinery/time.ts";
 
-/** Go escapes what could be taken for HTML, and two line breaks that JavaScript once stumbled over. */
+/** Go escapes HTML characters and two line separators. */
 export function writeGoJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Undefined if the text is not what is expected. */
+/** Undefined if the text is malformed. */
 export function readGoJson<T>(text: string, read: (value: unknown) => T): T | undefined {
   try {
     return read(JSON.parse(text));
@@ -25,7 +25,7 @@ export function readList<T>(value: unknown, read: (members: Members) => T): read
   return value.map((item) => read(new Members(item)));
 }
 
-/** The members of one object. Each method throws for a value of another type, and gives undefined for one that is absent. */
+/** The members of one object. Each method throws for a value of another type, and returns undefined for an absent one. */
 export class Members {
   readonly #values: ReadonlyMap<string, unknown>;
 

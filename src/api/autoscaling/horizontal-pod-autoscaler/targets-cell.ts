@@ -1,4 +1,4 @@
-/** What an autoscaler aims at and where it is, for the table: "cpu: 40%/50%, 3/2k + 1 more...". */
+/** Table cell of current and target metrics: "cpu: 40%/50%, 3/2k + 1 more...". */
 import type { MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from "../../generated/autoscaling/v2.ts";
 import { NONE, UNKNOWN } from "../../machinery/columns.ts";
 

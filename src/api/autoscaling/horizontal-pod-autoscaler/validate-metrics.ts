@@ -1,6 +1,4 @@
-/**
- * The rules for one metric of an autoscaler: exactly the source that its type names, with a target that fits the source.
- */
+/** Validation of one metric: exactly the source that its type names, with a target that fits the source. */
 import type {
   ContainerResourceMetricSource,
   ExternalMetricSource,
@@ -19,7 +17,7 @@ import { validateReference, type ReferenceRules } from "./validate-reference.ts"
 
 type SourceName = "object" | "external" | "pods" | "resource" | "containerResource";
 
-/** The type, and the member that holds its source. */
+/** The type, and the member of its source. */
 const SOURCES: ReadonlyMap<string, SourceName> = new Map([
   ["Object", "object"],
   ["External", "external"],
@@ -37,10 +35,10 @@ export function* validateMetric(metric: MetricSpec, at: string, rules: Reference
   if (type === "") yield required(typeAt, "must specify a metric source type");
   if (!TYPES.includes(type)) yield notSupported(typeAt, type, TYPES);
   const present = SOURCE_NAMES.filter((name) => metric[name] !== undefined);
-  // Of several, only the first is looked at: all but one must go anyway.
+  // Of several, only the first is validated: all but one must be removed anyway.
   if (present[0] !== undefined) yield* validateSource(metric, present[0], child(at, present[0]), rules);
   const expected = SOURCES.get(type);
-  // Upstream complains of an unknown type twice.
+  // Upstream reports an unknown type twice.
   if (expected === undefined) yield notSupported(typeAt, type, TYPES);
   else if (metric[expected] === undefined) yield required(child(at, expected), "must populate information for the given metric source");
   if (present.length < 2) return;

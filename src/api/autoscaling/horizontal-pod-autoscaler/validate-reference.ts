@@ -1,4 +1,4 @@
-/** The rules for what an autoscaler names: the thing that it scales, and the things that it measures. */
+/** Validation of references: the scale target, and the described objects of metrics. */
 import type { CrossVersionObjectReference } from "../../generated/autoscaling/v2.ts";
 import { child, invalid, required, type FieldError } from "../../machinery/field-error.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
@@ -6,7 +6,7 @@ import { validatePathSegmentName } from "../../machinery/names.ts";
 export interface ReferenceRules {
   /** "v1", without a group, is enough. */
   readonly allowsCoreGroup?: boolean;
-  /** For what was stored before this was checked. */
+  /** For objects stored before this was validated. */
   readonly allowsAnyApiVersion?: boolean;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The rules for a HorizontalPodAutoscaler, apart from those for its metrics (validate-metrics.ts).
- */
+/** Validation of a HorizontalPodAutoscaler, except its metrics (validate-metrics.ts). */
 import type {
   CrossVersionObjectReference,
   HorizontalPodAutoscaler,
@@ -16,7 +14,7 @@ import { validateReference, wrongWithApiVersion } from "./validate-reference.ts"
 
 const SELECT_POLICIES = ["Disabled", "Max", "Min"];
 const POLICY_TYPES = ["Percent", "Pods"];
-/** One hour, and half of one: how long the past may count. */
+/** Maximum stabilization window and policy period: one hour, and half of one. */
 const WINDOW_MAX_SECONDS = 3_600;
 const PERIOD_MAX_SECONDS = 1_800;
 
@@ -33,7 +31,7 @@ function* validateReplicas(
   { minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec,
   previous?: HorizontalPodAutoscalerSpec,
 ): Iterable<FieldError> {
-  // Scaling to zero is behind a gate that upstream keeps closed; who has it already may keep it.
+  // Scaling to zero is behind a feature gate that is off upstream; a stored zero remains valid.
   const least = previous?.minReplicas === 0 ? 0 : 1;
   if (minReplicas !== undefined && minReplicas < least) {
     yield invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`);
@@ -48,7 +46,7 @@ function* validateReplicas(
 function validateTarget(target: CrossVersionObjectReference, previous?: CrossVersionObjectReference): Iterable<FieldError> {
   const isSame = target.apiVersion === previous?.apiVersion && target.kind === previous?.kind;
   return validateReference(target, "spec.scaleTargetRef", {
-    // The only kind of the core group that can be scaled.
+    // The only kind of the core group with a Scale.
     allowsCoreGroup: target.kind === "ReplicationController" && !isSame,
     allowsAnyApiVersion: previous !== undefined && isSame,
   });
@@ -65,7 +63,7 @@ function* validateMetrics(
   for (const [index, metric] of metrics.entries()) {
     yield* validateMetric(metric, element("spec.metrics", index), { allowsCoreGroup: true, allowsAnyApiVersion: wasWrong });
   }
-  // Without any Pod there is nothing to measure but what is outside of them.
+  // Scaling from zero needs an object or external metric: there are no Pods to measure.
   if (minReplicas === 0 && !metrics.some(({ type }) => type === "Object" || type === "External")) {
     yield forbidden("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas");
   }

@@ -19,7 +19,7 @@ const POD: JsonObject = { restartPolicy: "Never", containers: [{ name: "c", imag
 const JOB: JsonObject = { template: { spec: POD } };
 const SPEC: JsonObject = { schedule: "* * * * *", jobTemplate: { spec: JOB } };
 
-test("a CronJob gets its defaults, once, and its template those of its parts only", () => {
+test("a CronJob gets its defaults, idempotently, and its template only those of its parts", () => {
   const podFailurePolicy = { rules: [{ action: "Ignore", onPodConditions: [{ type: "A" }] }] };
   const cronJob = received(cronJobs, { spec: { ...SPEC, jobTemplate: { spec: { ...JOB, podFailurePolicy } } } });
 
@@ -120,19 +120,19 @@ const ROWS: readonly [title: string, change: JsonObject, problems: readonly stri
 ];
 
 for (const [title, change, problems] of ROWS) {
-  test(`a CronJob with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a CronJob with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(cronJobs, { spec: { ...SPEC, ...change } }), problems);
   });
 }
 
-test("what defaults would have filled in must be there", () => {
+test("defaulted fields of a CronJob are required", () => {
   const cronJob = newObject(cronJobs, { spec: SPEC });
   const { concurrencyPolicy: _, ...spec } = cronJob.spec;
 
   assert.deepEqual(textsOf(cronJobs.validate?.({ ...cronJob, spec }) ?? []), ["spec.concurrencyPolicy: Required value"]);
 });
 
-test("the name of a new CronJob leaves room for the minute in those of its Jobs; an old one may be longer", () => {
+test("the name of a new CronJob leaves room for the suffix of its Jobs; an existing one may be longer", () => {
   const name = "a".repeat(53);
   const long = { metadata: { name }, spec: SPEC };
 
@@ -165,7 +165,7 @@ const CHANGES: readonly [title: string, before: JsonObject, change: JsonObject, 
 ];
 
 for (const [title, before, change, problems] of CHANGES) {
-  test(`a change with ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`an update of a CronJob with ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfChange(cronJobs, newObject(cronJobs, { spec: { ...SPEC, ...before } }), { spec: { ...SPEC, ...change } }),
       problems,
@@ -173,7 +173,7 @@ for (const [title, before, change, problems] of CHANGES) {
   });
 }
 
-test("the status is written without the spec, and anything may stand there; the spec is written without the status", () => {
+test("a status write of a CronJob keeps the spec and is not validated; an update keeps the status", () => {
   const previous = newObject(cronJobs, { spec: SPEC, status: { lastScheduleTime: "2026-01-01T00:00:00Z" } });
   const status = { active: [{ name: "y" }] };
   const next = changedObject(cronJobs, previous, { spec: { ...SPEC, suspend: true }, status });
@@ -185,7 +185,7 @@ test("the status is written without the spec, and anything may stand there; the 
   assert.deepEqual(problemsOfChange(cronJobs, previous, { spec: SPEC, status }, "status"), []);
 });
 
-test("what is odd about a CronJob is warned of", () => {
+test("a suspicious CronJob produces warnings", () => {
   const many = { completionMode: "Indexed", completions: 100_001, parallelism: 10_001 };
   const jobTemplate = { spec: { ...many, template: { spec: { ...POD, nodeSelector: { "beta.kubernetes.io/os": "x" } } } } };
   const odd = newObject(cronJobs, { spec: { ...SPEC, schedule: "TZ=UTC * * * * *", jobTemplate } });
@@ -203,7 +203,7 @@ test("what is odd about a CronJob is warned of", () => {
   );
 });
 
-test("a table shows when a CronJob was due last", () => {
+test("the table of CronJobs shows the last schedule time", () => {
   const nowMs = Date.parse("2026-01-01T00:05:00Z");
   const created = newObject(cronJobs, { spec: { ...SPEC, timeZone: "UTC", suspend: true } });
   const cronJob: CronJob = { ...created, status: { active: [{ name: "y" }], lastScheduleTime: "2026-01-01T00:00:00Z" } };

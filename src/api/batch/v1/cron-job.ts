@@ -1,6 +1,6 @@
 /**
- * batch/v1 CronJob: "make a Job of this template at these times". Its Jobs are called after it and the minute, so its name must be shorter
- * than theirs. Who makes them: controllers/cron-job.
+ * batch/v1 CronJob: creates Jobs of a template on a schedule. Its Jobs are named after it and the minute, so its name must be shorter than
+ * theirs. Not here: the controller (controllers/cron-job).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { containerColumns, nameWarnings, selectorColumn, shownSelector, statusSubresource } from "../../apps/v1/workload.ts";
@@ -22,7 +22,7 @@ import { timeZoneProblem } from "./time-zones.ts";
 const CONCURRENCY_POLICIES = ["Allow", "Forbid", "Replace"];
 const SUCCESSFUL_JOBS_LIMIT = 3;
 const FAILED_JOBS_LIMIT = 1;
-/** What a Job's name has in addition: a dash and the minute, as ten digits. */
+/** Length of the suffix of a Job's name: a dash and the minute, as ten digits. */
 const SUFFIX_LENGTH = 11;
 const NAME_LENGTH_MAX = DNS_LABEL_LENGTH_MAX - SUFFIX_LENGTH;
 const JOB_SPEC = "spec.jobTemplate.spec";
@@ -48,7 +48,7 @@ export const cronJobs = defineResource<CronJob>({
   },
   warnings: cronJobWarnings,
 
-  // Upstream lets anything stand there.
+  // Upstream does not validate the status.
   subresources: { status: statusSubresource(() => []) },
 
   columns: [
@@ -99,14 +99,14 @@ function* validateSpec(spec: CronJobSpec, previous?: CronJobSpec): Iterable<Fiel
   yield* nonNegative(spec.failedJobsHistoryLimit, "spec.failedJobsHistoryLimit");
 }
 
-/** A client may leave out anything. */
+/** A client may omit any member. */
 function* validateSchedule({ schedule, timeZone }: Partial<CronJobSpec>, previous?: CronJobSpec): Iterable<FieldError> {
   const at = "spec.schedule";
   if (!schedule) return yield required(at);
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) yield invalid(at, schedule, problem);
   if (!schedule.includes("TZ")) return;
-  // Those that had a zone in their schedule before there was a field may keep it.
+  // A stored schedule with a time zone, from before there was a field, remains valid.
   if (previous?.schedule.includes("TZ") !== true) {
     yield invalid(at, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
   } else if (timeZone !== undefined) {
@@ -124,7 +124,7 @@ function scheduleProblem(schedule: string): string | undefined {
   }
 }
 
-/** One part of a name of the IANA database, and of a few names from before it. */
+/** One part of a name of the IANA database, and of a few older names. */
 const ZONE_PART = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
 function* validateTimeZone(timeZone: string): Iterable<FieldError> {
@@ -145,7 +145,7 @@ function* validateConcurrencyPolicy(policy: string): Iterable<FieldError> {
   else if (!CONCURRENCY_POLICIES.includes(policy)) yield notSupported(at, policy, CONCURRENCY_POLICIES);
 }
 
-/** The selector follows from each Job's uid, so the template cannot have one. */
+/** The selector is derived from each Job's uid, so the template cannot have one. */
 function* validateJobTemplate(spec: JobTemplateSpec["spec"], previous?: JobSpec): Iterable<FieldError> {
   if (spec === undefined) return;
   yield* validateJobParts(spec, JOB_SPEC, previous);

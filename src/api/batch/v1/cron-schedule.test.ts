@@ -9,7 +9,7 @@ function fieldsOf(text: string): CronFields {
   return schedule;
 }
 
-/** Numbers with commas, a star in front if it is one. */
+/** Numbers with commas, prefixed with a star for a wildcard. */
 function shown(text: string): string {
   return Object.values(fieldsOf(text))
     .map(({ values, isStar }) => (isStar ? `*${values.size}` : [...values].join(",")))
@@ -35,12 +35,12 @@ const SCHEDULES: readonly [text: string, fields: string][] = [
 ];
 
 for (const [text, fields] of SCHEDULES) {
-  test(`${JSON.stringify(text)} is due at ${fields}`, () => {
+  test(`the schedule ${JSON.stringify(text)} matches ${fields}`, () => {
     assert.equal(shown(text), fields);
   });
 }
 
-test("a distance is taken as it is", () => {
+test("an @every interval is parsed as a duration", () => {
   assert.deepEqual(parseCronSchedule("@every 1h30m"), { everyNanoseconds: 5_400_000_000_000n });
 });
 
@@ -70,7 +70,7 @@ const PROBLEMS: readonly [text: string, problem: string][] = [
 ];
 
 for (const [text, problem] of PROBLEMS) {
-  test(`${JSON.stringify(text)} is no schedule`, () => {
+  test(`${JSON.stringify(text)} is rejected as a schedule`, () => {
     let message: string | undefined;
     try {
       parseCronSchedule(text);
@@ -81,7 +81,7 @@ for (const [text, problem] of PROBLEMS) {
   });
 }
 
-test("whatever is sent is a schedule with numbers in range, or refused", () => {
+test("any text is parsed to a schedule with numbers in range, or rejected", () => {
   const text = fc.array(fc.constantFrom(..."*?/-,0123456789 @TZ=jan".split("")), { maxLength: 30 }).map((letters) => letters.join(""));
   fc.assert(
     fc.property(fc.oneof(text, fc.string()), (candidate) => {

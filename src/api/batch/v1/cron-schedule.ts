@@ -1,7 +1,7 @@
 /**
- * When a CronJob is due, read from its text: five fields ("0 4 * * 1-5"), a name ("@daily") or a distance ("@every 1h30m"). The grammar and
- * the complaints are those of the parser that upstream uses, down to its oddities, so that what one server takes the other does too.
- * Not here: the next moment that fits, which needs the clock of a time zone (controllers/cron-job).
+ * Parses CronJob schedules: five fields ("0 4 * * 1-5"), a descriptor ("@daily") or an interval ("@every 1h30m"). The grammar and the error
+ * messages are those of the parser that upstream uses, down to its quirks, so that both servers accept the same schedules. Not here: the
+ * next run, which needs a time zone (controllers/cron-job).
  */
 import { DurationError, parseDuration } from "../../machinery/duration.ts";
 import { timeZoneProblem } from "./time-zones.ts";
@@ -19,11 +19,11 @@ export interface CronFields {
 
 export interface CronField {
   readonly values: ReadonlySet<number>;
-  /** Written as a star, in single steps. A day counts if either of its two fields fits, but if one is a star only the other counts. */
+  /** Written as a star, without a step. A day matches if either of its two fields matches, but if one is a star only the other counts. */
   readonly isStar: boolean;
 }
 
-/** The message is upstream's, since clients see it inside of others. */
+/** The message is upstream's: clients see it as part of others. */
 export class CronError extends Error {
   override readonly name = "CronError";
 }
@@ -56,10 +56,10 @@ const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const EVERY = "@every ";
-/** What Go takes for white space between fields. */
+/** Go's white space between fields. */
 const SPACE = /[\t\n\v\f\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+/u;
 const INT64_MAX = 2n ** 63n - 1n;
-/** Longer than any number that fits; it keeps hostile texts from costing time. */
+/** Longer than any number that fits; bounds the time spent on hostile texts. */
 const DIGITS_MAX = 40;
 
 /** Throws CronError. */
@@ -75,11 +75,11 @@ export function parseCronSchedule(text: string): CronSchedule {
   return Object.fromEntries(parsed) as unknown as CronFields;
 }
 
-/** A zone in front ("TZ=Europe/Berlin 0 4 * * *") is checked and has no other effect here: new CronJobs cannot have one. */
+/** A time zone prefix ("TZ=Europe/Berlin 0 4 * * *") is validated and has no other effect here: new CronJobs cannot have one. */
 function withoutTimeZone(text: string): string {
   if (!text.startsWith("TZ=") && !text.startsWith("CRON_TZ=")) return text;
   const space = text.indexOf(" ");
-  // Upstream's parser crashes here, and this is what its server makes of that.
+  // Upstream's parser panics here, and this is its server's message for that.
   if (space < 0) throw new CronError("invalid schedule format: runtime error: slice bounds out of range [:-1]");
   const zone = text.slice(text.indexOf("=") + 1, space);
   const problem = timeZoneProblem(zone);
@@ -99,7 +99,7 @@ function parseDescriptor(text: string): CronSchedule {
   }
 }
 
-/** Ranges with commas between them. Empty ones do not count, so a field of commas only never fits. */
+/** Ranges separated by commas. Empty ones are ignored, so a field of commas only never matches. */
 function parseField(text: string, bounds: Bounds): CronField {
   const values = new Set<number>();
   let isAnyStar = false;
@@ -122,11 +122,11 @@ function parseRange(text: string, bounds: Bounds): Range & { readonly isStar: bo
   const isOpen = stepText !== undefined && !range.includes("-");
   const complete = { start, end: isOpen ? bounds.max : end, step };
   checkRange(complete, bounds, text);
-  // What passes is small, but for the step: that leads out of the range, whether it is exact or not.
+  // Valid numbers are small, except for the step, which may exceed the range.
   return { start: Number(start), end: Number(complete.end), step: Number(step), isStar: isStar && Number(step) === 1 };
 }
 
-/** Of a range that is no star. `text` is what complaints name. */
+/** Bits of a range that is no star. `text` is quoted in messages. */
 function parseEnds(range: string, { names }: Bounds, text: string): { readonly start: Whole; readonly end: Whole } {
   const [low = "", high, ...more] = range.split("-");
   const start = parseNumberOrName(low, names);
@@ -140,7 +140,7 @@ function parseNumberOrName(text: string, names: Bounds["names"]): Whole {
   return found < 0 ? parseNumber(text) : found + (names === MONTHS ? 1 : 0);
 }
 
-/** What is too large to be exact is a bigint, for the complaint that names it. */
+/** A number too large to be exact is a bigint, for the message that quotes it. */
 type Whole = number | bigint;
 
 function parseNumber(text: string): Whole {

@@ -41,7 +41,7 @@ const DEFAULTS: readonly [title: string, sent: JsonObject, kept: JsonObject][] =
 ];
 
 for (const [title, sent, kept] of DEFAULTS) {
-  test(`a Job that says ${title} gets its defaults, once`, () => {
+  test(`a Job with ${title} gets its defaults, idempotently`, () => {
     const job = received(jobs, { spec: { ...SPEC, ...sent } });
 
     const { template, ...rest } = job.spec ?? {};
@@ -58,7 +58,7 @@ const GENERATED = {
   "batch.kubernetes.io/controller-uid": "u",
 };
 
-test("a Job finds its Pods by its uid, and is labelled as they are", () => {
+test("a Job selects its Pods by its uid, and has their labels", () => {
   const { metadata, spec } = newObject(jobs, { metadata: METADATA, spec: SPEC });
 
   assert.deepEqual(spec?.selector, { matchLabels: { "batch.kubernetes.io/controller-uid": "u" } });
@@ -66,7 +66,7 @@ test("a Job finds its Pods by its uid, and is labelled as they are", () => {
   assert.deepEqual(metadata.labels, GENERATED);
 });
 
-test("labels of its Pods become its own, labels of its own stay", () => {
+test("Pod labels are copied to a Job without labels; existing labels are kept", () => {
   const template = { metadata: { labels: { a: "b" } }, spec: POD };
   const [bare, labelled] = [{}, { labels: { a: "b" } }].map((more) =>
     newObject(jobs, { metadata: { ...METADATA, ...more }, spec: { ...SPEC, template } }),
@@ -77,7 +77,7 @@ test("labels of its Pods become its own, labels of its own stay", () => {
   assert.deepEqual(labelled?.spec?.template.metadata?.labels, { ...GENERATED, a: "b" });
 });
 
-test("a Job that selects by hand is left alone", () => {
+test("a Job with manualSelector is left unchanged", () => {
   const template = { metadata: { labels: { a: "b" } }, spec: POD };
   const { spec } = newObject(jobs, { metadata: METADATA, spec: { manualSelector: true, selector: { matchLabels: { a: "b" } }, template } });
 
@@ -148,16 +148,16 @@ const SELECTORS: readonly [title: string, spec: JsonObject, problems: readonly s
 ];
 
 for (const [title, spec, problems] of SELECTORS) {
-  test(`a Job with a selector that is ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Job with a selector that is ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(jobs, { metadata: METADATA, spec: { ...SPEC, ...spec } }), problems);
   });
 }
 
-test("a Job without a uid is refused, since others would find its Pods", () => {
+test("a Job without a uid is rejected, since others would select its Pods", () => {
   assert.deepEqual(problemsOfNew(jobs, { spec: SPEC }), ["metadata.uid: Required value"]);
 });
 
-test("a name that cannot be a label is complained of in the labels of its Pods only", () => {
+test("a Job name that is no label value is reported for the labels of its Pods only", () => {
   const name = "a".repeat(64);
 
   assert.deepEqual(problemsOfNew(jobs, { metadata: { name, uid: "u" }, spec: SPEC }), [
@@ -178,7 +178,7 @@ test("the name of an indexed Job must leave room for its last index", () => {
   ]);
 });
 
-test("the status is written without the spec, and the spec without the status", () => {
+test("a status write of a Job keeps the spec, and an update keeps the status", () => {
   const previous = newObject(jobs, { metadata: METADATA, spec: SPEC, status: { succeeded: 9 } });
   const next = changedObject(jobs, previous, { spec: { ...SPEC, parallelism: 3 }, status: { succeeded: 2 } });
 
@@ -188,7 +188,7 @@ test("the status is written without the spec, and the spec without the status", 
   assert.equal(changedObject(jobs, previous, { spec: {}, status: { succeeded: 2 } }, "status").spec, previous.spec);
 });
 
-test("what is odd about a Job is warned of when it is new, and only then", () => {
+test("warnings about a Job are emitted only when it is new", () => {
   const many = { completionMode: "Indexed", completions: 100_001, parallelism: 10_001 };
   const odd = { ...many, template: { spec: { ...POD, nodeSelector: { "beta.kubernetes.io/os": "x" } } } };
   const previous = newObject(jobs, { metadata: METADATA, spec: odd });
@@ -201,11 +201,11 @@ test("what is odd about a Job is warned of when it is new, and only then", () =>
   assert.deepEqual([...(jobs.warnings?.(previous, previous) ?? [])], []);
 });
 
-test("its Pods outlive it if one does not say otherwise", () => {
+test("deleting a Job orphans its Pods by default", () => {
   assert.equal(jobs.defaultPropagation, "Orphan");
 });
 
-test("a Job is found by how many Pods have succeeded", () => {
+test("Jobs are selected by status.successful", () => {
   const job = newObject(jobs, { metadata: METADATA, spec: SPEC });
 
   assert.equal(jobs.selectableFields["status.successful"]?.(job), "0");
@@ -227,7 +227,7 @@ const CELLS: readonly [status: JobStatus, spec: JsonObject, cells: Readonly<Reco
 ];
 
 for (const [status, spec, expected] of CELLS) {
-  test(`a table shows of a Job ${Object.values(expected).join(" ")}`, () => {
+  test(`the table of Jobs shows ${Object.values(expected).join(" ")}`, () => {
     const job = { ...newObject(jobs, { metadata: METADATA, spec: { ...SPEC, ...spec } }), status };
 
     const { Status, Completions, Duration } = cellsOf(jobs, job, NOW_MS);
@@ -245,7 +245,7 @@ const STATUSES: readonly [conditions: readonly string[], deletionTimestamp: stri
 ];
 
 for (const [conditions, deletionTimestamp, shown] of STATUSES) {
-  test(`a Job with ${conditions.join(" and ")}${deletionTimestamp === undefined ? "" : " that goes"} is shown as ${shown}`, () => {
+  test(`a Job with ${conditions.join(" and ")}${deletionTimestamp === undefined ? "" : " that is terminating"} has the status cell ${shown}`, () => {
     const job = newObject(jobs, { metadata: METADATA, spec: SPEC });
     const metadata: Job["metadata"] = { ...job.metadata, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) };
     const status = { conditions: conditions.map((type) => ({ type, status: "True" })) };
@@ -254,6 +254,6 @@ for (const [conditions, deletionTimestamp, shown] of STATUSES) {
   });
 }
 
-test("the columns of a Job say how far it is, and with -o wide what it runs", () => {
+test("the columns of Jobs show the progress, and with -o wide the containers", () => {
   assert.deepEqual(columnNames(jobs), ["Name", "Status", "Completions", "Duration", "Age", "Containers*", "Images*", "Selector*"]);
 });

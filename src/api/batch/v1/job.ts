@@ -1,6 +1,6 @@
 /**
- * batch/v1 Job: "run Pods of this template until so many of them have succeeded". Its selector and the labels of its Pods are the server's
- * to make (job/selector.ts). Who runs the Pods: controllers/job.
+ * batch/v1 Job: runs Pods of a template until enough have succeeded. The server generates its selector and the labels of its Pods
+ * (job/selector.ts). Not here: the controller (controllers/job).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { nameWarnings, statusSubresource, workloadWideColumns } from "../../apps/v1/workload.ts";
@@ -28,7 +28,7 @@ export const jobs = defineResource<Job>({
   categories: ["all"],
   scope: "Namespaced",
   served: [{ group: "batch", version: "v1", schema: "io.k8s.api.batch.v1.Job", defaults: defaultJob }],
-  // Its Pods stay unless one says otherwise, as they did before there was a choice.
+  // Its Pods are orphaned by default, as before there was a choice.
   defaultPropagation: "Orphan",
   defaultPropagationWarning:
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
@@ -43,7 +43,7 @@ export const jobs = defineResource<Job>({
     yield* validateJobSpec(job.spec, previous?.spec);
     yield* validateHostNames(job.metadata.name, job.spec);
     if (previous?.spec === undefined) return;
-    // Upstream says all that is wrong with the spec a second time.
+    // Upstream reports all errors of the spec a second time.
     yield* validateJobSpec(job.spec, previous.spec);
     yield* validateSpecUpdate(job.spec, previous.spec, previous);
   },

@@ -18,7 +18,7 @@ const PROBLEMS: readonly [name: string, problem: string][] = [
 ];
 
 for (const [name, problem] of PROBLEMS) {
-  test(`"${name}" is no time zone`, () => {
+  test(`"${name}" is not a time zone`, () => {
     assert.equal(timeZoneProblem(name), problem);
   });
 }

@@ -1,7 +1,7 @@
 /**
- * The names of the time zones of the IANA database, which a CronJob may be in. They stand here because the rules of the API depend on
- * nothing of the machine, and its own list of zones is something of the machine. When the clocks change in them: whoever runs CronJobs.
- * New zones are rare (one or two a year), and one that is missing here is refused by name, so nothing runs at the wrong hour.
+ * Names of the IANA time zones that a CronJob may use. They are listed here because API validation depends on nothing of the machine, such
+ * as its own time zone database. Not here: offsets and transitions (the CronJob controller). New zones are rare (one or two a year), and a
+ * missing one is rejected by name, so nothing runs at the wrong hour.
  */
 
 /** By the part before the first slash; "" for names without one. */
@@ -75,7 +75,7 @@ const NAMES: ReadonlySet<string> = new Set(
   Object.entries(NAMES_BY_AREA).flatMap(([area, names]) => names.split(" ").map((name) => (area === "" ? name : `${area}/${name}`))),
 );
 
-/** What is wrong with a name, in the words of Go's standard library; undefined if it is one. "" and "Local" are names to Go, too. */
+/** The error of a name, with the message of Go's standard library; undefined if it is valid. Go accepts "" and "Local" too. */
 export function timeZoneProblem(name: string): string | undefined {
   if (name === "" || name === "Local" || NAMES.has(name)) return undefined;
   if (name.includes("..") || name.startsWith("/") || name.startsWith("\\")) return "time: invalid location name";

@@ -23,12 +23,12 @@ const DENIED: JsonObject = { ...APPROVED, type: "Denied" };
 const FAILED: JsonObject = { ...APPROVED, type: "Failed" };
 const T0 = "2024-01-01T00:00:00Z";
 
-/** An object as it is stored, with this status. */
+/** A stored object with this status. */
 function stored(status: JsonObject, spec: JsonObject = SPEC) {
   return received(certificateSigningRequests, { spec, status });
 }
 
-test("who asks is what the server knows of the client, whatever the client says", () => {
+test("the server sets the requester's identity, whatever the client sends", () => {
   const user = { name: "jane", uid: "7", groups: ["devs"], extra: { scopes: ["a", "b"] } };
   const said = { username: "root", uid: "0", groups: ["system:masters"], extra: { x: ["y"] } };
   const sent = received(certificateSigningRequests, { spec: { ...SPEC, ...said }, status: { conditions: [APPROVED] } });
@@ -108,12 +108,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a request with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a CertificateSigningRequest with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(certificateSigningRequests, { spec }), problems);
   });
 }
 
-test("what is asked for and what was decided cannot be changed by the object's own path", () => {
+test("an update by the object's own path changes neither spec nor status", () => {
   const previous = stored({ conditions: [APPROVED] });
   const next = changedObject(certificateSigningRequests, previous, { spec: {}, status: { certificate: CERTIFICATE_DATA } });
 
@@ -121,12 +121,12 @@ test("what is asked for and what was decided cannot be changed by the object's o
   assert.deepEqual(problemsOfChange(certificateSigningRequests, previous, {}), []);
 });
 
-test("any name will do that can stand in a path", () => {
+test("any path segment is a valid name of a CertificateSigningRequest", () => {
   assert.deepEqual(certificateSigningRequests.validateName?.("A b:c"), []);
   assert.deepEqual(certificateSigningRequests.validateName?.("a/b"), ["may not contain '/'"]);
 });
 
-test("what was stored before a rule may stay", () => {
+test("values stored before a rule existed remain valid", () => {
   const spec = { ...SPEC, usages: ["flying", "flying"], signerName: "kubernetes.io/legacy-unknown" };
   const conditions = [APPROVED, DENIED, DENIED, { type: "", status: "True" }];
 
@@ -134,7 +134,7 @@ test("what was stored before a rule may stay", () => {
   assert.equal(problemsOfNew(certificateSigningRequests, { spec }).length, 4);
 });
 
-test("an approval leaves out its times, and gets those of the server", () => {
+test("omitted times of an approval are set by the server", () => {
   const previous = stored({ certificate: CERTIFICATE_DATA });
   const approved = changedObject(certificateSigningRequests, previous, { spec: {}, status: { conditions: [APPROVED] } }, "approval");
   const now = "1970-01-01T00:00:00Z";
@@ -147,7 +147,7 @@ test("an approval leaves out its times, and gets those of the server", () => {
   assert.deepEqual(problemsOfChange(certificateSigningRequests, previous, { status: { conditions: [APPROVED] } }, "approval"), []);
 });
 
-test("a condition that is as it was keeps the time since when it is, and times that are given stay", () => {
+test("an unchanged condition keeps its transition time, and given times are kept", () => {
   const previous = stored({ conditions: [{ ...APPROVED, lastUpdateTime: T0, lastTransitionTime: T0 }] });
   const again = { ...APPROVED, message: "again" };
   const timed = { ...FAILED, lastUpdateTime: T0, lastTransitionTime: T0 };
@@ -156,7 +156,7 @@ test("a condition that is as it was keeps the time since when it is, and times t
   assert.deepEqual(status?.conditions, [{ ...again, lastUpdateTime: "1970-01-01T00:00:00Z", lastTransitionTime: T0 }, timed]);
 });
 
-test("a signer cannot change what was decided: decisions are kept as they were", () => {
+test("a status write keeps the approval conditions", () => {
   const decision = { ...APPROVED, lastUpdateTime: T0, lastTransitionTime: T0 };
   const previous = stored({ conditions: [decision] });
   const sent = { status: { conditions: [FAILED, { ...APPROVED, message: "other" }], certificate: CERTIFICATE_DATA } };
@@ -269,7 +269,7 @@ const CHANGES: readonly [title: string, path: "approval" | "status", before: Jso
   ];
 
 for (const [title, path, before, after, problems] of CHANGES) {
-  test(`${title} by the path "${path}" is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`${title} by the path "${path}" is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfChange(certificateSigningRequests, stored(before), { status: after }, path), problems);
   });
 }
@@ -282,7 +282,7 @@ const CELLS: readonly [status: JsonObject, cell: string][] = [
 ];
 
 for (const [status, cell] of CELLS) {
-  test(`a table shows ${cell} for its conditions`, () => {
+  test(`the table of CertificateSigningRequests shows ${cell} for its conditions`, () => {
     const request = {
       ...newObject(certificateSigningRequests, { spec: { ...SPEC, expirationSeconds: 3_600 } }),
       ...{ status: stored(status).status ?? {} },
@@ -297,6 +297,6 @@ for (const [status, cell] of CELLS) {
   });
 }
 
-test("requests are found by their signer", () => {
+test("CertificateSigningRequests are selected by signer", () => {
   assert.equal(certificateSigningRequests.selectableFields["spec.signerName"]?.(stored({})), "example.com/signer");
 });

@@ -1,7 +1,7 @@
 /**
- * certificates.k8s.io/v1 CertificateSigningRequest: somebody with a key asks a signer for a certificate. Who asks is recorded by the server;
- * somebody else approves or denies by the path `approval`, and the signer hands out the certificate by the path `status`.
- * What is asked for cannot be changed. The rules stand in certificate-signing-request/.
+ * certificates.k8s.io/v1 CertificateSigningRequest: requests a certificate for a key from a signer. The server records the requester; an
+ * approver approves or denies by the path `approval`, and the signer issues the certificate by the path `status`. The spec is immutable.
+ * Validation is in certificate-signing-request/.
  */
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../../generated/certificates.k8s.io/v1.ts";
 import { withMembersOf } from "../../changes.ts";
@@ -64,7 +64,7 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
   ],
 });
 
-/** Whatever a client says of who it is does not count. */
+/** The client's own values are ignored. */
 function withRequestor(spec: CertificateSigningRequestSpec, user: WriteContext["user"]): CertificateSigningRequestSpec {
   const { request, signerName, expirationSeconds, usages } = spec;
   const { name, uid = "", groups, extra = {} } = user;

@@ -55,7 +55,7 @@ const TABLES: readonly [ClusterSigner, readonly Row[]][] = [
 ];
 
 for (const [signer, rows] of TABLES) {
-  test(`${signer} signs what it is for, and says of the rest what is wrong`, () => {
+  test(`${signer} accepts requests of its purpose, and rejects others with a reason`, () => {
     for (const [wanted, usages, problem] of rows) {
       const request = parsePemRequest(new TextEncoder().encode(certificateRequest(wanted)));
 

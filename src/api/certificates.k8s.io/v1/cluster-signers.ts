@@ -1,17 +1,17 @@
 /**
- * The signers that every cluster has, and what each of them signs. What is wrong with a request is said in upstream's words: it becomes the
- * message of a condition. Not here: who may ask, approve and sign (apiserver/admission), and how a certificate is made.
+ * The built-in signers, and the requests that each of them accepts. Errors have upstream's messages: they become the message of a
+ * condition. Not here: who may request, approve and sign (apiserver/admission), and issuing certificates.
  */
 import type { CertificateRequest } from "../../machinery/x509/certificate-request.ts";
 
 export const CLUSTER_SIGNER = {
-  /** Certificates with which somebody is known to the API server. */
+  /** Client certificates for the API server. */
   client: "kubernetes.io/kube-apiserver-client",
-  /** The same for kubelets, approved without a person. */
+  /** The same for kubelets, with automatic approval. */
   kubeletClient: "kubernetes.io/kube-apiserver-client-kubelet",
-  /** Certificates with which kubelets are known to the API server. */
+  /** Serving certificates of kubelets. */
   kubeletServing: "kubernetes.io/kubelet-serving",
-  /** Of the version of the API in which no signer had to be named. */
+  /** Legacy signer of the API version without signer names. */
   legacy: "kubernetes.io/legacy-unknown",
 } as const;
 
@@ -43,7 +43,7 @@ function clientProblem(usages: readonly string[]): string | undefined {
   return usages.includes("client auth") ? undefined : "missing required usage for client certificate: client auth";
 }
 
-/** The order of the questions decides which of several mistakes is told. */
+/** The order of the checks decides which of several errors is reported. */
 export function kubeletClientProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
   if (!isOfNodes(request)) return "subject organization is not system:nodes";
   if (request.dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
@@ -69,7 +69,7 @@ function nodeNameProblem({ subject: { commonName } }: CertificateRequest): strin
   return commonName.startsWith(NODE_PREFIX) ? undefined : "subject common name does not begin with system:node:";
 }
 
-/** Keys that are not RSA encipher no others, so that usage may be missing. */
+/** Key encipherment is for RSA keys, so that usage is optional for others. */
 function usagesProblem(usages: readonly string[], purpose: "client auth" | "server auth"): string | undefined {
   const required = ["digital signature", purpose];
   const allowed = [...required, "key encipherment"];

@@ -1,4 +1,4 @@
-/** Names of signers, "example.com/my-signer": of requests for certificates, and of who may have bundles of them. */
+/** Names of signers, "example.com/my-signer", in certificate requests and trust bundles. */
 import { quoteGo } from "../../machinery/codec/go-text.ts";
 import { invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
 import {
@@ -9,7 +9,7 @@ import {
   validateDnsSubdomain,
 } from "../../machinery/names.ts";
 
-/** A path may be the name of an object, and of its namespace before it. */
+/** A path may be an object name, optionally prefixed with its namespace. */
 const PATH_MAX_BYTES = DNS_SUBDOMAIN_LENGTH_MAX + DNS_LABEL_LENGTH_MAX + 1;
 const NAME_MAX_BYTES = DNS_SUBDOMAIN_LENGTH_MAX + PATH_MAX_BYTES + 1;
 
@@ -30,7 +30,7 @@ export function* validateSignerName(name: string, at: string): Iterable<FieldErr
   if (isLongerThan(name, NAME_MAX_BYTES)) yield tooLong(at, NAME_MAX_BYTES);
 }
 
-/** The others would be said to be wrong in the same words. */
+/** Further errors would have the same message. */
 function* firstBadLabel(text: string, at: string, validate: (label: string) => readonly string[]): Iterable<FieldError> {
   for (const label of text.split(".")) {
     const wrong = validate(label);

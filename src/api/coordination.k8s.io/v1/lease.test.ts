@@ -25,18 +25,18 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a Lease with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`a Lease with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(leases, sent), problems));
 }
 
-test("what asks the server to elect a holder is dropped", () => {
+test("fields of coordinated leader election are dropped", () => {
   const previous = newObject(leases, { spec: { holderIdentity: "a", strategy: "OldestEmulationVersion", preferredHolder: "b" } });
 
   assert.deepEqual(previous.spec, { holderIdentity: "a" });
   assert.deepEqual(changedObject(leases, previous, { spec: { strategy: "x" } }).spec, {});
 });
 
-test("a Lease is made by a PUT, never changed without a version, and shown with its holder", () => {
+test("a Lease is created by a PUT, requires a resourceVersion on update, and its table shows the holder", () => {
   assert.deepEqual([leases.createOnUpdate, leases.unconditionalUpdate], [true, false]);
   assert.deepEqual(cellsOf(leases, newObject(leases, { spec: { holderIdentity: "me" } })), { Name: "x", Holder: "me", Age: "<unknown>" });
 });

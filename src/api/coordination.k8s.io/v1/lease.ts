@@ -1,9 +1,8 @@
 /**
- * coordination.k8s.io/v1 Lease: who does something at the moment, and since when he has been seen doing it. The heartbeat of nodes, and
- * how one of several controllers is elected.
+ * coordination.k8s.io/v1 Lease: the current holder of a role, and when it last renewed. Used for node heartbeats and leader election.
  *
- * Everything in it is the holder's business; an update must say of which version it is, because taking a lease is a race that only one
- * may win. A PUT creates it, which saves each holder a request at its start.
+ * Its fields belong to the holder; an update requires a resourceVersion, because acquiring a lease is a race that only one may win. A PUT
+ * creates it, which saves each holder a request at its start.
  */
 import type { Lease, LeaseSpec } from "../../generated/coordination.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
@@ -35,7 +34,7 @@ export const leases = defineResource<Lease>({
   columns: [nameColumn, textColumn("Holder", "Who holds the lease", ({ spec }) => spec?.holderIdentity ?? ""), ageColumn],
 });
 
-/** Elections by the server itself are behind a gate that upstream keeps closed, so what asks for them is dropped. */
+/** Coordinated leader election is behind a feature gate that is off upstream, so its fields are dropped. */
 function withoutCoordination(lease: Lease): Lease {
   const { spec } = lease;
   if (spec?.strategy === undefined && spec?.preferredHolder === undefined) return lease;

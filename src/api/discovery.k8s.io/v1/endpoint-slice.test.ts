@@ -134,24 +134,24 @@ const NEW: readonly [title: string, sent: Sent, expected: readonly string[]][] =
 ];
 
 for (const [title, sent, expected] of NEW) {
-  test(`an EndpointSlice with ${title} is ${expected.length === 0 ? "valid" : "refused"}`, () =>
+  test(`an EndpointSlice with ${title} is ${expected.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(endpointSlices, sent), expected));
 }
 
-test("a port without a protocol, which only another server can have stored, is refused", () => {
+test("a stored port without a protocol is rejected", () => {
   const stored = { ...newObject(endpointSlices, V4), ports: [{ name: "a" }] };
 
   assert.deepEqual(problems(endpointSlices.validate?.(stored) ?? []), ["ports[0].protocol: Required value"]);
 });
 
-test("a port is called nothing and speaks TCP unless it says otherwise", () => {
+test('the name of a port defaults to "" and its protocol to TCP', () => {
   assert.deepEqual(newObject(endpointSlices, { ...V4, ports: [{ port: 80 }, { name: "dns", protocol: "UDP" }] }).ports, [
     { name: "", protocol: "TCP", port: 80 },
     { name: "dns", protocol: "UDP" },
   ]);
 });
 
-test("the topology of the past is dropped on every write", () => {
+test("deprecatedTopology is dropped on every write", () => {
   const sent = slice({ addresses: ["10.0.0.1"], deprecatedTopology: { "kubernetes.io/hostname": "n" } });
   const written = newObject(endpointSlices, sent);
 
@@ -159,7 +159,7 @@ test("the topology of the past is dropped on every write", () => {
   assert.deepEqual(changedObject(endpointSlices, written, sent).endpoints, written.endpoints);
 });
 
-test("the kind of address never changes", () => {
+test("the addressType is immutable", () => {
   const previous = newObject(endpointSlices, V4);
 
   assert.deepEqual(problemsOfChange(endpointSlices, previous, { addressType: "IPv6" }), [
@@ -167,7 +167,7 @@ test("the kind of address never changes", () => {
   ]);
 });
 
-test("addresses that are there already may stay as they are", () => {
+test("existing addresses remain valid", () => {
   const previous = newObject(endpointSlices, at("010.0.0.1"));
 
   assert.deepEqual(problemsOfChange(endpointSlices, previous, at("010.0.0.1")), []);
@@ -183,14 +183,14 @@ const GENERATIONS: readonly [title: string, change: Sent, grows: boolean][] = [
 ];
 
 for (const [title, change, grows] of GENERATIONS) {
-  test(`a change of ${title} ${grows ? "makes another generation" : "leaves the generation"}`, () => {
+  test(`a change of ${title} ${grows ? "increments" : "keeps"} the generation of an EndpointSlice`, () => {
     const previous = newObject(endpointSlices, at("10.0.0.1"));
 
     assert.equal(endpointSlices.changesGeneration?.(changedObject(endpointSlices, previous, change), previous), grows);
   });
 }
 
-test("names as addresses are warned of when they come, and addresses in odd spellings except from controllers", () => {
+test("FQDN addresses produce a warning when added, and non-canonical addresses except from controllers", () => {
   const names = { addressType: "FQDN", endpoints: [{ addresses: ["a.b"] }] };
   const odd = at("10.0.0.1", "FD00::1");
   const labels = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
@@ -219,7 +219,7 @@ const CELLS: readonly [title: string, sent: Sent, ports: string, endpoints: stri
 ];
 
 for (const [title, sent, ports, endpoints] of CELLS) {
-  test(`a table shows ${title} of ports and addresses`, () => {
+  test(`the table of EndpointSlices shows ${title} of ports and addresses`, () => {
     const cells = cellsOf(endpointSlices, newObject(endpointSlices, sent));
 
     assert.deepEqual([cells.AddressType, cells.Ports, cells.Endpoints], ["IPv4", ports, endpoints]);

@@ -1,9 +1,9 @@
 /**
- * discovery.k8s.io/v1 EndpointSlice: some of the addresses behind a Service, and the ports that they all have. A Service with many Pods has
- * many slices, so that one Pod that comes or goes changes only a small object.
+ * discovery.k8s.io/v1 EndpointSlice: some of the endpoints of a Service, and their common ports. A Service with many Pods has many slices,
+ * so that a changed Pod changes only a small object.
  *
- * Its kind of address never changes. What was once accepted may stay as it is, however the rules for addresses have changed since.
- * Not here: who writes them (controllers/endpoint-slice), who reads them (proxy, dns); its rules stand in endpoint-slice/validate.ts.
+ * The address type is immutable. Existing addresses remain valid on update, however the rules for addresses have changed since. Not here:
+ * the controller (controllers/endpoint-slice), the readers (proxy, dns); validation is in endpoint-slice/validate.ts.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changedItems, withChanges } from "../../changes.ts";
@@ -16,7 +16,7 @@ import { listOrAbsent, without } from "../../members.ts";
 import { validateEndpointSlice } from "./endpoint-slice/validate.ts";
 
 const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
-/** Who writes addresses only in canonical form, so that there is nothing to warn of in what may be thousands of them. */
+/** Field managers that write canonical addresses only, so that possibly thousands of them need no warnings. */
 const CONTROLLERS = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 
 export const endpointSlices = defineResource<EndpointSlice>({
@@ -62,14 +62,14 @@ function defaultPort(port: EndpointPort): EndpointPort {
   return withChanges(port, { name: port.name ?? "", protocol: port.protocol ?? "TCP" });
 }
 
-/** A field of v1beta1 that can only be read in v1; nothing here was ever written in v1beta1. */
+/** A read-only field from v1beta1; no object here was ever written in v1beta1. */
 function withoutTopology(slice: EndpointSlice): EndpointSlice {
   return withChanges(slice, {
     endpoints: changedItems(slice.endpoints ?? undefined, (endpoint) => without(endpoint, "deprecatedTopology")),
   });
 }
 
-/** The type says that there are some; a client may have left them out. */
+/** Required by the type; a client may have omitted them. */
 function addressesOf(endpoint: Partial<Endpoint>): readonly string[] {
   return endpoint.addresses ?? [];
 }

@@ -5,7 +5,7 @@ import { builtInFlowSchemas, builtInPriorityLevels, mandatoryFlowSchemaSpec, man
 import { flowSchemas } from "./flow-schema.ts";
 import { priorityLevelConfigurations } from "./priority-level-configuration.ts";
 
-/** As the list of upstream's server shows them: name, whether mandatory, precedence, level, flows, and what each rule is about. */
+/** From the list of upstream's server: name, whether mandatory, precedence, level, distinguisher, and the rules. */
 const FLOW_SCHEMAS = [
   ["exempt", true, 1, "exempt", undefined, ["Group system:masters", "* */* everywhere", "* *"]],
   ["probes", false, 2, "exempt", undefined, ["Group system:unauthenticated, Group system:authenticated", "get /healthz,/readyz,/livez"]],
@@ -58,7 +58,7 @@ const FLOW_SCHEMAS = [
   ],
 ];
 
-test("the built-in FlowSchemas are those of upstream, in the order of asking", () => {
+test("the built-in FlowSchemas are upstream's, in matching order", () => {
   const shown = builtInFlowSchemas.map(({ object: { metadata, spec }, mandatory }) => [
     metadata.name,
     mandatory,
@@ -92,7 +92,7 @@ function isInEveryNamespace({
   return resourceRules.every(({ namespaces }) => namespaces?.join() === "*");
 }
 
-/** Name, whether mandatory, shares, what can be lent, queues, hand. */
+/** Name, whether mandatory, shares, lendable percent, queues, hand size. */
 const PRIORITY_LEVELS = [
   ["exempt", true, "Exempt", 0, 0, undefined, undefined, undefined],
   ["catch-all", true, "Reject", 5, 0, undefined, undefined, undefined],
@@ -104,7 +104,7 @@ const PRIORITY_LEVELS = [
   ["global-default", false, "Queue", 20, 50, 128, 6, 50],
 ];
 
-test("the built-in PriorityLevelConfigurations are those of upstream", () => {
+test("the built-in PriorityLevelConfigurations are upstream's", () => {
   const shown = builtInPriorityLevels.map(({ object: { metadata, spec }, mandatory }) => {
     const { nominalConcurrencyShares, lendablePercent } = spec?.limited ?? spec?.exempt ?? {};
     const { type, queuing } = spec?.limited?.limitResponse ?? { type: spec?.type };
@@ -115,7 +115,7 @@ test("the built-in PriorityLevelConfigurations are those of upstream", () => {
   assert.deepEqual(shown, PRIORITY_LEVELS);
 });
 
-test("what is built in is valid, says all its defaults, and lets servers bring it up to date", () => {
+test("built-in objects are valid, have all defaults, and are annotated for automatic updates", () => {
   for (const { object } of builtInFlowSchemas) {
     const sent = object as Sent;
     assert.deepEqual(problemsOfNew(flowSchemas, sent), []);
@@ -130,14 +130,14 @@ test("what is built in is valid, says all its defaults, and lets servers bring i
   }
 });
 
-test("every built-in FlowSchema is of a level that is built in too", () => {
+test("every built-in FlowSchema references a built-in priority level", () => {
   const levels = new Set(builtInPriorityLevels.map(({ object }) => object.metadata.name));
 
   for (const { object } of builtInFlowSchemas)
     assert.ok(levels.has(object.spec?.priorityLevelConfiguration.name ?? ""), object.metadata.name);
 });
 
-test("only what is mandatory is fixed", () => {
+test("only mandatory objects are fixed", () => {
   assert.equal(mandatoryFlowSchemaSpec("exempt")?.matchingPrecedence, 1);
   assert.equal(mandatoryFlowSchemaSpec("probes"), undefined);
   assert.equal(mandatoryPriorityLevelSpec("catch-all")?.limited?.nominalConcurrencyShares, 5);

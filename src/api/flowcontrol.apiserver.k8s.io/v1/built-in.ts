@@ -1,9 +1,8 @@
 /**
- * The FlowSchemas and PriorityLevelConfigurations that every cluster has. They are made when a server starts, if they are missing.
+ * The FlowSchemas and PriorityLevelConfigurations that every cluster has. They are created at server start if missing.
  *
- * The mandatory ones always say what stands here, since without them a request could match nothing; validation holds clients to it.
- * The suggested ones are for a cluster to begin with: who changes one keeps it, and annotates it so that servers leave it alone.
- * Not here: who makes and mends them (apiserver).
+ * The mandatory ones are fixed, since without them a request could match nothing; validation enforces it. The suggested ones are defaults:
+ * an administrator may change one, and annotates it so that servers do not revert it. Not here: creating and updating them (apiserver).
  */
 import { deepFreeze } from "../../../base/deep.ts";
 import type {
@@ -23,13 +22,13 @@ export interface BuiltIn<T> {
   readonly mandatory: boolean;
 }
 
-/** "true" on an object: servers bring its spec up to date with theirs. "false": whoever changed it wants to keep it. */
+/** "true" on an object: servers update its spec. "false": the administrator keeps their own. */
 export const AUTO_UPDATE_ANNOTATION = "apf.kubernetes.io/autoupdate-spec";
 
-/** Waiting requests of one queue: enough for a burst, and few enough that none of them waits for longer than its client. */
+/** Maximum requests per queue: enough for a burst, and few enough that none of them waits longer than its client. */
 const QUEUE_LENGTH_LIMIT = 50;
 
-// Every request, whatever it is for.
+// Matches every request.
 const EVERY_RESOURCE: ResourcePolicyRule = {
   verbs: ["*"],
   apiGroups: ["*"],
@@ -39,7 +38,7 @@ const EVERY_RESOURCE: ResourcePolicyRule = {
 };
 const EVERY_PATH: NonResourcePolicyRule = { verbs: ["*"], nonResourceURLs: ["*"] };
 
-// Who asks.
+// Subjects.
 const EVERYBODY = [group("system:unauthenticated"), group("system:authenticated")];
 const NODES = [group("system:nodes")];
 const CONTROLLER_MANAGER = user("system:kube-controller-manager");
@@ -47,15 +46,15 @@ const SCHEDULER = user("system:kube-scheduler");
 const SYSTEM_SERVICE_ACCOUNTS: Subject = { kind: "ServiceAccount", serviceAccount: { namespace: "kube-system", name: "*" } };
 
 export const builtInPriorityLevels: readonly BuiltIn<PriorityLevelConfiguration>[] = deepFreeze([
-  // Administrators, who must get through to mend whatever is wrong, and health checks. Nothing waits here.
+  // Administrators, who must be able to repair anything, and health checks. Never queued.
   mandatory(priorityLevel("exempt", { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } })),
-  // What nothing else matches, which is nothing unless global-default was removed: little, and nobody waits for it.
+  // Requests that nothing else matches, which are none unless global-default was removed: few shares, no queue.
   mandatory(priorityLevel("catch-all", limited({ shares: 5, lendablePercent: 0 }))),
-  // Nodes, for all but their health.
+  // Nodes, except their health.
   suggested(priorityLevel("system", limited({ shares: 30, lendablePercent: 33, queues: 64, handSize: 6 }))),
-  // The health of nodes: it is told in time even while many Pods start, or they would be moved for nothing.
+  // Node health: reported in time even while many Pods start, or they would be evicted for no reason.
   suggested(priorityLevel("node-high", limited({ shares: 40, lendablePercent: 25, queues: 64, handSize: 6 }))),
-  // Who loses its lease stops working, so keeping one must never wait for other work.
+  // Leader election: a component that loses its lease stops, so renewing one must never wait for other work.
   suggested(priorityLevel("leader-election", limited({ shares: 10, lendablePercent: 0, queues: 16, handSize: 4 }))),
   // Built-in controllers and the scheduler.
   suggested(priorityLevel("workload-high", limited({ shares: 40, lendablePercent: 50, queues: 128, handSize: 6 }))),
@@ -65,7 +64,7 @@ export const builtInPriorityLevels: readonly BuiltIn<PriorityLevelConfiguration>
   suggested(priorityLevel("global-default", limited({ shares: 20, lendablePercent: 50, queues: 128, handSize: 6 }))),
 ]);
 
-/** By matchingPrecedence, and then by name: the order of asking. */
+/** By matchingPrecedence, and then by name: the matching order. */
 export const builtInFlowSchemas: readonly BuiltIn<FlowSchema>[] = deepFreeze([
   mandatory(flowSchema("exempt", { precedence: 1, level: "exempt", rule: everythingOf(group("system:masters")) })),
   suggested(
@@ -129,12 +128,12 @@ export const builtInFlowSchemas: readonly BuiltIn<FlowSchema>[] = deepFreeze([
   mandatory(flowSchema("catch-all", { precedence: 10_000, level: "catch-all", flows: "ByUser", rule: everythingOf(...EVERYBODY) })),
 ]);
 
-/** What the spec of a FlowSchema of this name must be. Undefined: it may be anything. */
+/** The required spec of a FlowSchema of this name. Undefined: not fixed. */
 export function mandatoryFlowSchemaSpec(name: string): FlowSchemaSpec | undefined {
   return builtInFlowSchemas.find(({ object, mandatory: isFixed }) => isFixed && object.metadata.name === name)?.object.spec;
 }
 
-/** As above, of a PriorityLevelConfiguration. */
+/** The same for a PriorityLevelConfiguration. */
 export function mandatoryPriorityLevelSpec(name: string): PriorityLevelConfigurationSpec | undefined {
   return builtInPriorityLevels.find(({ object, mandatory: isFixed }) => isFixed && object.metadata.name === name)?.object.spec;
 }
@@ -159,9 +158,9 @@ function priorityLevel(name: string, spec: PriorityLevelConfigurationSpec): Prio
 interface Limits {
   readonly shares: number;
   readonly lendablePercent: number;
-  /** Without queues, what is too much is refused at once. */
+  /** Without queues, excess requests are rejected at once. */
   readonly queues?: number;
-  /** How many of the queues one flow is dealt: a flow that fills all of its own leaves most to the others. */
+  /** Hand size: how many of the queues one flow uses, so that a flow that fills its own leaves most to the others. */
   readonly handSize?: number;
 }
 
@@ -181,7 +180,7 @@ function limited({ shares, lendablePercent, queues, handSize = 0 }: Limits): Pri
 interface Flow {
   readonly precedence: number;
   readonly level: string;
-  /** What tells one flow from another. Absent: all requests are one. */
+  /** Flow distinguisher. Absent: all requests are one flow. */
   readonly flows?: "ByUser" | "ByNamespace";
   readonly rule: PolicyRulesWithSubjects;
 }

@@ -12,14 +12,14 @@ const [DNS_LABEL = ""] = validateDnsLabel("A");
 const LEVEL = { priorityLevelConfiguration: { name: "p" } };
 const SUBJECTS = [{ kind: "Group", group: { name: "g" } }];
 
-test("a FlowSchema that does not say its precedence, or says zero, has 1000", () => {
+test("matchingPrecedence of a FlowSchema defaults to 1000 if absent or zero", () => {
   assert.equal(newObject(flowSchemas, {}).spec?.matchingPrecedence, 1000);
   const schema = newObject(flowSchemas, { spec: { ...LEVEL, matchingPrecedence: 0 } });
   assert.equal(schema.spec?.matchingPrecedence, 1000);
   assert.equal(flowSchemas.served[0]?.defaults?.(schema), schema);
 });
 
-test("a rule for no namespace shows so", () => {
+test("a rule without namespaces is stored with an empty list", () => {
   const rule = { verbs: ["get"], apiGroups: ["a"], resources: ["b"], clusterScope: true };
   const schema = newObject(flowSchemas, { spec: { ...LEVEL, rules: [{ subjects: SUBJECTS, resourceRules: [rule] }] } });
 
@@ -128,7 +128,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a FlowSchema with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a FlowSchema with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(flowSchemas, { spec: { ...LEVEL, ...spec } }), problems);
   });
 }
@@ -167,7 +167,7 @@ const RESOURCE_ROWS: readonly [title: string, rule: Json, problems: readonly str
 ];
 
 for (const [title, rule, problems] of RESOURCE_ROWS) {
-  test(`a rule of resources with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a rule of resources with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(flowSchemas, { spec: { ...LEVEL, rules: [{ subjects: SUBJECTS, resourceRules: [rule] }] } }), problems);
   });
 }
@@ -208,7 +208,7 @@ const PATH_ROWS: readonly [title: string, rule: Json, problems: readonly string[
 ];
 
 for (const [title, rule, problems] of PATH_ROWS) {
-  test(`a rule of paths with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a rule of paths with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfNew(flowSchemas, { spec: { ...LEVEL, rules: [{ subjects: SUBJECTS, nonResourceRules: [rule] }] } }),
       problems,
@@ -216,7 +216,7 @@ for (const [title, rule, problems] of PATH_ROWS) {
   });
 }
 
-test("a FlowSchema that must be there says what it must, and nothing else", () => {
+test("a mandatory FlowSchema must have its fixed spec", () => {
   const [first] = builtInFlowSchemas;
   const exempt = first?.object as JsonObject & { readonly metadata: JsonObject; readonly spec: JsonObject };
 
@@ -251,7 +251,7 @@ test("a FlowSchema that must be there says what it must, and nothing else", () =
   );
 });
 
-test("every path writes its own part: the status's neither the spec nor the metadata", () => {
+test("a status write of a FlowSchema changes neither spec nor metadata, and an update keeps the status", () => {
   const previous = newObject(flowSchemas, { spec: LEVEL, status: { conditions: [{ type: "A" }] } });
   const sent = { metadata: { labels: { a: "b" } }, spec: { ...LEVEL, matchingPrecedence: 5 }, status: { conditions: [{ type: "B" }] } };
 
@@ -263,14 +263,14 @@ test("every path writes its own part: the status's neither the spec nor the meta
   assert.equal(reported.status?.conditions?.[0]?.type, "B");
 });
 
-test("a change of the spec is one of the generation, and none of the labels is", () => {
+test("a change of the spec of a FlowSchema increments the generation, one of the labels does not", () => {
   const previous = newObject(flowSchemas, { spec: LEVEL });
 
   assert.equal(flowSchemas.changesGeneration?.(received(flowSchemas, { spec: { ...LEVEL, matchingPrecedence: 5 } }), previous), true);
   assert.equal(flowSchemas.changesGeneration?.(received(flowSchemas, { spec: LEVEL, metadata: { labels: { a: "b" } } }), previous), false);
 });
 
-test("a condition of a status has a type, and that only once", () => {
+test("conditions of a FlowSchema status have unique types", () => {
   const status = { conditions: [{ type: "A" }, { type: "A" }, {}] };
 
   assert.deepEqual(problemsOfChange(flowSchemas, newObject(flowSchemas, { spec: LEVEL }), { status }, "status"), [
@@ -279,7 +279,7 @@ test("a condition of a status has a type, and that only once", () => {
   ]);
 });
 
-test("a table shows whether the level of a FlowSchema is missing, once somebody has looked", () => {
+test("the table of FlowSchemas shows whether the priority level is missing, once it is known", () => {
   const schema = newObject(flowSchemas, { spec: { ...LEVEL, distinguisherMethod: { type: "ByUser" } } });
 
   assert.deepEqual(cellsOf(flowSchemas, schema), {

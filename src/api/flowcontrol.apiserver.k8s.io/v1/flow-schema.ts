@@ -1,9 +1,8 @@
 /**
- * flowcontrol.apiserver.k8s.io/v1 FlowSchema: which requests are of one priority level, and which of them are one flow, so that a client
- * who asks too much only keeps itself waiting. Of those that match a request, the one with the least `matchingPrecedence` counts.
+ * flowcontrol.apiserver.k8s.io/v1 FlowSchema: assigns requests to a priority level and to a flow, so that a client with too many requests
+ * only delays itself. Of those that match a request, the one with the lowest `matchingPrecedence` counts.
  *
- * The two that must be there (built-in.ts) may not differ from what they are.
- * Not here: who queues requests (apiserver/http), and who makes the built-in ones.
+ * The two mandatory ones (built-in.ts) are fixed. Not here: queueing requests (apiserver/fairness), and creating the built-in ones.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changedItems, withChanges } from "../../changes.ts";
@@ -42,7 +41,7 @@ export const flowSchemas = defineResource<FlowSchema>({
     },
   },
 
-  // As they are matched: the first that fits counts.
+  // In matching order.
   tableOrder: (a, b) =>
     (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || (a.metadata.name < b.metadata.name ? -1 : 1),
   columns: [
@@ -66,7 +65,7 @@ function defaultRules(rules: PolicyRulesWithSubjects): PolicyRulesWithSubjects {
   return withChanges(rules, { resourceRules });
 }
 
-/** Until somebody has looked, nobody knows. */
+/** Unknown until a controller has set the condition. */
 function missingLevelCell({ status }: FlowSchema): string {
   const condition = status?.conditions?.find(({ type }) => type === "Dangling");
   return condition === undefined ? "?" : (condition.status ?? "");

@@ -142,12 +142,12 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a PriorityLevelConfiguration with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a PriorityLevelConfiguration with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(priorityLevelConfigurations, { spec }), problems);
   });
 }
 
-test("nobody brings back what a version that is gone has kept in an annotation", () => {
+test("the annotation of a removed version is rejected", () => {
   const annotations = { "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares": "" };
 
   assert.deepEqual(problemsOfNew(priorityLevelConfigurations, { metadata: { annotations }, spec: REJECT }), [
@@ -185,12 +185,12 @@ const MANDATORY: readonly [name: string, spec: Json, problems: readonly string[]
 ];
 
 for (const [name, spec, problems] of MANDATORY) {
-  test(`"${name}", which must be there, ${problems.length === 0 ? "may" : "may not"} be ${JSON.stringify(spec)}`, () => {
+  test(`the mandatory "${name}" ${problems.length === 0 ? "may" : "may not"} be ${JSON.stringify(spec)}`, () => {
     assert.deepEqual(problemsOfNew(priorityLevelConfigurations, { metadata: { name }, spec }), problems);
   });
 }
 
-test("every path writes its own part: the status's neither the spec nor the metadata", () => {
+test("a status write of a PriorityLevelConfiguration changes neither spec nor metadata, and an update keeps the status", () => {
   const previous = newObject(priorityLevelConfigurations, { spec: REJECT, status: { conditions: [{ type: "A" }] } });
   const sent = { metadata: { labels: { a: "b" } }, spec: { type: "Exempt" }, status: { conditions: [{ type: "B" }] } };
 
@@ -202,7 +202,7 @@ test("every path writes its own part: the status's neither the spec nor the meta
   assert.equal(reported.status?.conditions?.[0]?.type, "B");
 });
 
-test("a change of the spec is one of the generation, and none of the labels is", () => {
+test("a change of the spec of a PriorityLevelConfiguration increments the generation, one of the labels does not", () => {
   const previous = newObject(priorityLevelConfigurations, { spec: REJECT });
   const isGrowing = (sent: { readonly spec: Json; readonly metadata?: { readonly labels: Json } }): boolean | undefined =>
     priorityLevelConfigurations.changesGeneration?.(received(priorityLevelConfigurations, sent), previous);
@@ -211,7 +211,7 @@ test("a change of the spec is one of the generation, and none of the labels is",
   assert.equal(isGrowing({ spec: REJECT, metadata: { labels: { a: "b" } } }), false);
 });
 
-test("a condition of a status has a type, and that only once", () => {
+test("conditions of a PriorityLevelConfiguration status have unique types", () => {
   const status = { conditions: [{ type: "A" }, { type: "A" }, {}] };
   const previous = newObject(priorityLevelConfigurations, { spec: REJECT });
 
@@ -221,7 +221,7 @@ test("a condition of a status has a type, and that only once", () => {
   ]);
 });
 
-test("a table shows the sizes of queues where there are any", () => {
+test("the table of PriorityLevelConfigurations shows the queue sizes where there are any", () => {
   const queuing = { queues: 16, handSize: 4, queueLengthLimit: 5 };
   const queue = { type: "Limited", limited: { nominalConcurrencyShares: 7, limitResponse: { type: "Queue", queuing } } };
   const cells = (spec: Json): object => cellsOf(priorityLevelConfigurations, newObject(priorityLevelConfigurations, { spec }));

@@ -1,9 +1,9 @@
 /**
- * flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration: a share of the requests that a server works on at a time, and what becomes
- * of those that are too many: they wait in queues, or are refused.
+ * flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration: a share of the server's concurrent requests, and whether excess requests are
+ * queued or rejected.
  *
- * The two that must be there (built-in.ts) may not differ from what they are, but for how much "exempt" lends.
- * Not here: who queues requests (apiserver/http), and who makes the built-in ones.
+ * The two mandatory ones (built-in.ts) are fixed, except for how much "exempt" lends. Not here: queueing requests (apiserver/fairness), and
+ * creating the built-in ones.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges } from "../../changes.ts";
@@ -94,7 +94,7 @@ function defaultExempt(exempt: ExemptPriorityLevelConfiguration): ExemptPriority
   });
 }
 
-/** A zero counts as left out. */
+/** Zero counts as absent. */
 function defaultQueuing(queuing: QueuingConfiguration): QueuingConfiguration {
   return withChanges(queuing, {
     queues: queuing.queues || QUEUES,

@@ -1,4 +1,4 @@
-/** The rules of the statuses of FlowSchema and PriorityLevelConfiguration: conditions have a type, and each type is there once. */
+/** Validation of the statuses of FlowSchema and PriorityLevelConfiguration: condition types are required and unique. */
 import { child, duplicate, element, required, type FieldError } from "../../machinery/field-error.ts";
 
 export interface Status {

@@ -62,14 +62,14 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
 ];
 
 for (const [title, sent, problems] of NEW) {
-  test(`an IngressClass with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`an IngressClass with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(ingressClasses, sent), problems));
 }
 
-test("parameters are of the cluster unless they say otherwise", () =>
+test("the scope of parameters defaults to Cluster", () =>
   assert.deepEqual(newObject(ingressClasses, withParameters(NAMED)).spec?.parameters, { ...NAMED, scope: "Cluster" }));
 
-test("the controller never changes; parameters do, and make another generation", () => {
+test("the controller of an IngressClass is immutable; parameters are not, and increment the generation", () => {
   const previous = newObject(ingressClasses, served("a.b/c"));
 
   assert.deepEqual(problemsOfChange(ingressClasses, previous, served("a.b/d")), [
@@ -96,7 +96,7 @@ const CELLS: readonly [sent: Sent, cells: readonly string[]][] = [
 ];
 
 for (const [sent, shown] of CELLS) {
-  test(`a table shows ${shown.join(" | ")}`, () => {
+  test(`the table of IngressClasses shows ${shown.join(" | ")}`, () => {
     const { Name, Controller, Parameters } = cellsOf(ingressClasses, newObject(ingressClasses, sent));
 
     assert.deepEqual([Name, Controller, Parameters], shown);

@@ -1,8 +1,8 @@
 /**
- * networking.k8s.io/v1 IngressClass: by which controller Ingresses of this class are served, and with which parameters.
+ * networking.k8s.io/v1 IngressClass: the controller that serves Ingresses of this class, and its parameters.
  *
- * Its controller never changes: two would otherwise serve the same Ingresses for a while. One class may be marked as the one for Ingresses
- * that name none, which admission puts into them.
+ * The controller is immutable: two would otherwise serve the same Ingresses for a while. One class may be marked as the default, which
+ * admission sets in Ingresses without one.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges } from "../../changes.ts";

@@ -145,11 +145,11 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
 ];
 
 for (const [title, sent, problems] of NEW) {
-  test(`an Ingress with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`an Ingress with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(ingresses, sent), problems));
 }
 
-test("what an older server let pass may stay, and be joined by more of it", () => {
+test("values that an older server accepted remain valid, and more may be added", () => {
   const wild = (pathType: string): Json => ({ host: "*.a", http: { paths: [{ path: "a", pathType, backend: WEB }] } });
   const old = newObject(ingresses, { spec: { tls: [{ secretName: "A" }], rules: [wild("Prefix")] } });
   const next = { spec: { tls: [{ secretName: "B" }], rules: [wild("Exact")] } };
@@ -161,14 +161,14 @@ test("what an older server let pass may stay, and be joined by more of it", () =
   assert.deepEqual(problemsOfChange(ingresses, old, path({ path: "a" })), [`${PATH}.path: Invalid value: "a": must be an absolute path`]);
 });
 
-test("a class that comes later may differ from the annotation", () => {
+test("a class that is set later may differ from the annotation", () => {
   const metadata = { annotations: { [CLASS]: "a" } };
   const previous = newObject(ingresses, { metadata, ...backedBy(WEB) });
 
   assert.deepEqual(problemsOfChange(ingresses, previous, { metadata, spec: { defaultBackend: WEB, ingressClassName: "b" } }), []);
 });
 
-test("the annotation in the place of the class is warned of when it comes", () => {
+test("the legacy class annotation produces a warning when it is added", () => {
   const metadata = { annotations: { [CLASS]: "a" } };
   const annotated = newObject(ingresses, { metadata, ...backedBy(WEB) });
 
@@ -181,7 +181,7 @@ test("the annotation in the place of the class is warned of when it comes", () =
 
 const balanced = (...ingress: readonly Json[]): Sent => ({ status: { loadBalancer: { ingress } } });
 
-test("only a write of the status changes the status, and it changes no spec", () => {
+test("a status write of an Ingress keeps the spec, and an update keeps the status", () => {
   const previous = newObject(ingresses, { ...backedBy(WEB), ...balanced({ ip: "1.2.3.4" }) });
   assert.deepEqual(previous.status, { loadBalancer: {} });
   assert.equal(changedObject(ingresses, previous, { ...path({}), ...balanced({ ip: "1.2.3.4" }) }).status, previous.status);
@@ -192,7 +192,7 @@ test("only a write of the status changes the status, and it changes no spec", ()
   assert.equal(ingresses.changesGeneration?.(written, previous), false);
 });
 
-test("addresses of an Ingress must be some, except those that it has already", () => {
+test("the load balancer ingress must have valid IPs, except existing ones", () => {
   const at = "status.loadBalancer.ingress";
   const previous = { ...newObject(ingresses, backedBy(WEB)), status: { loadBalancer: { ingress: [{ ip: "01.1.1.1" }] } } };
   const next = balanced(
@@ -222,14 +222,14 @@ const HOSTS: readonly [hosts: readonly string[], cell: string][] = [
 ];
 
 for (const [hosts, cell] of HOSTS) {
-  test(`a table shows the hosts ${JSON.stringify(hosts)} as ${cell}`, () => {
+  test(`the table of Ingresses shows the hosts ${JSON.stringify(hosts)} as ${cell}`, () => {
     const ingress = newObject(ingresses, withRules(...hosts.map((host) => ({ host }))));
 
     assert.equal(cellsOf(ingresses, ingress).Hosts, cell);
   });
 }
 
-test("a table shows class, addresses and ports", () => {
+test("the table of Ingresses shows class, addresses and ports", () => {
   const shown = (sent: Sent): readonly unknown[] => {
     const previous = newObject(ingresses, sent);
     const { Class, Address, Ports } = cellsOf(ingresses, changedObject(ingresses, previous, sent, "status"));
@@ -247,7 +247,7 @@ test("a table shows class, addresses and ports", () => {
   );
 });
 
-test("a backend that is an object of no group shows so", () => {
+test("a resource backend without a group is stored with a null group", () => {
   const object = { kind: "K", name: "n" };
   const ingress = newObject(ingresses, {
     spec: {

@@ -1,8 +1,8 @@
 /**
- * networking.k8s.io/v1 Ingress: which HTTP requests from outside go to which Service, by host and path. Serving it is the business of a
- * controller that is not part of Kubernetes; here it is kept, checked and shown.
+ * networking.k8s.io/v1 Ingress: routes external HTTP requests to Services, by host and path. An ingress controller, which is not part of
+ * Kubernetes, serves it.
  *
- * Not here: its rules (ingress/validate.ts), the class of those that name none (admission).
+ * Not here: validation (ingress/validate.ts), the default class (admission).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, changedItems, withChanges, withMembersOf } from "../../changes.ts";
@@ -76,7 +76,7 @@ function defaultBackend(backend: IngressBackend): IngressBackend {
   return withChanges(backend, { resource: changed(backend.resource, withGroup) });
 }
 
-/** The first hosts. What is said to be more are all other rules, with a host or without, as upstream counts them. */
+/** The first hosts. The rest counts all other rules, with a host or without, as upstream. */
 function hostsText(rules: readonly IngressRule[]): string {
   const named = rules.flatMap(({ host = "" }, index) => (host === "" ? [] : [{ host, index }]));
   if (named.length === 0) return "*";

@@ -28,11 +28,11 @@ const NEW: readonly [title: string, sent: Sent, expected: readonly string[]][] =
 ];
 
 for (const [title, sent, expected] of NEW) {
-  test(`an IPAddress with ${title} is ${expected.length === 0 ? "valid" : "refused"}`, () =>
+  test(`an IPAddress with ${title} is ${expected.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(ipAddresses, sent), expected));
 }
 
-test("an IPAddress is called by its address in canonical form", () => {
+test("the name of an IPAddress is a canonical IP", () => {
   assert.deepEqual(
     ["10.0.0.1", "fd00::1"].flatMap((name) => ipAddresses.validateName?.(name) ?? []),
     [],
@@ -47,7 +47,7 @@ const NAMES: readonly [name: string, problem: string][] = [
 ];
 
 for (const [name, problem] of NAMES) {
-  test(`an IPAddress is not called "${name}"`, () => {
+  test(`"${name}" is rejected as the name of an IPAddress`, () => {
     const { metadata } = newObject(ipAddresses, { metadata: { name } });
     const errors = validateObjectMeta(metadata, { namespaced: false, validateName: ipAddresses.validateName });
 
@@ -55,7 +55,7 @@ for (const [name, problem] of NAMES) {
   });
 }
 
-test("whose an address is never changes", () => {
+test("the parent of an IPAddress is immutable", () => {
   const previous = newObject(ipAddresses, { spec: { parentRef: PARENT } });
 
   assert.deepEqual(problemsOfChange(ipAddresses, previous, { spec: { parentRef: { ...PARENT } } }), []);
@@ -74,8 +74,8 @@ const CELLS: readonly [parentRef: Sent, cell: string][] = [
 ];
 
 for (const [parentRef, cell] of CELLS) {
-  test(`a table shows the parent as ${cell}`, () =>
+  test(`the table of IPAddresses shows the parent as ${cell}`, () =>
     assert.equal(cellsOf(ipAddresses, newObject(ipAddresses, { spec: { parentRef } })).ParentRef, cell));
 }
 
-test("the table of addresses has no age", () => assert.deepEqual(columnNames(ipAddresses), ["Name", "ParentRef"]));
+test("the table of IPAddresses has no age", () => assert.deepEqual(columnNames(ipAddresses), ["Name", "ParentRef"]));

@@ -1,9 +1,9 @@
 /**
- * networking.k8s.io/v1 IPAddress: this address is taken, and by whom. The name is the address, so that of two who want the same only one
- * can create it; that is how addresses of Services are given out.
+ * networking.k8s.io/v1 IPAddress: an allocated address and its owner. The name is the address, so that only one of two concurrent creates
+ * succeeds; that is how Service addresses are allocated.
  *
- * Whose it is never changes: an address passes to another by being deleted and created again.
- * Not here: who creates and deletes them (apiserver/resources/service).
+ * The parent is immutable: an address changes its owner by being deleted and created again. Not here: creating and deleting them
+ * (apiserver/resources/service).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { IPAddress, ParentReference } from "../../generated/networking.k8s.io/v1.ts";
@@ -24,7 +24,7 @@ export const ipAddresses = defineResource<IPAddress>({
   scope: "Cluster",
   served: [{ group: "networking.k8s.io", version: "v1", schema: "io.k8s.api.networking.v1.IPAddress" }],
 
-  // A name with something behind it would be no address.
+  // A name with a suffix would be no address.
   generatedName: (generateName) => generateName,
   validateName: validateIp,
   *validate(address, previous) {
@@ -34,11 +34,11 @@ export const ipAddresses = defineResource<IPAddress>({
     if (previous !== undefined && !deepEqual(parent, parentOf(previous))) yield immutable(AT, parent && shownParent(parent));
   },
 
-  // Upstream's rows have an age too, but no column says so, and kubectl does not show it.
+  // Upstream's rows have an age too, but without a column, and kubectl does not show it.
   columns: [nameColumn, textColumn("ParentRef", "Who has the address", (address) => parentText(parentOf(address)))],
 });
 
-/** The types say that it and its members are there; a client may have left them out. */
+/** Required by the types; a client may have omitted them. */
 type Parent = Partial<ParentReference>;
 
 function parentOf({ spec }: IPAddress): Parent | undefined {
@@ -53,7 +53,7 @@ function* validateParent({ group = "", resource = "", name = "", namespace = "" 
   if (namespace !== "") yield* validateSegment(namespace, child(AT, "namespace"));
 }
 
-/** As upstream's message shows it: with the names of its own type. */
+/** In the format of upstream's message: with the names of its own type. */
 function shownParent({ group = "", resource = "", namespace = "", name = "" }: Parent): unknown {
   return { Group: group, Resource: resource, Namespace: namespace, Name: name };
 }

@@ -152,7 +152,7 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
 ];
 
 for (const [title, sent, problems] of NEW) {
-  test(`a NetworkPolicy with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`a NetworkPolicy with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(networkPolicies, sent), problems));
 }
 
@@ -164,11 +164,11 @@ const TYPES: readonly [spec: JsonObject, policyTypes: readonly string[]][] = [
 ];
 
 for (const [spec, policyTypes] of TYPES) {
-  test(`${JSON.stringify(spec)} is about ${policyTypes.join(" and ")}`, () =>
+  test(`${JSON.stringify(spec)} has the policy types ${policyTypes.join(" and ")}`, () =>
     assert.deepEqual(newObject(networkPolicies, { spec }).spec?.policyTypes, policyTypes));
 }
 
-test("a port speaks TCP unless it says otherwise, in both directions", () => {
+test("the default protocol of a NetworkPolicy port is TCP, in both directions", () => {
   const rules = [{ ports: [{ port: 80 }, { protocol: "UDP" }] }];
   const { ingress, egress } = newObject(networkPolicies, { spec: { ingress: rules, egress: rules } }).spec ?? {};
 
@@ -176,7 +176,7 @@ test("a port speaks TCP unless it says otherwise, in both directions", () => {
   assert.deepEqual([ingress, egress], [expected, expected]);
 });
 
-test("ranges that are there already may stay, anywhere, however they are spelt", () => {
+test("existing CIDRs remain valid, at any position and in any spelling", () => {
   const previous = newObject(networkPolicies, { spec: { ingress: [{ from: [block("10.0.0.1/8", "010.1.0.0/16")] }] } });
 
   const moved = (cidr: string): Sent => ({ spec: { egress: [{ to: [block(cidr, "010.1.0.0/16")] }] } });
@@ -184,14 +184,14 @@ test("ranges that are there already may stay, anywhere, however they are spelt",
   assert.equal(problemsOfChange(networkPolicies, previous, moved("10.0.0.2/8")).length, 1);
 });
 
-test("a policy whose selector was wrong before may keep wrong values", () => {
+test("a NetworkPolicy with an invalid stored selector may keep invalid values", () => {
   const previous = newObject(networkPolicies, { spec: { podSelector: WRONG_VALUE } });
 
   assert.deepEqual(problemsOfChange(networkPolicies, previous, { spec: { podSelector: WRONG_VALUE } }), []);
   assert.equal(problemsOfChange(networkPolicies, newObject(networkPolicies, {}), { spec: { podSelector: WRONG_VALUE } }).length, 1);
 });
 
-test("ranges in odd spellings are warned of, those of what comes in first", () => {
+test("non-canonical CIDRs produce warnings, those of ingress first", () => {
   const spec = { egress: [{ to: [block("FD00::/16", "FD00:1::/32")] }], ingress: [{ from: [{ podSelector: {} }, block("FD01::/16")] }] };
 
   assert.deepEqual(warningsOfNew(networkPolicies, { spec }), [
@@ -201,7 +201,7 @@ test("ranges in odd spellings are warned of, those of what comes in first", () =
   ]);
 });
 
-test("a table shows which Pods it is about, and a change of the spec makes another generation", () => {
+test("the table of NetworkPolicies shows the Pod selector, and a change of the spec increments the generation", () => {
   const all = newObject(networkPolicies, {});
   const some = newObject(networkPolicies, { spec: { podSelector: { matchLabels: { a: "b" } } } });
 

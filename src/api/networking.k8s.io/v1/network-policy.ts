@@ -1,8 +1,8 @@
 /**
- * networking.k8s.io/v1 NetworkPolicy: which traffic the Pods that it selects may receive and send. A Pod that no policy selects may do
- * everything; one that is selected may do what any of its policies allows.
+ * networking.k8s.io/v1 NetworkPolicy: which traffic the selected Pods may receive and send. A Pod without a policy is unrestricted; a
+ * selected one is allowed what any of its policies allows.
  *
- * Not here: who keeps the traffic to it (the network's own controller).
+ * Not here: enforcement (the network's own controller).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, changedItems, withChanges } from "../../changes.ts";
@@ -51,7 +51,7 @@ function defaultSpec(spec: NetworkPolicySpec): NetworkPolicySpec {
   });
 }
 
-/** Who says nothing means traffic that comes in, and what goes out only if there are rules for it. */
+/** The default is Ingress, and Egress only if there are egress rules. */
 function impliedTypes({ egress = [] }: NetworkPolicySpec): NonNullable<NetworkPolicySpec["policyTypes"]> {
   return egress.length === 0 ? ["Ingress"] : ["Ingress", "Egress"];
 }

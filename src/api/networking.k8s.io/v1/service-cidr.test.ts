@@ -25,7 +25,7 @@ const NEW: readonly [cidrs: string[] | undefined, problems: readonly string[]][]
 ];
 
 for (const [cidrs, problems] of NEW) {
-  test(`the ranges ${JSON.stringify(cidrs)} are ${problems.length === 0 ? "allowed" : "refused"}`, () =>
+  test(`the CIDRs ${JSON.stringify(cidrs)} are ${problems.length === 0 ? "allowed" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(serviceCidrs, { spec: cidrs === undefined ? {} : { cidrs } }), problems));
 }
 
@@ -47,7 +47,7 @@ const CHANGES: readonly [before: string[], after: string[], problems: readonly s
 ];
 
 for (const [before, after, problems] of CHANGES) {
-  test(`a change of ranges from ${before.join()} to ${after.join() || "none"} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`a change of CIDRs from ${before.join()} to ${after.join() || "none"} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const previous = newObject(serviceCidrs, { spec: { cidrs: before } });
 
     assert.deepEqual(problemsOfChange(serviceCidrs, previous, { spec: { cidrs: after } }), problems);
@@ -56,7 +56,7 @@ for (const [before, after, problems] of CHANGES) {
 
 const CONDITIONS = [{ type: "Ready", status: "True", reason: "a", message: "", lastTransitionTime: "2024-01-01T00:00:00Z" }];
 
-test("only a write of the status changes the status, and it changes nothing else", () => {
+test("a status write of a ServiceCIDR changes nothing else, and an update keeps the status", () => {
   const labels = { a: "b" };
   const previous = newObject(serviceCidrs, { metadata: { labels }, spec: { cidrs: [V4] }, status: { conditions: CONDITIONS } });
   assert.deepEqual(previous.status, {});
@@ -67,7 +67,7 @@ test("only a write of the status changes the status, and it changes nothing else
   assert.deepEqual(written, { ...previous, status: { conditions: CONDITIONS } });
 });
 
-test("a table shows the ranges", () => {
+test("the table of ServiceCIDRs shows the CIDRs", () => {
   assert.deepEqual(columnNames(serviceCidrs), ["Name", "CIDRs", "Age"]);
   assert.equal(cellsOf(serviceCidrs, newObject(serviceCidrs, { spec: { cidrs: [V4, V6] } })).CIDRs, "10.0.0.0/24,fd00::/64");
 });

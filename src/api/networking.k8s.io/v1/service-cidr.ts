@@ -1,9 +1,9 @@
 /**
- * networking.k8s.io/v1 ServiceCIDR: a range, or one of each family, from which Services get their addresses. There may be several; a Service
- * takes from any.
+ * networking.k8s.io/v1 ServiceCIDR: a CIDR, or one of each IP family, from which Services get their addresses. There may be several; a
+ * Service uses any.
  *
- * A range that is in use cannot become another one, so the only change that is allowed is a second family beside the first.
- * Not here: which addresses of a range are taken (IPAddress, apiserver/resources/service), and that a range in use stays (its controller).
+ * A CIDR is immutable while in use, so the only allowed change adds a second family. Not here: allocated addresses (IPAddress,
+ * apiserver/resources/service), and protection of a CIDR in use (its controller).
  */
 import { withMembersOf, withMetadataOf } from "../../changes.ts";
 import type { ServiceCIDR } from "../../generated/networking.k8s.io/v1.ts";
@@ -64,7 +64,7 @@ function* validateCidrs(cidrs: readonly string[]): Iterable<FieldError> {
   }
 }
 
-/** Undefined if it is no range. */
+/** Undefined if it is malformed. */
 function familyOf(text: string): 4 | 6 | undefined {
   const cidr = parseSloppyCidr(text);
   return cidr === undefined ? undefined : unmapIp(cidr.address).family;
@@ -79,7 +79,7 @@ function* validateChange(next: readonly string[], previous: readonly string[]): 
     if (next[0] !== previous[0]) yield immutable(element(AT, 0), next[0]);
     yield* validateCidrs(next);
   } else {
-    // A list that is gone is shown as null.
+    // A removed list is shown as null.
     yield immutable(AT, next.length === 0 ? null : next);
   }
 }

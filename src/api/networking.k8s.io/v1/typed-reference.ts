@@ -1,4 +1,4 @@
-/** A reference to an object of any kind by group, kind and name, as Ingress and IngressClass have it: the rules that both share. */
+/** A reference to an object of any kind by group, kind and name, in Ingress and IngressClass: their shared rules. */
 import { withChanges } from "../../changes.ts";
 import { child, invalid, required, type FieldError } from "../../machinery/field-error.ts";
 import { validateDnsSubdomain, validatePathSegmentName } from "../../machinery/names.ts";
@@ -17,12 +17,12 @@ export function* validateTypedReference({ apiGroup, kind, name }: TypedReference
   yield* validateSegment(name, child(at, "name"));
 }
 
-/** Upstream shows a group that is absent as null, in references whose type always writes it. */
+/** Upstream writes an absent group as null, in references whose type always writes it. */
 export function withGroup<Reference extends TypedReference>(reference: Reference): Reference {
   return withChanges<TypedReference>(reference, { apiGroup: reference.apiGroup ?? (null as never) }) as Reference;
 }
 
-/** What must be there, and must be able to stand in a path. */
+/** Required, and a valid path segment. */
 export function* validateSegment(value: string, at: string): Iterable<FieldError> {
   if (value === "") yield required(at);
   for (const wrong of validatePathSegmentName(value)) yield invalid(at, value, wrong);

@@ -84,27 +84,27 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
 ];
 
 for (const [title, sent, problems] of NEW) {
-  test(`a RuntimeClass with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`a RuntimeClass with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(runtimeClasses, sent), problems));
 }
 
-test("finalizers need no domain", () => assert.equal(runtimeClasses.allowsPlainFinalizers, true));
+test("finalizers of a RuntimeClass need no domain", () => assert.equal(runtimeClasses.allowsPlainFinalizers, true));
 
-test("the handler never changes", () => {
+test("the handler of a RuntimeClass is immutable", () => {
   const previous = newObject(runtimeClasses, { handler: "a" });
 
   assert.deepEqual(problemsOfChange(runtimeClasses, previous, { handler: "b" }), ['handler: Invalid value: "b": field is immutable']);
   assert.deepEqual(problemsOfChange(runtimeClasses, previous, tolerating({ key: "a" })), []);
 });
 
-test("whoever chooses nodes by a label of the past is told", () => {
+test("a node selector with a deprecated label produces a warning", () => {
   assert.deepEqual(
     warningsOfNew(runtimeClasses, { handler: "a", scheduling: { nodeSelector: { a: "b", "beta.kubernetes.io/os": "linux" } } }),
     ['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead'],
   );
 });
 
-test("a RuntimeClass is made by a PUT, never changed without a version, and shown with its handler", () => {
+test("a RuntimeClass is created by a PUT, requires a resourceVersion on update, and its table shows the handler", () => {
   assert.deepEqual([runtimeClasses.createOnUpdate, runtimeClasses.unconditionalUpdate], [true, false]);
   assert.deepEqual(columnNames(runtimeClasses), ["Name", "Handler", "Age"]);
   assert.equal(cellsOf(runtimeClasses, newObject(runtimeClasses, { handler: "a" })).Handler, "a");

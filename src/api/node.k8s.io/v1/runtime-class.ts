@@ -1,9 +1,8 @@
 /**
- * node.k8s.io/v1 RuntimeClass: with which handler of the container runtime Pods of this class are run, what that costs beside their
- * containers, and which nodes can.
+ * node.k8s.io/v1 RuntimeClass: the container runtime handler for Pods of this class, its overhead, and the nodes that support it.
  *
- * Its handler never changes. An update must say of which version it is; a PUT creates it.
- * Not here: putting overhead, node selector and tolerations into Pods (admission).
+ * The handler is immutable. An update requires a resourceVersion; a PUT creates it. Not here: setting overhead, node selector and
+ * tolerations in Pods (admission).
  */
 import { deprecatedNodeLabel } from "../../core/v1/node/label-warnings.ts";
 import { validateContainerResources } from "../../core/v1/pod/validation/resources.ts";
@@ -56,7 +55,7 @@ function* validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): It
   }
 }
 
-/** As upstream's message shows it: with the names of its own type. */
+/** In the format of upstream's message: with the names of its own type. */
 function shownToleration({ key = "", operator, value = "", effect, tolerationSeconds }: Toleration): unknown {
   return { Key: key, Operator: operator ?? "", Value: value, Effect: effect ?? "", TolerationSeconds: tolerationSeconds ?? null };
 }

@@ -65,7 +65,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a PodDisruptionBudget with ${title} is ${problems.length === 0 ? "valid" : "refused"}, new or changed`, () => {
+  test(`a PodDisruptionBudget with ${title} is ${problems.length === 0 ? "valid" : "rejected"} on create and update`, () => {
     assert.deepEqual(problemsOfNew(podDisruptionBudgets, { spec }), problems);
     assert.deepEqual(problemsOfChange(podDisruptionBudgets, newObject(podDisruptionBudgets, {}), { spec }), problems);
   });
@@ -94,12 +94,12 @@ const SELECTORS: readonly [title: string, sent: JsonObject, kept: JsonObject][] 
 ];
 
 for (const [title, sent, kept] of SELECTORS) {
-  test(`the label of before, ${title}, leaves what it meant`, () => {
+  test(`the legacy label, ${title}, keeps its meaning`, () => {
     assert.deepEqual(received(podDisruptionBudgets, { spec: { selector: sent } }).spec?.selector, kept);
   });
 }
 
-test("a status has numbers that are not below none, and conditions that are complete", () => {
+test("a PodDisruptionBudget status has non-negative counts, and complete conditions", () => {
   const previous = newObject(podDisruptionBudgets, {});
   const names = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
   const negative: JsonObject = Object.fromEntries(names.map((name) => [name, -1]));
@@ -152,7 +152,7 @@ const CONDITIONS: readonly [title: string, conditions: readonly JsonObject[], pr
 ];
 
 for (const [title, conditions, problems] of CONDITIONS) {
-  test(`a condition that is ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a condition that is ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfChange(podDisruptionBudgets, newObject(podDisruptionBudgets, {}), { status: { conditions } }, "status"),
       problems,
@@ -160,7 +160,7 @@ for (const [title, conditions, problems] of CONDITIONS) {
   });
 }
 
-test("the status is written without the spec, and the spec without the status", () => {
+test("a status write of a PodDisruptionBudget keeps the spec, and an update keeps the status", () => {
   const previous = newObject(podDisruptionBudgets, { spec: { minAvailable: 1 } });
   const next = changedObject(podDisruptionBudgets, previous, { spec: { minAvailable: 2 }, status: { expectedPods: 2 } });
 
@@ -170,11 +170,11 @@ test("the status is written without the spec, and the spec without the status", 
   assert.equal(changedObject(podDisruptionBudgets, previous, { spec: {}, status: { expectedPods: 2 } }, "status").spec, previous.spec);
 });
 
-test("an update must name the version that it saw", () => {
+test("an update of a PodDisruptionBudget requires a resourceVersion", () => {
   assert.equal(podDisruptionBudgets.unconditionalUpdate, false);
 });
 
-test("a table shows how many Pods may leave", () => {
+test("the table of PodDisruptionBudgets shows the allowed disruptions", () => {
   const budget = { ...newObject(podDisruptionBudgets, { spec: { minAvailable: "30%" } }), status: { disruptionsAllowed: 2 } };
 
   assert.deepEqual(columnNames(podDisruptionBudgets), ["Name", "Min Available", "Max Unavailable", "Allowed Disruptions", "Age"]);

@@ -1,6 +1,6 @@
 /**
- * policy/v1 PodDisruptionBudget: how many of some Pods must stay when Pods are asked to leave. Who counts: controllers/disruption; who asks:
- * the eviction subresource of pods.
+ * policy/v1 PodDisruptionBudget: how many Pods must remain during voluntary disruptions. Not here: the counts (controllers/disruption);
+ * enforcement (the eviction subresource of Pods).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { shownSelector, statusSubresource } from "../../apps/v1/workload.ts";
@@ -19,7 +19,7 @@ import { nonNegative } from "../../number-validation.ts";
 const EVICTION_POLICIES = ["AlwaysAllow", "IfHealthyBudget"];
 const NO_STATUS: PodDisruptionBudgetStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
 
-/** Stood for "select nothing" when an empty selector did not yet select everything. It is of no use in other company. */
+/** Meant "select nothing" when an empty selector did not yet select everything. Ignored beside other labels. */
 const MATCH_LABEL = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match";
 const MATCH_NOTHING: LabelSelector = { matchExpressions: [{ key: MATCH_LABEL, operator: "Exists" }] };
 
@@ -90,7 +90,7 @@ function* validateSpec(spec: PodDisruptionBudgetSpec): Iterable<FieldError> {
   }
 }
 
-/** As upstream's message shows it: with the names of its own types. */
+/** In the format of upstream's message: with the names of its own types. */
 function shownSpec({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy }: PodDisruptionBudgetSpec): unknown {
   return {
     MinAvailable: minAvailable ?? null,

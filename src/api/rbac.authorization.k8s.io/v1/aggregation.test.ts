@@ -16,25 +16,25 @@ function aggregate(...labels: readonly Readonly<Record<string, string>>[]): Clus
   };
 }
 
-test("rules are those of the chosen roles by selector and then by name, each once, and not its own", () => {
+test("aggregated rules are those of the selected roles by selector and name, each once, without its own", () => {
   const whole = aggregate({ to: "b" }, { to: "a" });
   const all = [role("c", { to: "a" }, "c", "a"), role("a", { to: "a" }, "a", "b"), whole, role("z", { to: "b" }, "z"), role("x", {}, "x")];
 
   assert.deepEqual(aggregatedRules(whole, all), ["z", "a", "b", "c"].map(may));
 });
 
-test("rules that differ only in empty lists are one", () => {
+test("rules that differ only in empty lists are equal", () => {
   const all = [{ ...role("b", { to: "a" }), rules: [{ ...may("a"), resourceNames: [] }] }, role("a", { to: "a" }, "a")];
 
   assert.deepEqual(aggregatedRules(aggregate({ to: "a" }), all), [may("a")]);
 });
 
-test("a role without selectors has no rules by them, and one that chooses nobody has none", () => {
+test("a role without selectors is not aggregated, and one that selects no role has no rules", () => {
   assert.deepEqual(aggregatedRules(role("a", {}, "a"), [role("b", {}, "b")]), []);
   assert.deepEqual(aggregatedRules(aggregate({ to: "c" }), [role("b", { to: "b" }, "b")]), []);
 });
 
-test("rules are the same in the same order only, whatever is absent or empty", () => {
+test("rule lists are equal only in the same order, and absent equals empty", () => {
   assert.equal(haveSameRules([], []), true);
   assert.equal(haveSameRules([may("a")], [{ ...may("a"), nonResourceURLs: [] }]), true);
   assert.equal(haveSameRules([may("a"), may("b")], [may("b"), may("a")]), false);

@@ -1,11 +1,11 @@
 /**
- * The rules of a ClusterRole that is put together from others: those of every role that one of its selectors matches, in the order of
- * the selectors and then of the names, each rule once, and never its own. As upstream's controller does it.
+ * The rules of an aggregated ClusterRole: those of every role that one of its selectors matches, ordered by selector and then by name, each
+ * rule once, and never its own. As upstream's controller.
  */
 import type { ClusterRole, PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { labelSelectorFromObject } from "../../machinery/selectors/label-selector.ts";
 
-/** `all`: every ClusterRole, in any order. Throws SelectorError if a selector says nothing that can be understood. */
+/** `all`: every ClusterRole, in any order. Throws SelectorError if a selector is malformed. */
 export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): readonly PolicyRule[] {
   const others = [...all].filter(({ metadata }) => metadata.name !== role.metadata.name);
   const rules = new Map<string, PolicyRule>();
@@ -20,7 +20,7 @@ export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): 
   return [...rules.values()];
 }
 
-/** Whether both lists say the same: an empty list in a rule is as good as none. */
+/** True if both lists are equal: an empty list in a rule equals an absent one. */
 export function haveSameRules(a: readonly PolicyRule[], b: readonly PolicyRule[]): boolean {
   return a.length === b.length && a.every((rule, index) => keyOf(rule) === keyOf(b[index] ?? rule));
 }

@@ -1,7 +1,7 @@
 /**
- * What RoleBinding and ClusterRoleBinding have in common: subjects, a role that is for life, and how both are shown.
+ * Shared by RoleBinding and ClusterRoleBinding: subjects, an immutable role reference, and table columns.
  *
- * A binding cannot come to mean another role: whoever may change its subjects would otherwise give away what they never had.
+ * The role is immutable: a user who may change the subjects could otherwise grant permissions that they never had.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changedItems, withChanges } from "../../changes.ts";
@@ -20,13 +20,13 @@ export interface Binding extends KubeObject {
 }
 
 export interface BindingRules {
-  /** The kinds of roles that it can be to. */
+  /** Kinds of roles that it can reference. */
   readonly roleKinds: readonly string[];
-  /** Within a namespace, a service account may leave out its own. */
+  /** Within a namespace, a service account may omit its own. */
   readonly namespaced: boolean;
 }
 
-/** Users and groups are RBAC's own words, service accounts are the core group's, which is written as nothing. */
+/** Users and groups are of RBAC's API group, service accounts of the core group, which is empty. */
 export function defaultBinding<T extends Binding>(binding: T): T {
   const { roleRef, subjects } = binding;
   const { apiGroup = "" } = roleRef;

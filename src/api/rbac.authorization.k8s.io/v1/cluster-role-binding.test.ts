@@ -8,7 +8,7 @@ const [DNS_SUBDOMAIN = ""] = validateDnsSubdomain("A");
 
 const ROLE = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
 
-test("the role, users and groups of a ClusterRoleBinding are of the group of RBAC, and service accounts of none", () => {
+test("the apiGroup of the role, users and groups of a ClusterRoleBinding defaults to RBAC's, and of service accounts to the core group", () => {
   const subjects = ["User", "Group", "ServiceAccount"].map((kind) => ({ kind, name: "a", namespace: "n" }));
 
   const binding = newObject(clusterRoleBindings, { roleRef: { kind: "ClusterRole", name: "a" }, subjects });
@@ -63,12 +63,12 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a ClusterRoleBinding with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ClusterRoleBinding with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(clusterRoleBindings, sent), problems);
   });
 }
 
-test("a ClusterRoleBinding is to one role for life, and to whom it likes", () => {
+test("the roleRef of a ClusterRoleBinding is immutable, and its subjects are not", () => {
   const previous = newObject(clusterRoleBindings, { roleRef: ROLE });
 
   assert.deepEqual(problemsOfChange(clusterRoleBindings, previous, { roleRef: ROLE, subjects: [{ kind: "User", name: "a" }] }), []);
@@ -77,7 +77,7 @@ test("a ClusterRoleBinding is to one role for life, and to whom it likes", () =>
   ]);
 });
 
-test("a ClusterRoleBinding is shown with its subjects by kind", () => {
+test("the table of ClusterRoleBindings shows the subjects by kind", () => {
   const subjects = [
     { kind: "User", name: "anna" },
     { kind: "ServiceAccount", name: "robot", namespace: "factory" },
@@ -96,7 +96,7 @@ test("a ClusterRoleBinding is shown with its subjects by kind", () => {
   assert.deepEqual(columnNames(clusterRoleBindings), ["Name", "Role", "Age", "Users*", "Groups*", "ServiceAccounts*"]);
 });
 
-test("a ClusterRoleBinding is called as a Role can be, and is created by a PUT", () => {
+test("a ClusterRoleBinding has the name rule of a Role, and is created by a PUT", () => {
   assert.deepEqual(clusterRoleBindings.validateName?.("system:a%"), ["may not contain '%'"]);
   assert.equal(clusterRoleBindings.createOnUpdate, true);
 });

@@ -1,8 +1,7 @@
 /**
- * rbac.authorization.k8s.io/v1 ClusterRoleBinding: gives what a ClusterRole allows to some subjects, everywhere.
+ * rbac.authorization.k8s.io/v1 ClusterRoleBinding: grants a ClusterRole to subjects, cluster-wide.
  *
- * What it shares with RoleBinding: binding.ts.
- * Not here: that nobody may give away more than they have themselves (the authorizer's business).
+ * Shared with RoleBinding: binding.ts. Not here: the prevention of privilege escalation (apiserver/resources).
  */
 import type { ClusterRoleBinding } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";

@@ -83,12 +83,12 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a ClusterRole with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a ClusterRole with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(clusterRoles, sent), problems);
   });
 }
 
-test("a ClusterRole that has a value from before values were checked may keep it, as far as anything can be selected with it", () => {
+test("stored selector values from before they were validated remain valid, if they are usable", () => {
   const sent = { aggregationRule: { clusterRoleSelectors: [{ matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] }] } };
   const problem = "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.";
 
@@ -99,7 +99,7 @@ test("a ClusterRole that has a value from before values were checked may keep it
   ]);
 });
 
-test("a ClusterRole is called as a Role can be, is created by a PUT, and is shown as a Role is", () => {
+test("a ClusterRole has the name rule and table of a Role, and is created by a PUT", () => {
   assert.deepEqual(clusterRoles.validateName?.("system:a/"), ["may not contain '/'"]);
   assert.equal(clusterRoles.createOnUpdate, true);
   assert.deepEqual(columnNames(clusterRoles), ["Name", "Created At"]);

@@ -1,8 +1,9 @@
 /**
- * rbac.authorization.k8s.io/v1 ClusterRole: what may be done in all namespaces, outside of them, or, through a RoleBinding, in one.
+ * rbac.authorization.k8s.io/v1 ClusterRole: permissions in all namespaces, for cluster-scoped resources, or, through a RoleBinding, in one
+ * namespace.
  *
- * With an `aggregationRule` a controller writes the rules: the union of those of all ClusterRoles that one of the selectors matches.
- * Not here: that nobody may write rules that give more than they have themselves (the authorizer's business).
+ * With an `aggregationRule` a controller writes the rules: the union of those of all ClusterRoles that one of the selectors matches. Not
+ * here: the prevention of privilege escalation (apiserver/resources).
  */
 import type { ClusterRole } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import type { LabelSelector } from "../../generated/meta/v1.ts";
@@ -40,12 +41,12 @@ function* validateSelectors(selectors: readonly LabelSelector[], previous: Clust
   for (const [index, selector] of selectors.entries()) {
     const at = element(SELECTORS, index);
     yield* validateLabelSelectorObject(selector, at, { allowInvalidValues });
-    // As a whole once more, as upstream does: here a value that was let through above is refused.
+    // Validated as a whole once more, as upstream: here a value that was accepted above is rejected.
     if (!canSelect(selector)) yield invalid(at, null, "invalid label selector.");
   }
 }
 
-/** What was stored with values that are refused today may keep them. */
+/** Stored values that are rejected today may remain. */
 function hasInvalidSelector(previous: ClusterRole | undefined): boolean {
   const selectors = previous?.aggregationRule?.clusterRoleSelectors ?? [];
   return selectors.some((selector) => [...validateLabelSelectorObject(selector, "")].length > 0);

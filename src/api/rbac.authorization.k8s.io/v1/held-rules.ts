@@ -1,20 +1,20 @@
 /**
- * Rules that somebody has, laid out so that whether they cover one verb on one thing is found without going through all of them: by
- * group, those of a group by resource, and those by verb. Each level is laid out when it is first asked for.
+ * An index of the rules that a user has, so that whether they cover one verb on one resource is found without a linear search: by group,
+ * those of a group by resource, and those by verb. Each level is built on first use.
  *
- * Rules are written by users, and a role of a megabyte can ask for a milliard of comparisons; so they are counted, see `isSpent`.
+ * Rules are written by users, and a role of a megabyte can demand a billion comparisons; so they are counted, see `isSpent`.
  */
 import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { withoutTrailing } from "../../../base/text.ts";
 import { EVERY } from "./rule-matching.ts";
 
-/** Some 50 ms of work, in which nobody else is served. */
+/** Maximum comparisons: about 50 ms, during which the event loop is blocked. */
 const COMPARISONS_MAX = 120_000;
 
-/** A text of so many characters costs one comparison more. */
+/** A text of this many characters costs one comparison more. */
 const CHARACTERS_PER_COMPARISON = 64;
 
-/** What it costs to lay out a level, besides what is in it. */
+/** Base cost of building a level. */
 const LEVEL_COMPARISONS = 4;
 
 export interface ResourcePart {
@@ -33,20 +33,20 @@ export interface PathPart {
 
 type Rules = readonly PolicyRule[];
 
-/** Objects of which names rules are about. */
+/** Resource names of the rules. */
 interface Names {
   readonly all: boolean;
   readonly some: ReadonlySet<string>;
 }
 
-/** What ends in a star means all paths that begin so. */
+/** A trailing star matches all paths with that prefix. */
 interface PathPattern {
   readonly pattern: string;
   readonly prefix: string | undefined;
   readonly rule: PolicyRule;
 }
 
-/** A list of rules by which they are looked up, and which members of it mean one that is looked for. */
+/** The list by which rules are indexed, and which members match a wanted one. */
 interface ListOfRules {
   readonly of: (rule: PolicyRule) => readonly string[] | undefined;
   readonly covering: (member: string) => readonly string[];
@@ -73,7 +73,7 @@ export class HeldRules {
     this.#patterns = held.flatMap((rule) => (rule.nonResourceURLs ?? []).map((pattern) => pathPattern(pattern, rule)));
   }
 
-  /** Whether so much was compared that it must end: from then on all answers are no. */
+  /** True once the budget is spent: from then on all answers are no. */
   get isSpent(): boolean {
     return this.#budget.isSpent;
   }
@@ -126,17 +126,20 @@ class Budget {
 interface LookupOptions<T> {
   readonly rules: Rules;
   readonly list: ListOfRules;
-  /** Called once for each member that is asked for, with the rules that cover it. */
+  /** Called once for each wanted member, with the rules that cover it. */
   readonly finish: (rules: Rules) => T;
   readonly budget: Budget;
 }
 
-/** Rules by the members of one of their lists, and what follows from the rules that cover one. */
+/** Rules by the members of one of their lists, and the next level of the rules that cover one. */
 class Lookup<T> {
   readonly #rules = new Map<string, PolicyRule[]>();
   readonly #covering: ListOfRules["covering"];
   readonly #finish: (rules: Rules) => T;
-  /** If only one member covers what is asked for, or none, by that one: who has everything in one rule has one answer for all. */
+  /**
+   * If at most one member covers what is wanted, the result is shared by that one: a user with everything in one rule has one result for
+   * all.
+   */
   readonly #finished = new Map<string | undefined, T>();
 
   constructor({ rules, list, finish, budget }: LookupOptions<T>) {
@@ -170,7 +173,7 @@ class Lookup<T> {
   }
 }
 
-/** A star with a slash and a subresource after it is that subresource of everything. */
+/** "*/status" is that subresource of every resource. */
 function coveringResources(resource: string): readonly string[] {
   const slash = resource.indexOf("/");
   const ofEverything = slash < 0 ? resource : EVERY + resource.slice(slash);
@@ -181,7 +184,7 @@ function pathPattern(pattern: string, rule: PolicyRule): PathPattern {
   return { pattern, prefix: pattern.endsWith(EVERY) ? withoutTrailing(pattern, EVERY) : undefined, rule };
 }
 
-/** Rules about named objects cover only those, rules without names cover all. */
+/** Rules with resource names cover only those, rules without cover all. */
 function namesOf(rules: Rules, budget: Budget): Names {
   const some = new Set<string>();
   for (const { resourceNames = [] } of rules) {
@@ -193,7 +196,7 @@ function namesOf(rules: Rules, budget: Budget): Names {
   return { all: false, some };
 }
 
-/** Many roles say the same. */
+/** Many roles have equal lists. */
 function distinct(rules: Rules, budget: Budget): Rules {
   const found = new Map<string, PolicyRule>();
   for (const rule of rules) {

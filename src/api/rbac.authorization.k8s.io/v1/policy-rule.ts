@@ -1,14 +1,13 @@
 /**
- * The rules of a Role and of a ClusterRole: which verbs on which resources, or on which paths that are no resources.
- * Any verb and any name is allowed, because extensions bring their own.
- * Not here: whether who writes a role may give away what is in it (the authorizer's business).
+ * Validation of the rules of a Role and of a ClusterRole: verbs on resources or on non-resource URLs. Any verb and any name is allowed,
+ * because extensions bring their own. Not here: the prevention of privilege escalation (apiserver/resources).
  */
 import type { ClusterRole, PolicyRule, Role } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { listOrAbsent } from "../../members.ts";
 import { child, element, invalid, required, type FieldError } from "../../machinery/field-error.ts";
 
 export interface PolicyRuleOptions {
-  /** A rule of one namespace cannot speak of paths, which are in none. */
+  /** A namespaced rule cannot have non-resource URLs. */
   readonly namespaced: boolean;
 }
 
@@ -16,7 +15,7 @@ export function* validatePolicyRules(rules: readonly PolicyRule[] | undefined, o
   for (const [index, rule] of (rules ?? []).entries()) yield* validatePolicyRule(rule, element("rules", index), options);
 }
 
-/** A client may leave out any list, also the verbs. */
+/** A client may omit any list, also the verbs. */
 function* validatePolicyRule(rule: Partial<PolicyRule>, at: string, { namespaced }: PolicyRuleOptions): Iterable<FieldError> {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   if (verbs.length === 0) yield required(child(at, "verbs"), "verbs must contain at least one value");
@@ -32,7 +31,7 @@ function* validatePolicyRule(rule: Partial<PolicyRule>, at: string, { namespaced
   if (resources.length === 0) yield required(child(at, "resources"), "resource rules must supply at least one resource");
 }
 
-/** That there are none is said, too. */
+/** Missing verbs are reported, too. */
 export function withRules<T extends Role | ClusterRole>(role: T): T {
   const rules = listOrAbsent(role.rules);
   return rules === role.rules ? role : { ...role, rules };

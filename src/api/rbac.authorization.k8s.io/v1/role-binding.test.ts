@@ -8,7 +8,7 @@ const [DNS_SUBDOMAIN = ""] = validateDnsSubdomain("A");
 
 const ROLE = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
 
-test("the role, users and groups of a RoleBinding are of the group of RBAC, and service accounts of none", () => {
+test("the apiGroup of the role, users and groups of a RoleBinding defaults to RBAC's, and of service accounts to the core group", () => {
   const subjects = ["User", "Group", "ServiceAccount"].map((kind) => ({ kind, name: "a", namespace: "n" }));
 
   const binding = newObject(roleBindings, { roleRef: { kind: "ClusterRole", name: "a" }, subjects });
@@ -67,12 +67,12 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a RoleBinding with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a RoleBinding with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(roleBindings, sent), problems);
   });
 }
 
-test("a RoleBinding is to one role for life, and to whom it likes", () => {
+test("the roleRef of a RoleBinding is immutable, and its subjects are not", () => {
   const previous = newObject(roleBindings, { roleRef: ROLE });
 
   assert.deepEqual(problemsOfChange(roleBindings, previous, { roleRef: ROLE, subjects: [{ kind: "User", name: "a" }] }), []);
@@ -81,7 +81,7 @@ test("a RoleBinding is to one role for life, and to whom it likes", () => {
   ]);
 });
 
-test("a RoleBinding is shown with its subjects by kind", () => {
+test("the table of RoleBindings shows the subjects by kind", () => {
   const subjects = [
     { kind: "User", name: "anna" },
     { kind: "ServiceAccount", name: "robot", namespace: "factory" },
@@ -100,7 +100,7 @@ test("a RoleBinding is shown with its subjects by kind", () => {
   assert.deepEqual(columnNames(roleBindings), ["Name", "Role", "Age", "Users*", "Groups*", "ServiceAccounts*"]);
 });
 
-test("a RoleBinding is called as a Role can be, and is created by a PUT", () => {
+test("a RoleBinding has the name rule of a Role, and is created by a PUT", () => {
   assert.deepEqual(roleBindings.validateName?.("system:a%"), ["may not contain '%'"]);
   assert.equal(roleBindings.createOnUpdate, true);
 });

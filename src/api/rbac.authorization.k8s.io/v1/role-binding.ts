@@ -1,8 +1,7 @@
 /**
- * rbac.authorization.k8s.io/v1 RoleBinding: gives what a Role, or a ClusterRole, allows to some subjects, within one namespace.
+ * rbac.authorization.k8s.io/v1 RoleBinding: grants a Role, or a ClusterRole, to subjects within one namespace.
  *
- * What it shares with ClusterRoleBinding: binding.ts.
- * Not here: that nobody may give away more than they have themselves (the authorizer's business).
+ * Shared with ClusterRoleBinding: binding.ts. Not here: the prevention of privilege escalation (apiserver/resources).
  */
 import type { RoleBinding } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";

@@ -43,18 +43,18 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 ];
 
 for (const [title, sent, problems] of ROWS) {
-  test(`a Role with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Role with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(roles, sent), problems);
   });
 }
 
-test("a Role may be called anything that can stand in a path", () => {
+test("the name of a Role is any path segment", () => {
   assert.deepEqual(roles.validateName?.("system:Leader Locking"), []);
   assert.deepEqual(roles.validateName?.("a/b%"), ["may not contain '/'", "may not contain '%'"]);
   assert.deepEqual(roles.validateName?.(".."), ["may not be '..'"]);
 });
 
-test("a Role is created by a PUT, and shown with the moment of its birth", () => {
+test("a Role is created by a PUT, and its table shows the creation timestamp", () => {
   const role = newObject(roles, { metadata: { creationTimestamp: "2026-01-01T00:00:00Z" } });
 
   assert.equal(roles.createOnUpdate, true);

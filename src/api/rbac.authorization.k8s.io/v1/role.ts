@@ -1,7 +1,7 @@
 /**
- * rbac.authorization.k8s.io/v1 Role: what may be done within one namespace. Who may do it: RoleBinding.
+ * rbac.authorization.k8s.io/v1 Role: permissions within one namespace. A RoleBinding grants them.
  *
- * Not here: that nobody may write rules that give more than they have themselves (the authorizer's business).
+ * Not here: the prevention of privilege escalation (apiserver/resources).
  */
 import type { Role } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";

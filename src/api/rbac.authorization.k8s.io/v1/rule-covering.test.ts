@@ -65,7 +65,7 @@ const ROWS: readonly [what: string, held: readonly string[], wanted: readonly st
 ];
 
 for (const [what, held, wanted, missing] of ROWS) {
-  test(`who wants ${what} lacks ${missing.length === 0 ? "nothing" : missing.join(", ")}`, () => {
+  test(`granting ${what} lacks ${missing.length === 0 ? "nothing" : missing.join(", ")}`, () => {
     assert.deepEqual(describeParts(missingParts(held.map(rule), wanted.map(rule)).parts), missing);
   });
 }
@@ -76,14 +76,14 @@ function many(count: number, prefix: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 }
 
-test("who wants a milliard of things, of which none is held, is told of the first five thousand", () => {
+test("of a billion missing permissions the first five thousand are reported", () => {
   const wanted = { verbs: many(1_000, "v"), apiGroups: many(1_000, "g"), resources: many(1_000, "r"), resourceNames: many(1_000, "n") };
   const { parts, isUnfinished } = missingParts([], [wanted]);
 
   assert.deepEqual([parts.length, isUnfinished], [5_000, false]);
 });
 
-test("of what is missing not much more than a quarter of a million characters are told", () => {
+test("missing permissions are reported up to about a quarter of a million characters", () => {
   const long = "r".repeat(50_000);
   const { parts } = missingParts([], [{ verbs: many(1_000, "v"), apiGroups: [""], resources: [long] }]);
 
@@ -107,7 +107,7 @@ const TOO_MUCH: readonly [what: string, held: readonly PolicyRule[], wanted: rea
 ];
 
 for (const [what, held, wanted] of TOO_MUCH) {
-  test(`whether ${what} are held is not looked for to the end`, () => {
+  test(`the search for ${what} is stopped early`, () => {
     assert.deepEqual(missingParts(held, wanted), { parts: [], isUnfinished: true });
   });
 }
@@ -136,12 +136,12 @@ function onlyGet(resource: string): PolicyRule {
 }
 
 for (const [what, held, wanted] of MUCH) {
-  test(`who holds ${what} may give it away`, () => {
+  test(`a user with ${what} may grant it`, () => {
     assert.deepEqual(missingParts(held, wanted), { parts: [], isUnfinished: false });
   });
 }
 
-test("a star and a slash are special in resources only, and a name of no characters is not all names", () => {
+test("stars and slashes are special in resources only, and an empty name is not all names", () => {
   const rows: readonly [held: string, wanted: string][] = [
     ["*/b /pods", "a/b /pods"],
     ["get /pods ,", "get /pods"],
@@ -149,7 +149,7 @@ test("a star and a slash are special in resources only, and a name of no charact
   for (const [held, wanted] of rows) assert.equal(missingParts([rule(held)], [rule(wanted)]).parts.length, 1, held);
 });
 
-test("who lacks nothing of some rules may everything that these allow", () => {
+test("a user who lacks nothing of some rules is allowed everything that they allow", () => {
   const some = (...values: string[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 3 });
   const resourceRule = fc.record(
     {

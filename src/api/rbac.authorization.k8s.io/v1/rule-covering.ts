@@ -1,34 +1,33 @@
 /**
- * Whether somebody who has some rules has everything that other rules give: nobody may give away more than they have. What is missing
- * is told in upstream's words, which kubectl shows.
+ * Prevents privilege escalation: computes which permissions of other rules are not covered by a user's rules. Missing permissions are
+ * reported with upstream's messages, which kubectl shows.
  *
- * The other rules are taken apart into single verbs on single resources, and each must be covered by one rule of what is had
- * (held-rules.ts).
+ * The other rules are split into single verbs on single resources, and each must be covered by one rule of the user (held-rules.ts).
  */
 import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../machinery/codec/go-text.ts";
 import { HeldRules, type PathPart, type ResourcePart } from "./held-rules.ts";
 
-/** What is missing is looked for no further than this: nobody reads on, and who lacks these is refused anyway. */
+/** Maximum number of missing permissions: the request is rejected anyway. */
 const MISSING_MAX = 5_000;
 
-/** Nor is more of it told: each part repeats names that may be long. */
+/** Maximum total length of the report: each part repeats names that may be long. */
 const MISSING_CHARACTERS_MAX = 250_000;
 
 /** Lists of at most one each: one verb on one resource, perhaps of one name, or on one path. */
 type RulePart = PolicyRule;
 
-/** As it was sent, before it was found to have verbs. */
+/** As it was sent, before it was split into verbs. */
 type WantedRule = Partial<PolicyRule>;
 
 export interface Missing {
-  /** Empty if nothing is, or if nothing was found before it was too much to compare. */
+  /** Empty if nothing is missing, or if nothing was found before the budget was spent. */
   readonly parts: readonly RulePart[];
-  /** There was too much to compare: of what comes after these parts, nothing is known. */
+  /** The budget was spent: nothing is known beyond these parts. */
   readonly isUnfinished: boolean;
 }
 
-/** What of `wanted` is not in `held`. */
+/** The permissions of `wanted` that are not in `held`. */
 export function missingParts(held: readonly PolicyRule[], wanted: readonly WantedRule[]): Missing {
   const rules = new HeldRules(held);
   const parts: RulePart[] = [];
@@ -44,7 +43,7 @@ export function missingParts(held: readonly PolicyRule[], wanted: readonly Wante
       if (parts.length >= MISSING_MAX || characters >= MISSING_CHARACTERS_MAX) return { parts, isUnfinished: false };
     }
     if (rules.isSpent) return { parts, isUnfinished: true };
-    // What is missing twice is told twice, as upstream does.
+    // Duplicates are reported twice, as upstream does.
     if (parts.length === before) covered.add(known);
   }
   return { parts, isUnfinished: false };
@@ -65,7 +64,7 @@ function* missingOf(rule: WantedRule, held: HeldRules): Iterable<RulePart> {
   }
 }
 
-/** The same twice in one list is the same; where lists are multiplied with each other it would count a thousandfold. */
+/** Duplicates of one list are removed; in the product of lists they would multiply. */
 function* resourceParts(rule: WantedRule): Iterable<ResourcePart> {
   const [resources, verbs, given] = [new Set(rule.resources), new Set(rule.verbs), new Set(rule.resourceNames)];
   const names = given.size === 0 ? [undefined] : given;
@@ -115,7 +114,7 @@ function describeLists({ apiGroups = [], resources = [], nonResourceURLs = [], r
     .join(", ");
 }
 
-/** As Go shows a list of texts. */
+/** As Go prints a list of strings. */
 export function quoteAll(texts: readonly string[]): string {
   return `[${texts.map(quoteGo).join(" ")}]`;
 }

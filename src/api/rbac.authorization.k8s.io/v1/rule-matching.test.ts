@@ -40,7 +40,7 @@ for (const [allowing, asked, allowed] of RESOURCES) {
   });
 }
 
-test("a rule with names is about objects with just these names, and about no collection", () => {
+test("a rule with resourceNames allows objects with these names, and no collection", () => {
   const named = { ...rule("get", "", "pods"), resourceNames: ["a", "b"] };
   const allowed = ["a", "b", "c", "*", ""].filter((name) => ruleAllowsName(named, name));
 
@@ -62,7 +62,7 @@ const PATHS: readonly [pattern: string, path: string, allowed: boolean][] = [
 ];
 
 for (const [pattern, path, allowed] of PATHS) {
-  test(`a rule about the path ${pattern} ${allowed ? "allows" : "does not allow"} "${path}"`, () => {
+  test(`a rule for the path ${pattern} ${allowed ? "allows" : "does not allow"} "${path}"`, () => {
     assert.equal(ruleAllowsPath({ verbs: ["get"], nonResourceURLs: [pattern] }, { verb: "get", path }), allowed);
     assert.equal(ruleAllowsPath({ verbs: ["get"], nonResourceURLs: [pattern] }, { verb: "post", path }), false);
   });

@@ -1,7 +1,7 @@
 /**
- * Whether one rule of a role allows one request. Rules only ever allow: what no rule allows is not allowed.
- * A name of a rule is one whole name; a path of a rule may end in a star. Any other star stands for itself.
- * Not here: whose rules they are (apiserver/authorization/rbac), whether rules cover other rules (rule-covering.ts, held-rules.ts).
+ * Matches a request with one rule of a role. Rules only allow; everything else is denied. A resource name is matched exactly; a path may
+ * end in a star. Any other star is literal. Not here: which rules apply to a user (apiserver/authorization/rbac), whether rules cover other
+ * rules (rule-covering.ts, held-rules.ts).
  */
 import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { withoutTrailing } from "../../../base/text.ts";
@@ -12,16 +12,16 @@ export interface AskedResource {
   readonly verb: string;
   readonly group: string;
   readonly plural: string;
-  /** "" if the object itself is meant. */
+  /** "" for the object itself. */
   readonly subresource: string;
 }
 
-/** Whatever the name is: see `ruleAllowsName`. */
+/** For any name: see `ruleAllowsName`. */
 export function ruleAllowsResource(rule: PolicyRule, { verb, group, plural, subresource }: AskedResource): boolean {
   return hasOrAll(rule.verbs, verb) && hasOrAll(rule.apiGroups, group) && matchesResource(rule.resources, plural, subresource);
 }
 
-/** `name` is "" for a collection, which a rule about named objects does not allow. */
+/** `name` is "" for a collection, which a rule with resourceNames does not allow. */
 export function ruleAllowsName({ resourceNames = [] }: PolicyRule, name: string): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name);
 }
@@ -35,7 +35,7 @@ export function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { ve
   return nonResourceURLs.some((pattern) => pathCovers(pattern, path)) && hasOrAll(verbs, verb);
 }
 
-/** As upstream, any number of stars at the end is one. */
+/** As upstream, any number of trailing stars is one. */
 function pathCovers(pattern: string, path: string): boolean {
   return pattern === path || (pattern.endsWith(EVERY) && path.startsWith(withoutTrailing(pattern, EVERY)));
 }
@@ -44,7 +44,7 @@ function hasOrAll(set: readonly string[] | undefined, member: string): boolean {
   return set !== undefined && (set.includes(EVERY) || set.includes(member));
 }
 
-/** A star is also every subresource; with a slash and a subresource after it, it is that subresource of everything. */
+/** "*" also covers every subresource; "*/status" is that subresource of every resource. */
 function matchesResource(resources: readonly string[] | undefined, plural: string, subresource: string): boolean {
   if (resources === undefined) return false;
   if (subresource === "") return hasOrAll(resources, plural);

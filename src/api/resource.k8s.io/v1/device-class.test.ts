@@ -70,13 +70,13 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a DeviceClass with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a DeviceClass with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(deviceClasses, { spec }), problems);
     assert.deepEqual(problemsOfChange(deviceClasses, newObject(deviceClasses, { spec: {} }), { spec }), problems);
   });
 }
 
-test("parameters that were stored before there was a limit stay valid until they change", () => {
+test("opaque parameters stored before there was a limit remain valid until they change", () => {
   const config = [opaque("d", LARGE_PARAMETERS)];
   const previous = newObject(deviceClasses, { spec: { config } });
 
@@ -84,7 +84,7 @@ test("parameters that were stored before there was a limit stay valid until they
   assert.equal(problemsOfChange(deviceClasses, previous, { spec: { config: [...config, opaque("e", {})] } }).length, 1);
 });
 
-test("a change of the spec is a new generation, one of the labels is not", () => {
+test("a change of the spec of a DeviceClass increments the generation, one of the labels does not", () => {
   const previous = newObject(deviceClasses, { spec: {} });
   const labelled = changedObject(deviceClasses, previous, { metadata: { labels: { a: "b" } }, spec: {} });
   const renamed = changedObject(deviceClasses, previous, { spec: { extendedResourceName: "a.b/c" } });

@@ -1,8 +1,8 @@
 /**
- * resource.k8s.io/v1 DeviceClass: devices that somebody who runs the cluster has put together under a name, for claims to ask for. Its
- * selectors and its configuration are added to those of every claim.
+ * resource.k8s.io/v1 DeviceClass: a named selection of devices by the cluster administrator, for claims to request. Its selectors and its
+ * configuration are added to those of every claim.
  *
- * Not here: who selects devices (scheduler), and who configures them (the driver).
+ * Not here: selecting devices (scheduler), and configuring them (the driver).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { isExtendedResource } from "../../core/v1/pod/validation/resources.ts";

@@ -1,7 +1,4 @@
-/**
- * How devices are selected and configured, as classes and claims say it: expressions over a device, and parameters that only the driver
- * understands.
- */
+/** Selectors and configuration of devices, in classes and claims: expressions over a device, and opaque parameters of the driver. */
 import type { DeviceConfiguration, DeviceSelector } from "../../generated/resource.k8s.io/v1.ts";
 import { writeJson } from "../../machinery/codec/json.ts";
 import { invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
@@ -11,9 +8,9 @@ import { validateDriverName } from "./device-names.ts";
 import { validateList } from "./limited-lists.ts";
 
 const SELECTORS_MAX = 32;
-/** Compiling takes time that grows with the length. */
+/** Compiling time grows with the length. */
 const EXPRESSION_LENGTH_MAX_BYTES = 10 * 1024;
-/** A claim's parameters are copied into its allocation, and read by everybody who watches claims. */
+/** A claim's parameters are copied into its allocation, and sent to every watcher of claims. */
 const PARAMETERS_LENGTH_MAX_BYTES = 10 * 1024;
 
 export function validateSelectors(selectors: readonly DeviceSelector[] | undefined, at: string): Iterable<FieldError> {
@@ -25,13 +22,13 @@ function* validateSelector({ cel }: DeviceSelector, at: string): Iterable<FieldE
   else yield* validateExpression(cel.expression, `${at}.cel.expression`);
 }
 
-/** The one place where an expression is looked at. That it is CEL, and cheap enough, is found out by compiling it, which is not done here. */
+/** The one place where expressions would be validated. They are not compiled here, so neither syntax nor cost is checked. */
 function* validateExpression(expression: string, at: string): Iterable<FieldError> {
   if (isLongerThan(expression, EXPRESSION_LENGTH_MAX_BYTES)) yield tooLong(at, EXPRESSION_LENGTH_MAX_BYTES);
 }
 
 export interface ConfigurationRules {
-  /** It is stored already, and may be larger than what is new: the limit is younger than the API. */
+  /** It is stored already, and may exceed the limit, which is newer than the API. */
   readonly stored: boolean;
 }
 
@@ -43,7 +40,7 @@ export function* validateConfiguration({ opaque }: DeviceConfiguration, { stored
   yield* validateRawObject(opaque.parameters, stored ? Number.POSITIVE_INFINITY : PARAMETERS_LENGTH_MAX_BYTES, parametersAt);
 }
 
-/** Any JSON object, as long as it is one. It is never shown: nobody but the driver knows what is secret in it. */
+/** Any JSON object. It is never quoted: only the driver knows what is secret in it. */
 export function* validateRawObject(value: Json, lengthMaxBytes: number, at: string): Iterable<FieldError> {
   if (isLongerThan(writeJson(value), lengthMaxBytes)) yield tooLong(at, lengthMaxBytes);
   else if (typeof value !== "object" || Array.isArray(value)) yield invalid(at, "<value omitted>", "must be a valid JSON object");

@@ -1,6 +1,6 @@
 /**
- * What drivers, pools, attributes and shares of devices are called. A driver's name is a domain in any case, a pool's name is several
- * domains with slashes between them, and an attribute's name is a C identifier with or without a domain before it.
+ * Names of drivers, pools, attributes and shares of devices. A driver name is a domain in any case, a pool name is several domains
+ * separated by slashes, and an attribute name is a C identifier with an optional domain.
  */
 import { dnsSubdomain } from "../../core/v1/pod/validation/checks.ts";
 import { invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
@@ -8,10 +8,10 @@ import { byteLength, isLongerThan, validateCIdentifier, validateDnsSubdomain, va
 
 const DRIVER_LENGTH_MAX_BYTES = 63;
 const POOL_LENGTH_MAX_BYTES = 253;
-/** The part of an attribute's or a capacity's name that is behind the domain. */
+/** The part of an attribute's or a capacity's name after the domain. */
 const IDENTIFIER_LENGTH_MAX_BYTES = 32;
 
-/** The whole name of an attribute or a capacity, with its domain and a slash. */
+/** The full name of an attribute or a capacity, with its domain and a slash. */
 export const QUALIFIED_NAME_LENGTH_MAX_BYTES = DRIVER_LENGTH_MAX_BYTES + 1 + IDENTIFIER_LENGTH_MAX_BYTES;
 
 export function* validateDriverName(name: string, at: string): Iterable<FieldError> {
@@ -26,7 +26,7 @@ export function* validatePoolName(name: string, at: string): Iterable<FieldError
   for (const part of name.split("/")) yield* dnsSubdomain(part, at);
 }
 
-/** "model", "gpu.example.com/model". Upstream lets any name with two slashes or more pass, and so does this. */
+/** "model", "gpu.example.com/model". Upstream accepts any name with two slashes or more, and so does this. */
 export function* validateQualifiedName(name: string, at: string): Iterable<FieldError> {
   const [first = "", second, ...more] = name.split("/");
   if (more.length > 0) return;
@@ -37,7 +37,7 @@ export function* validateQualifiedName(name: string, at: string): Iterable<Field
   else yield* validateIdentifier(second, at);
 }
 
-/** A qualified name whose domain must be there. */
+/** A qualified name whose domain is required. */
 export function* validateFullyQualifiedName(name: string, at: string): Iterable<FieldError> {
   yield* validateQualifiedName(name, at);
   if (!name.includes("/")) yield invalid(at, name, "a fully qualified name must be a domain and a name separated by a slash");
@@ -56,7 +56,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const UUID_LENGTH = 36;
 const URN_PREFIX = "urn:uuid:";
 
-/** The id of a share of a device: a UUID in its one normal form. */
+/** The id of a share of a device: a UUID in canonical form. */
 export function* validateShareId(uid: string, at: string): Iterable<FieldError> {
   const wrong = uuidProblem(uid);
   if (wrong !== undefined) {

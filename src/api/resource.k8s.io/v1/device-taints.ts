@@ -1,4 +1,4 @@
-/** Taints of devices, what tolerates them, and the conditions for which binding a Pod to a device waits. */
+/** Device taints and tolerations, and the conditions that delay binding a Pod to a device. */
 import type { DeviceTaint, DeviceToleration } from "../../generated/resource.k8s.io/v1.ts";
 import { duplicate, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
 import { validateLabelName } from "../../machinery/metadata-validation.ts";
@@ -7,7 +7,7 @@ import { validateList } from "./limited-lists.ts";
 
 const EFFECTS = ["NoExecute", "NoSchedule", "None"];
 const OPERATORS = ["Equal", "Exists"];
-/** Of each of the two lists. */
+/** Maximum of each of the two lists. */
 const BINDING_CONDITIONS_MAX = 4;
 
 export function* validateTaint({ key, value = "", effect }: DeviceTaint, at: string): Iterable<FieldError> {
@@ -43,7 +43,7 @@ interface BindingConditions {
   readonly bindingFailureConditions?: readonly string[];
 }
 
-/** Conditions of success and of failure come together or not at all, and none is both. */
+/** Conditions of success and of failure must be set together, and be disjoint. */
 export function* validateBindingConditions(device: BindingConditions, at: string): Iterable<FieldError> {
   const { bindingConditions = [], bindingFailureConditions = [] } = device;
   const [successAt, failureAt] = [`${at}.bindingConditions`, `${at}.bindingFailureConditions`];

@@ -1,13 +1,13 @@
 /**
- * A part of an object as upstream's messages show it. What upstream refuses as a whole ("field is immutable") it prints from its own
- * types, whose fields have other names than those of the API and are all there, also those that were left out.
- * The forms are read off the API's schemas, so there is no second list of fields to keep.
+ * Formats a part of an object as in upstream's messages. A value that upstream rejects as a whole ("field is immutable") is printed from
+ * its internal types, whose fields have other names than those of the API and are all present, also unset ones. The forms are derived from
+ * the API's schemas, so there is no second list of fields to maintain.
  */
 import type { Json, JsonObject } from "../../machinery/object.ts";
 import type { ObjectSchema, Schema } from "../../machinery/schema.ts";
 import { schemaOf } from "../../schemas.ts";
 
-/** Where a field is not called like that of the API with its first letter in upper case. */
+/** Fields whose internal name is not that of the API with its first letter in upper case. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["cel", "CEL"],
   ["int", "IntValue"],
@@ -40,7 +40,7 @@ function formOf(value: Json, schema: Schema): Json {
   return printable(value);
 }
 
-/** What a field holds that nobody set: nothing where it can hold nothing, else the zero of its type. */
+/** The value of an unset field: null for a pointer, else the zero value of its type. */
 function absentForm(schema: Schema, isOptional: boolean): Json {
   if (isOptional) return null;
   if (schema.type === "object") return objectForm({}, schema);
@@ -49,7 +49,7 @@ function absentForm(schema: Schema, isOptional: boolean): Json {
   return schema.type === "boolean" ? false : null;
 }
 
-/** Messages cannot show whole numbers beyond 2^53 exactly. */
+/** Messages cannot show integers beyond 2^53 exactly. */
 function printable(value: Json): Json {
   if (typeof value === "bigint") return Number(value);
   if (typeof value !== "object" || value === null) return value;

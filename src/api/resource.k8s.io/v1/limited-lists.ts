@@ -1,6 +1,6 @@
 /**
- * Lists, sets and maps that may hold so much and no more. Of one that holds more, nothing else is said: its items are not even looked at, so
- * that a client cannot make the server write a long answer.
+ * Validation of lists, sets and maps with a maximum size. If the size is exceeded, items are not validated, so that a client cannot make
+ * the server write a long response.
  */
 import { duplicate, element, tooMany, type FieldError } from "../../machinery/field-error.ts";
 import { byteLength } from "../../machinery/names.ts";
@@ -8,7 +8,7 @@ import { byteLength } from "../../machinery/names.ts";
 type ItemRule<T> = (item: T, at: string) => Iterable<FieldError>;
 
 export interface ListRules<T> {
-  /** Default: there is no limit. */
+  /** Default: unlimited. */
   readonly max?: number;
   readonly validate: ItemRule<T>;
 }
@@ -23,10 +23,10 @@ export function* validateList<T>(
   for (const [index, item] of list.entries()) yield* validate(item, element(at, index));
 }
 
-/** For a list in which no two items have the same key. */
+/** For a list whose items have unique keys. */
 export interface SetRules<T> extends ListRules<T> {
   keyOf(item: T): string;
-  /** How a message shows what is there twice. Default: by its key. */
+  /** How a message shows a duplicate. Default: by its key. */
   show?(item: T): unknown;
 }
 
@@ -43,11 +43,11 @@ export function* validateSet<T>(items: readonly T[] | undefined, rules: SetRules
 }
 
 export interface MapRules<T> {
-  /** Default: there is no limit. */
+  /** Default: unlimited. */
   readonly max?: number;
-  /** How much of a key is shown, in bytes. */
+  /** Maximum bytes of a key in a message. */
   readonly keyLengthMax: number;
-  /** Mistakes of a key are those of the map as a whole, as upstream has it. */
+  /** Errors of a key are reported for the map as a whole, as upstream. */
   readonly validateKey: ItemRule<string>;
   readonly validateValue?: ItemRule<T>;
 }
@@ -67,7 +67,7 @@ export function* validateMap<T>(
 
 const ELLIPSIS = "...";
 
-/** The beginning and the end of a key that is too long to be shown. */
+/** The beginning and the end of a key that is too long for a message. */
 function shortened(key: string, max: number): string {
   if (byteLength(key) <= max) return key;
   const kept = max - ELLIPSIS.length;

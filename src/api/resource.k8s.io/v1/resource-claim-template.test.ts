@@ -10,7 +10,7 @@ const SPEC: JsonObject = {
   spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "c" } }] } },
 };
 
-test("the claim of a template gets the defaults of a claim, once", () => {
+test("the claim of a ResourceClaimTemplate gets the defaults of a claim, idempotently", () => {
   const template = received(resourceClaimTemplates, { spec: SPEC });
 
   assert.deepEqual(template.spec.spec.devices?.requests, [
@@ -20,7 +20,7 @@ test("the claim of a template gets the defaults of a claim, once", () => {
   assert.deepEqual(columnNames(resourceClaimTemplates), ["Name", "Age"]);
 });
 
-test("of the claim's metadata only labels and annotations can be given", () => {
+test("the claim's metadata in a template may only have labels and annotations", () => {
   const metadata = {
     managedFields: [{}],
     name: "x",
@@ -44,7 +44,7 @@ test("of the claim's metadata only labels and annotations can be given", () => {
   ]);
 });
 
-test("the claim's spec is checked like that of a claim", () => {
+test("the claim's spec in a template is validated like that of a claim", () => {
   const spec = { devices: { requests: [{ name: "gpu" }] } };
 
   assert.deepEqual(problemsOfNew(resourceClaimTemplates, { spec: SPEC }), []);
@@ -53,7 +53,7 @@ test("the claim's spec is checked like that of a claim", () => {
   ]);
 });
 
-test("a template cannot change, and what it would become is checked all the same", () => {
+test("a ResourceClaimTemplate is immutable, and an update is validated all the same", () => {
   const previous = newObject(resourceClaimTemplates, { spec: SPEC });
   const next = { metadata: { annotations: { x: "y" }, labels: { c: "d", b: "a" } }, spec: { devices: { constraints: [{}] } } };
 

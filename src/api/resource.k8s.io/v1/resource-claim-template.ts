@@ -1,8 +1,8 @@
 /**
- * resource.k8s.io/v1 ResourceClaimTemplate: the claim that is made for each Pod that names the template. It cannot change, so that Pods of
- * one template have the same devices.
+ * resource.k8s.io/v1 ResourceClaimTemplate: the claim that is created for each Pod that names the template. It is immutable, so that Pods
+ * of one template have equal claims.
  *
- * Not here: who makes the claims (controllers/resource-claim), and what needs the namespace (resource-claim/admin-access.ts).
+ * Not here: creating the claims (controllers/resource-claim), and rules that need the namespace (resource-claim/admin-access.ts).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
@@ -43,14 +43,14 @@ function defaultTemplate(template: ResourceClaimTemplate): ResourceClaimTemplate
   return withChanges(template, { spec: withChanges(spec, { spec: defaultClaimSpec(spec.spec) }) });
 }
 
-/** Metadata is the one type that messages show like the API does, and upstream has its fields beside the claim's. */
+/** Metadata is the one type that messages show in API form, and upstream has its fields beside the claim's. */
 function formOf({ metadata = {}, spec }: ResourceClaimTemplateSpec): Json {
   const members = [...METADATA.fields.keys()].filter((name) => Object.hasOwn(metadata, name));
   const shown = members.map((name): [string, Json] => [name, shownMember((metadata as JsonObject)[name] ?? null)]);
   return { ...Object.fromEntries(shown), Spec: internalForm(spec, "io.k8s.api.resource.v1.ResourceClaimSpec") };
 }
 
-/** Labels and annotations are shown in the order of their names. */
+/** Labels and annotations are sorted by key. */
 function shownMember(member: Json): Json {
   return typeof member === "object" && member !== null && !Array.isArray(member) ? (sortedMembers(member as JsonObject) ?? {}) : member;
 }

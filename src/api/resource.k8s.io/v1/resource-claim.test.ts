@@ -19,7 +19,7 @@ function claim(status: JsonObject = {}, metadata: JsonObject = {}): ResourceClai
   return received(resourceClaims, { metadata, spec: SPEC, status });
 }
 
-test("a claim that asks for nothing shows so", () => {
+test("a ResourceClaim without requests is stored without defaults", () => {
   const nothing = newObject(resourceClaims, { spec: {} });
 
   assert.deepEqual(nothing.spec, { devices: { requests: null } });
@@ -30,7 +30,7 @@ test("a claim that asks for nothing shows so", () => {
   );
 });
 
-test("a claim asks for one device of each request, and tolerates exactly one taint, unless it says otherwise", () => {
+test("the device count of a request defaults to 1, and the operator of a toleration to Equal", () => {
   const tolerations = [{ key: "a" }, { operator: "Exists" }];
   const requests = [
     { name: "a", exactly: { deviceClassName: "c", tolerations } },
@@ -50,7 +50,7 @@ test("a claim asks for one device of each request, and tolerates exactly one tai
   assert.equal(resourceClaims.served[0]?.defaults?.(object), object);
 });
 
-test("tolerations of a result get their default too", () => {
+test("tolerations of an allocation result get their default too", () => {
   const results = [{ request: "gpu", driver: "d", pool: "p", device: "e", tolerations: [{ key: "a" }] }];
 
   const { status } = claim({ allocation: { devices: { results } } });
@@ -58,7 +58,7 @@ test("tolerations of a result get their default too", () => {
   assert.deepEqual(status?.allocation?.devices?.results?.[0]?.tolerations, [{ key: "a", operator: "Equal" }]);
 });
 
-test("a new claim has an empty status, and a write of the claim leaves its status alone", () => {
+test("a new ResourceClaim has an empty status, and an update keeps the status", () => {
   const status = { allocation: allocated("a") };
   const previous = claim(status);
 
@@ -66,7 +66,7 @@ test("a new claim has an empty status, and a write of the claim leaves its statu
   assert.equal(changedObject(resourceClaims, previous, { spec: SPEC, status: {} }).status, previous.status);
 });
 
-test("what a claim asks for is for life, and is shown as upstream's own type has it", () => {
+test("the spec of a ResourceClaim is immutable, and reported in the form of upstream's internal type", () => {
   const constraints = [{ matchAttribute: "a/b" }];
   const config = [{ opaque: { driver: "d", parameters: { count: 9_007_199_254_740_993n } } }];
   const spec = { devices: { ...(SPEC["devices"] as JsonObject), constraints, config } };
@@ -77,7 +77,7 @@ test("what a claim asks for is for life, and is shown as upstream's own type has
   ]);
 });
 
-test("what nobody set is shown as the zero of its type", () => {
+test("unset fields are reported as the zero value of their type", () => {
   const requests = [{ name: "gpu", exactly: { deviceClassName: "c", allocationMode: "All" } }];
 
   assert.deepEqual(problemsOfChange(resourceClaims, claim(), { spec: { devices: { requests } } }), [
@@ -85,14 +85,14 @@ test("what nobody set is shown as the zero of its type", () => {
   ]);
 });
 
-test("a stored claim that a newer rule would refuse can still be labelled", () => {
+test("a stored ResourceClaim that violates a newer rule can still be labelled", () => {
   const spec = { devices: { requests: [{ name: "Not-A-Name", exactly: { deviceClassName: "c" } }] } };
   const previous = received(resourceClaims, { spec });
 
   assert.deepEqual(problemsOfChange(resourceClaims, previous, { metadata: { labels: { a: "b" } }, spec }), []);
 });
 
-test("a write of the status changes nothing else", () => {
+test("a status write of a ResourceClaim changes nothing else", () => {
   const previous = claim({}, { labels: { a: "b" }, finalizers: ["x.y/z"] });
   const status = { allocation: allocated("a") };
 
@@ -106,7 +106,7 @@ test("a write of the status changes nothing else", () => {
   assert.deepEqual(next, { ...previous, status });
 });
 
-test("what drivers reported goes with the allocation of the device", () => {
+test("the driver status of a device is removed with its allocation", () => {
   const previous = claim({ allocation: allocated("a", "b"), devices: reported("a", "b") });
   const write = (status: JsonObject): ResourceClaim["status"] =>
     changedObject(resourceClaims, previous, { spec: SPEC, status }, "status").status;
@@ -122,7 +122,7 @@ test("what drivers reported goes with the allocation of the device", () => {
   });
 });
 
-test("a table shows what has become of a claim", () => {
+test("the table of ResourceClaims shows the state", () => {
   const reservedFor = [{ resource: "pods", name: "p", uid: "u" }];
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
   const states = [

@@ -1,8 +1,8 @@
 /**
- * resource.k8s.io/v1 ResourceClaim: "I need these devices", and, in its status, which ones were allocated and who uses them.
+ * resource.k8s.io/v1 ResourceClaim: a request for devices, and, in its status, the allocated devices and the Pods that use them.
  *
- * What is asked for is for life: scheduling decisions hang on it. Everything that happens is in the status.
- * Not here: who allocates (scheduler), who takes back (controllers/resource-claim), and what needs the namespace (admin-access.ts).
+ * The spec is immutable: scheduling decisions depend on it. Everything that happens is in the status. Not here: allocation (scheduler),
+ * deallocation (controllers/resource-claim), and rules that need the namespace (admin-access.ts).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMembersOf, withMetadataOf } from "../../changes.ts";
@@ -28,7 +28,7 @@ export const resourceClaims = defineResource<ResourceClaim>({
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
 
   *validate(claim, previous) {
-    // What cannot change is not checked again: rules may have become stricter since.
+    // Immutable fields are not validated again: rules may have become stricter.
     if (previous === undefined) yield* validateClaimSpec(claim.spec, "spec");
   },
   *validateUpdate({ spec }, previous) {

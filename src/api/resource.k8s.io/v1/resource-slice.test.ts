@@ -6,14 +6,14 @@ import { cellsOf, changedObject, columnNames, newObject, received, warningsOfNew
 import { resourceSlices } from "./resource-slice.ts";
 
 const SPEC: JsonObject = { driver: "d", pool: { name: "p", generation: 1, resourceSliceCount: 1 }, nodeName: "n" };
-/** When a test writes. */
+/** The time of writes in these tests. */
 const NOW = "1970-01-01T00:00:00Z";
 
 function sliceOf(...devices: readonly JsonObject[]): ResourceSlice {
   return newObject(resourceSlices, { spec: { ...SPEC, devices } });
 }
 
-test("a taint is dated when it is written, unless it has a date", () => {
+test("a device taint gets a timestamp, unless it has one", () => {
   const taints = [
     { key: "a", effect: "None" },
     { key: "b", effect: "None", timeAdded: "2026-01-01T00:00:00Z" },
@@ -27,20 +27,20 @@ test("a taint is dated when it is written, unless it has a date", () => {
   assert.deepEqual(next.spec.devices?.[0]?.taints, dated);
 });
 
-test("what is switched off is dropped: lists as attributes, and resources of the node that a device stands for", () => {
+test("disabled fields are dropped: list attributes, and node allocatable resources of a device", () => {
   const attributes = { a: { ints: [1], strings: ["x"], string: "s" }, b: { bools: [true], versions: ["1.0.0"] }, c: { int: 1 } };
   const slice = sliceOf({ name: "a", attributes, nodeAllocatableResourceMappings: { cpu: { capacityKey: "x" } } });
 
   assert.deepEqual(slice.spec.devices, [{ name: "a", attributes: { a: { string: "s" }, b: {}, c: { int: 1 } } }]);
 });
 
-test("a slice with nothing to prepare stays the object that it is", () => {
+test("a ResourceSlice with nothing to prepare stays identical", () => {
   const slice = received(resourceSlices, { spec: { ...SPEC, devices: [{ name: "a", attributes: { a: { int: 1 } } }] } });
 
   assert.equal(resourceSlices.prepareForCreate?.(slice, { user: { name: "x", groups: [] }, nowMs: 0 }), slice);
 });
 
-test("only a change of the spec is a new generation", () => {
+test("only a change of the spec increments the generation of a ResourceSlice", () => {
   const previous = sliceOf();
   const labelled = changedObject(resourceSlices, previous, { metadata: { labels: { a: "b" } }, spec: SPEC });
   const grown = changedObject(resourceSlices, previous, { spec: { ...SPEC, devices: [{ name: "a" }] } });
@@ -51,14 +51,14 @@ test("only a change of the spec is a new generation", () => {
   );
 });
 
-test("a driver whose name has capital letters is warned of", () => {
+test("a driver name with capital letters produces a warning", () => {
   assert.deepEqual(warningsOfNew(resourceSlices, { spec: SPEC }), []);
   assert.deepEqual(warningsOfNew(resourceSlices, { spec: { ...SPEC, driver: "D.Example" } }), [
     'spec.driver: driver names should be lowercase; "D.Example" contains uppercase characters',
   ]);
 });
 
-test("slices are found by their node and by their driver", () => {
+test("ResourceSlices are selected by node and by driver", () => {
   const { nodeName: _, ...anywhere } = SPEC;
   const slices = [sliceOf(), newObject(resourceSlices, { spec: { ...anywhere, allNodes: true } })];
   const read = (field: string): readonly (string | undefined)[] => slices.map((slice) => resourceSlices.selectableFields[field]?.(slice));
@@ -67,7 +67,7 @@ test("slices are found by their node and by their driver", () => {
   assert.deepEqual(read("spec.driver"), ["d", "d"]);
 });
 
-test("a table shows where the devices are and whose they are", () => {
+test("the table of ResourceSlices shows node, driver and pool", () => {
   assert.deepEqual(columnNames(resourceSlices), ["Name", "Node", "Driver", "Pool", "Age"]);
   assert.deepEqual(Object.values(cellsOf(resourceSlices, sliceOf())), ["x", "n", "d", "p", "<unknown>"]);
 });

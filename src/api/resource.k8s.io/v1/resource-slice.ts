@@ -1,8 +1,8 @@
 /**
  * resource.k8s.io/v1 ResourceSlice: some of the devices of one pool of one driver, as the driver publishes them. A pool with many devices
- * is several slices; its generation tells which of them belong together.
+ * has several slices; its generation determines which of them belong together.
  *
- * Not here: who publishes slices (drivers), and who allocates from them (scheduler).
+ * Not here: publishing slices (drivers), and allocation (scheduler).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { ResourceSlice } from "../../generated/resource.k8s.io/v1.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { builtInPriorityClasses } from "./built-in.ts";
 
-test("the built-in PriorityClasses are those of upstream", () => {
+test("the built-in PriorityClasses are upstream's", () => {
   assert.deepEqual(builtInPriorityClasses, [
     {
       apiVersion: "scheduling.k8s.io/v1",

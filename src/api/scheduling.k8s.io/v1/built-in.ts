@@ -1,15 +1,14 @@
 /**
- * The PriorityClasses that every cluster has, for the Pods without which it would not be one. They are made when a server starts, if they
- * are missing; no other class may have a value this high.
- * Not here: who makes them (apiserver).
+ * The built-in PriorityClasses, for critical system Pods. They are created at server start if missing; no other class may have a value this
+ * high. Not here: creating them (apiserver).
  */
 import type { PriorityClass } from "../../generated/scheduling.k8s.io/v1.ts";
 
-/** Twice what a user's class may have at most (10^9): there is always room between both. */
+/** Twice the maximum of a user's class (10^9): leaves a gap between both. */
 const CRITICAL_PRIORITY = 2_000_000_000;
 
 export const builtInPriorityClasses: readonly PriorityClass[] = [
-  // Goes before all others: what a node cannot do without cannot run on another one instead.
+  // Highest priority: a node-critical Pod cannot run on another node instead.
   builtIn(
     "system-node-critical",
     CRITICAL_PRIORITY + 1_000,

@@ -40,16 +40,16 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
 ];
 
 for (const [title, sent, problems] of NEW) {
-  test(`a PriorityClass with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
+  test(`a PriorityClass with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () =>
     assert.deepEqual(problemsOfNew(priorityClasses, sent), problems));
 }
 
 for (const { metadata, value = 0 } of builtInPriorityClasses) {
-  test(`the system's ${metadata.name} is valid`, () =>
+  test(`the built-in ${metadata.name} is valid`, () =>
     assert.deepEqual(problemsOfNew(priorityClasses, { metadata: { name: metadata.name }, value }), []));
 }
 
-test("a priority and its policy never change; what it is called and meant for does", () => {
+test("value and preemptionPolicy of a PriorityClass are immutable; metadata and description are not", () => {
   const previous = newObject(priorityClasses, { value: 1 });
 
   assert.deepEqual(problemsOfChange(priorityClasses, previous, { value: 2, preemptionPolicy: "Never" }), [
@@ -60,7 +60,7 @@ test("a priority and its policy never change; what it is called and meant for do
   assert.equal(priorityClasses.changesGeneration?.({ ...previous, description: "x" }, previous), false);
 });
 
-test("a table shows the value, whether it is the default, and the policy", () => {
+test("the table of PriorityClasses shows the value, whether it is the default, and the policy", () => {
   const cells = cellsOf(priorityClasses, newObject(priorityClasses, { value: 7 }));
 
   assert.deepEqual(columnNames(priorityClasses), ["Name", "Value", "Global-Default", "Age", "PreemptionPolicy"]);

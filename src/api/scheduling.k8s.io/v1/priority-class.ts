@@ -1,9 +1,8 @@
 /**
- * scheduling.k8s.io/v1 PriorityClass: a name for a priority. When there is not enough room, Pods of a higher one may take the place of
- * those of a lower one.
+ * scheduling.k8s.io/v1 PriorityClass: a named priority. Pods of a higher one may preempt those of a lower one.
  *
- * The two classes of the system (built-in.ts) are more than any that users can make, and are always as they are. A priority never changes:
- * it has been copied into Pods.
+ * The two built-in classes (built-in.ts) are higher than any user-defined one, and fixed. The value is immutable: it has been copied into
+ * Pods.
  */
 import { withChanges } from "../../changes.ts";
 import { validatePreemptionPolicy } from "../../core/v1/pod/validation/spec.ts";
@@ -13,7 +12,7 @@ import { forbidden, immutable, type FieldError } from "../../machinery/field-err
 import { defineResource } from "../../machinery/resource.ts";
 import { builtInPriorityClasses } from "./built-in.ts";
 
-/** More is kept for the system. */
+/** Higher values are reserved for the system. */
 const USER_PRIORITY_MAX = 1_000_000_000;
 const SYSTEM_PREFIX = "system-";
 
@@ -32,7 +31,7 @@ export const priorityClasses = defineResource<PriorityClass>({
     },
   ],
 
-  // There is one, and it stays 1: upstream never counts on.
+  // The generation stays 1: upstream never increments it.
   changesGeneration: () => false,
 
   *validate(object, previous) {
@@ -70,7 +69,7 @@ function* validateNew({ metadata, value = 0, globalDefault = false, preemptionPo
   if (preemptionPolicy !== undefined) yield* validatePreemptionPolicy(preemptionPolicy, "preemptionPolicy");
 }
 
-/** In what an object with such a name differs from the system's own. */
+/** Differences of an object with such a name from the built-in one. */
 function systemClassError(name: string, value: number, globalDefault: boolean): string | undefined {
   const known = builtInPriorityClasses.find(({ metadata }) => metadata.name === name);
   if (known === undefined) return `${name} is not a known system priority class`;

@@ -13,7 +13,7 @@ import {
 } from "../../testing/kind.ts";
 import { csiDrivers } from "./csi-driver.ts";
 
-test("what a driver does not say of itself is filled in", () => {
+test("a CSIDriver gets its defaults", () => {
   const object = received(csiDrivers, {});
 
   assert.deepEqual(object.spec, {
@@ -28,7 +28,7 @@ test("what a driver does not say of itself is filled in", () => {
   assert.equal(csiDrivers.served[0]?.defaults?.(object), object);
 });
 
-test("keeping Pods from nodes without the driver cannot be asked for yet", () => {
+test("preventPodSchedulingIfMissing is dropped", () => {
   const sent = { spec: { preventPodSchedulingIfMissing: true } };
   const object = newObject(csiDrivers, sent);
 
@@ -36,7 +36,7 @@ test("keeping Pods from nodes without the driver cannot be asked for yet", () =>
   assert.deepEqual(changedObject(csiDrivers, object, sent), object);
 });
 
-test("the generation of a driver begins with its first change", () => {
+test("the generation of a CSIDriver starts with its first change", () => {
   const object = newObject(csiDrivers, {});
   const changed = changedObject(csiDrivers, object, { spec: { storageCapacity: true } });
 
@@ -107,7 +107,7 @@ for (const [title, spec, expected] of ROWS) {
   test(title, () => assert.deepEqual(problemsOfNew(csiDrivers, { spec }), expected));
 }
 
-test("whether volumes are attached, and for how long they live, stays", () => {
+test("attachRequired and volumeLifecycleModes are immutable", () => {
   const previous = newObject(csiDrivers, {});
   const others = { podInfoOnMount: true, fsGroupPolicy: "None", requiresRepublish: true, seLinuxMount: true, storageCapacity: true };
 
@@ -118,7 +118,7 @@ test("whether volumes are attached, and for how long they live, stays", () => {
   ]);
 });
 
-test("tokens among the attributes of volumes are warned about when they are asked for", () => {
+test("requested tokens in volume attributes produce a warning", () => {
   const sent = { spec: { tokenRequests: [{ audience: "a" }] } };
   const warning =
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
@@ -130,7 +130,7 @@ test("tokens among the attributes of volumes are warned about when they are aske
   assert.deepEqual([...(csiDrivers.warnings?.(object, newObject(csiDrivers, {})) ?? [])], [warning]);
 });
 
-test("the table shows what the driver needs", () => {
+test("the table of CSIDrivers shows the driver's requirements", () => {
   const object = newObject(csiDrivers, {
     spec: { tokenRequests: [{ audience: "a" }, { audience: "b" }], volumeLifecycleModes: ["Persistent", "Ephemeral"] },
   });

@@ -1,6 +1,6 @@
 /**
- * storage.k8s.io/v1 CSIDriver: what a storage driver needs of Kubernetes. Called as the driver; whoever deploys the driver makes it, and
- * the kubelet, the scheduler and the attach controller follow it.
+ * storage.k8s.io/v1 CSIDriver: what a storage driver requires of Kubernetes. Named after the driver; deployed with the driver, and read by
+ * the kubelet, the scheduler and the attach controller.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
@@ -12,7 +12,7 @@ import { without } from "../../members.ts";
 
 const GROUP_POLICIES = ["File", "None", "ReadWriteOnceWithFSType"];
 const LIFECYCLE_MODES = ["Persistent", "Ephemeral"];
-/** How often a driver may be asked at most how many volumes a node can take. */
+/** Minimum period for updating how many volumes a node can attach. */
 const UPDATE_PERIOD_MIN_SECONDS = 10;
 const TOKEN_LIFETIME_MIN_SECONDS = 600;
 const TOKEN_LIFETIME_MAX_SECONDS = 2 ** 32;
@@ -81,12 +81,12 @@ function defaultDriver(driver: CSIDriver): CSIDriver {
   });
 }
 
-/** To keep Pods away from nodes without the driver is behind a gate that upstream keeps closed. */
+/** Keeping Pods away from nodes without the driver is behind a feature gate that is off upstream. */
 function withoutGatedFields(driver: CSIDriver): CSIDriver {
   return withChanges(driver, { spec: without(driver.spec, "preventPodSchedulingIfMissing") });
 }
 
-/** Unlike that of other kinds, the generation of a new one is not 1: upstream counts from nothing. */
+/** Unlike for other kinds, the generation of a new one is not 1: upstream starts at zero. */
 function withGeneration(next: CSIDriver, previous: CSIDriver): CSIDriver {
   if (deepEqual(next.spec, previous.spec)) return next;
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
@@ -110,7 +110,7 @@ function* validateSpec(spec: CSIDriverSpec, at: string): Iterable<FieldError> {
   }
 }
 
-/** One token for each audience. */
+/** One token per audience. */
 function* validateTokenRequests(requests: readonly TokenRequest[], at: string): Iterable<FieldError> {
   const audiences = new Set<string>();
   for (const [index, { audience = "", expirationSeconds }] of requests.entries()) {

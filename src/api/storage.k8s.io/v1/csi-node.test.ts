@@ -89,7 +89,7 @@ for (const [title, sent, expected] of CHANGES) {
   test(title, () => assert.deepEqual(problemsOfChange(csiNodes, newObject(csiNodes, node(DISKS)), sent), expected));
 }
 
-test("the table counts drivers", () => {
+test("the table of CSINodes shows the number of drivers", () => {
   assert.deepEqual(columnNames(csiNodes), ["Name", "Drivers", "Age"]);
   assert.deepEqual(cellsOf(csiNodes, newObject(csiNodes, node(DISKS, FILES))), { Name: "x", Drivers: 2, Age: "<unknown>" });
   assert.equal(cellsOf(csiNodes, newObject(csiNodes, {}))["Drivers"], 0);

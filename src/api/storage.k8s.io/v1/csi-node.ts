@@ -1,6 +1,6 @@
 /**
- * storage.k8s.io/v1 CSINode: which storage drivers a node has, and what the drivers call the node. Called as the node; its kubelet writes
- * it when a driver registers or goes.
+ * storage.k8s.io/v1 CSINode: the storage drivers of a node, and the node's ID in each. Named after the node; its kubelet writes it when a
+ * driver is registered or removed.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changedItems, withChanges } from "../../changes.ts";
@@ -38,7 +38,7 @@ export const csiNodes = defineResource<CSINode>({
   ],
 });
 
-/** That there are none is said, too. */
+/** An empty list is reported, too. */
 function defaultNode(node: CSINode): CSINode {
   const drivers = changedItems(node.spec.drivers ?? undefined, (driver) =>
     withChanges(driver, { topologyKeys: listOrAbsent(driver.topologyKeys) }),
@@ -46,7 +46,7 @@ function defaultNode(node: CSINode): CSINode {
   return withChanges(node, { spec: withChanges(node.spec, { drivers: listOrAbsent(drivers) }) });
 }
 
-/** The type says that there is a list; a client may have left it out. */
+/** Required by the type; a client may have omitted it. */
 function driversOf({ spec }: CSINode): readonly CSINodeDriver[] {
   return spec.drivers ?? [];
 }
@@ -66,7 +66,7 @@ function* validateDriver(driver: CSINodeDriver, at: string, names: Set<string>):
   yield* validateTopologyKeys(topologyKeys, at);
 }
 
-/** Their mistakes are told of the driver, as upstream does. */
+/** Their errors are reported for the driver, as upstream does. */
 function* validateTopologyKeys(keys: readonly string[], at: string): Iterable<FieldError> {
   const seen = new Set<string>();
   for (const key of keys) {
@@ -77,7 +77,7 @@ function* validateTopologyKeys(keys: readonly string[], at: string): Iterable<Fi
   }
 }
 
-/** A driver may come and go, and change how many volumes it can attach. What it calls the node is known elsewhere by then. */
+/** Drivers may be added and removed, and change their volume limits. The node ID is immutable: other components have stored it. */
 function* validateUpdate(next: CSINode, previous: CSINode): Iterable<FieldError> {
   const drivers = byName(driversOf(next));
   for (const before of driversOf(previous)) {
@@ -97,7 +97,7 @@ function byName(drivers: readonly CSINodeDriver[]): ReadonlyMap<string, readonly
   return found;
 }
 
-/** As upstream prints it: by the names of its internal type, without what may change. */
+/** In upstream's format: by the names of its internal type, without mutable fields. */
 function shown({ name, nodeID, topologyKeys }: CSINodeDriver): unknown {
   return { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null };
 }

@@ -31,7 +31,7 @@ for (const [title, sent, expected] of ROWS) {
   test(title, () => assert.deepEqual(problemsOfNew(csiStorageCapacities, sent), expected));
 }
 
-test("how much there is may change, of what it is may not", () => {
+test("the capacity may change, the class and topology may not", () => {
   const previous = newObject(csiStorageCapacities, { storageClassName: "fast", capacity: "2Gi" });
   const changed = {
     storageClassName: "slow",
@@ -48,7 +48,7 @@ test("how much there is may change, of what it is may not", () => {
   ]);
 });
 
-test("older names of labels are warned about", () => {
+test("deprecated label names produce a warning", () => {
   const nodeTopology = {
     matchLabels: { zone: "a", "beta.kubernetes.io/os": "linux" },
     matchExpressions: [{ key: "beta.kubernetes.io/arch", operator: "Exists" }],
@@ -61,7 +61,7 @@ test("older names of labels are warned about", () => {
   assert.deepEqual(warningsOfNew(csiStorageCapacities, { storageClassName: "fast" }), []);
 });
 
-test("the table is the one of kinds without a table, and a delete answers with a Status", () => {
+test("a CSIStorageCapacity has the default table, and a delete returns a Status", () => {
   assert.deepEqual(columnNames(csiStorageCapacities), ["Name", "Created At"]);
   assert.equal(csiStorageCapacities.returnsDeletedObject, undefined);
 });

@@ -1,6 +1,6 @@
 /**
- * storage.k8s.io/v1 CSIStorageCapacity: how much storage of a class a driver can still give to some of the nodes. The scheduler reads it
- * before it sends a Pod there. Which class and which nodes it speaks of cannot change, how much can.
+ * storage.k8s.io/v1 CSIStorageCapacity: the available capacity of a class for some of the nodes. The scheduler reads it before it places a
+ * Pod. Class and topology are immutable, the capacity is not.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { shownSelector } from "../../apps/v1/workload.ts";

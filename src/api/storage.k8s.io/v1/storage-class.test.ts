@@ -102,7 +102,7 @@ function keys(count: number): readonly [string, string][] {
   return Array.from({ length: count }, (_, index) => [`key-${index}`, ""]);
 }
 
-/** What is left for a value beside so many keys. */
+/** What is left for a value beside this many keys. */
 function fill(count: number): string {
   const used = keys(count).reduce((sum, [key]) => sum + key.length, "a".length);
   return "x".repeat(256 * 1024 - used);
@@ -116,7 +116,7 @@ for (const [title, sent, expected] of ROWS) {
   test(title, () => assert.deepEqual(problemsOfNew(storageClasses, sent), expected));
 }
 
-test("volumes are removed with their claim and made at once unless the class says otherwise", () => {
+test("reclaimPolicy defaults to Delete and volumeBindingMode to Immediate", () => {
   const object = received(storageClasses, { provisioner: "p" });
 
   assert.deepEqual([object.reclaimPolicy, object.volumeBindingMode], ["Delete", "Immediate"]);
@@ -149,13 +149,13 @@ for (const [title, sent, expected] of CHANGES) {
   });
 }
 
-test("no parameters and an empty list of them are the same", () => {
+test("absent and empty parameters are equal", () => {
   const previous = newObject(storageClasses, { provisioner: "p", parameters: {} });
 
   assert.deepEqual(problemsOfChange(storageClasses, previous, { provisioner: "p" }), []);
 });
 
-test("older names of labels are warned about", () => {
+test("deprecated label names produce a warning", () => {
   const sent = topologies([[{ key: "zone", values: ["x"] }], [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["x"] }]]);
 
   assert.deepEqual(warningsOfNew(storageClasses, sent), [
@@ -163,12 +163,12 @@ test("older names of labels are warned about", () => {
   ]);
 });
 
-test("the table says nothing of classes that are not the default", () => {
+test("the table does not mark classes that are not the default", () => {
   assert.equal(cellsOf(storageClasses, newObject(storageClasses, { provisioner: "p" }))["Name"], "x");
 });
 
 for (const name of ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"]) {
-  test(`the table says that a class with ${name} is the default`, () => {
+  test(`the table marks a class with ${name} as the default`, () => {
     const object = newObject(storageClasses, { metadata: { annotations: { [name]: "true" } }, provisioner: "p" });
 
     assert.deepEqual(columnNames(storageClasses), [

@@ -1,7 +1,6 @@
 /**
- * storage.k8s.io/v1 StorageClass: a kind of storage that claims ask for by its name, and who makes volumes of it. What volumes of the
- * class are like cannot change, because there may be some already.
- * Not here: which class is taken if a claim names none (admission).
+ * storage.k8s.io/v1 StorageClass: a named kind of storage for claims, and its provisioner. The properties of its volumes are immutable,
+ * because some may exist already. Not here: the default class (admission).
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";

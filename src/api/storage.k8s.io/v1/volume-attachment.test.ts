@@ -15,7 +15,7 @@ import {
 } from "../../testing/kind.ts";
 import { volumeAttachments } from "./volume-attachment.ts";
 
-/** An attachment that is right but for what is given. */
+/** A valid attachment, except for the given fields. */
 function attachment(spec: JsonObject = {}): Sent {
   return { spec: { attacher: "disks.example.com", nodeName: "node-1", source: { persistentVolumeName: "pv-1" }, ...spec } };
 }
@@ -147,7 +147,7 @@ for (const [title, sent, expected] of ROWS) {
   test(title, () => assert.deepEqual(problemsOfNew(volumeAttachments, sent), expected));
 }
 
-test("an inline volume is of one type", () => {
+test("an inline volume has exactly one source", () => {
   const others = SOURCES.filter((source) => source !== "hostPath");
   const sent = inline({ hostPath: { path: "/a" }, ...Object.fromEntries(others.map((source) => [source, {}])) });
 
@@ -161,7 +161,7 @@ test("an inline volume is of one type", () => {
   );
 });
 
-test("what is to be attached stays, by either path", () => {
+test("the spec of a VolumeAttachment is immutable, by either path", () => {
   const previous = newObject(volumeAttachments, attachment());
   const sent = attachment({ nodeName: "node-2" });
 
@@ -201,7 +201,7 @@ for (const [title, status, expected] of STATUSES) {
   });
 }
 
-test("an inline volume is filled in as other volumes are, but for its policy and mode", () => {
+test("an inline volume gets the defaults of a volume, except for reclaim policy and mode", () => {
   const { spec } = received(volumeAttachments, inline({ hostPath: { path: "/data" }, capacity: { storage: "0.0001" } }));
 
   assert.deepEqual(spec.source.inlineVolumeSpec, {
@@ -211,11 +211,11 @@ test("an inline volume is filled in as other volumes are, but for its policy and
   });
 });
 
-test("a new attachment is not attached, whatever the client says", () => {
+test("a new VolumeAttachment is not attached, whatever status the client sends", () => {
   assert.deepEqual(newObject(volumeAttachments, { ...attachment(), status: { attached: true } }).status, { attached: false });
 });
 
-test("who writes the status writes nothing else, and who writes the rest not the status", () => {
+test("a status write changes nothing but the status, and an update keeps it", () => {
   const previous = newObject(volumeAttachments, { ...attachment(), metadata: { labels: { a: "1" }, finalizers: ["example.com/x"] } });
   const sent = {
     ...attachment({ nodeName: "node-2" }),
@@ -229,7 +229,7 @@ test("who writes the status writes nothing else, and who writes the rest not the
   assert.deepEqual(changedObject(volumeAttachments, previous, sent).status, { attached: false });
 });
 
-test("the table shows driver, volume, node and whether it is attached", () => {
+test("the table of VolumeAttachments shows driver, volume, node and attached", () => {
   assert.deepEqual(columnNames(volumeAttachments), ["Name", "Attacher", "PV", "Node", "Attached", "Age"]);
   assert.deepEqual(cellsOf(volumeAttachments, newObject(volumeAttachments, attachment())), {
     Name: "x",

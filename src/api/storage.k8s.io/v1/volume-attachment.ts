@@ -1,6 +1,6 @@
 /**
- * storage.k8s.io/v1 VolumeAttachment: "this volume shall be attached to that node". The attach controller makes it, the volume's driver
- * does it and writes the status. To detach is to delete it, so what it asks for never changes.
+ * storage.k8s.io/v1 VolumeAttachment: attaches a volume to a node. The attach controller creates it, the volume's driver executes it and
+ * writes the status. Deleting it detaches the volume, so its spec is immutable.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMetadataOf } from "../../changes.ts";
@@ -90,7 +90,7 @@ function* validateStatus({ attachmentMetadata = {}, attachError, detachError }: 
 }
 
 function* validateVolumeError({ message = "", errorCode = 0 }: VolumeError = {}, at: string): Iterable<FieldError> {
-  // The number that upstream names is not the one that it checks.
+  // Upstream's message names another number than it checks.
   if (isLongerThan(message, MESSAGE_LENGTH_MAX_BYTES)) yield tooLong(`${at}.message`, METADATA_SIZE_MAX_BYTES);
   if (errorCode < 0) yield invalid(`${at}.errorCode`, errorCode, rangeMessage(0, INT32_MAX));
 }
@@ -99,7 +99,7 @@ function* validateSameSpec({ spec }: VolumeAttachment, previous: VolumeAttachmen
   if (!deepEqual(spec, previous.spec)) yield immutable("spec", shown(spec));
 }
 
-/** As upstream prints it: by the names of its internal type. What an inline volume says keeps its names. */
+/** In upstream's format: by the names of its internal type. An inline volume keeps its API names. */
 function shown({ attacher, source, nodeName }: VolumeAttachmentSpec): unknown {
   const { persistentVolumeName = null, inlineVolumeSpec = null } = source;
   return {

@@ -38,7 +38,7 @@ for (const [title, sent, expected] of ROWS) {
   test(title, () => assert.deepEqual(problemsOfNew(volumeAttributesClasses, sent), expected));
 }
 
-test("a class stays as it is", () => {
+test("a VolumeAttributesClass is immutable", () => {
   const previous = newObject(volumeAttributesClasses, GOLD);
   const changed = { driverName: "files.example.com", parameters: { iops: "5000" } };
 
@@ -49,7 +49,7 @@ test("a class stays as it is", () => {
   ]);
 });
 
-test("what may not change is told before what is wrong", () => {
+test("errors about immutable fields precede other errors", () => {
   const previous = newObject(volumeAttributesClasses, GOLD);
 
   assert.deepEqual(problemsOfChange(volumeAttributesClasses, previous, {}), [
@@ -60,7 +60,7 @@ test("what may not change is told before what is wrong", () => {
   ]);
 });
 
-test("the table shows the driver", () => {
+test("the table of VolumeAttributesClasses shows the driver", () => {
   assert.deepEqual(columnNames(volumeAttributesClasses), ["Name", "DriverName", "Age"]);
   assert.deepEqual(cellsOf(volumeAttributesClasses, newObject(volumeAttributesClasses, GOLD)), {
     Name: "x",

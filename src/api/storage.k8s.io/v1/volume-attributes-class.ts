@@ -1,6 +1,6 @@
 /**
- * storage.k8s.io/v1 VolumeAttributesClass: attributes of a volume that can change while it is used, such as how fast it is. A claim names
- * another class to have its volume changed; the class itself never changes.
+ * storage.k8s.io/v1 VolumeAttributesClass: mutable attributes of a volume, such as its throughput. A claim references another class to
+ * modify its volume; the class itself is immutable.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { VolumeAttributesClass } from "../../generated/storage.k8s.io/v1.ts";
@@ -19,7 +19,7 @@ export const volumeAttributesClasses = defineResource<VolumeAttributesClass>({
   returnsDeletedObject: true,
 
   *validate(attributesClass, previous) {
-    // Upstream says what may not change before it says what is wrong.
+    // Upstream reports immutable fields before other errors.
     if (previous !== undefined) yield* validateSame(attributesClass, previous);
     yield* validateProvisioner(attributesClass.driverName, "driverName");
     yield* validateParameters(attributesClass.parameters, "parameters");

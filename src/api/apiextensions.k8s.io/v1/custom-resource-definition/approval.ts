@@ -1,6 +1,6 @@
 /**
- * Groups of the Kubernetes project itself: a definition in one of them carries a link to where it was approved, or says why it was not.
- * Nothing is asked of one that was stored in the same state before.
+ * API groups of the Kubernetes project itself: a definition in one of them carries an annotation with a link to its approval, or the reason
+ * why it has none. A definition that was stored in the same state before is not validated.
  */
 import type { CustomResourceDefinition } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";

@@ -1,4 +1,4 @@
-/** Definitions that ask for far more work than their size shows: they are answered, and with the same words each time. */
+/** Definitions whose validation costs far more than their size suggests: they are answered, and with the same message each time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../../machinery/object.ts";
@@ -49,7 +49,7 @@ const costly: readonly (readonly [it: string, sent: Sent, field: string])[] = [
   ],
 ];
 for (const [it, sent, field] of costly) {
-  test(`a definition is refused that takes too long to check: ${it}`, () => {
+  test(`a definition that is too expensive to validate is rejected: ${it}`, () => {
     const found = problemsOfNew(customResourceDefinitions, sent).map((problem) => problem.replace(/\[p\d+\]/, "[p?]"));
 
     assert.deepEqual(found, [`${field}: ${TOO_LONG}`]);
@@ -69,12 +69,12 @@ const large: readonly (readonly [it: string, sent: Sent])[] = [
   ],
 ];
 for (const [it, sent] of large) {
-  test(`a definition is fine that is only large: ${it}`, () => {
+  test(`a definition that is only large is accepted: ${it}`, () => {
     assert.deepEqual(problemsOfNew(customResourceDefinitions, sent), []);
   });
 }
 
-test("mistakes at the end of a long path are few enough to be told", () => {
+test("errors with long paths are limited in number", () => {
   const wrong: Json = { type: "object", properties: Object.fromEntries(words.map((word): [string, Json] => [word, {}])) };
   const deep = many(100, (index) => `${"x".repeat(1_000)}${index}`).reduce<Json>(
     (schema, name) => ({ type: "object", properties: { [name]: schema } }),

@@ -1,10 +1,10 @@
-/** Whom a conversion webhook is trusted by: certificates in PEM, of which one at least can be read. */
+/** Validates the CA bundle of a conversion webhook: PEM certificates, at least one of which can be parsed. */
 import { decodeBase64 } from "../../../machinery/codec/base64.ts";
 import { checkCertificates } from "../../../machinery/x509/certificate.ts";
 import { X509Error } from "../../../machinery/x509/error.ts";
 import { pemBlocks } from "../../../machinery/x509/pem.ts";
 
-/** `caBundle` is in base64, as it is in the definition. */
+/** `caBundle` is in base64, as in the definition. */
 export function caBundleProblem(caBundle: string): string | undefined {
   const blocks = [...pemBlocks(decodeBase64(caBundle))];
   const problems = blocks

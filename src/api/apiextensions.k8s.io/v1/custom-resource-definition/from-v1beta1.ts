@@ -1,6 +1,6 @@
 /**
- * A CustomResourceDefinition in the form of v1beta1, in which upstream stores it, as one of v1. v1beta1 has what all versions share once,
- * beside the list of versions; v1 has it in each of them. Nobody can send v1beta1 any more: this reads what is stored.
+ * Converts a stored v1beta1 CustomResourceDefinition, in which upstream stores it, to v1. v1beta1 has shared members beside the list of
+ * versions; v1 has them in each version. v1beta1 is no longer served: this reads stored objects only.
  */
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What is asked of a definition. A stored one that breaks a rule from before the rule was there may go on breaking it, so some rules are
- * only asked for where the definition kept them so far. A new one keeps them all.
+ * Ratcheting validation of a definition. A stored one that violates a newer rule may continue to, so some rules apply only where the
+ * definition has satisfied them so far. A new one must satisfy them all.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type {
@@ -30,7 +30,7 @@ export interface Ratchets extends SchemaRules {
   readonly requireStructural: boolean;
   readonly requirePrunedDefaults: boolean;
   readonly requireValidCaBundle: boolean;
-  /** By version, "" for what all share: more selectable fields than there may be, as before. */
+  /** By version, "" for shared ones: exceeds the maximum number of selectable fields, as before. */
   readonly allowsManySelectableFields: (version: string) => boolean;
 }
 
@@ -79,7 +79,7 @@ function hasValidCaBundle({ conversion }: CustomResourceDefinitionSpec): boolean
   return caBundle === "" || caBundleProblem(caBundle) === undefined;
 }
 
-/** The forms are made once, however many versions there are. */
+/** The forms are computed once, for any number of versions. */
 function manySelectableFields(next: CustomResourceDefinitionSpec, previous: CustomResourceDefinitionSpec): (version: string) => boolean {
   const after = selectableFieldsOf(next);
   const before = selectableFieldsOf(previous);
@@ -89,7 +89,7 @@ function manySelectableFields(next: CustomResourceDefinitionSpec, previous: Cust
   };
 }
 
-/** By version; of two with one name, that of the first. */
+/** By version; of duplicates, the first. */
 function selectableFieldsOf(spec: CustomResourceDefinitionSpec): ReadonlyMap<string, readonly SelectableField[]> {
   const { shared, versions } = toSharedForm(spec);
   const entries = versions.map(({ name, selectableFields = [] }): [string, readonly SelectableField[]] => [name, selectableFields]);

@@ -1,6 +1,6 @@
 /**
- * A definition as upstream validates it: what all versions say alike (schema, subresources, columns, selectable fields) is taken out of
- * them and stands beside them, and errors name it there: a definition with one version has its schema at `spec.validation`.
+ * A definition as upstream validates it: members that all versions have equal (schema, subresources, columns, selectable fields) are moved
+ * beside the versions, and errors name them there: a definition with one version has its schema at `spec.validation`.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from "../../../generated/apiextensions.k8s.io/v1.ts";
@@ -14,14 +14,14 @@ export type SharedMembers = Pick<
 
 export interface SharedForm {
   readonly shared: SharedMembers;
-  /** Without what is shared. */
+  /** Without shared members. */
   readonly versions: readonly CustomResourceDefinitionVersion[];
 }
 
 const MEMBERS = ["schema", "subresources", "additionalPrinterColumns", "selectableFields"] as const satisfies (keyof SharedMembers)[];
 
 export function toSharedForm(spec: CustomResourceDefinitionSpec): SharedForm {
-  // Nothing need be given of what is decoded, whatever its type says.
+  // Decoded objects may lack any member, whatever the type says.
   const versions = spec.versions ?? [];
   const [first, ...others] = versions;
   if (first === undefined) return { shared: {}, versions };
@@ -38,7 +38,7 @@ function without(version: CustomResourceDefinitionVersion, names: readonly (keyo
   return rest as CustomResourceDefinitionVersion;
 }
 
-/** Every different schema of a definition. */
+/** Every distinct schema of a definition. */
 export function schemasOf(spec: CustomResourceDefinitionSpec): readonly JsonSchema[] {
   const { shared, versions } = toSharedForm(spec);
   return [shared, ...versions].flatMap(({ schema }) => schema?.openAPIV3Schema ?? []);

@@ -1,6 +1,4 @@
-/**
- * How upstream shows versions and schemas in its messages: with the names of its own types, and all members that could be there.
- */
+/** Formats versions and schemas as in upstream's messages: with its type names, and all possible members. */
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
@@ -11,7 +9,7 @@ import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { type Additional, additionalItemsOf, additionalPropertiesOf, itemsOf, type JsonSchema, placesOf } from "../schema/json-schema.ts";
 
-/** An error that shows such a value. */
+/** An error that quotes such a value. */
 export function invalidShown(field: string, shown: Json, detail: string): FieldError {
   return { ...invalid(field, "", detail), body: `Invalid value: ${escapeForPages(JSON.stringify(shown))}: ${detail}` };
 }
@@ -131,7 +129,7 @@ function shownSchemas(schemas: readonly JsonSchema[]): Json {
   return schemas.map(shownSchema);
 }
 
-/** The keys of a map have no order in Go, so it writes them sorted. */
+/** Go maps are printed sorted by key. */
 function shownMap(schemas: Readonly<Record<string, JsonSchema>>): Json {
   const sorted = Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([name, schema]) => [name, shownSchema(schema)]));

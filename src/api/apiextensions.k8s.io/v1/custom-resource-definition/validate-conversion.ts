@@ -1,4 +1,4 @@
-/** How objects are converted from one version to another. Errors name the fields as upstream's first version had them, without `webhook`. */
+/** Validation of the conversion between versions. Errors name the fields of upstream's internal version, without `webhook`. */
 import type { CustomResourceConversion, WebhookClientConfig } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateDns1035Label } from "../../../machinery/names.ts";
@@ -30,7 +30,7 @@ function* validateClientConfig(config: WebhookClientConfig, at: string, { requir
   if ((url === undefined) === (service === undefined)) yield required(at, "exactly one of url or service is required");
   else if (url !== undefined) yield* validateWebhookUrl(url, child(at, "url"));
   else if (service !== undefined) {
-    // Upstream mixes the two names up, here and nowhere else.
+    // Upstream swaps the two names, only here.
     yield* validateWebhookService({ ...service, namespace: service.name, name: service.namespace }, child(at, "service"));
   }
   const problem = requireValidCaBundle && caBundle !== "" ? caBundleProblem(caBundle) : undefined;

@@ -1,6 +1,4 @@
-/**
- * The extensions that say how lists and maps are merged: x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type.
- */
+/** Validation of the extensions for merging lists and maps: x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type. */
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { itemsOf, type JsonSchema, placesOf, propertyOf } from "../schema/json-schema.ts";
 import { invalidShown, shownItems } from "./shown-form.ts";
@@ -8,7 +6,7 @@ import { invalidShown, shownItems } from "./shown-form.ts";
 const LIST_TYPES = ["atomic", "set", "map"];
 const MAP_TYPES = ["atomic", "granular"];
 
-/** `setItems`: what is wrong with the items of a set, asked for where upstream reports it. */
+/** `setItems`: errors of the items of a set, evaluated where upstream reports them. */
 export function* validateListAndMapTypes(schema: JsonSchema, at: string, setItems: () => Iterable<FieldError>): Iterable<FieldError> {
   const mapType = schema["x-kubernetes-map-type"];
   if (mapType !== undefined) yield* validateTypeFor(schema, "object", "x-kubernetes-map-type", at);
@@ -29,7 +27,7 @@ function* validateTypeFor({ type = "" }: JsonSchema, expected: string, extension
 
 const SET_ITEMS = "must be atomic as item of a list with x-kubernetes-list-type=set";
 
-/** Nothing but atomic values can be compared as a whole. */
+/** Only atomic values can be compared as a whole. */
 export function* validateAtomicSetItems(schema: JsonSchema, at: string): Iterable<FieldError> {
   const items = schema["x-kubernetes-list-type"] === "set" ? itemsOf(schema) : undefined;
   if (items === undefined) return;
@@ -37,7 +35,7 @@ export function* validateAtomicSetItems(schema: JsonSchema, at: string): Iterabl
   if (type === "array" && listType !== undefined && listType !== "atomic") {
     yield invalid(child(at, "items", "x-kubernetes-list-type"), listType, SET_ITEMS);
   }
-  // Upstream shows the type of the list here.
+  // Upstream quotes the type of the list here.
   if (type === "object" && mapType !== "atomic") yield invalid(child(at, "items", "x-kubernetes-map-type"), listType ?? null, SET_ITEMS);
 }
 
@@ -77,7 +75,7 @@ function* validateKeyNames(items: JsonSchema, keys: readonly string[], at: strin
   }
 }
 
-/** Items and their keys must be there, or else two items could not be told apart. */
+/** Items and their keys must be required, or two items could not be distinguished. */
 export function* validateMapListKeys(schema: JsonSchema, at: string): Iterable<FieldError> {
   const { "x-kubernetes-list-type": listType, "x-kubernetes-list-map-keys": keys = [] } = schema;
   const items = placesOf(schema).length > 0 ? undefined : itemsOf(schema);

@@ -1,9 +1,9 @@
-/** What the objects of a definition may be called: in its spec, where it asks for names, and in its status, where it got them. */
+/** Validation of names: in the spec, which requests them, and in the status, which has the accepted ones. */
 import type { CustomResourceDefinitionNames } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateDns1035Label } from "../../../machinery/names.ts";
 
-/** Those that a definition must ask for; two are filled in if it does not. */
+/** Required names; two have defaults. */
 export function* validateNamesAreThere(names: CustomResourceDefinitionNames, at: string): Iterable<FieldError> {
   for (const name of ["plural", "singular", "kind", "listKind"] as const) if ((names[name] ?? "") === "") yield required(child(at, name));
 }

@@ -1,6 +1,4 @@
-/**
- * The rules of a schema (x-kubernetes-validations), as far as nothing has to be compiled: texts that must be there, and paths.
- */
+/** Validation of x-kubernetes-validations without compiling them: required texts, and field paths. */
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { FieldPathError, findField } from "../schema/field-path.ts";
@@ -10,7 +8,7 @@ const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvali
 const NOT_EMPTY = "must be non-empty if specified";
 const NO_LINE_BREAKS = "must not contain line breaks";
 
-/** `isStructurable`: only in such a schema can it be said whether a path leads somewhere. */
+/** `isStructurable`: only in such a schema can a field path be resolved. */
 export function* validateRules(schema: JsonSchema, at: string, isStructurable: () => boolean): Iterable<FieldError> {
   const structs = new Map<JsonSchema, boolean>();
   const isStruct = (one: JsonSchema): boolean => {

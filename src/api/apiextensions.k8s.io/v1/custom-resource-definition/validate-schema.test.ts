@@ -538,7 +538,7 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
   ],
 ];
 for (const [it, sent, expected] of refused) {
-  test(`a schema is refused if ${it}`, () => {
+  test(`a schema is rejected if ${it}`, () => {
     assert.deepEqual(problemsOfNew(customResourceDefinitions, sent), expected);
   });
 }
@@ -563,7 +563,7 @@ for (const [it, schema] of accepted) {
   });
 }
 
-test("the schema of one of several versions is named by its version", () => {
+test("errors in the schema of one of several versions name its version", () => {
   const sent = withProperty({});
   const spec = sent["spec"] as { versions: readonly JsonObject[] };
   const second = { name: "v2", served: true, storage: false, schema: { openAPIV3Schema: { type: "object" } } };
@@ -577,7 +577,7 @@ test("the schema of one of several versions is named by its version", () => {
 
 const LENIENT = { requireValidTypes: false, requireAtomicSetItems: false, requireMapListKeys: false };
 
-test("rules are compiled where the schema and all within it are right, the inner ones first", () => {
+test("validation rules are compiled where the schema and all below it are valid, the inner ones first", () => {
   const compiled: RulesToCompile[] = [];
   const inner = { ...rules({ rule: "inner" }) };
   const schema = { type: "object", properties: { list: { type: "array", items: inner }, ok: rules({ rule: "ok" }) } } as const;
@@ -594,7 +594,7 @@ test("rules are compiled where the schema and all within it are right, the inner
   );
 });
 
-test("rules of a schema with a mistake in it are not compiled", () => {
+test("validation rules of an invalid schema are not compiled", () => {
   const schema = { type: "object", properties: { a: { ...rules({ rule: "a" }), uniqueItems: true } } };
   const compileRules = () => assert.fail("compiled");
 
@@ -605,7 +605,7 @@ test("rules of a schema with a mistake in it are not compiled", () => {
   ]);
 });
 
-test("a definition that was stored with what is not allowed any more may be changed elsewhere", () => {
+test("a stored definition that violates newer rules may be changed elsewhere", () => {
   const schema = { type: "object", properties: { a: { type: "file" } } };
 
   assert.deepEqual(validateSchema(schema, "s", LENIENT, false), []);

@@ -1,6 +1,6 @@
 /**
- * What a schema in a definition may contain, beyond being structural: the part of OpenAPI v3 that custom resources use, and the
- * x-kubernetes extensions. Errors are upstream's, those of rules after all others.
+ * Validation of a schema in a definition, beyond being structural: the part of OpenAPI v3 that custom resources use, and the x-kubernetes
+ * extensions. Errors are upstream's, those of validation rules after all others.
  */
 import { Causes } from "../../../machinery/causes.ts";
 import { child, element, forbidden, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
@@ -20,46 +20,46 @@ import { validateRules } from "./validate-rules.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** What is not asked of a definition that was stored without it. */
+/** Rules that do not apply to a stored definition without them. */
 export interface SchemaRules {
   readonly requireValidTypes: boolean;
   readonly requireAtomicSetItems: boolean;
   readonly requireMapListKeys: boolean;
-  /** Compiles the rules of one schema (CEL), which nobody does by default. */
+  /** Compiles the validation rules of one schema (CEL); by default none are compiled. */
   readonly compileRules?: RuleCompiler;
 }
 
-/** A schema with rules, all of which are well-formed; the schema and all within it are structural and without mistakes. */
+/** A schema with well-formed validation rules; the schema and all below it are structural and valid. */
 export interface RulesToCompile {
   readonly schema: JsonSchema;
   readonly at: string;
   /** From the root to the schema, both included: they bound how often a rule can be evaluated. */
   readonly ancestry: readonly JsonSchema[];
-  /** Within this, old and new values cannot be told to belong together, so rules may not ask for the old one. */
+  /** Within this, old and new values cannot be correlated, so rules may not use oldSelf. */
   readonly uncorrelatedAt: string | undefined;
 }
 
 export type RuleCompiler = (rules: RulesToCompile) => Iterable<FieldError>;
 
-/** Where in a definition's schema a schema stands. */
+/** Position of a schema in a definition's schema. */
 interface Place {
   readonly at: string;
   readonly rules: SchemaRules;
   readonly isRoot: boolean;
-  /** Why there may be no default here; undefined where there may. */
+  /** Why a default is not allowed here; undefined where it is. */
   readonly noDefaults?: string | undefined;
   /** In kind, apiVersion or metadata of a resource. */
   readonly isInResourceMeta: boolean;
-  /** Undefined where rules are not compiled: in allOf and the like they are refused. */
+  /** Undefined where rules are not compiled: in allOf and the like they are rejected. */
   readonly ancestry?: readonly JsonSchema[] | undefined;
   readonly uncorrelatedAt?: string | undefined;
 }
 
-/** Filled on the way, so that no error is copied from level to level. */
+/** Shared accumulator, so that errors are not copied between levels. */
 interface Found {
   readonly causes: Causes;
   readonly ruleErrors: Causes;
-  /** What no structural schema can say, by schema: asked for each schema that has rules, and within it for all others again. */
+  /** Non-structural parts by schema: needed for each schema with rules, and again for those below it. */
   readonly unstructurable: Map<JsonSchema, string | undefined>;
 }
 
@@ -95,7 +95,7 @@ function* validateExtensions(schema: JsonSchema, { at, rules }: Place, found: Fo
   yield* validateRules(schema, child(at, "x-kubernetes-validations"), isStructurable);
 }
 
-/** What stands in a schema itself. */
+/** Rules of a schema itself. */
 function* validateOpenApi(schema: JsonSchema, { at, rules, noDefaults, isInResourceMeta }: Place): Iterable<FieldError> {
   const { type } = schema;
   if (rules.requireValidTypes && type !== undefined && !TYPES.includes(type)) yield notSupported(child(at, "type"), type, TYPES);
@@ -118,7 +118,7 @@ function* validateOpenApi(schema: JsonSchema, { at, rules, noDefaults, isInResou
   }
 }
 
-/** The schemas directly within a schema, in upstream's order, and where they stand. */
+/** The direct subschemas of a schema, in upstream's order, with their positions. */
 function* innerSchemas(schema: JsonSchema, place: Place): Iterable<readonly [JsonSchema, Place]> {
   const { at } = place;
   const others = otherPropertiesOf(schema);
@@ -134,7 +134,7 @@ function* innerSchemas(schema: JsonSchema, place: Place): Iterable<readonly [Jso
   }
 }
 
-/** Most schemas have none of these, and there can be a hundred thousand schemas. */
+/** Fast path: most schemas have none of these, and there can be a hundred thousand schemas. */
 const COMBINING = ["not", "allOf", "oneOf", "anyOf", "definitions"] as const satisfies (keyof JsonSchema)[];
 const NONE: Readonly<Record<string, never>> = {};
 
@@ -165,17 +165,17 @@ function propertyPlace(schema: JsonSchema, name: string, outer: Place): Place {
   return { ...place, isInResourceMeta: true, ...(outer.isRoot && { noDefaults: `in top-level ${name}` }) };
 }
 
-/** The outermost schema that makes it so is named. */
+/** The outermost schema that causes it is reported. */
 function uncorrelated(place: Place): Place {
   return { ...place, uncorrelatedAt: place.uncorrelatedAt ?? place.at };
 }
 
-/** Only the items of these can be told to be the same ones as before. */
+/** Only the items of these can be correlated with the previous ones. */
 function isMapList(schema: JsonSchema): boolean {
   return schema["x-kubernetes-list-type"] === "map";
 }
 
-/** Whether types occur that OpenAPI does not have. */
+/** True if types occur that OpenAPI does not have. */
 export function hasInvalidType({ type }: JsonSchema): boolean {
   return type !== undefined && !TYPES.includes(type);
 }

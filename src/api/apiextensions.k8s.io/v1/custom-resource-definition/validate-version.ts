@@ -1,4 +1,4 @@
-/** What a version says about its objects, or all versions alike: schema, subresources, columns, selectable fields. */
+/** Validation of one version, or of the members shared by all: schema, subresources, columns, selectable fields. */
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
@@ -58,11 +58,11 @@ export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourc
   const compilesRules = requireStructural && problem === undefined && structural.length === 0;
   const errors = firstCauses(validateRoot(schema, at, place), structural, validateSchema(schema, at, place.ratchets, compilesRules));
   yield* errors;
-  // What no structural schema can say is mostly reported by the other rules already, and in better words.
+  // Non-structural parts are mostly reported by the other rules already, with better messages.
   if (errors.length === 0 && problem !== undefined) yield invalid(at, "", problem);
 }
 
-/** Defaults are only looked at in a schema that is structural. */
+/** Defaults are validated only in a structural schema. */
 function validateStructure(schema: JsonSchema, at: string, { ratchets, patterns }: SchemaPlace): readonly FieldError[] {
   const errors = validateStructural(schema, at, patterns);
   if (errors.length > 0) return errors;
@@ -76,7 +76,7 @@ function* validateRoot(schema: JsonSchema, at: string, { hasStatus }: SchemaPlac
 
 const BEFORE_TYPE = ["id", "$schema", "$ref"] as const satisfies (keyof JsonSchema)[];
 
-/** In upstream's names. They narrow down the object and leave its status to the schema of that. */
+/** In upstream's names. Only these are allowed at the root beside a status subresource. */
 const ALLOWED_AT_ROOT =
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
 
@@ -102,7 +102,7 @@ const NOT_ALLOWED_AT_ROOT = [
   "x-kubernetes-map-type",
 ] as const satisfies (keyof JsonSchema)[];
 
-/** With a status subresource, which is checked on its own. Only the first mistake is reported, in the order of upstream's type. */
+/** With a status subresource, which is validated on its own. Only the first error is reported, in the order of upstream's type. */
 function* validateRootWithStatus(schema: JsonSchema, at: string): Iterable<FieldError> {
   const condition = "if the status subresource is enabled";
   const { type = "" } = schema;
@@ -182,7 +182,7 @@ export function* validateSelectableFields(
   if (paths.size > SELECTABLE_FIELDS_MAX && !allowsMany) yield tooMany(at, paths.size, SELECTABLE_FIELDS_MAX);
 }
 
-/** What is wrong with it, if it leads nowhere. */
+/** The error of a path that does not resolve. */
 function readFieldPath(jsonPath: string, schema: JsonSchema) {
   try {
     return findField(jsonPath, schema, { allowsBrackets: false });

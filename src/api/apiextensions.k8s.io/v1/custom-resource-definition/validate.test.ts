@@ -428,12 +428,12 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
   ],
 ];
 for (const [it, sent, problems] of refused) {
-  test(`a definition is refused if ${it}`, () => {
+  test(`a definition is rejected if ${it}`, () => {
     assert.deepEqual(problemsOfNew(customResourceDefinitions, sent), problems);
   });
 }
 
-test("that a definition has no name is not said again", () => {
+test("a missing name of a definition is reported once", () => {
   const definition = newObject(customResourceDefinitions, aDefinition());
   const nameless = { ...definition, metadata: { ...definition.metadata, name: "" } };
 

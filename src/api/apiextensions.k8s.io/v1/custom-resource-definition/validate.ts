@@ -1,4 +1,4 @@
-/** What must be true of a definition, new or changed, in upstream's words and order. Metadata is checked by the machine. */
+/** Validation of a definition, new or updated, with upstream's messages and order. The API server validates metadata. */
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionSpec,
@@ -43,7 +43,7 @@ function* validateOwnName({ metadata, spec }: CustomResourceDefinition): Iterabl
   const { name, generateName = "" } = metadata;
   const expected = `${spec.names.plural}.${spec.group}`;
   if (generateName !== "" && generateName !== expected) yield invalid("metadata.generateName", generateName, words);
-  // That there is none is said of every kind.
+  // A missing name is reported for every kind.
   if (name !== "" && name !== expected) yield invalid("metadata.name", name, words);
 }
 
@@ -84,7 +84,7 @@ function* validateGroup(group: string, at: string): Iterable<FieldError> {
   else if (!group.includes(".")) yield invalid(at, group, "should be a domain with at least one dot");
 }
 
-/** Without structure there is nothing to prune by, to take defaults from, or to apply extensions to. */
+/** Pruning, defaults and extensions require a structural schema. */
 function withRequiredStructure(spec: CustomResourceDefinitionSpec, ratchets: Ratchets): Ratchets {
   const needsStructure = spec.preserveUnknownFields !== true || hasDefaults(spec) || schemasOf(spec).some(hasExtensions);
   return needsStructure ? { ...ratchets, requireStructural: true } : ratchets;
@@ -154,7 +154,7 @@ function* validateVersion(
   }
 }
 
-/** The list as a whole; upstream checks the name of the first version once more, as that of the definition. */
+/** The list as a whole; upstream validates the name of the first version once more, as that of the definition. */
 function* validateVersionList(
   given: CustomResourceDefinitionSpec,
   versions: readonly CustomResourceDefinitionVersion[],
@@ -169,7 +169,7 @@ function* validateVersionList(
   if (name !== "") yield* validateName(name, "spec.version");
 }
 
-/** What all versions say alike. */
+/** Members that all versions share. */
 function* validateShared(
   shared: SharedMembers,
   versions: readonly CustomResourceDefinitionVersion[],
@@ -211,7 +211,7 @@ export function* validateStatus(status: CustomResourceDefinitionStatus | undefin
   if (status?.acceptedNames !== undefined) yield* validateNames(status.acceptedNames, "status.acceptedNames");
 }
 
-/** A version must stay for as long as objects may be stored in it. */
+/** A version must remain as long as objects may be stored in it. */
 function* validateStoredVersions(
   stored: readonly string[],
   versions: readonly CustomResourceDefinitionVersion[],
@@ -223,7 +223,7 @@ function* validateStoredVersions(
   }
   const missing = new Set(stored);
   for (const { name, storage } of versions) {
-    // A version stands for one that is stored; another of the same name does not, as upstream has it.
+    // Only the first version of a name counts as the stored one, as upstream.
     if (!missing.delete(name) && storage) yield invalid(at, stored, `must have the storage version ${name}`);
   }
   for (const version of missing) {

@@ -1,15 +1,15 @@
 /**
- * What one validation may cost. Schemas, patterns and the values they are held against come from the same user, and together they can ask
- * for far more work than their size shows: every item of a list against every word of an enum, every character of a text against every
- * branch of a pattern. Work is counted in steps, not in time, so that the same object always gets the same answer.
+ * The cost budget of one validation. Schemas, patterns and the validated values come from the same user, and together they can cost far
+ * more than their size suggests: every item of a list against every value of an enum, every character of a text against every branch of a
+ * pattern. Cost is counted in steps, not in time, so that the same object always gets the same result.
  */
 
 import { forbidden, type FieldError } from "../../../machinery/field-error.ts";
 
-/** Takes a quarter of a second or so, and is a hundred times what the largest definitions in use need. */
+/** About a quarter of a second, and a hundred times what the largest definitions in use need. */
 export const STEPS_MAX = 3_000_000;
 
-/** It would take too long to say whether the value is valid, so it counts as invalid. */
+/** Validation would take too long, so the value counts as invalid. */
 export class BudgetError extends Error {
   override readonly name = "BudgetError";
 
@@ -25,7 +25,7 @@ export class Budget {
     this.#left = steps;
   }
 
-  /** Nothing more can be checked. */
+  /** Nothing more can be validated. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
@@ -34,14 +34,14 @@ export class Budget {
     return Math.max(0, this.#left);
   }
 
-  /** To be called before the work is done. Throws BudgetError. */
+  /** To be called before the work. Throws BudgetError. */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new BudgetError();
   }
 }
 
-/** What is told of a field for which the budget did not suffice. Any other error is thrown on. */
+/** The error of a field for which the budget did not suffice. Any other error is rethrown. */
 export function tooCostly(field: string, error: unknown): FieldError {
   if (!(error instanceof BudgetError)) throw error;
   return forbidden(field, `${error.message}, together with all patterns, enums and defaults of the object: use fewer or smaller ones`);

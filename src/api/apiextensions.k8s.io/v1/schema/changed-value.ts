@@ -1,7 +1,7 @@
-/** JSON values changed by copying: what no change was made to keeps its identity. A member may be called anything, `__proto__` too. */
+/** Copy-on-write changes of JSON values: unchanged parts keep their identity. A member may have any name, `__proto__` too. */
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 
-/** Every member as `change` makes it; undefined takes it out. */
+/** Maps every member; undefined removes it. */
 export function changedMembers(object: JsonObject, change: (member: Json, name: string) => Json | undefined): JsonObject {
   let isChanged = false;
   const members: [string, Json][] = [];

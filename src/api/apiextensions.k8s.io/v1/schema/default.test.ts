@@ -24,13 +24,13 @@ for (const [it, schema, value, expected] of filled) {
   });
 }
 
-test("a value that lacks nothing stays the same value", () => {
+test("a value that lacks no default stays identical", () => {
   const value = { m: "x" };
 
   assert.equal(fillInDefaults(value, M), value);
 });
 
-test("nulls count as not given, unless they may be there, are to be filled in, or stand in a list", () => {
+test("nulls count as absent, unless they are nullable, have a default, or are list items", () => {
   const schema: JsonSchema = {
     properties: {
       a: {},

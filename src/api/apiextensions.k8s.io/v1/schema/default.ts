@@ -1,6 +1,6 @@
 /**
- * A value with the defaults of its schema, for members that are absent and for nulls where there may be none; and, before that, without
- * the nulls that have no default either, which count as not given. What stays the same keeps its identity.
+ * Applies the defaults of a schema, to absent members and to nulls that are not nullable; before that, removes nulls without a default,
+ * which count as absent. Unchanged parts keep their identity.
  */
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { changedList, changedMembers } from "./changed-value.ts";
@@ -30,7 +30,7 @@ function orDefault(value: Json, schema: JsonSchema): Json {
   return value === null && schema.nullable !== true ? (schema.default ?? null) : value;
 }
 
-/** Before `fillInDefaults`. In lists nulls stay: taking them out would move the others. */
+/** Before `fillInDefaults`. In lists nulls stay: removing them would shift the others. */
 export function pruneNulls(value: Json, schema: JsonSchema | undefined): Json {
   if (Array.isArray(value)) return changedList(value, (item) => pruneNulls(item, schema && itemsOf(schema)));
   if (!isObject(value)) return value;

@@ -1,12 +1,12 @@
 /**
- * E-mail addresses as Go's net/mail reads one: alone or in angle brackets after a name. By a pattern that is matched in linear time,
- * since the text comes from outside.
+ * E-mail addresses as Go's net/mail parses one: alone or in angle brackets after a name. By a pattern that is matched in linear time, since
+ * the text is untrusted.
  */
 import { parseIp } from "../../../machinery/ip-address.ts";
 import type { Patterns } from "./expression/match.ts";
 
 const SPACE = "[ \\t]*";
-/** Everything that has no meaning of its own in addresses. */
+/** Every character without a special meaning in addresses. */
 const WORD = '[^\\x00-\\x20\\x7f()<>\\[\\]:;@\\\\,."]+';
 const DOTTED = `${WORD}(?:\\.${WORD})*`;
 const QUOTED = '"(?:[^\\x00-\\x08\\x0a-\\x1f\\x7f"\\\\]|\\\\[^\\x00-\\x08\\x0a-\\x1f\\x7f])+"';

@@ -1,19 +1,19 @@
 /**
- * The words of an enum, so that a value is found among them without being compared with each: a list of values may be as long as the
- * enum. Compared as upstream does it: a value that is not whole is cut before it is compared with a word that is. Null is no word.
+ * An index of enum values, so that a value is found without a linear search: a list of values may be as long as the enum. Compared as
+ * upstream: a fractional value is truncated before it is compared with an integer. Null never matches.
  */
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 import type { Json } from "../../../machinery/object.ts";
 import { isInt64, isNumber } from "./numbers.ts";
 
 export class EnumWords {
-  /** As messages show them. */
+  /** In the format of messages. */
   readonly words: readonly string[];
   /** All of them. */
   readonly text: string;
   readonly #wholeNumbers = new Set<number>();
   readonly #otherNumbers = new Set<number>();
-  /** What is no number, as JSON in which equal values look the same. */
+  /** Values other than numbers, as JSON in which equal values have equal text. */
   readonly #others = new Set<string>();
 
   constructor(allowed: readonly Json[]) {

@@ -1,7 +1,7 @@
 /**
- * What does not fit a schema, in the words of upstream's OpenAPI validator. They are kept apart from field errors because the same
- * sentence is reported once only, however many of the schemas in allOf, anyOf and oneOf say it, and because of these the one that fits
- * best is shown: upstream counts how much of a value did fit.
+ * Schema violations with the messages of upstream's OpenAPI validator. They are separate from field errors because a message is reported
+ * once only, however many of the schemas in allOf, anyOf and oneOf produce it, and because of these the best match is reported: upstream
+ * counts how much of a value did match.
  */
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { child, invalid, notSupported, required, tooLong, tooMany, type FieldError } from "../../../machinery/field-error.ts";
@@ -11,21 +11,21 @@ import type { EnumWords } from "./enum-words.ts";
 import { invalidValue } from "./shown-value.ts";
 
 export interface Failure {
-  /** Tells failures apart. */
+  /** Identity of a violation. */
   readonly sentence: string;
-  /** `at` is where the value stands that the whole validation is about. */
+  /** `at` is the path of the validated value. */
   toFieldError(at: string): FieldError;
 }
 
-/** What keeping a failure is worth in steps of the budget. */
+/** Cost of keeping a violation, in steps of the budget. */
 const FAILURE_STEPS = 20;
 const CHARACTERS_PER_STEP = 8;
 
-/** What one schema says of one value. What it has to keep is paid for from the budget. */
+/** The result of one schema for one value. Kept violations are charged to the budget. */
 export class Verdict {
   readonly #budget: Budget;
   readonly #failures = new Map<string, Failure>();
-  /** How many checks were passed, as upstream counts them. */
+  /** Number of passed checks, as upstream counts them. */
   matches = 0;
 
   constructor(budget: Budget) {
@@ -52,18 +52,18 @@ export class Verdict {
   }
 }
 
-/** A failure of the value at `path`, which is relative and may begin with a dot. */
+/** A violation of the value at `path`, which is relative and may begin with a dot. */
 export function failureAt(path: string, sentence: string, toFieldError: (field: string, sentence: string) => FieldError): Failure {
   const name = path.startsWith(".") ? path.slice(1) : path;
   return { sentence, toFieldError: (at) => toFieldError(name === "" ? at : child(at, name), sentence) };
 }
 
-/** `value` is shown; the sentence begins with where. */
+/** `value` is quoted; the message begins with the path. */
 export function invalidAt(path: string, what: string, value: Json): Failure {
   return failureAt(path, `${path} in body ${what}`, (field, sentence) => invalidValue(field, value, sentence));
 }
 
-/** What is no failure of one place: it is reported for the whole value. */
+/** A violation without a path: it is reported for the whole value. */
 export function invalidWhole(sentence: string): Failure {
   return { sentence, toFieldError: (at) => invalid(at, "", sentence) };
 }

@@ -25,7 +25,7 @@ const found: readonly (readonly [text: string, path: string, type: string | unde
   [".spec.any.key", "spec.any[key]", undefined],
 ];
 for (const [text, path, type] of found) {
-  test(`the path ${text} leads to ${JSON.stringify(path)}`, () => {
+  test(`the path ${text} resolves to ${JSON.stringify(path)}`, () => {
     const field = findField(text, SCHEMA);
 
     assert.deepEqual({ path: field.path, root: field.root, type: field.schema?.type }, { path, root: "spec", type });
@@ -46,7 +46,7 @@ const lost: readonly (readonly [text: string, problem: string])[] = [
   [".spec[", "unexpected end of JSON path"],
 ];
 for (const [text, problem] of lost) {
-  test(`the path ${text} leads nowhere: ${problem}`, () => {
+  test(`the path ${text} does not resolve: ${problem}`, () => {
     assert.throws(() => findField(text, SCHEMA), new FieldPathError(problem));
   });
 }

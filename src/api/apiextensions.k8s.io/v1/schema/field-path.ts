@@ -1,27 +1,27 @@
 /**
- * Paths to one field of the objects that a schema describes, as selectableFields and rules write them: ".spec.color",
- * ".metadata.labels['a.b']". Each step must lead to a field that the schema has.
+ * Paths to one field of the objects that a schema describes, in selectableFields and validation rules: ".spec.color",
+ * ".metadata.labels['a.b']". Each segment must resolve to a field of the schema.
  */
 import { child, element } from "../../../machinery/field-error.ts";
 import { additionalPropertiesOf, hasProperties, type JsonSchema, propertyOf } from "./json-schema.ts";
 
 export interface FoundField {
-  /** As error messages name it: without the first dot. */
+  /** In the format of error messages: without the first dot. */
   readonly path: string;
   /** The member of the whole object that it is in. */
   readonly root: string;
-  /** Undefined: the schema says nothing about it. */
+  /** Undefined: not described by the schema. */
   readonly schema: JsonSchema | undefined;
 }
 
 export interface PathRules {
   /** Default: true. */
   readonly allowsBrackets?: boolean;
-  /** Whether a schema has properties; for those who look for many fields and remember it. */
+  /** Whether a schema has properties; for callers that resolve many paths and cache it. */
   readonly isStruct?: (schema: JsonSchema) => boolean;
 }
 
-/** The sentence is upstream's. */
+/** The message is upstream's. */
 export class FieldPathError extends Error {
   override readonly name = "FieldPathError";
 }
@@ -41,7 +41,7 @@ export function findField(text: string, schema: JsonSchema, rules: PathRules = {
   return found;
 }
 
-/** The delimiters, and what is between them. Within single quotes there are none. */
+/** The delimiters, and the text between them. Within single quotes there are none. */
 function* tokensOf(text: string): Generator<string, undefined> {
   for (let at = 0; at < text.length;) {
     const token = /^(?:'(?:[^'\\]|\\[^]|\\$)*'|'[^]*|[.[\]]|[^.[\]]+)/.exec(text.slice(at))?.[0] ?? "";

@@ -49,7 +49,7 @@ const rows: readonly (readonly [format: string, good: readonly string[], bad: re
   ["k8s-long-name", ["a.b"], ["A", "a..b", "x".repeat(254)]],
 ];
 for (const [format, good, bad] of rows) {
-  test(`the format ${format} takes what upstream takes`, () => {
+  test(`the format ${format} accepts what upstream accepts`, () => {
     const check = formatCheck(format) ?? assert.fail("not known");
     const isGood = (text: string) => check(text, new Patterns(new Budget()));
 
@@ -57,7 +57,7 @@ for (const [format, good, bad] of rows) {
   });
 }
 
-test("dashes in the name of a format do not count", () => {
+test("dashes in the name of a format are ignored", () => {
   assert.equal(formatCheck("u-u-i-d"), formatCheck("uuid"));
   assert.equal(formatCheck("foo"), undefined);
 });
@@ -73,7 +73,7 @@ const supported: readonly (readonly [format: string, type: string, isSupported: 
   ["date", "boolean", false],
 ];
 for (const [format, type, isSupported] of supported) {
-  test(`the format ${format} means ${isSupported ? "something" : "nothing"} for ${type === "" ? "values without type" : `a ${type}`}`, () => {
+  test(`the format ${format} is ${isSupported ? "recognized" : "ignored"} for ${type === "" ? "values without type" : `a ${type}`}`, () => {
     assert.equal(isSupportedFormat(format, type), isSupported);
   });
 }

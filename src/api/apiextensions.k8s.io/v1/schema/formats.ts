@@ -1,6 +1,6 @@
 /**
- * The formats of texts that schemas can ask for, and what upstream takes for each. Names may be written with dashes anywhere.
- * A format that is not here is no mistake: it says something to people and nothing to the server, which warns of it.
+ * String formats of schemas, with upstream's validation of each. Names may have dashes anywhere. An unrecognized format is no error: the
+ * server ignores it, with a warning.
  */
 import { DurationError, parseDuration } from "../../../machinery/duration.ts";
 import { parseIp, parseSloppyCidr, parseSloppyIp } from "../../../machinery/ip-address.ts";
@@ -9,7 +9,7 @@ import type { Patterns } from "./expression/match.ts";
 import { isEmail } from "./email.ts";
 import { parseRequestUrl } from "./request-url.ts";
 
-/** `patterns`: for those that are matched by one. Throws BudgetError. */
+/** `patterns`: for formats that are matched by one. Throws BudgetError. */
 type FormatCheck = (text: string, patterns: Patterns) => boolean;
 
 const LONG_NAME_LENGTH_MAX = 253;
@@ -55,12 +55,12 @@ const CHECKS: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ["k8slongname", (text) => text.length <= LONG_NAME_LENGTH_MAX && new RegExp(`^${SHORT_NAME}(?:\\.${SHORT_NAME})*$`).test(text)],
 ]);
 
-/** Undefined: the format says nothing about texts. */
+/** Undefined: the format is ignored for strings. */
 export function formatCheck(format: string): FormatCheck | undefined {
   return CHECKS.get(format.replaceAll("-", ""));
 }
 
-/** Whether a format means something to the server for values of this type ("" if there is none, or several). */
+/** True if the server recognizes a format for values of this type ("" if there is none, or several). */
 export function isSupportedFormat(format: string, type: string): boolean {
   switch (type) {
     case "":
@@ -79,7 +79,7 @@ function matching(expression: RegExp): FormatCheck {
   return (text) => expression.test(text);
 }
 
-/** One label, or several of which the last has letters only. Letters and symbols of all languages are fine elsewhere. */
+/** One label, or several of which the last has letters only. Other labels may have letters and symbols of all languages. */
 const HOSTNAME =
   /^(?:[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|(?:[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
 
@@ -105,7 +105,7 @@ function isIsbn13(text: string): boolean {
 const CREDIT_CARD =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/;
 
-/** By the digit that checks the others: every second one counts twice, and what it becomes is added digit by digit. */
+/** The Luhn check digit: every second digit counts twice, and its product is added digit by digit. */
 function isCreditCard(text: string): boolean {
   const digits = text.replaceAll(/[^0-9]+/g, "");
   if (!CREDIT_CARD.test(digits)) return false;
@@ -128,7 +128,7 @@ function daysOf(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-/** The zone is checked for its form only. */
+/** Only the form of the zone is validated. */
 function isDateTime(text: string): boolean {
   const [date = "", time = ""] = text.toLowerCase().split("t");
   const [, hour = "", minute = "", second = ""] = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time) ?? [];
@@ -153,7 +153,7 @@ const INT64_DIGITS_MAX = 19;
 function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
   let hasUnit = false;
-  // A number without a unit is matched too: searching on from its second digit, and its third, would take for ever.
+  // A number without a unit is matched too: continuing from its second digit, and its third, would be quadratic.
   for (const [, amount = "", unit = ""] of text.matchAll(/(\d+)\s*([A-Za-zµ]*)/g)) {
     if (unit === "") continue;
     if (!isInt64Amount(amount)) return false;

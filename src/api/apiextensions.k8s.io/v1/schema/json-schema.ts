@@ -1,14 +1,14 @@
 /**
- * What a definition says about its objects: the schema as it is in the API, and how to walk over it. Members of which JSON allows more
- * than one form (items, additionalProperties) are read here and nowhere else.
- * Not here: what a schema may contain (../custom-resource-definition), what it says of a value (validate-value.ts).
+ * The schema of a definition as in the API, and how to walk over it. Members with more than one JSON form (items, additionalProperties) are
+ * interpreted here and nowhere else. Not here: validation of a schema (../custom-resource-definition), validation of a value
+ * (validate-value.ts).
  */
 import type { JSONSchemaProps } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 
 export type JsonSchema = JSONSchemaProps;
 
-/** additionalProperties or additionalItems: others are allowed or not, and if they are, a schema may say which. */
+/** additionalProperties or additionalItems: whether others are allowed, and optionally their schema. */
 export interface Additional {
   readonly allowed: boolean;
   readonly schema?: JsonSchema;
@@ -32,12 +32,12 @@ export function otherPropertiesOf(schema: JsonSchema): JsonSchema | undefined {
   return additionalPropertiesOf(schema)?.schema;
 }
 
-/** The schema of all items. Undefined also where `items` is a list, one schema for each place. */
+/** The schema of all items. Undefined also where `items` is a list, one schema per index. */
 export function itemsOf({ items }: JsonSchema): JsonSchema | undefined {
   return isObject(items) ? items : undefined;
 }
 
-/** One schema for each place. */
+/** One schema per index. */
 export function placesOf({ items }: JsonSchema): readonly JsonSchema[] {
   return Array.isArray(items) ? (items as readonly JsonSchema[]) : [];
 }
@@ -53,12 +53,12 @@ export function propertiesOf({ properties }: JsonSchema): readonly (readonly [st
   return properties === undefined ? NO_PROPERTIES : Object.entries(properties);
 }
 
-/** Takes as long as there are properties. */
+/** Linear in the number of properties. */
 export function hasProperties(schema: JsonSchema): boolean {
   return propertiesOf(schema).length > 0;
 }
 
-/** Whether the schema or one within it, wherever it stands, is so. */
+/** True if the predicate holds for the schema or one below it. */
 export function someSchema(schema: JsonSchema | undefined, isSo: (schema: JsonSchema) => boolean): boolean {
   if (schema === undefined) return false;
   if (isSo(schema)) return true;
@@ -83,7 +83,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A key of an object from outside, as a member of that object and of nothing else. */
+/** An own member with an untrusted key. */
 export function memberOf(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Lists that are sets have no item twice, and lists that are maps no two items with the same keys (x-kubernetes-list-type).
- * Of items that occur more often, the second is reported and no other, as upstream does.
+ * Uniqueness of lists (x-kubernetes-list-type): sets have no duplicate items, and maps no two items with the same keys. Of several
+ * duplicates, only the second item is reported, as upstream does.
  */
 import { child, element, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
@@ -53,7 +53,7 @@ function* validateKeys(list: readonly Json[], names: readonly string[], at: stri
   );
 }
 
-/** A null has no keys, and neither has an item without them: they count as the same. */
+/** A null has no keys, and neither has an item without them: they count as equal. */
 function keysOf(item: Json, names: ReadonlySet<string>): JsonObject {
   if (!isObject(item)) return {};
   return Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name)));

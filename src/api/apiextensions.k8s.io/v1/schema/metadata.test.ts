@@ -9,7 +9,7 @@ const ROOT: JsonSchema = asResource({
   properties: { template: asResource({}), list: { items: asResource({}) }, map: { additionalProperties: asResource({}) } },
 });
 
-test("unknown fields of metadata go, in resources within a resource too, and nothing else does", () => {
+test("unknown fields of metadata are dropped, also in embedded resources, and nothing else is", () => {
   const value = {
     metadata: { name: "a", foo: 1 },
     foo: 1,
@@ -20,7 +20,7 @@ test("unknown fields of metadata go, in resources within a resource too, and not
   assert.deepEqual(coerceMetadata(value, ROOT), { metadata: { name: "a" }, foo: 1, template: { metadata: {} }, list: [{ metadata: {} }] });
 });
 
-test("metadata of a part that is no resource is a member like any other", () => {
+test("metadata of a part that is no embedded resource is an ordinary member", () => {
   const value = { spec: { metadata: { foo: 1 } } };
 
   assert.equal(coerceMetadata(value, { properties: { spec: {} } }), value);
@@ -36,7 +36,7 @@ const wrongTypes: readonly (readonly [it: string, value: Json, problem: string])
   ],
 ];
 for (const [it, value, problem] of wrongTypes) {
-  test(`a resource is refused if its ${it} has another type`, () => {
+  test(`a resource is rejected if its ${it} has another type`, () => {
     assert.throws(
       () => coerceMetadata(value, ROOT),
       (error) => error instanceof MetadataError && problems([error.error])[0] === problem,
@@ -44,7 +44,7 @@ for (const [it, value, problem] of wrongTypes) {
   });
 }
 
-test("members of resources are checked as in every object, and a name is not needed", () => {
+test("members of embedded resources are validated as in every object, and a name is optional", () => {
   const value = {
     apiVersion: "a/b/c",
     kind: "",

@@ -1,6 +1,6 @@
 /**
- * Kind, apiVersion and metadata, of a custom resource and of resources embedded in one (x-kubernetes-embedded-resource): metadata is what
- * it is in every object, whatever the schema says, so it is decoded and checked as such. Unknown fields of it go.
+ * Kind, apiVersion and metadata of a custom resource and of embedded resources (x-kubernetes-embedded-resource): metadata is that of every
+ * object, whatever the schema says, so it is decoded and validated as such. Its unknown fields are dropped.
  */
 import { DecodeError } from "../../../machinery/codec/decode-error.ts";
 import { decodeBySchema } from "../../../machinery/codec/decode.ts";
@@ -15,7 +15,7 @@ import { invalidValue } from "./shown-value.ts";
 
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/** The members of resources are not of the types that they must be. */
+/** Members of resources have the wrong types. */
 export class MetadataError extends Error {
   override readonly name = "MetadataError";
   readonly error: FieldError;
@@ -26,7 +26,7 @@ export class MetadataError extends Error {
   }
 }
 
-/** The schema of a resource is one of an embedded resource, also where it does not say so. */
+/** The schema of a resource counts as one of an embedded resource, also where it does not say so. */
 export function asResource(schema: JsonSchema): JsonSchema {
   return schema["x-kubernetes-embedded-resource"] === true ? schema : { ...schema, "x-kubernetes-embedded-resource": true };
 }
@@ -63,7 +63,7 @@ function decodeMeta(value: Json): JsonObject {
   return changedMembers(object as JsonObject, (member, name) => (name === "creationTimestamp" && member === null ? undefined : member));
 }
 
-/** What is wrong with the members of the resources in a value, which were coerced. */
+/** Errors in the members of the (coerced) resources of a value. */
 export function* validateMetadata(value: Json, schema: JsonSchema | undefined, at = ""): Iterable<FieldError> {
   if (schema === undefined) return;
   if (Array.isArray(value)) {

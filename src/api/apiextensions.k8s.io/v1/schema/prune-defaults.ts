@@ -1,6 +1,6 @@
 /**
- * A structural schema with its defaults pruned by itself: definitions were once stored with defaults that have unknown fields, and these
- * go before a default is used. What stays the same keeps its identity.
+ * Prunes the defaults of a structural schema: definitions were once stored with defaults that have unknown fields, which are dropped before
+ * a default is used. Unchanged parts keep their identity.
  */
 import type { Json } from "../../../machinery/object.ts";
 import { changedMembers } from "./changed-value.ts";

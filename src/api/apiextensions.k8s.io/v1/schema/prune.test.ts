@@ -48,19 +48,19 @@ for (const [it, schema, value, pruned, unknown] of rows) {
   });
 }
 
-test("pruning a whole resource leaves its kind, apiVersion and metadata alone", () => {
+test("pruning a whole resource keeps its kind, apiVersion and metadata", () => {
   const value = { kind: "A", apiVersion: "v1", metadata: { name: "a" }, x: "1", y: 1 };
 
   assert.deepEqual(pruneUnknownFields(value, X, { isResource: true }), { kind: "A", apiVersion: "v1", metadata: { name: "a" }, x: "1" });
 });
 
-test("pruning what has no unknown fields gives the same value", () => {
+test("pruning a value without unknown fields returns the same value", () => {
   const value = { x: "1" };
 
   assert.equal(pruneUnknownFields(value, X), value);
 });
 
-test("defaults with unknown fields are pruned by the schema that they stand in, at every depth", () => {
+test("defaults with unknown fields are pruned by their own schema, at every depth", () => {
   const unpruned: JsonSchema = {
     type: "object",
     properties: { a: { ...X, default: { x: "1", y: 1 } }, b: { type: "array", items: { ...X, default: { z: 1 } } } },

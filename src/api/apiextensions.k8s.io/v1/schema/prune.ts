@@ -1,6 +1,6 @@
 /**
- * A value without what its schema does not know. Where the schema preserves unknown fields, they stay, down to where it says more again.
- * What stays the same keeps its identity. Kind, apiVersion and metadata of a resource are left alone: metadata.ts is about these.
+ * Removes fields that a schema does not know. Where the schema preserves unknown fields, they stay, down to where it specifies more again.
+ * Unchanged parts keep their identity. Kind, apiVersion and metadata of a resource are kept: metadata.ts handles these.
  */
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema, propertyOf } from "./json-schema.ts";
@@ -9,9 +9,9 @@ import { changedList, changedMembers } from "./changed-value.ts";
 export const RESOURCE_MEMBERS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
 export interface PruneRules {
-  /** The value is a whole object of the API, not a part of one. */
+  /** The value is a whole API object, not a part of one. */
   readonly isResource?: boolean;
-  /** Told where each field was that went: "spec.ports[0].nam". */
+  /** Called with the path of each removed field: "spec.ports[0].nam". */
   readonly onUnknown?: (path: string) => void;
 }
 
@@ -53,7 +53,7 @@ function pruneObject(object: JsonObject, schema: JsonSchema | undefined, place: 
   });
 }
 
-/** Keeps what the schema does not know, and prunes below what it does. */
+/** Keeps unknown fields, and prunes below known ones. */
 function preserve(value: Json, schema: JsonSchema, place: Place): Json {
   if (Array.isArray(value)) {
     const items = itemsOf(schema);

@@ -1,6 +1,6 @@
 /**
- * Values in error messages as Go shows them: numbers in its own form, objects with their members in order, and in these and in lists
- * with some characters of texts escaped. Elsewhere values are simple enough for these differences not to occur.
+ * Formats values in error messages as Go does: numbers in its own form, objects with sorted members, and in these and in lists with some
+ * characters escaped. Elsewhere values are simple enough for these differences not to occur.
  */
 import { duplicate, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";

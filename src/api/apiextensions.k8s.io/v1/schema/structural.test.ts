@@ -1,4 +1,4 @@
-/** That every condition is about something whose structure is known. What else makes a schema structural: validate-schema.test.ts. */
+/** Every condition must be about something whose structure is known. Other rules of structural schemas: validate-schema.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
@@ -28,7 +28,7 @@ const ROWS: readonly [title: string, schema: JsonObject, problems: readonly (rea
 ];
 
 for (const [title, schema, problems] of ROWS) {
-  test(`conditions on ${title} are ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`conditions on ${title} are ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const root = "spec.validation.openAPIV3Schema";
 
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /**
- * What makes a schema structural, in upstream's words: every field and item has a type, so that unknown fields can be pruned and defaults
- * be filled in, and what stands in allOf, anyOf, oneOf and not only narrows values down.
- * Not here: what OpenAPI leaves out (../custom-resource-definition/validate-schema.ts).
+ * Rules of structural schemas, with upstream's messages: every field and item has a type, so that unknown fields can be pruned and defaults
+ * applied, and allOf, anyOf, oneOf and not only restrict values. Not here: unsupported parts of OpenAPI
+ * (../custom-resource-definition/validate-schema.ts).
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { firstCauses } from "../../../machinery/causes.ts";
@@ -10,7 +10,7 @@ import { tooCostly } from "./budget.ts";
 import type { Patterns } from "./expression/match.ts";
 import { additionalPropertiesOf, itemsOf, type JsonSchema, otherPropertiesOf, placesOf, propertiesOf, propertyOf } from "./json-schema.ts";
 
-/** Where a schema stands, which decides what it is told if it has no type. */
+/** Position of a schema, which determines the message for a missing type. */
 const MISSING_TYPE = {
   root: "must not be empty at the root",
   item: "must not be empty for specified array items",
@@ -20,8 +20,8 @@ const MISSING_TYPE = {
 type Level = keyof typeof MISSING_TYPE;
 
 /**
- * What no structural schema can say; the first of it. The other rules take a schema without.
- * `known`: the answers so far, for those who ask about a schema and about schemas within it.
+ * The first non-structural part. The other rules require a schema without. `known`: cached results, for callers that check a schema and
+ * schemas below it.
  */
 export function unstructurable(schema: JsonSchema | undefined, known?: Map<JsonSchema, string | undefined>): string | undefined {
   if (schema === undefined || known?.has(schema) === true) return schema && known?.get(schema);
@@ -109,7 +109,7 @@ function* validateType(schema: JsonSchema, level: Level, at: string): Iterable<F
   if (level === "root" && type !== "" && type !== "object") yield invalid(child(at, "type"), type, "must be object at the root");
 }
 
-/** What a whole object and one that is embedded have: kind, apiVersion and metadata. */
+/** Members of a whole object and of an embedded one: kind, apiVersion and metadata. */
 function* validateResource(schema: JsonSchema, level: Level, at: string): Iterable<FieldError> {
   const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
   const isResource = level === "root" || isEmbedded;
@@ -135,13 +135,13 @@ function* validateResource(schema: JsonSchema, level: Level, at: string): Iterab
   }
 }
 
-/** A default is refused elsewhere. */
+/** A default is rejected elsewhere. */
 function saysMoreThanName(metadata: JsonSchema): boolean {
   const others = Object.keys(metadata).filter((member) => !["type", "default", "properties"].includes(member));
   return others.length > 0 || Object.keys(metadata.properties ?? {}).some((name) => name !== "name" && name !== "generateName");
 }
 
-/** allOf, anyOf, oneOf, not and pattern. The one way to say that a value is a number or a text may have types in anyOf. */
+/** allOf, anyOf, oneOf, not and pattern. The int-or-string form may have types in anyOf. */
 function* validateParts(schema: JsonSchema, skipsAnyOf: boolean, at: string, patterns: Patterns): Iterable<FieldError> {
   const { allOf = [], anyOf = [], oneOf = [], not, pattern = "" } = schema;
   const validate = (part: JsonSchema, partAt: string, skips = false) => validatePart(part, skips, partAt, patterns);
@@ -154,7 +154,7 @@ function* validateParts(schema: JsonSchema, skipsAnyOf: boolean, at: string, pat
   if (pattern !== "") yield* validatePattern(pattern, child(at, "pattern"), patterns);
 }
 
-/** One that takes too long is reported, and no other pattern is looked at. */
+/** One that costs too much is reported, and no other pattern is validated. */
 function* validatePattern(pattern: string, at: string, patterns: Patterns): Iterable<FieldError> {
   if (patterns.budget.isSpent) return;
   try {
@@ -183,7 +183,7 @@ const NOT_IN_PARTS: readonly (readonly [keyof JsonSchema, string])[] = [
   ["x-kubernetes-validations", "must be empty to be structural"],
 ];
 
-/** A schema within allOf and the like narrows values down and says nothing else. */
+/** A schema within allOf and the like only restricts values. */
 function* validatePart(part: JsonSchema, skipsAnyOf: boolean, at: string, patterns: Patterns): Iterable<FieldError> {
   yield* validateParts(part, skipsAnyOf, at, patterns);
   const items = itemsOf(part);
@@ -197,7 +197,7 @@ function* validatePart(part: JsonSchema, skipsAnyOf: boolean, at: string, patter
   if (propertyOf(part, "metadata") !== undefined) yield forbidden(propertyAt(at, "metadata"), "must not be specified in a nested context");
 }
 
-/** What `part` says about properties and items, `schema` must say too. */
+/** Properties and items in `part` must also be in `schema`. */
 function* validateCompleteness(part: JsonSchema, schema: JsonSchema, at: string, partAt: string): Iterable<FieldError> {
   const { allOf = [], anyOf = [], oneOf = [], not } = part;
   if (not !== undefined) yield* validatePartCompleteness(not, schema, at, child(partAt, "not"));

@@ -9,7 +9,7 @@ const S: JsonObject = { type: "string" };
 const ROOT = "spec.validation.openAPIV3Schema";
 const A = `${ROOT}.properties[a].default`;
 
-/** An object of another kind within the object, which is this by default. */
+/** An embedded resource, with this default. */
 function embedded(metadata: JsonObject): Sent {
   return withProperty({
     type: "object",
@@ -67,12 +67,12 @@ const ROWS: readonly [it: string, sent: Sent, problems: readonly string[]][] = [
 ];
 
 for (const [it, sent, problems] of ROWS) {
-  test(`a default is refused that ${it}`, () => {
+  test(`a default is rejected that ${it}`, () => {
     assert.deepEqual(problemsOfNew(customResourceDefinitions, sent), problems);
   });
 }
 
-test("items of a default may be there twice, whatever the type of the list", () => {
+test("items of a default may be duplicates, for any list type", () => {
   for (const type of ["set", "atomic"]) {
     const sent = withProperty({ type: "array", "x-kubernetes-list-type": type, items: S, default: ["a", "a"] });
 

@@ -1,7 +1,6 @@
 /**
- * The defaults in a structural schema must be what the schema itself allows, since they are filled in without being asked about again.
- * A default within the metadata of a resource is looked at in an object that has nothing else.
- * Not here: defaults that break rules in CEL.
+ * The defaults in a structural schema must be valid by the schema itself, since they are applied without further validation. A default
+ * within the metadata of a resource is validated in an object that has nothing else. Not here: defaults that violate CEL rules.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { firstCauses } from "../../../machinery/causes.ts";
@@ -18,16 +17,16 @@ import { validateValue } from "./validate-value.ts";
 export interface DefaultRules {
   /** Defaults may not have unknown fields. */
   readonly requirePruned: boolean;
-  /** With the budget from which all defaults are checked. */
+  /** With the budget of all defaults. */
   readonly patterns: Patterns;
 }
 
-/** Of the schema of a whole custom resource, which must be structural. */
+/** Defaults of the schema of a whole custom resource, which must be structural. */
 export function validateDefaults(schema: JsonSchema, at: string, rules: DefaultRules): Iterable<FieldError> {
   return validateWithin(asResource(schema), at, rules, undefined);
 }
 
-/** Within the members that every resource has: the resource's schema, and how an object is made that has a value there. */
+/** Within the members that every resource has: the resource's schema, and how to build an object with a value there. */
 interface Surroundings {
   readonly resource: JsonSchema;
   readonly objectWith: (value: Json) => Json;
@@ -45,7 +44,7 @@ function* validateWithin(schema: JsonSchema, at: string, rules: DefaultRules, in
   }
 }
 
-/** One that takes too long is reported, and no other default is looked at. */
+/** One that costs too much is reported, and no other default is validated. */
 function* validateWithBudget(
   schema: JsonSchema,
   value: Json,
@@ -89,7 +88,7 @@ function checkMetadata(value: Json, schema: JsonSchema, at: string): { readonly 
   }
 }
 
-/** Several errors in one text, as upstream has it. */
+/** Several errors in one text, as upstream. */
 function aggregate(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(describeFieldError))];
   return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
@@ -97,7 +96,7 @@ function aggregate(errors: readonly FieldError[]): string {
 
 const TYPE_META: JsonObject = { kind: "Validation", apiVersion: "validation/v1" };
 
-/** A resource has a kind and an apiVersion; which ones is of no importance. */
+/** A resource has a kind and an apiVersion; their values are irrelevant. */
 function withTypeMeta(value: Json): Json {
   return isObject(value) ? { ...TYPE_META, ...value } : value;
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of a schema for numbers. Upstream keeps limits as floating-point numbers and compares whole values with their whole part,
- * unless the schema's type cannot hold a limit at all: then it says so, and compares it as it is.
+ * Numeric rules of a schema. Upstream keeps limits as floating-point numbers and compares integers with their integer part, unless the
+ * schema's type cannot hold a limit at all: then it reports that, and compares it as it is.
  */
 import { invalid } from "../../../machinery/field-error.ts";
 import { type Failure, failureAt, invalidAt, invalidWhole, type Verdict } from "./failure.ts";
@@ -38,7 +38,7 @@ interface Limit {
 interface Comparable {
   readonly value: JsonNumber;
   readonly limit: number;
-  /** Both are compared, and shown, as whole numbers. */
+  /** Both are compared, and quoted, as integers. */
   readonly isWhole: boolean;
 }
 

@@ -241,18 +241,18 @@ const rows: readonly (readonly [it: string, schema: JsonSchema, value: Json, pro
   ],
 ];
 for (const [it, schema, value, expected] of rows) {
-  test(`a value is judged: ${it}`, () => {
+  test(`validation of a value: ${it}`, () => {
     assert.deepEqual(problems(validateValue(value, schema, { at: "it" })), expected);
   });
 }
 
-test("a value is the whole object, if nothing else is said, and fields are named from there", () => {
+test("by default the value is the whole object, and fields are named from there", () => {
   assert.deepEqual(problems(validateValue({ spec: { a: "x" } }, { type: "object", properties: { spec: O } })), [
     'spec.a: Invalid value: "string": spec.a in body must be of type integer: "string"',
   ]);
 });
 
-test("in defaults a number or text has no type of its own, and formats that nobody knows stand for the type", () => {
+test("in defaults int-or-string has no type of its own, and unrecognized formats replace the type", () => {
   const ofDefault = { at: "d", of: "default" } as const;
 
   assert.deepEqual(validateValue(1.5, { "x-kubernetes-int-or-string": true }, ofDefault), []);

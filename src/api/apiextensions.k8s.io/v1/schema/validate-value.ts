@@ -1,7 +1,7 @@
 /**
- * Whether a value is what a schema says, in the words of upstream's OpenAPI validator, which people know from custom resources.
- * All that is wrong is reported. Where a value must fit one of several schemas, what is wrong with the nearest one is reported too.
- * Not here: rules in CEL, metadata of embedded resources (metadata.ts), keys of lists (list-types.ts).
+ * Validates a value by a schema, with the messages of upstream's OpenAPI validator, which people know from custom resources. All violations
+ * are reported. Where a value must match one of several schemas, the violations of the nearest one are reported too. Not here: CEL rules,
+ * metadata of embedded resources (metadata.ts), keys of lists (list-types.ts).
  */
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { firstCauses } from "../../../machinery/causes.ts";
@@ -29,14 +29,14 @@ import { isInt64, isNearlyWhole, isNumber } from "./numbers.ts";
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 
 export interface ValueRules {
-  /** Where the value stands. Default: it is the whole object. */
+  /** The path of the value. Default: it is the whole object. */
   readonly at?: string;
   /**
-   * "object": formats that no server knows mean nothing, and x-kubernetes-int-or-string is a type. "default": neither, as upstream checks
-   * the defaults of a schema. Default: "object".
+   * "object": unrecognized formats are ignored, and x-kubernetes-int-or-string is a type. "default": neither, as upstream validates the
+   * defaults of a schema. Default: "object".
    */
   readonly of?: "object" | "default";
-  /** Of the object that the value is a part of, with its budget. Default: the value is the whole object. */
+  /** Patterns of the enclosing object, with its budget. Default: the value is the whole object. */
   readonly patterns?: Patterns;
 }
 
@@ -46,7 +46,7 @@ export function validateValue(value: Json, schema: JsonSchema, rules: ValueRules
   return firstCauses(new ValueValidator(of, patterns).judge(value, schema, "").toFieldErrors(at));
 }
 
-/** A value's type in schemas; of numbers, upstream knows whole ones and others. */
+/** A value's schema type; upstream distinguishes integers and other numbers. */
 function typeOf(value: Json): string {
   if (value === null) return "null";
   if (isNumber(value)) return isInt64(value) ? "integer" : "number";
@@ -56,7 +56,7 @@ function typeOf(value: Json): string {
 
 const NUMBER_FORMATS: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
 
-/** What a check is worth in steps of the budget. */
+/** Cost of a check, in steps of the budget. */
 const JUDGING_STEPS = 10;
 const PROPERTY_STEPS = 2;
 const CHARACTERS_PER_STEP = 4;
@@ -66,7 +66,7 @@ class ValueValidator {
   readonly #patterns: Patterns;
   readonly #budget: Budget;
   readonly #enums = new Map<readonly Json[], EnumWords>();
-  /** Listed once for each schema, which may be that of every item of a list. */
+  /** Computed once for each schema, which may be that of every item of a list. */
   readonly #properties = new Map<JsonSchema, ReturnType<typeof propertiesOf>>();
 
   constructor(of: "object" | "default", patterns: Patterns) {
@@ -170,7 +170,7 @@ class ValueValidator {
     verdict.add(invalidWhole(`${quoteGo(path)} must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`));
   }
 
-  /** Of length and pattern only the first that is wrong is reported. */
+  /** Of length and pattern only the first violation is reported. */
   #judgeText(verdict: Verdict, value: string, schema: JsonSchema, path: string): void {
     const { maxLength, minLength, pattern = "" } = schema;
     this.#budget.spend(value.length / CHARACTERS_PER_STEP);
@@ -246,13 +246,13 @@ class ValueValidator {
   }
 }
 
-/** The sentence names the property, the field is that of the object. */
+/** The message names the property, the field is that of the object. */
 function forbiddenProperty(path: string, name: string): Failure {
   const sentence = `${path}.${name} in body is a forbidden property`;
   return failureAt(path, sentence, (field) => invalid(field, name, sentence));
 }
 
-/** In characters, of which one may be two units of a JavaScript string. */
+/** In characters, of which one may be two UTF-16 code units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;
@@ -277,12 +277,12 @@ function wrongType(
   if (format !== "" && !isTextOrList && !fits && NUMBER_FORMATS[found] !== format) {
     return { expected: format, found: NUMBER_FORMATS[found] ?? "" };
   }
-  // A format stands for the type of a text, so that only the format is checked.
+  // A format replaces the type of a string, so that only the format is validated.
   if (format !== "" && isTextOrList && !types.includes("number") && !types.includes("integer")) return undefined;
   return fits ? undefined : { expected, found };
 }
 
-/** A whole number is a number too, and the other way round if it is as good as whole. */
+/** An integer is a number too, and the reverse within the tolerance. */
 function isNumberOf(value: Json, types: readonly string[]): boolean {
   if (!isNumber(value)) return false;
   return isInt64(value) ? types.includes("number") : types.includes("integer") && isNearlyWhole(Number(value));

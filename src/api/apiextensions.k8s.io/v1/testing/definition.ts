@@ -1,4 +1,4 @@
-/** Definitions for tests: a small one that nothing is wrong with, and changes of it. */
+/** CustomResourceDefinitions for tests: a small valid one, and changes of it. */
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import type { Sent } from "../../../testing/kind.ts";
 
@@ -16,12 +16,12 @@ export function aVersion(version: JsonObject = {}): JsonObject {
   return { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } }, ...version };
 }
 
-/** The only version, with more in it. */
+/** The only version, with additional members. */
 export function withVersion(version: JsonObject): Sent {
   return aDefinition({ versions: [aVersion(version)] });
 }
 
-/** The only version, with this schema for its objects. */
+/** The only version, with this schema. */
 export function withSchema(schema: Json, version: JsonObject = {}): Sent {
   return withVersion({ schema: { openAPIV3Schema: schema }, ...version });
 }

@@ -1,4 +1,4 @@
-/** What the conditions of a Job say of how far it is. Upstream takes one that is there twice for true if either is. */
+/** The state of a Job from its conditions. Of duplicate conditions upstream treats the state as true if either is. */
 import type { JobStatus } from "../../../generated/batch/v1.ts";
 
 export type JobConditionType = "Suspended" | "Complete" | "Failed" | "FailureTarget" | "SuccessCriteriaMet";

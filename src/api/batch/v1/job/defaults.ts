@@ -1,11 +1,11 @@
-/** What a Job is given that it does not say. The template of a CronJob is given the parts only: the rest comes when its Jobs are made. */
+/** Defaults of a Job. The template of a CronJob gets those of its parts only: the rest is set when its Jobs are created. */
 import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { defaultPodTemplate } from "../../../core/v1/pod/defaults/pod.ts";
 import { listOrAbsent } from "../../../members.ts";
 import type { Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern } from "../../../generated/batch/v1.ts";
 
 const BACKOFF_LIMIT = 6;
-/** With a limit for each index there is none for all together: the largest int32. */
+/** With a limit per index there is no total limit: the largest int32. */
 const BACKOFF_UNLIMITED = 2 ** 31 - 1;
 
 export function defaultJob(job: Job): Job {
@@ -30,7 +30,7 @@ function defaultSpec(spec: JobSpec): JobSpec {
   });
 }
 
-/** The template of the Pods, and the rules for their failures. */
+/** The Pod template, and the Pod failure policy. */
 export function defaultJobParts(spec: JobSpec): JobSpec {
   return withChanges(spec, {
     template: changed(spec.template, defaultPodTemplate),

@@ -14,7 +14,7 @@ const COUNTS: readonly [text: string, count: number][] = [
 ];
 
 for (const [text, count] of COUNTS) {
-  test(`"${text}" are ${count} indexes`, () => {
+  test(`"${text}" has ${count} indexes`, () => {
     assert.equal(countIndexes(text, COMPLETIONS), count);
     assert.equal(indexesProblem(text, COMPLETIONS), undefined);
   });
@@ -36,15 +36,15 @@ const PROBLEMS: readonly [text: string, problem: string][] = [
 ];
 
 for (const [text, problem] of PROBLEMS) {
-  test(`"${text}" are no indexes`, () => {
+  test(`"${text}" is rejected as an index list`, () => {
     assert.equal(indexesProblem(text, COMPLETIONS), problem);
   });
 }
 
-/** Some indexes, as a set and as a text of single ones. */
+/** Random indexes, as a set and as a text of single ones. */
 const someIndexes = fc.uniqueArray(fc.integer({ min: 0, max: COMPLETIONS - 1 })).map((list) => list.toSorted((a, b) => a - b));
 
-test("the first index that two texts share is the smallest that both sets have", () => {
+test("the first shared index of two texts is the smallest in both sets", () => {
   fc.assert(
     fc.property(someIndexes, someIndexes, (a, b) => {
       const shared = a.filter((index) => b.includes(index));

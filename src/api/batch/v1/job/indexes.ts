@@ -1,9 +1,9 @@
 /**
- * Sets of indexes of an indexed Job as a text: "0-2,4,7-9", in growing order. It is kept in the object, so it must stay short and readable
- * at once: validation walks it without making a set of it.
+ * Index sets of an indexed Job as text: "0-2,4,7-9", in ascending order. It is stored in the object, so it must stay short; validation
+ * walks it without building a set.
  */
 
-/** The message says what is wrong, in upstream's words. */
+/** The message is upstream's. */
 export class IndexesError extends Error {
   override readonly name = "IndexesError";
 }
@@ -15,7 +15,7 @@ interface Interval {
   readonly last: number;
 }
 
-/** How many there are; all must be below `completions`. Throws IndexesError. */
+/** Counts the indexes; all must be below `completions`. Throws IndexesError. */
 export function countIndexes(text: string, completions: number): number {
   if (text === "") return 0;
   let total = 0;
@@ -29,7 +29,7 @@ export function countIndexes(text: string, completions: number): number {
   return total;
 }
 
-/** The first index that is in both; what cannot be read is left out, since reading it elsewhere says so. */
+/** The first index that is in both; malformed parts are skipped, since parsing elsewhere reports them. */
 export function firstOverlap(completed: string, failed: string, completions: number): number | undefined {
   const [ofCompleted, ofFailed] = [readableIntervals(completed, completions), readableIntervals(failed, completions)];
   let [c, f] = [0, 0];
@@ -68,7 +68,7 @@ function parseInterval(text: string, completions: number): Interval {
 }
 
 function parseIndex(text: string, completions: number): number {
-  // Go takes a sign and zeros in front, too, and nothing that does not fit into 64 bits.
+  // Go also accepts a sign and leading zeros, and nothing beyond an int64.
   const [, digits] = /^\+?0*([0-9]{1,19})$/.exec(text) ?? [];
   const number = digits === undefined ? INT64_LIMIT : BigInt(digits);
   if (number >= INT64_LIMIT) throw new IndexesError(`cannot convert string to integer for index: ${JSON.stringify(text)}`);
@@ -80,7 +80,7 @@ function notGrowing(previous: number, current: number): IndexesError {
   return new IndexesError(`non-increasing order, previous: ${previous}, current: ${current}`);
 }
 
-/** What is wrong with the text; undefined if nothing is. */
+/** The error of the text; undefined if it is valid. */
 export function indexesProblem(text: string, completions: number): string | undefined {
   try {
     countIndexes(text, completions);

@@ -1,6 +1,6 @@
 /**
- * How a Job finds its Pods: by a label with its own uid, which no other Job can have. The server puts it there unless the Job says that it
- * selects by hand. The labels without a prefix are those of before; both are set, and both must be right.
+ * The generated selector of a Job: a label with its own uid, which no other Job can have. The server sets it unless the Job has
+ * manualSelector. The labels without a prefix are the legacy ones; both are set, and both must be right.
  */
 import { compileSelector, shownLabels, shownSelector } from "../../../apps/v1/workload.ts";
 import { withChanges } from "../../../changes.ts";
@@ -20,7 +20,7 @@ export function withGeneratedSelector(job: Job): Job {
   if (spec === undefined || spec.manualSelector === true) return job;
   const { template, selector = {} } = spec;
   const { uid = "", name } = metadata;
-  // What the client set stays; if it is wrong, validation says so.
+  // Values of the client are kept; validation reports wrong ones.
   const generated = { [OLD_NAME_LABEL]: name, [NAME_LABEL]: name, [OLD_UID_LABEL]: uid, [UID_LABEL]: uid };
   const labels: Labels = { ...generated, ...template.metadata?.labels };
   return withChanges(job, {
@@ -34,8 +34,8 @@ export function withGeneratedSelector(job: Job): Job {
 }
 
 /**
- * A Job without labels of its own has those of its Pods (defaults.ts): also the ones that are generated. If its name is too long for a
- * label it is refused, and to say so of its Pods is enough.
+ * A Job without labels of its own gets those of its Pods (defaults.ts), including the generated ones. If its name is too long for a label
+ * it is rejected, which is reported for its Pods only.
  */
 function hasLabelsOfTemplate({ metadata, spec }: Job): boolean {
   const { labels = {}, name } = metadata;
@@ -43,7 +43,7 @@ function hasLabelsOfTemplate({ metadata, spec }: Job): boolean {
   return labels === spec?.template.metadata?.labels;
 }
 
-/** Jobs from before the labels with a prefix may go on without them. */
+/** Jobs older than the prefixed labels may remain without them. */
 export function* validateGeneratedSelector({ metadata, spec }: Job, previous?: JobSpec): Iterable<FieldError> {
   if (spec === undefined || spec.manualSelector === true || spec.selector === undefined) return;
   const { uid = "", name } = metadata;

@@ -116,18 +116,18 @@ const FAILURE_RULES: readonly [title: string, rules: readonly JsonObject[], prob
 ];
 
 for (const [title, rules, problems] of FAILURE_RULES) {
-  test(`rules for failures with ${title} are ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Pod failure policy with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOf({ podFailurePolicy: { rules } }), problems);
   });
 }
 
-test("an index may end where each has a limit", () => {
+test("FailIndex is allowed with backoffLimitPerIndex", () => {
   const podFailurePolicy = { rules: [{ action: "FailIndex", onExitCodes: CODES }] };
 
   assert.deepEqual(problemsOf({ completionMode: "Indexed", completions: 2, backoffLimitPerIndex: 1, podFailurePolicy }), []);
 });
 
-test("a condition must say which status it means", () => {
+test("a Pod condition pattern requires a status", () => {
   const spec = { template: {} } as JobSpec;
 
   assert.deepEqual(textsOf(validatePodFailurePolicy({ rules: [{ action: "Count", onPodConditions: [{ type: "A" }] }] }, spec, "policy")), [
@@ -168,12 +168,12 @@ const SUCCESS_RULES: readonly [title: string, rules: readonly JsonObject[], prob
 ];
 
 for (const [title, rules, problems] of SUCCESS_RULES) {
-  test(`rules for success with ${title} are ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a success policy with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOf({ completionMode: "Indexed", completions: 5, successPolicy: { rules } }), problems);
   });
 }
 
-test("named indexes have a limit", () => {
+test("succeededIndexes has a maximum length", () => {
   const succeededIndexes = `0,${"0".repeat(64 * 1024)}1`;
   const [first, second] = problemsOf({ completionMode: "Indexed", completions: 5, successPolicy: { rules: [{ succeededIndexes }] } });
 
@@ -181,7 +181,7 @@ test("named indexes have a limit", () => {
   assert.equal(second, undefined);
 });
 
-test("rules for success need indexes, and to know how many there are", () => {
+test("a success policy requires an indexed Job with completions", () => {
   const successPolicy = { rules: [{ succeededCount: 1 }, { succeededIndexes: "0" }] };
 
   assert.deepEqual(problemsOf({ successPolicy }), [

@@ -1,4 +1,4 @@
-/** What must be true of the rules by which a Job takes failures of Pods, and by which it counts as done before all indexes are. */
+/** Validation of the Pod failure policy of a Job, and of its success policy. */
 import type {
   JobSpec,
   PodFailurePolicy,
@@ -24,13 +24,13 @@ import { isLongerThan } from "../../../machinery/names.ts";
 import { nonNegative } from "../../../number-validation.ts";
 import { countIndexes, indexesProblem } from "./indexes.ts";
 
-/** Each is looked at for every Pod that fails, and for every Pod that ends. */
+/** Rules are evaluated for every Pod that fails, and for every Pod that ends. */
 const FAILURE_RULES_MAX = 20;
 const SUCCESS_RULES_MAX = 20;
 const PATTERNS_MAX = 20;
-/** As many as there are exit codes that are no success. */
+/** The number of exit codes other than success. */
 const EXIT_CODES_MAX = 255;
-/** They are kept in the object, once for each rule. */
+/** They are stored in the object, once for each rule. */
 const INDEXES_LENGTH_MAX_BYTES = 64 * 1024;
 
 const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
@@ -66,7 +66,7 @@ function* validateAction(action: string, { backoffLimitPerIndex }: JobSpec, at: 
   }
 }
 
-/** As Go prints a list of quoted texts. */
+/** As Go prints a list of quoted strings. */
 function validValues(values: readonly string[]): string {
   return `valid values: [${values.map((value) => `"${value}"`).join(" ")}]`;
 }
@@ -127,7 +127,7 @@ export function* validateSuccessPolicy(
   for (const [index, rule] of rules.entries()) yield* validateSuccessRule(rule, completions, element(here, index));
 }
 
-/** Without completions, which is complained of elsewhere, there is nothing to hold a rule against (upstream crashes on it). */
+/** Without completions, which is reported elsewhere, a rule cannot be validated (upstream panics on it). */
 function* validateSuccessRule(rule: SuccessPolicyRule, completions: number | undefined, at: string): Iterable<FieldError> {
   const { succeededCount, succeededIndexes } = rule;
   if (succeededCount === undefined && succeededIndexes === undefined) {
@@ -151,7 +151,7 @@ function* validateSucceededCount(rule: SuccessPolicyRule, completions: number, a
     yield invalid(at, succeededCount, `must be less than or equal to ${completions} (the number of specified completions)`);
   }
   if (succeededIndexes === undefined) return;
-  // Indexes that cannot be read are none.
+  // Malformed indexes count as none.
   const total = indexesProblem(succeededIndexes, completions) === undefined ? countIndexes(succeededIndexes, completions) : 0;
   if (succeededCount > total) {
     const what = "the number of indexes in the specified succeededIndexes field";
@@ -159,7 +159,7 @@ function* validateSucceededCount(rule: SuccessPolicyRule, completions: number, a
   }
 }
 
-/** As upstream's message shows it: with the names of its own types. */
+/** In the format of upstream's message: with its type names. */
 export function shownSuccessPolicy({ rules }: Partial<SuccessPolicy>): unknown {
   const shown = rules?.map(({ succeededIndexes = null, succeededCount = null }) => ({
     SucceededIndexes: succeededIndexes,

@@ -146,7 +146,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a Job with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a Job with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     const template = { spec: { ...CONTAINERS, restartPolicy: "Never" } };
 
     assert.deepEqual(problemsOfNew(jobs, { metadata: { uid: "u" }, spec: { template, ...spec } }), problems);

@@ -1,6 +1,6 @@
 /**
- * What must be true of the spec of a Job, or of the one in a CronJob's template. `validateJobParts` is what both share; a Job has a
- * selector in addition. Rules for failures and successes: validate-policies.ts.
+ * Validation of the spec of a Job, or of the one in a CronJob's template. Both share `validateJobParts`; a Job has a selector in addition.
+ * Failure and success policies: validate-policies.ts.
  */
 import { compileSelector, labelsMissed } from "../../../apps/v1/workload.ts";
 import { validatePodTemplateSpec } from "../../../core/v1/pod/validation/template.ts";
@@ -11,10 +11,10 @@ import { isLongerThan, validateDomainPrefixedPath } from "../../../machinery/nam
 import { nonNegative } from "../../../number-validation.ts";
 import { shownSuccessPolicy, validatePodFailurePolicy, validateSuccessPolicy } from "./validate-policies.ts";
 
-/** The text of the indexes that are done must fit into the object, whatever order they finish in: so many can be open at a time. */
+/** Maximum parallelism of an indexed Job: the text of completed indexes must fit the object in any order of completion. */
 const INDEXED_PARALLELISM_MAX = 100_000;
 const FAILED_INDEXES_MAX = 100_000;
-/** Above so many completions the texts of done and failed indexes together get too long, unless both are kept to fewer. */
+/** Above this many completions the texts of completed and failed indexes together get too long, unless both have lower limits. */
 const COMPLETIONS_SOFT_MAX = 100_000;
 const PARALLELISM_MAX_ABOVE = 10_000;
 const FAILED_INDEXES_MAX_ABOVE = 10_000;
@@ -113,14 +113,14 @@ function* validateManyIndexes({ parallelism = 0, maxFailedIndexes }: JobSpec, at
   }
 }
 
-/** Rules for failures look at how a Pod ended, so it must have before it is replaced. */
+/** A Pod failure policy evaluates how a Pod ended, so it must have ended before it is replaced. */
 function* validateReplacementPolicy({ podReplacementPolicy, podFailurePolicy }: JobSpec, at: string): Iterable<FieldError> {
   const supported = podFailurePolicy === undefined ? REPLACEMENT_POLICIES : ["Failed"];
   if (podReplacementPolicy === undefined || supported.includes(podReplacementPolicy)) return;
   yield notSupported(at, podReplacementPolicy, supported);
 }
 
-/** The default of Pods is to go on for ever, which no Job means: so it must be said. */
+/** The default restart policy is Always, which no Job supports: so it must be set. */
 function* validateRestartPolicy({ template, podFailurePolicy }: JobSpec, at: string): Iterable<FieldError> {
   const { restartPolicy = "Always" } = template.spec ?? {};
   if (restartPolicy === "Always" || (restartPolicy as string) === "") yield required(at, 'valid values: "OnFailure", "Never"');

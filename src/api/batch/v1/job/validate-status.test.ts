@@ -240,7 +240,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const { title, spec = {}, before = {}, status, problems } of ROWS) {
-  test(`a status that says ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`a Job status with ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const sent = { template: TEMPLATE, ...spec };
     const previous = { ...newObject(jobs, { metadata: METADATA, spec: sent }), status: before };
     const next = { metadata: METADATA, spec: sent, status: status as JsonObject };

@@ -1,7 +1,7 @@
 /**
- * What a Job's status may say. Others than the built-in controller may run Jobs (`managedBy`), so it is held to what clients count on: a Job
- * that has ended stays so, and its numbers fit each other. Most rules bind only a write that touches what they are about: a status that
- * broke one before the rule was there, or that a new spec made wrong, must not be stuck.
+ * Validation of a Job's status. Other controllers than the built-in one may run Jobs (`managedBy`), so the status must satisfy what clients
+ * rely on: a finished Job stays finished, and its counts are consistent. Most rules apply only to a write that touches their fields: a
+ * status that violated one before the rule existed, or that a new spec made wrong, must not be stuck.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Job, JobSpec, JobStatus, UncountedTerminatedPods } from "../../../generated/batch/v1.ts";
@@ -50,7 +50,7 @@ function* validateUncounted({ succeeded = [], failed = [] }: UncountedTerminated
   }
 }
 
-/** Whether the write makes a condition true, or no longer so. */
+/** True if the write adds or removes a true condition. */
 function turns({ status, before }: Change, type: JobConditionType): boolean {
   return isTrue(status, type) !== isTrue(before, type);
 }
@@ -91,7 +91,7 @@ function* validateCompletionTime(change: Change): Iterable<FieldError> {
   }
 }
 
-/** An end is announced before it is reached: while Pods are still being stopped. */
+/** The end is announced (FailureTarget, SuccessCriteriaMet) while Pods are still being terminated. */
 function* validateOutcomeBegun(change: Change): Iterable<FieldError> {
   const { status } = change;
   if ((turns(change, "Failed") || changes(change, "failedIndexes")) && isTrue(status, "Failed") && !isTrue(status, "FailureTarget")) {
@@ -109,7 +109,7 @@ function* validateFinished(change: Change): Iterable<FieldError> {
   if (!isFinished(status)) return;
   const ends = finishes(change);
   if (active > 0 && (ends || changes(change, "active"))) yield invalid("status.active", active, "active>0 is invalid for finished job");
-  // One that has nothing to do is complete though it never started.
+  // A Job without work is complete though it never started.
   const isIdle = spec.suspend === true && spec.completions === 0;
   if (startTime === undefined && (ends || changes(change, "startTime")) && !isIdle) {
     yield required("status.startTime", "startTime is required for finished job");
@@ -179,7 +179,7 @@ function* validateNotUndone({ spec, status, before }: Change): Iterable<FieldErr
   }
   const { failed = 0, succeeded = 0 } = status;
   if (failed < (before.failed ?? 0)) yield invalid("status.failed", failed, "cannot decrease the failed counter");
-  // An indexed Job that runs all at once can shrink, and forgets the indexes that it no longer has.
+  // An elastic indexed Job can shrink, and drops the indexes beyond its completions.
   const canShrink = isIndexed(spec) && spec.completions === spec.parallelism;
   if (!canShrink && succeeded < (before.succeeded ?? 0)) {
     yield invalid("status.succeeded", succeeded, "cannot decrease the succeeded counter");
@@ -192,7 +192,7 @@ function* validateTimesKept(change: Change): Iterable<FieldError> {
   if (completionTime !== undefined && before.completionTime !== undefined && changes(change, "completionTime")) {
     yield immutable("status.completionTime", completionTime);
   }
-  // The clock of a Job starts anew when it goes on after it was suspended.
+  // The start time of a Job is reset when it is resumed.
   const resumes = isTrue(before, "Suspended") && isFalse(status, "Suspended");
   if (before.startTime !== undefined && changes(change, "startTime") && !resumes && spec.suspend !== true) {
     yield invalid("status.startTime", startTime, "field is immutable for unsuspended job once set");

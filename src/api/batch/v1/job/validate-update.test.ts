@@ -9,7 +9,7 @@ const METADATA: JsonObject = { name: "x", uid: "u" };
 const CONTAINER: JsonObject = { name: "c", image: "i" };
 const POD: JsonObject = { restartPolicy: "Never", containers: [CONTAINER] };
 
-/** As a client sends it back: with what the server generated. */
+/** As a client sends it back: with the generated fields. */
 function jobWith(spec: JsonObject, status: Job["status"] = {}): Job {
   return { ...newObject(jobs, { metadata: METADATA, spec: { template: { spec: POD }, ...spec } }), status };
 }
@@ -89,7 +89,7 @@ const ROWS: readonly [title: string, before: JsonObject, change: JsonObject, pro
 ];
 
 for (const [title, before, change, problems] of ROWS) {
-  test(`a change of ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`a change of a Job's ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     assert.deepEqual(problemsOf(jobWith(before), change), problems);
   });
 }
@@ -102,7 +102,7 @@ const NODES: JsonObject = {
 };
 const PODS: JsonObject = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "k", labelSelector: {} }] } };
 
-/** The template with another Pod, and its problems as fields only: the values are whole templates. */
+/** The template with another Pod, and its errors as fields only: the values are whole templates. */
 function fieldsOf(previous: Job, pod: JsonObject, metadata: JsonObject = {}): readonly string[] {
   const template = previous.spec?.template as JsonObject & { readonly metadata: JsonObject };
   const next = { ...template, metadata: { ...template.metadata, ...metadata }, spec: pod };
@@ -123,14 +123,14 @@ const TEMPLATES: readonly [title: string, before: JsonObject, pod: JsonObject, p
 ];
 
 for (const [title, before, pod, problems] of TEMPLATES) {
-  test(`while a suspended Job rests, a change of ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
+  test(`while a Job is suspended, a change of ${title} is ${problems.length === 0 ? "allowed" : "rejected"}`, () => {
     const previous = jobWith({ suspend: true, template: { spec: { ...POD, ...before } } }, AT_REST);
 
     assert.deepEqual(fieldsOf(previous, { ...POD, ...pod }), problems);
   });
 }
 
-test("while a suspended Job rests, labels and annotations of its Pods may change, except those that are generated", () => {
+test("while a Job is suspended, labels and annotations of its Pods may change, except generated ones", () => {
   const previous = jobWith({ suspend: true }, AT_REST);
   const labels = previous.spec?.template.metadata?.labels;
 
@@ -152,18 +152,18 @@ const NOT_AT_REST: readonly [title: string, suspend: boolean, status: Job["statu
 ];
 
 for (const [title, suspend, status] of NOT_AT_REST) {
-  test(`the template of a Job that ${title} is as it is`, () => {
+  test(`the template of a Job that ${title} is immutable`, () => {
     assert.deepEqual(fieldsOf(jobWith({ suspend }, status), { ...POD, nodeSelector: { a: "b" } }), ["spec.template: field is immutable"]);
   });
 }
 
-test("an amount that is only written in another way is no change", () => {
+test("an equal quantity in another spelling is no change", () => {
   const pod = (cpu: string): JsonObject => ({ ...POD, containers: [{ ...CONTAINER, resources: { limits: { cpu } } }] });
 
   assert.deepEqual(fieldsOf(jobWith({ template: { spec: pod("1000m") } }), pod("1")), []);
 });
 
-test("a Job from before the labels with a prefix may go on without them", () => {
+test("a Job older than the prefixed labels may remain without them", () => {
   const job = jobWith({});
   const labels = { "job-name": "x", "controller-uid": "u" };
   const selector = { matchLabels: { "controller-uid": "u" } };

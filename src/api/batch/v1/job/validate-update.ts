@@ -1,6 +1,7 @@
 /**
- * What may change of a Job: how many Pods run at a time, whether it runs at all, and little else, since its Pods are made of it one by one.
- * As long as it is suspended and none of its Pods run, also where Pods go and what they ask for: that is how queues place Jobs.
+ * Validation of Job updates: parallelism and suspension are mutable, and little else, since its Pods are created from it one by one. While
+ * it is suspended and none of its Pods run, the scheduling directives and resources of its Pods are mutable too: that is how queues place
+ * Jobs.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { shownSelector } from "../../../apps/v1/workload.ts";
@@ -30,7 +31,7 @@ export function* validateSpecUpdate(next: JobSpec, previous: JobSpec, previousJo
   }
 }
 
-/** An indexed Job can grow and shrink as long as all its indexes run at once. */
+/** An elastic indexed Job can grow and shrink as long as all its indexes run in parallel. */
 function* validateCompletions(next: JobSpec, previous: JobSpec): Iterable<FieldError> {
   const { completions, parallelism } = next;
   if (completions === previous.completions) return;
@@ -51,7 +52,7 @@ function* validateTemplateUpdate(next: JobSpec, previous: JobSpec, previousJob: 
   if (!isSameSpec(spec, allowed)) yield immutable("spec.template.spec", spec);
 }
 
-/** Suspended, known to be so, and without a Pod that runs. */
+/** Suspended, observed as such, and without a running Pod. */
 function isAtRest({ spec, status = {} }: Job): boolean {
   return spec?.suspend === true && isTrue(status, "Suspended") && (status.active ?? 0) === 0;
 }
@@ -64,14 +65,14 @@ function isSameTemplate(a: PodTemplateSpec, b: PodTemplateSpec): boolean {
   return deepEqual(a.metadata ?? {}, b.metadata ?? {}) && isSameSpec(specOf(a), specOf(b));
 }
 
-/** What was there before, with what is wanted now of where Pods go. */
+/** The previous template with the new scheduling directives. */
 function withPlacementOf(next: PodSpec, previous: PodSpec): PodSpec {
   const placed = withMembersOf(previous, next, "nodeSelector", "tolerations", "schedulingGates");
   const affinity = affinityWithNodesOf(next.affinity, previous.affinity);
   return affinity === undefined ? without(placed, "affinity") : { ...placed, affinity };
 }
 
-/** Only what is said of nodes may change; who says nothing else may also say nothing. */
+/** Only node affinity may change; an otherwise empty affinity may also be removed. */
 function affinityWithNodesOf(next: Affinity | undefined, previous: Affinity | undefined): Affinity | undefined {
   const others = previous === undefined ? undefined : without(previous, "nodeAffinity");
   if (next === undefined) return others === undefined || Object.keys(others).length === 0 ? undefined : others;
@@ -88,7 +89,7 @@ function withResourcesOf(next: PodSpec, previous: PodSpec): PodSpec {
   };
 }
 
-/** Container by container, as long as there are as many. */
+/** Container by container, if their number is equal. */
 function resourcesFrom(
   next: readonly Container[] | undefined,
   previous: readonly Container[] | undefined,

@@ -1,8 +1,8 @@
-/** What is allowed in a Job, or in the template of one, and yet hardly meant. */
+/** Warnings about a valid Job, or Job template, that is probably a mistake. */
 import { podTemplateWarnings } from "../../../core/v1/pod/warnings/pod.ts";
 import type { JobSpec } from "../../../generated/batch/v1.ts";
 
-/** Above both, the text of the indexes that are done can become too long for an object. */
+/** Above both, the text of completed indexes can become too long for an object. */
 const COMPLETIONS_MAX = 100_000;
 const PARALLELISM_MAX = 10_000;
 

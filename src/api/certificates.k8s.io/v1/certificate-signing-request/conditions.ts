@@ -1,4 +1,4 @@
-/** What becomes of the conditions of a CertificateSigningRequest when they are written: their times, and decisions that stay as they are. */
+/** The write strategy of the conditions of a CertificateSigningRequest: their times, and decisions that are kept. */
 import type {
   CertificateSigningRequestCondition as RequestCondition,
   CertificateSigningRequestStatus as RequestStatus,
@@ -7,12 +7,12 @@ import { changedItems, withChanges } from "../../../changes.ts";
 import { without } from "../../../members.ts";
 import { formatTime, ZERO_TIME } from "../../../machinery/time.ts";
 
-/** Made by the path `approval` only. */
+/** Conditions that only the path `approval` writes. */
 export const DECISIONS: readonly string[] = ["Approved", "Denied"];
 
 type Conditions = readonly RequestCondition[] | undefined;
 
-/** Times that were left out: now, or since when the condition of that type has had that status. */
+/** Sets omitted times: now, or the time of the previous condition of that type and status. */
 export function withTimes(next: Conditions, previous: Conditions, nowMs: number): Conditions {
   const now = formatTime(nowMs);
   return changedItems(next, (condition) => {
@@ -27,12 +27,12 @@ export function withTimes(next: Conditions, previous: Conditions, nowMs: number)
   });
 }
 
-/** A time that was not given is null in what was decoded. */
+/** An omitted time is null after decoding. */
 function isUnset(time: string | null | undefined): boolean {
   return time === undefined || time === null || time === ZERO_TIME;
 }
 
-/** Decisions as they were, unless there are more or fewer of a type: that is a mistake, and is told as one. */
+/** Decisions are kept, unless some of a type were added or removed: validation reports that. */
 export function withKeptDecisions(next: Conditions, previous: Conditions): Conditions {
   return DECISIONS.reduce<Conditions>((conditions, type) => {
     const before = previous?.filter((condition) => condition.type === type) ?? [];

@@ -1,9 +1,9 @@
-/** What has become of a CertificateSigningRequest, as its conditions and its certificate say. */
+/** The state of a CertificateSigningRequest, by its conditions and its certificate. */
 import type { CertificateSigningRequest } from "../../../generated/certificates.k8s.io/v1.ts";
 import { decodeBase64 } from "../../../machinery/codec/base64.ts";
 import { parsePemRequest, type CertificateRequest } from "../../../machinery/x509/certificate-request.ts";
 
-/** Whatever the status of the condition is: such conditions say that something has happened. */
+/** Whatever the status of the condition: such conditions exist only if something has happened. */
 export function hasCondition({ status }: CertificateSigningRequest, type: "Approved" | "Denied"): boolean {
   return status?.conditions?.some((condition) => condition.type === type) ?? false;
 }
@@ -20,7 +20,7 @@ export function isIssued({ status }: CertificateSigningRequest): boolean {
   return (status?.certificate ?? "") !== "";
 }
 
-/** What is asked for. Throws X509Error, which the server's validation lets nobody come to. */
+/** Parses the request. Throws X509Error, which validation rules out for stored objects. */
 export function requestOf({ spec }: CertificateSigningRequest): CertificateRequest {
   return parsePemRequest(decodeBase64(spec.request ?? ""));
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of a CertificateSigningRequest and of changes to it. Some came later than the API: what an object that is there does wrong
- * already may go on.
+ * Validation of a CertificateSigningRequest and of its updates. Some rules are newer than the API: violations of a stored object may
+ * remain.
  */
 import type {
   CertificateSigningRequest,
@@ -24,7 +24,7 @@ const USAGES: readonly string[] = [
   ...["key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"],
 ];
 const EXPIRATION_MIN_SECONDS = 600;
-/** They say that something has happened; if it has not, they are not there. */
+/** These conditions must be True: otherwise they are absent. */
 const TRUE_ONLY: readonly string[] = [...DECISIONS, "Failed"];
 const STATUSES = ["False", "True", "Unknown"];
 
@@ -41,7 +41,7 @@ export function* validateRequest(request: CertificateSigningRequest, previous?: 
 function* validateSpec(spec: RequestSpec, previous: RequestSpec | undefined): Iterable<FieldError> {
   const { usages = [], signerName, expirationSeconds } = spec;
   const problem = requestProblem(spec.request ?? "");
-  // Go shows bytes that are not there as null.
+  // Go prints absent bytes as null.
   if (problem !== undefined) yield invalid("spec.request", spec.request, problem);
   if (usages.length === 0) yield required("spec.usages");
   if (!hasUnknown(previous?.usages ?? [])) {
@@ -71,7 +71,7 @@ function hasDuplicates(values: readonly string[]): boolean {
   return new Set(values).size < values.length;
 }
 
-/** The last request that was looked at: every change of its object looks at it again, and a signature takes milliseconds. */
+/** Cache of the last parsed request: every update of its object validates it again, and a signature takes milliseconds. */
 let lastRequest = { text: "", problem: undefined as string | undefined };
 
 function requestProblem(base64: string): string | undefined {
@@ -81,7 +81,7 @@ function requestProblem(base64: string): string | undefined {
   return problem;
 }
 
-/** One or more certificates and nothing else, if there is anything. */
+/** One or more certificates and nothing else, if present. */
 function certificateProblem(base64: string): string | undefined {
   if (base64 === "") return undefined;
   return problemOf(() => {
@@ -125,7 +125,7 @@ function* validateConditions(conditions: readonly RequestCondition[], previous: 
   }
 }
 
-/** By a path that may change the status. The path of the object itself cannot, so none of this can happen there. */
+/** For a path that writes the status. The object's own path cannot change it. */
 export function* validateRequestChange(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,
@@ -143,7 +143,7 @@ export function* validateRequestChange(
     yield forbidden("status.conditions", `updates may not add a condition of type "${type}"`);
   }
   const before = previous.status?.certificate ?? "";
-  // By the path `approval` the certificate stays as it is.
+  // The path `approval` cannot change the certificate.
   if (before !== "" && (next.status?.certificate ?? "") !== before) {
     yield forbidden("status.certificate", "updates may not modify existing certificate content");
   }

@@ -95,7 +95,7 @@ const NAMES: readonly (readonly [it: string, terms: readonly NodeSelectorTerm[],
 ];
 
 for (const [it, nodeSelectorTerms, names] of NAMES) {
-  test(`the node names ${it} are ${names === undefined ? "open" : \`[${names.join(", ")}]\`}`, () => {
+  test(`the node names ${it} are ${names === undefined ? "open" : `[${names.join(", ")}]`}`, () => {
     const found = nodeNamesOf({ nodeSelectorTerms });
     deepEqual(found === undefined ? undefined : [...found], names);
   });

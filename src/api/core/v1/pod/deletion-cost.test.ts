@@ -20,7 +20,7 @@ for (const { text, cost } of [
   { text: "1.5", cost: undefined },
   { text: "1e3", cost: undefined },
 ]) {
-  test(`a deletion cost of "${text}" ${cost === undefined ? "is malformed" : \`is ${cost}\`}`, () => {
+  test(`a deletion cost of "${text}" ${cost === undefined ? "is malformed" : `is ${cost}`}`, () => {
     equal(parseDeletionCost(text), cost);
     equal(deletionCost(sentPod({ metadata: { annotations: { [DELETION_COST_ANNOTATION]: text } } })), cost ?? 0);
   });

@@ -26,7 +26,8 @@ test("DisruptionTarget has the reason, the transition time and the observed gene
   deepEqual(say(aPod(), { status: "True", reason: "R", message: "m" }), { ...SAID, observedGeneration: 2, lastTransitionTime: NOW });
 });
 
-test("an unchanged DisruptionTarget is not written again", () => equal(say(aPod(SAID), { status: "True", reason: "R", message: "m" }), undefined));
+test("an unchanged DisruptionTarget is not written again", () =>
+  equal(say(aPod(SAID), { status: "True", reason: "R", message: "m" }), undefined));
 
 test("another reason keeps the transition time", () => {
   deepEqual(say(aPod(SAID), { status: "True", reason: "S", message: "m" }), { ...SAID, reason: "S", observedGeneration: 2 });

@@ -71,7 +71,7 @@ const NEW: readonly [title: string, families: readonly IpFamily[], spec: JsonObj
 ];
 
 for (const [title, families, spec, expected] of NEW) {
-  test(`a new Service that ${title} in a cluster of ${families.join(" and ")} ${typeof expected === "string" ? "is rejected" : \`gets ${expected.flat().join(" ")}\`}`, () => {
+  test(`a new Service that ${title} in a cluster of ${families.join(" and ")} ${typeof expected === "string" ? "is rejected" : `gets ${expected.flat().join(" ")}`}`, () => {
     assert.deepEqual(outcome(families, spec), expected);
   });
 }

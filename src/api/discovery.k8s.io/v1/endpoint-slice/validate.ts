@@ -1,6 +1,6 @@
 /**
- * The rules for an EndpointSlice. Limits keep one slice small enough to be sent to every node each time that it changes.
- * Not here: which addresses are nobody's to send traffic to (core/v1/endpoint-ip.ts).
+ * Validation of an EndpointSlice. Limits keep one slice small enough to be sent to every node on each change. Not here: forbidden addresses
+ * (core/v1/endpoint-ip.ts).
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { validateEndpointIp } from "../../../core/v1/endpoint-ip.ts";
@@ -68,7 +68,7 @@ function* validatePorts(ports: readonly EndpointPort[]): Iterable<FieldError> {
     if (name !== "") for (const wrong of validateDnsLabel(name)) yield invalid(child(at, "name"), name, wrong);
     if (names.has(name)) yield duplicate(child(at, "name"), name);
     names.add(name);
-    // An empty protocol was given, and is none that there is.
+    // An empty protocol was set explicitly, and is invalid.
     if (protocol === undefined) yield required(child(at, "protocol"));
     else if (!PROTOCOLS.includes(protocol)) yield notSupported(child(at, "protocol"), protocol, PROTOCOLS);
     if (appProtocol === undefined) continue;
@@ -78,7 +78,7 @@ function* validatePorts(ports: readonly EndpointPort[]): Iterable<FieldError> {
 
 function* validateEndpoint(endpoint: Endpoint, at: string, addressType: string): Iterable<FieldError> {
   const addressesAt = child(at, "addresses");
-  // The type says that there are some; a client may have left them out.
+  // Required by the type; a client may have omitted them.
   const addresses: readonly string[] | undefined = endpoint.addresses;
   const { nodeName, hostname, hints } = endpoint;
   if (addresses === undefined || addresses.length === 0) yield required(addressesAt, "must contain at least 1 address");
@@ -98,13 +98,13 @@ interface AddressPlace {
   readonly index: number;
 }
 
-/** IPv4 addresses may be in slices that are older than the strict form; there were no IPv6 ones then. */
+/** IPv4 addresses may be in slices older than the strict form; there were no IPv6 ones then. */
 function* validateAddress(address: string, { addressType, addressesAt, index }: AddressPlace): Iterable<FieldError> {
   const at = element(addressesAt, index);
   const wrong = addressType === "IPv4" ? validateLegacyIp(address, { strict: true }) : validateIp(address);
   for (const sentence of wrong) yield invalid(at, address, sentence);
   if (wrong.length > 0) return;
-  // Upstream says this of the whole list.
+  // Upstream reports this for the whole list.
   if (`IPv${parseSloppyIp(address)?.family}` !== addressType) yield invalid(addressesAt, address, `must be an ${addressType} address`);
   yield* validateEndpointIp(address, at);
 }

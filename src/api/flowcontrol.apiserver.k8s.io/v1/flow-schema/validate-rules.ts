@@ -1,4 +1,4 @@
-/** The rules of one entry of a FlowSchema's `rules`. A client may leave out any list, whatever the types say. */
+/** Validation of one entry of a FlowSchema's `rules`. A client may omit any list, whatever the types say. */
 import type {
   GroupSubject,
   NonResourcePolicyRule,
@@ -27,7 +27,7 @@ export function* validateRule(rule: Partial<PolicyRulesWithSubjects>, at: string
   }
 }
 
-/** The member that is called as the kind says what it is, and the others are absent. */
+/** Exactly the member that matches the kind must be set. */
 function* validateSubject(subject: Subject, at: string): Iterable<FieldError> {
   const { kind, user, group, serviceAccount } = subject;
   if (kind === "ServiceAccount") yield* validateServiceAccount(serviceAccount, child(at, "serviceAccount"));
@@ -98,12 +98,12 @@ function* validateVerbs(verbs: readonly string[], at: string): Iterable<FieldErr
   else if (!verbs.every((verb) => VERBS.includes(verb))) yield notSupported(at, verbs, VERBS);
 }
 
-/** Who says "all" and something else besides has not meant one of both. */
+/** A wildcard must be the only entry. */
 function* validateAllAlone(list: readonly string[], at: string, what: string): Iterable<FieldError> {
   if (list.length > 1 && list.includes(ALL)) yield invalid(at, list, `if '*' is present, must not specify other ${what}`);
 }
 
-/** A path, or all that begin with one: "/debug/*". */
+/** A path, or a prefix: "/debug/*". */
 function pathProblem(path: string): string | undefined {
   if (path === "") return "must not be empty";
   if (!path.startsWith("/")) return "must start with slash";

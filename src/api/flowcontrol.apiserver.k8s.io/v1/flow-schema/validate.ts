@@ -1,7 +1,4 @@
-/**
- * The rules of a FlowSchema's spec: who (subjects) asks for what (resources, paths), in upstream's words.
- * Not here: what its rules can say, one by one (validate-rules.ts).
- */
+/** Validation of a FlowSchema's spec with upstream's messages. Not here: the single rules (validate-rules.ts). */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { FlowSchemaSpec, PriorityLevelConfigurationReference } from "../../../generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";

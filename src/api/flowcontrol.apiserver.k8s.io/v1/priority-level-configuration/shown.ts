@@ -1,4 +1,4 @@
-/** A spec as upstream's messages show it: with the names of its fields in Go, in their order, and null for what is absent. */
+/** Formats a spec as in upstream's messages: with Go field names, in their order, and null for absent values. */
 import type {
   ExemptPriorityLevelConfiguration,
   LimitedPriorityLevelConfiguration,

@@ -1,4 +1,4 @@
-/** The rules of a PriorityLevelConfiguration, in upstream's words (which sometimes say "Limited" where they mean "Queue"). */
+/** Validation of a PriorityLevelConfiguration, with upstream's messages (which sometimes say "Limited" where they mean "Queue"). */
 import { deepEqual } from "../../../../base/deep.ts";
 import type {
   ExemptPriorityLevelConfiguration,
@@ -13,11 +13,11 @@ import { withMembersOf } from "../../../changes.ts";
 import { mandatoryPriorityLevelSpec } from "../built-in.ts";
 import { shownSpec } from "./shown.ts";
 
-/** A version that is gone kept something there, which nobody may bring back. */
+/** An annotation of a removed version, which must not be reintroduced. */
 const PRESERVE_ZERO_ANNOTATION = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 const EXEMPT = "exempt";
 const QUEUES_MAX = 10_000_000;
-/** A flow's queues are dealt from the 64 bits of a hash; with four to spare, all hands are about as likely. */
+/** Maximum entropy of shuffle sharding: queues are dealt from a hash of 64 bits; with four to spare, all hands are about equally likely. */
 const HASH_BITS_MAX = 60;
 const NO_SPEC: PriorityLevelConfigurationSpec = { type: "" };
 
@@ -46,7 +46,7 @@ function* validateSpec(spec: PriorityLevelConfigurationSpec, name: string): Iter
   }
 }
 
-/** Of "exempt", administrators may say how much it lends; everything else is as it is. */
+/** Administrators may change how much "exempt" lends; everything else is fixed. */
 function* validateFixed(spec: PriorityLevelConfigurationSpec, name: string): Iterable<FieldError> {
   const fixed = mandatoryPriorityLevelSpec(name);
   if (fixed === undefined) return;

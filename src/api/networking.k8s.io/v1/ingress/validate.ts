@@ -1,6 +1,6 @@
 /**
- * The rules for an Ingress. What an older server let pass (names of secrets, rules of wildcard hosts) may stay in an object that has it
- * already: it could otherwise not be changed at all.
+ * Validation of an Ingress. Values that an older server accepted (secret names, rules of wildcard hosts) remain valid in an existing
+ * object: it could otherwise not be changed at all.
  */
 import type {
   HTTPIngressPath,
@@ -26,7 +26,7 @@ import { validateTypedReference } from "../typed-reference.ts";
 export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 
 const PATH_TYPES = ["Exact", "ImplementationSpecific", "Prefix"];
-/** What would be read differently by different proxies. */
+/** Sequences that proxies interpret differently. */
 const PATH_PARTS_REFUSED = ["//", "/./", "/../", "%2f", "%2F"];
 const PATH_ENDS_REFUSED = ["/..", "/."];
 const NOT_A_NAME = "must be a DNS name, not an IP address";
@@ -76,7 +76,7 @@ function hostErrors(host: string): readonly string[] {
 
 function* validateHttp({ http }: IngressRule, at: string): Iterable<FieldError> {
   if (http === undefined) return;
-  // The type says that there are some; a client may have left them out.
+  // Required by the type; a client may have omitted them.
   const paths: readonly HTTPIngressPath[] | undefined = http.paths;
   if (paths === undefined || paths.length === 0) yield required(child(at, "paths"));
   for (const [index, path] of (paths ?? []).entries()) yield* validatePath(path, element(child(at, "paths"), index));
@@ -95,7 +95,7 @@ function* validatePath(item: HTTPIngressPath, at: string): Iterable<FieldError> 
   yield* validateBackend(backend, child(at, "backend"));
 }
 
-/** A path that all who serve it must understand alike. */
+/** A path that every controller must interpret alike. */
 function* validatePlainPath(path: string, at: string): Iterable<FieldError> {
   yield* validateAbsolute(path, at);
   for (const part of PATH_PARTS_REFUSED) if (path.includes(part)) yield invalid(at, path, `must not contain '${part}'`);

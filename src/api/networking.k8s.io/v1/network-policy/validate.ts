@@ -1,6 +1,6 @@
 /**
- * The rules for a NetworkPolicy. Rules for what comes in and for what goes out are alike but for the name of their peers, so both are read
- * in one form. Ranges that the policy already had may stay, wherever they now stand, however they are spelt.
+ * Validation of a NetworkPolicy. Ingress and egress rules differ only in the name of their peers, so both are validated in one form.
+ * Existing CIDRs remain valid, at any position and in any spelling.
  */
 import type {
   IPBlock,
@@ -18,18 +18,18 @@ import { validatePortName, validatePortNumber } from "../../../machinery/names.t
 const PROTOCOLS = ["TCP", "UDP", "SCTP"];
 const POLICY_TYPES = ["Ingress", "Egress"];
 
-/** One rule, of either direction, with the place of everything in it. */
+/** One rule, of either direction, with the path of everything in it. */
 interface DirectedRule {
   readonly ports: readonly { readonly port: NetworkPolicyPort; readonly at: string }[];
   readonly peers: readonly { readonly peer: NetworkPolicyPeer; readonly at: string }[];
 }
 
 interface PeerRules extends LabelSelectorRules {
-  /** Ranges that the policy already had. */
+  /** CIDRs that the policy already had. */
   readonly previousCidrs: ReadonlySet<string>;
 }
 
-/** The rules for what comes in, then those for what goes out. */
+/** Ingress rules, then egress rules. */
 export function* directions({ ingress = [], egress = [] }: NetworkPolicySpec): Iterable<DirectedRule> {
   for (const [index, { ports, from }] of ingress.entries()) {
     yield directedRule(ports, from, { at: element("spec.ingress", index), peersName: "from" });
@@ -90,7 +90,7 @@ function* validatePort({ protocol, port, endPort }: NetworkPolicyPort, at: strin
 }
 
 function* validateEndPort(endPort: number, port: number, at: string): Iterable<FieldError> {
-  // The value that is shown is the first port: so does upstream.
+  // The quoted value is the first port, as upstream.
   if (endPort < port) yield invalid(at, port, "must be greater than or equal to `port`");
   for (const wrong of validatePortNumber(endPort)) yield invalid(at, endPort, wrong);
 }
@@ -106,7 +106,7 @@ function* validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolic
 
 const MAPPED_PREFIX_LENGTH = 96;
 
-/** A range of IPv4 that is written as one of IPv6 is one of IPv4; upstream compares the lengths of prefixes as they are written. */
+/** An IPv4-mapped CIDR is of family IPv4; upstream compares the prefix lengths as written. */
 function unmappedNetwork(cidr: Cidr): Cidr {
   const network = networkOf(cidr);
   if (!isMapped(network.address)) return network;

@@ -12,7 +12,7 @@ function statusWith(...adminAccess: readonly boolean[]): ResourceClaimStatus {
   return { allocation: { devices: { results: adminAccess.map((access) => ({ ...result, adminAccess: access })) } } };
 }
 
-test("admin access is asked for in namespaces that are labelled for it", () => {
+test("admin access may be requested only in namespaces with the admin access label", () => {
   const requests = [false, true].map((adminAccess) => ({ name: "r", exactly: { deviceClassName: "c", adminAccess } }));
 
   assert.deepEqual(problems(validateAdminAccess(requests, LABELLED)), []);
@@ -23,7 +23,7 @@ test("admin access is asked for in namespaces that are labelled for it", () => {
   ]);
 });
 
-test("admin access is granted in namespaces that are labelled for it, and stays granted", () => {
+test("admin access is granted only in namespaces with the admin access label, and stays granted", () => {
   const next = statusWith(false, true);
 
   assert.deepEqual(problems(validateAdminAccessOfStatus(next, {}, LABELLED)), []);

@@ -1,8 +1,8 @@
 /**
- * Admin access to devices: seeing them all, also those that others use. It is for who runs the cluster, so it is only granted in
- * namespaces with a label that says so.
+ * Admin access to devices: access to all of them, also those in use. It is for cluster administrators, so it is only granted in namespaces
+ * with a label.
  *
- * These are rules of the kinds that need another object, the namespace, so the API server calls them with its labels; the kinds do not.
+ * These rules need another object, the namespace, so the API server calls them with its labels; the kinds do not.
  */
 import type { DeviceRequest, ResourceClaimStatus } from "../../../generated/resource.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../machinery/field-error.ts";
@@ -11,13 +11,13 @@ const ADMIN_ACCESS_LABEL = "resource.kubernetes.io/admin-access";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** For a claim, or a template of one, that is new. Upstream names the same path for both, and leaves out "exactly". */
+/** For a new claim or template. Upstream reports the same path for both, without "exactly". */
 export function validateAdminAccess(requests: readonly DeviceRequest[] | undefined, namespaceLabels: Labels): Iterable<FieldError> {
   const index = (requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true);
   return index < 0 ? [] : validateLabel(namespaceLabels, `spec.devices.requests[${index}].adminAccess`);
 }
 
-/** For a write of a claim's status. What was granted before stays granted: an allocation cannot change. */
+/** For a write of a claim's status. Granted access stays granted: an allocation is immutable. */
 export function validateAdminAccessOfStatus(
   next: ResourceClaimStatus,
   previous: ResourceClaimStatus,

@@ -1,4 +1,4 @@
-/** What is filled in where a claim says nothing: one device of each request, and tolerations of exactly one taint. */
+/** Defaults of a claim: one device per request, and tolerations with the operator Equal. */
 import { changed, changedItems, withChanges } from "../../../changes.ts";
 import type {
   DeviceRequest,

@@ -1,4 +1,4 @@
-/** What becomes of a status that is written: of devices that are no longer allocated, what drivers reported goes too. */
+/** The write strategy of the status: the driver status of deallocated devices is removed. */
 import type { ResourceClaimStatus } from "../../../generated/resource.k8s.io/v1.ts";
 import { without } from "../../../members.ts";
 import { sharedDeviceKey } from "./shared-device.ts";

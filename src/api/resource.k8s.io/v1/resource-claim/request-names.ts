@@ -1,5 +1,5 @@
 /**
- * The names of a claim's requests, by which constraints, configuration and results refer to them: "gpu", or "gpu/large" for one of the
+ * The names of a claim's requests, which constraints, configuration and results reference: "gpu", or "gpu/large" for one of the
  * alternatives of a request.
  */
 import { dnsLabel } from "../../../core/v1/pod/validation/checks.ts";
@@ -7,10 +7,10 @@ import type { DeviceClaim } from "../../../generated/resource.k8s.io/v1.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { validateSet } from "../limited-lists.ts";
 
-/** As many as an allocation can have results. */
+/** Maximum results of an allocation. */
 export const REQUESTS_MAX = 32;
 
-/** Every name that can be referred to. */
+/** Every name that can be referenced. */
 export type RequestNames = ReadonlySet<string>;
 
 export function requestNamesOf(claim: DeviceClaim | undefined): RequestNames {

@@ -1,6 +1,6 @@
-/** Which device it is, or which share of one: how allocations and what drivers report about devices are matched. */
+/** Identity of a device, or of a share of one: matches allocations with the driver status of devices. */
 
-/** Both what is allocated and what is reported has these. */
+/** Members of both allocation results and driver status. */
 export interface SharedDevice {
   readonly driver: string;
   readonly pool: string;
@@ -12,7 +12,7 @@ export function sharedDeviceKey(device: SharedDevice): string {
   return JSON.stringify(sharedDeviceForm(device));
 }
 
-/** As messages show it. */
+/** In the format of messages. */
 export function sharedDeviceForm({ driver, pool, device, shareID = "" }: SharedDevice): Readonly<Record<string, string>> {
   return { Driver: driver, Pool: pool, Device: device, ShareID: shareID };
 }

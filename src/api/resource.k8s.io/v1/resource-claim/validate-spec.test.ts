@@ -226,7 +226,7 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
 ];
 
 for (const [title, devices, problems] of ROWS) {
-  test(`a claim with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a claim with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfNew(resourceClaims, { spec: { devices } }),
       problems.map((problem) => `spec.devices.${problem}`),

@@ -1,4 +1,4 @@
-/** What a claim, and a template of one, may ask for. */
+/** Validation of the spec of a claim and of a template. */
 import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.ts";
 import type {
   DeviceClaim,
@@ -57,7 +57,7 @@ function* validateAlternative(alternative: DeviceSubRequest, at: string): Iterab
   yield* validateWanted(alternative, at);
 }
 
-/** What a request and an alternative of one have in common. */
+/** Shared by requests and alternatives. */
 function* validateWanted(wanted: ExactDeviceRequest | DeviceSubRequest, at: string): Iterable<FieldError> {
   if (wanted.deviceClassName === "") yield required(`${at}.deviceClassName`);
   else yield* dnsSubdomain(wanted.deviceClassName, `${at}.deviceClassName`);
@@ -84,7 +84,7 @@ function* validateConstraint(constraint: DeviceConstraint, names: RequestNames, 
   } else if (distinctAttribute !== undefined) {
     yield* validateFullyQualifiedName(distinctAttribute, `${at}.distinctAttribute`);
   } else {
-    // Upstream says this of none, and nothing of both.
+    // Upstream reports this for none, and nothing for both.
     yield required(at, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set');
   }
 }

@@ -257,7 +257,7 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
 ];
 
 for (const [title, status, problems] of ROWS) {
-  test(`a status with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a status with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfStatus(status),
       problems.map((problem) => `status.${problem}`),
@@ -281,7 +281,7 @@ const SHARES: readonly [id: string, problem: string | undefined][] = [
 ];
 
 for (const [shareID, problem] of SHARES) {
-  test(`a share with the id "${shareID}" is ${problem === undefined ? "valid" : "refused"}`, () => {
+  test(`a share id "${shareID}" is ${problem === undefined ? "valid" : "rejected"}`, () => {
     const told = problem === undefined ? [] : [`Invalid value: "${shareID}": ${problem}`];
 
     assert.deepEqual(problemsOfStatus({ allocation: allocation([result({ shareID })]), devices: [device({ shareID })] }), [
@@ -291,7 +291,7 @@ for (const [shareID, problem] of SHARES) {
   });
 }
 
-test("an allocation can be taken back, but not become another one", () => {
+test("an allocation can be removed, but not changed", () => {
   const status = { allocation: allocation([result()]) };
   const other = {
     allocation: { ...allocation([result({ device: "f", adminAccess: false })]), allocationTimestamp: "2026-01-01T00:00:00Z" },
@@ -304,7 +304,7 @@ test("an allocation can be taken back, but not become another one", () => {
   ]);
 });
 
-test("nobody new can use a claim that is going", () => {
+test("a terminating ResourceClaim accepts no new consumers", () => {
   const before = { status: { allocation: {}, reservedFor: [CONSUMER] }, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } };
 
   assert.deepEqual(problemsOfStatus({ allocation: {}, reservedFor: [CONSUMER] }, before), []);

@@ -1,6 +1,6 @@
 /**
- * What may be written into a claim's status: who uses it, what was allocated for it, and what drivers report about the devices.
- * An allocation that is there can be taken back, but not become another one.
+ * Validation of a claim's status: its consumers, the allocation, and the driver status of the devices. An existing allocation can be
+ * removed, but not changed.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
@@ -39,7 +39,7 @@ import { CONFIGURATIONS_MAX } from "./validate-spec.ts";
 
 const CONSUMERS_MAX = 256;
 const RESULTS_MAX = 32;
-/** Those of the classes and those of the claim. */
+/** Configuration of the classes and of the claim. */
 const ALLOCATED_CONFIGURATIONS_MAX = 2 * CONFIGURATIONS_MAX;
 const CONDITIONS_MAX = 8;
 const DATA_LENGTH_MAX_BYTES = 10 * 1024;
@@ -77,7 +77,7 @@ function* validateDevices({ allocation, devices }: ResourceClaimStatus): Iterabl
   yield* validateSet(devices, { validate, keyOf: sharedDeviceKey, show: sharedDeviceForm }, "status.devices");
 }
 
-/** Only what is allocated can be used, and nobody new may use what is going. */
+/** Only an allocated claim can be used, and a terminating one accepts no new consumers. */
 function* validateReservation({ metadata, status = {} }: ResourceClaim, previous: ResourceClaim): Iterable<FieldError> {
   const consumers = status.reservedFor ?? [];
   if (consumers.length === 0) return;

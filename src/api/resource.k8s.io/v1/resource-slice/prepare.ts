@@ -1,6 +1,6 @@
 /**
- * What becomes of the devices of a slice that is written: a taint is dated, and what upstream has switched off by default is dropped
- * (lists as values of attributes, and resources of the node that a device stands for).
+ * The write strategy of a slice's devices: taints get a timestamp, and fields of feature gates that are off upstream are dropped (lists as
+ * values of attributes, and node allocatable resources of a device).
  */
 import { changedItems, withChanges } from "../../../changes.ts";
 import type { Device, DeviceAttribute, DeviceTaint, ResourceSlice } from "../../../generated/resource.k8s.io/v1.ts";

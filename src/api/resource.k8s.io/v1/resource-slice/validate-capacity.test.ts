@@ -85,7 +85,7 @@ const ROWS: readonly [title: string, policy: JsonObject, problems: readonly stri
 ];
 
 for (const [title, policy, problems] of ROWS) {
-  test(`sharing a device in ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`sharing a device in ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfPolicy(policy),
       problems.map((problem) => `spec.devices[0].capacity[memory].requestPolicy${problem}`),
@@ -93,7 +93,7 @@ for (const [title, policy, problems] of ROWS) {
   });
 }
 
-test("a device that only one claim can have cannot be shared", () => {
+test("a device without allowMultipleAllocations cannot have a request policy", () => {
   assert.deepEqual(problemsOfPolicy({ default: "1Gi" }, false), [
     "spec.devices[0].capacity[memory].requestPolicy: Forbidden: allowMultipleAllocations must be true",
   ]);

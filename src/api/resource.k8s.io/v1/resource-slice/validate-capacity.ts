@@ -1,6 +1,6 @@
 /**
- * What a device offers, and in which portions it may be shared out: certain amounts, or a range in steps. Only a device that several
- * claims may have at once has portions.
+ * Validation of a device's capacity, and of its request policy: discrete amounts, or a range in steps. Only a device with
+ * allowMultipleAllocations has one.
  */
 import { readQuantity } from "../../../core/v1/pod/resource-list.ts";
 import type { CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity } from "../../../generated/resource.k8s.io/v1.ts";
@@ -36,9 +36,9 @@ function* validatePolicy(policy: CapacityRequestPolicy, capacity: Quantity, at: 
 }
 
 interface Amounts {
-  /** What a claim gets that does not say how much it wants. */
+  /** The amount for a claim without one. */
   readonly standard: Quantity;
-  /** All that there is. */
+  /** The total amount. */
   readonly capacity: Quantity;
 }
 
@@ -76,7 +76,7 @@ function* validateRange(range: Partial<CapacityRequestPolicyRange>, amounts: Amo
   if (range.step !== undefined) yield* validateStep(readQuantity(range.step), { ...amounts, min, max }, `${at}.step`);
 }
 
-/** At least one step fits, and the amounts that are named can be reached in steps. */
+/** At least one step fits, and the given amounts are reachable in steps. */
 function* validateStep(
   step: Quantity,
   { standard, capacity, min, max }: Amounts & { readonly min: Quantity; readonly max: Quantity | undefined },
@@ -95,7 +95,7 @@ function* validateStep(
   }
 }
 
-/** In wholes. No step leads anywhere if it is none. */
+/** In integers. A step of zero divides nothing. */
 function isInSteps(value: Quantity, min: Quantity, step: Quantity): boolean {
   const [distance, length] = [scaledValue(value, 0) - scaledValue(min, 0), scaledValue(step, 0)];
   return length === 0n ? distance === 0n : distance % length === 0n;

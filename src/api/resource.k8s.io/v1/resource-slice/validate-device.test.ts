@@ -188,7 +188,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const [title, device, problems] of ROWS) {
-  test(`a device with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a device with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfNew(resourceSlices, { spec: { ...SPEC, allNodes: true, devices: [{ name: "a", ...device }] } }),
       problems.map((problem) => `spec.devices[0]${problem}`),
@@ -219,7 +219,7 @@ const PLACES: readonly Row[] = [
 ];
 
 for (const [title, device, problems] of PLACES) {
-  test(`a device of a slice in which each has a place, with ${title}, is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a device of a slice with perDeviceNodeSelection, with ${title}, is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(
       problemsOfNew(resourceSlices, { spec: { ...SPEC, perDeviceNodeSelection: true, devices: [{ name: "a", ...device }] } }),
       problems.map((problem) => `spec.devices[0]${problem}`),
@@ -242,7 +242,7 @@ const VERSIONS: readonly [version: string, isValid: boolean][] = [
 ];
 
 for (const [version, isValid] of VERSIONS) {
-  test(`${JSON.stringify(version)} is ${isValid ? "a" : "no"} semantic version`, () => {
+  test(`${JSON.stringify(version)} is ${isValid ? "a" : "not a"} semantic version`, () => {
     const problems = isValid ? [] : [`spec.devices[0].attributes[a].version: Invalid value: ${JSON.stringify(version)}: ${NOT_A_VERSION}`];
 
     assert.deepEqual(

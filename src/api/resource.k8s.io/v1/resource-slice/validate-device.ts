@@ -1,4 +1,4 @@
-/** One device of a slice: what it is like, what it offers, what it takes from what devices share, and where it can be reached from. */
+/** Validation of one device of a slice: attributes, capacity, consumed counters, and the nodes that can access it. */
 import { deepEqual } from "../../../../base/deep.ts";
 import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.ts";
 import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
@@ -17,7 +17,7 @@ const ATTRIBUTE_LENGTH_MAX_BYTES = 64;
 const TAINTS_MAX = 16;
 const CONSUMED_COUNTER_SETS_MAX = 2;
 const COUNTERS_MAX = 32;
-/** A version as semver.org describes it: three numbers, then what comes before a release, then what tells builds apart. */
+/** A version as semver.org describes it: three numbers, pre-release, build metadata. */
 const SEMANTIC_VERSION =
   /^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/;
 const ONE_PLACE =
@@ -26,7 +26,7 @@ const ONE_PLACE =
 export interface DeviceRules {
   /** The device of this name before an update. */
   readonly previous?: Device | undefined;
-  /** Devices say for themselves where they can be reached from. */
+  /** perDeviceNodeSelection: devices have node selections of their own. */
   readonly perDeviceNodeSelection: boolean;
 }
 

@@ -119,12 +119,12 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
 ];
 
 for (const [title, spec, problems] of ROWS) {
-  test(`a slice with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+  test(`a slice with ${title} is ${problems.length === 0 ? "valid" : "rejected"}`, () => {
     assert.deepEqual(problemsOfNew(resourceSlices, { spec }), problems);
   });
 }
 
-test("a slice stays with its driver, its pool and its node", () => {
+test("driver, pool and node of a ResourceSlice are immutable", () => {
   const previous = newObject(resourceSlices, { spec: { ...BASE, nodeName: "n" } });
   const pool = { name: "q", generation: 2, resourceSliceCount: 2 };
 
@@ -136,7 +136,7 @@ test("a slice stays with its driver, its pool and its node", () => {
   ]);
 });
 
-test("taints that were there before are not checked again", () => {
+test("existing taints are not validated again", () => {
   const taints = [{ key: "-", effect: "None", timeAdded: "2026-01-01T00:00:00Z" }];
   const previous = newObject(resourceSlices, { spec: { ...SPEC, devices: [{ name: "a", taints }] } });
   const problemsOf = (...devices: readonly JsonObject[]): number =>

@@ -1,7 +1,4 @@
-/**
- * A slice as a whole: whose devices, of which pool, reachable from where. Which driver, pool and node it is of is for life; the devices may
- * come and go.
- */
+/** Validation of a slice as a whole: driver, pool and node selection. Driver, pool and node are immutable; the devices are not. */
 import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.ts";
 import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
 import type { NodeSelector } from "../../../generated/core/v1.ts";
@@ -14,7 +11,7 @@ import { validateSet } from "../limited-lists.ts";
 import { validateCounters, validateDevice } from "./validate-device.ts";
 
 const DEVICES_MAX = 128;
-/** If any device has taints or takes from counters: those take more room. */
+/** Maximum devices if any has taints or consumes counters: those are larger. */
 const LARGE_DEVICES_MAX = 64;
 const COUNTER_SETS_MAX = 8;
 const AT = "spec";
@@ -45,7 +42,7 @@ function* validateSame(next: ResourceSliceSpec, previous: ResourceSliceSpec): It
   if (next.nodeName !== previous.nodeName) yield immutable(`${AT}.nodeName`, next.nodeName);
 }
 
-/** On one node, on those of a selector, on all, or as each device says. */
+/** On one node, on those of a selector, on all, or per device. */
 function* validatePlace({ nodeName, nodeSelector, allNodes, perDeviceNodeSelection }: ResourceSliceSpec): Iterable<FieldError> {
   const places: string[] = [];
   if (nodeName !== undefined && nodeName !== "") {
@@ -66,7 +63,7 @@ function* validatePlace({ nodeName, nodeSelector, allNodes, perDeviceNodeSelecti
   else if (places.length > 1) yield invalid(AT, `{${places.join(", ")}}`, `${ONE_PLACE}, but multiple fields are set`);
 }
 
-/** One term only, so that the selectors of several slices can be put together for a claim that has devices of each. */
+/** One term only, so that the selectors of several slices can be combined for a claim with devices of each. */
 function* validateSelector(selector: NodeSelector, at: string): Iterable<FieldError> {
   yield* validateNodeSelector(selector, at);
   const terms = selector.nodeSelectorTerms ?? [];

@@ -1,4 +1,4 @@
-/** The long sentences that the tests of these kinds expect over and over, and lists to go beyond limits with. */
+/** Long messages that the tests of these kinds share, and lists that exceed limits. */
 
 export const NOT_A_LABEL =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";

@@ -1,4 +1,4 @@
-/** Where volumes of a class may be made: any of some terms, each by the values of labels of nodes. No term may say what another says. */
+/** Allowed topologies of a class: ORed terms of node label values. Duplicate terms are rejected. */
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from "../../../generated/core/v1.ts";
 import { duplicate, element, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateLabelName } from "../../../machinery/metadata-validation.ts";
@@ -9,7 +9,7 @@ export function* validateTopologies(terms: readonly TopologySelectorTerm[], at: 
     const here = `${element(at, index)}.matchLabelExpressions`;
     yield* validateRequirements(matchLabelExpressions, here);
     const meaning = meaningOf(matchLabelExpressions);
-    // Upstream begins with as many empty terms as there are, so one that is empty is a duplicate of each of them.
+    // Upstream starts with as many empty terms as there are, so an empty one is a duplicate of each of them.
     const emptyTerms = matchLabelExpressions.length === 0 ? terms.length : 0;
     const same = seen.get(meaning) ?? 0;
     for (let count = 0; count < emptyTerms + same; count++) yield duplicate(here, "");
@@ -37,7 +37,7 @@ function* validateValues(values: readonly string[], at: string): Iterable<FieldE
   }
 }
 
-/** The same text for terms that mean the same: neither order counts. Of requirements with one key the last counts, as it does upstream. */
+/** Equal text for equivalent terms: order is irrelevant. Of requirements with one key the last counts, as upstream. */
 function meaningOf(requirements: readonly TopologySelectorLabelRequirement[]): string {
   const byKey = new Map(requirements.map(({ key, values }) => [key, [...new Set(values ?? [])].toSorted()]));
   return JSON.stringify([...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,10 +1,9 @@
 /**
- * Sets of characters as Go's regular expressions name them: \d, [[:alpha:]], \p{Greek}. A set is asked about one code point at a time,
- * so it is a function; Unicode's own sets are those of the JavaScript engine, which follow a newer or older Unicode than Go's by a
- * few letters.
+ * Character classes of Go's regular expressions: \d, [[:alpha:]], \p{Greek}. A class is evaluated for one code point at a time, so it is a
+ * function; Unicode classes are those of the JavaScript engine, whose Unicode version differs from Go's by a few letters.
  */
 
-/** Whether a code point belongs to it. */
+/** True if a code point belongs to it. */
 export type Characters = (point: number) => boolean;
 
 export const NEW_LINE = 10;
@@ -24,7 +23,7 @@ export function negated(set: Characters): Characters {
   return (point) => !set(point);
 }
 
-/** With upper and lower case taken for the same. */
+/** Case-insensitive. */
 export function foldingCase(set: Characters): Characters {
   return (point) => {
     if (set(point)) return true;
@@ -33,12 +32,12 @@ export function foldingCase(set: Characters): Characters {
   };
 }
 
-/** The other cases of a character that are one character too. "ß" has none: its upper case is two. */
+/** The other cases of a character that are a single character. "ß" has none: its upper case is two. */
 function variants(text: string): readonly number[] {
   const lower = text.toLowerCase();
   const upper = text.toUpperCase();
   const others = [lower, upper, upper.toLowerCase(), lower.toUpperCase()];
-  // The Kelvin sign and the long s are further cases of letters of ASCII that the functions above do not lead to.
+  // The Kelvin sign and the long s are further cases of ASCII letters that the functions above do not find.
   const further = { k: "\u212a", s: "\u017f" }[lower];
   return [...others, ...(further === undefined ? [] : [further])].filter(isOneCharacter).map((other) => other.codePointAt(0) ?? 0);
 }
@@ -50,7 +49,7 @@ function isOneCharacter(text: string): boolean {
 const DIGITS = "0-9";
 const WORD = "0-9A-Za-z_";
 
-/** \d, \s, \w; the upper case letters are what is not in them. */
+/** \d, \s, \w; the upper case letters are their complements. */
 const PERL: ReadonlyMap<string, Characters> = new Map([
   ["d", ascii(DIGITS)],
   ["s", ascii("\\t\\n\\f\\r ")],
@@ -90,7 +89,7 @@ export function posixCharacters(name: string): Characters | undefined {
 
 /** A general category ("L", "Lu") or a script ("Greek"). */
 export function unicodeCharacters(name: string): Characters | undefined {
-  // Go takes any case, and spaces and dashes for the lines between words.
+  // Go accepts any case, and spaces and dashes for underscores.
   const words = name.split(/[_ -]/).map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1).toLowerCase()}`);
   const property = words.join("_");
   if (property === "Any") return anyCharacter;
@@ -100,7 +99,7 @@ export function unicodeCharacters(name: string): Characters | undefined {
   return unicodeSets.get(property) ?? unicodeSet(property);
 }
 
-/** Those that were named once, since each takes long to make. There are a few hundred. */
+/** Cached, since each is expensive to create. There are a few hundred. */
 const unicodeSets = new Map<string, Characters>();
 
 function unicodeSet(property: string): Characters | undefined {

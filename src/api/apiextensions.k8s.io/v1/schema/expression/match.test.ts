@@ -12,7 +12,7 @@ function patternProblem(pattern: string): string | undefined {
   return new Patterns(new Budget()).problemOf(pattern);
 }
 
-/** What a match costs. */
+/** The cost of a match. */
 function stepsOf(pattern: string, text: string): number {
   const budget = new Budget();
   new Patterns(budget).matches(pattern, text);
@@ -58,7 +58,7 @@ const rows: readonly (readonly [pattern: string, matching: readonly string[], ot
   ["^.$", ["😀"], ["ab"]],
 ];
 for (const [pattern, matching, others] of rows) {
-  test(`the pattern ${JSON.stringify(pattern)} matches what it matches in Go`, () => {
+  test(`the pattern ${JSON.stringify(pattern)} matches as in Go`, () => {
     const wrong = {
       missed: matching.filter((text) => !matchesPattern(pattern, text)),
       taken: others.filter((text) => matchesPattern(pattern, text)),
@@ -93,12 +93,12 @@ const problems: readonly (readonly [pattern: string, problem: string])[] = [
   ["\\C", "invalid escape sequence: `\\C`"],
 ];
 for (const [pattern, problem] of problems) {
-  test(`the pattern ${JSON.stringify(pattern)} is none, for Go's reason`, () => {
+  test(`the pattern ${JSON.stringify(pattern)} is rejected with Go's message`, () => {
     assert.equal(patternProblem(pattern), `error parsing regexp: ${problem}`);
   });
 }
 
-test("a pattern that is too deep or too large is refused", () => {
+test("a pattern that is too deep or too large is rejected", () => {
   const deep = `${"(".repeat(1_001)}${")".repeat(1_001)}`;
   const large = `(${"a".repeat(4_000)}){1000}`;
 
@@ -106,13 +106,13 @@ test("a pattern that is too deep or too large is refused", () => {
   assert.equal(patternProblem(large), `error parsing regexp: expression too large: \`${large}\``);
 });
 
-test("a pattern that takes others forever takes no longer for a long text", () => {
+test("a pattern with exponential backtracking elsewhere is matched in linear time", () => {
   assert.equal(matchesPattern("^(?:(?:a+)+)+$", `${"a".repeat(20_000)}b`), false);
 });
 
 const branches = (count: number) => `^(${Array.from({ length: count }, (_, index) => `a*b${index}`).join("|")})$`;
 
-test("what a match costs grows with the text and with the pattern, and is the same whoever asked before", () => {
+test("the cost of a match grows with text and pattern, and does not depend on earlier matches", () => {
   const cost = stepsOf(branches(10), "a".repeat(100));
 
   assert.equal(stepsOf(branches(10), "a".repeat(100)), cost);
@@ -127,12 +127,12 @@ const costly: readonly (readonly [what: string, pattern: string, text: string])[
   ["a pattern that is many times as long as it is written", "(?:a{1000}b)".repeat(1_500), ""],
 ];
 for (const [what, pattern, text] of costly) {
-  test(`a match is given up if it takes too long: ${what}`, () => {
+  test(`a match that costs too much is aborted: ${what}`, () => {
     assert.throws(() => matchesPattern(pattern, text), BudgetError);
   });
 }
 
-test("patterns are paid for once in a validation, and together", () => {
+test("patterns are charged once per validation, and together", () => {
   const budget = new Budget(10_000);
   const patterns = new Patterns(budget);
   for (let times = 0; times < 1_000; times++) patterns.problemOf("^a{100}$");
@@ -142,12 +142,12 @@ test("patterns are paid for once in a validation, and together", () => {
   assert.equal(budget.isSpent, true);
 });
 
-test("a class full of what could be names of sets is read once", () => {
+test("a class with many possible set names is parsed in linear time", () => {
   assert.equal(patternProblem(`[${"[:".repeat(100_000)}x]`), undefined);
   assert.equal(matchesPattern(`[${"[:".repeat(10)}x]`, "x"), true);
 });
 
-test("what JavaScript's own expressions say of simple patterns is said here too", () => {
+test("simple patterns match as JavaScript's regular expressions do", () => {
   const part = fc.constantFrom("a", "b", "[ab]", "[^a]", "(a|b)", "(ab)", "\\d", "^", "$", ".", "\\b");
   const piece = fc
     .tuple(part, fc.constantFrom("", "*", "+", "?", "{2}", "{1,2}"))

@@ -1,20 +1,20 @@
 /**
- * Whether a text matches a Go regular expression. All states in which the expression can be are followed at once, character by character,
- * so the time never grows faster than states × characters, as it does with JavaScript's own expressions. That is still too much for a
- * large pattern and a long text, and so are many patterns: both are paid for from the budget of the validation.
+ * Matches a text with a Go regular expression. All states of the automaton are followed at once, character by character, so the time is
+ * bounded by states × characters, unlike that of JavaScript's backtracking. That is still too much for a large pattern and a long text, and
+ * so are many patterns: both are charged to the budget of the validation.
  */
 import { Lru } from "../../../../../base/lru.ts";
 import type { Budget } from "../budget.ts";
 import { isWordCharacter, NEW_LINE, type Characters } from "./characters.ts";
 import { ExpressionError, parseExpression, type Expression, type Position } from "./parse.ts";
 
-/** As Go's limit for the same. */
+/** Go's limit for the same. */
 const STATES_MAX = 3_355_443;
-/** Compiled expressions are kept, because each is asked about every object. Far more than the patterns of the definitions of one cluster. */
+/** Cache size of compiled expressions, which are matched for every object: far more than the patterns of one cluster. */
 const KEPT_MAX = 1_000;
-/** Characters and states of all that are kept: some 30 MB at the very most. */
+/** Maximum characters and states of the cache: at most about 30 MB. */
 const KEPT_WEIGHT_MAX = 300_000;
-/** Steps that a pattern is worth, and each of its characters and states. */
+/** Cost of a pattern in steps, and of each of its characters and states. */
 const PATTERN_STEPS = 100;
 const READING_STEPS = 10;
 const COMPILING_STEPS = 5;
@@ -26,8 +26,8 @@ const kept = new Lru<string, Program>({
 });
 
 /**
- * The patterns that one validation meets. Each is paid for once, also where it was kept: what is valid must not depend on what others
- * asked before. Everything here throws BudgetError.
+ * The patterns of one validation. Each is charged once, also if it is cached: the result must not depend on earlier validations. Everything
+ * here throws BudgetError.
  */
 export class Patterns {
   readonly #budget: Budget;
@@ -41,13 +41,13 @@ export class Patterns {
     return this.#budget;
   }
 
-  /** The sentence that says what is wrong with a pattern. */
+  /** The error message of a pattern. */
   problemOf(pattern: string): string | undefined {
     const read = this.#readPattern(pattern);
     return read instanceof ExpressionError ? read.message : undefined;
   }
 
-  /** Whether a part of `text` matches. Throws ExpressionError if the pattern is none. */
+  /** True if a part of `text` matches. Throws ExpressionError if the pattern is malformed. */
   matches(pattern: string, text: string): boolean {
     const read = this.#readPattern(pattern);
     if (read instanceof ExpressionError) throw read;
@@ -80,20 +80,20 @@ function programOf(pattern: string, budget: Budget): Program | ExpressionError {
   }
 }
 
-/** What must hold to go on from a state. */
+/** Condition of a transition. */
 type State =
   | { readonly needs: "characters"; readonly set: Characters; readonly steps: number; readonly next: number }
   | { readonly needs: "position"; readonly position: Position; readonly next: number }
   | { readonly needs: "nothing"; next: number; readonly other: number };
 
 interface Program {
-  /** A few more than there are, which is known before they are made. */
+  /** Slightly more than the states, known before they are created. */
   readonly expectedStates: number;
   readonly states: readonly State[];
   readonly start: number;
 }
 
-/** The state in which all has matched. */
+/** The accepting state. */
 const MATCHED = -1;
 
 function compile(pattern: string, budget: Budget): Program {
@@ -118,7 +118,7 @@ function statesOf(expression: Expression): number {
   }
 }
 
-/** Adds what leads to `next`; gives where it begins. */
+/** Compiles a node that continues at `next`; returns its start state. */
 function addStates(states: State[], expression: Expression, next: number): number {
   switch (expression.is) {
     case "characters":
@@ -161,13 +161,13 @@ class Run {
   readonly #program: Program;
   readonly #text: string;
   readonly #budget: Budget;
-  /** Since the budget was asked last. */
+  /** Steps since the last charge. */
   #steps = 0;
-  /** States to go on from; empty but within `#enter`. */
+  /** Work list; empty except within `#enter`. */
   readonly #open: number[] = [];
   /** The states that wait for a character. */
   #waiting: (State & { readonly needs: "characters" })[] = [];
-  /** By state: the number of the step in which it was entered last, so that none is entered twice in one. */
+  /** By state: the step in which it was last entered, so that none is entered twice per step. */
   readonly #enteredIn: Uint32Array;
   #step = 0;
   #matched = false;
@@ -176,7 +176,7 @@ class Run {
     this.#program = program;
     this.#text = text;
     this.#budget = budget;
-    // For the table below.
+    // Flags of the table below.
     budget.spend(program.states.length);
     this.#enteredIn = new Uint32Array(program.states.length);
   }
@@ -202,7 +202,7 @@ class Run {
     }
   }
 
-  /** Goes on from a state for as long as that takes no character. */
+  /** Follows transitions that consume no character. */
   #enter(first: number, before: number, after: number): void {
     const open = this.#open;
     for (let index: number | undefined = first; index !== undefined; index = open.pop()) {

@@ -1,7 +1,6 @@
 /**
- * Go's regular expressions as a tree, with Go's sentences for what is wrong: the `pattern` of a schema is one, and people read these
- * sentences. Only whether a text matches is of interest here, so groups have no numbers and greed makes no difference.
- * Throws ExpressionError.
+ * Parses Go's regular expressions to a tree, with Go's error messages: the `pattern` of a schema is one, and people read the messages. Only
+ * whether a text matches is needed, so groups have no numbers and greediness is irrelevant. Throws ExpressionError.
  */
 import {
   anyButNewLine,
@@ -27,12 +26,12 @@ export class ExpressionError extends Error {
 export type Position = "text start" | "text end" | "line start" | "line end" | "word boundary" | "no word boundary";
 
 export type Expression =
-  /** `steps`: what it takes to ask the set about a character, which is more for one that is made of many. */
+  /** `steps`: cost of evaluating the class for a character, higher for one of many parts. */
   | { readonly is: "characters"; readonly set: Characters; readonly steps: number }
   | { readonly is: "position"; readonly position: Position }
   | { readonly is: "sequence"; readonly parts: readonly Expression[] }
   | { readonly is: "choice"; readonly parts: readonly Expression[] }
-  /** `max` undefined: without end. */
+  /** `max` undefined: unbounded. */
   | { readonly is: "repeat"; readonly part: Expression; readonly min: number; readonly max: number | undefined };
 
 interface Flags {
@@ -41,7 +40,7 @@ interface Flags {
   readonly dotMatchesNewLine: boolean;
 }
 
-/** Go's, as are the limits below: what upstream refuses is refused here. */
+/** Go's, as are the limits below: what upstream rejects is rejected here. */
 const REPEAT_MAX = 1_000;
 const NESTING_MAX = 1_000;
 const POINT_MAX = 0x10_ffff;
@@ -51,7 +50,7 @@ const FLAGS: ReadonlyMap<string, keyof Flags | undefined> = new Map([
   ["i", "foldCase"],
   ["m", "multiLine"],
   ["s", "dotMatchesNewLine"],
-  // It swaps greedy and not greedy.
+  // It swaps greedy and lazy.
   ["U", undefined],
 ]);
 
@@ -63,7 +62,7 @@ class Parser {
   readonly #text: string;
   #at = 0;
   #depth = 0;
-  /** Where the next ":]" is, so that a pattern full of "[:" is not searched to its end for each. */
+  /** Position of the next ":]", so that a pattern full of "[:" is not searched to its end for each. */
   #nextPosixEnd = -1;
   #flags: Flags = { foldCase: false, multiLine: false, dotMatchesNewLine: false };
 
@@ -86,7 +85,7 @@ class Parser {
 
   #sequence(): Expression {
     const parts: Expression[] = [];
-    /** Where the repetition that was just read begins: two may not follow one another. */
+    /** Start of the last repetition: two in a row are not allowed. */
     let lastRepeat: number | undefined;
     while (this.#at < this.#text.length && !this.#isNext("|") && !this.#isNext(")")) {
       const start = this.#at;
@@ -110,7 +109,7 @@ class Parser {
     return parts.length === 1 ? (parts[0] as Expression) : { is: "sequence", parts };
   }
 
-  /** How often, if a repetition is next. A brace that is none stands for itself. */
+  /** The bounds, if a repetition is next. A brace that is none is literal. */
   #repetition(): { readonly min: number; readonly max: number | undefined } | undefined {
     if (this.#take("*")) return { min: 0, max: undefined };
     if (this.#take("+")) return { min: 1, max: undefined };
@@ -125,7 +124,7 @@ class Parser {
     return { min, max };
   }
 
-  /** What is next; nothing for flags, and several parts for a quotation. */
+  /** The next element; none for flags, and several parts for a quotation. */
   #atoms(parts: Expression[]): void {
     if (this.#isNext("(")) {
       const group = this.#group();
@@ -156,7 +155,7 @@ class Parser {
     this.#at = end < 0 ? this.#text.length : end + 2;
   }
 
-  /** Undefined for a group that only sets flags, which hold until the group around it ends. */
+  /** Undefined for a group that only sets flags, which apply until the enclosing group ends. */
   #group(): Expression | undefined {
     const outer = this.#flags;
     if (this.#rest().startsWith("(?")) {
@@ -301,7 +300,7 @@ class Parser {
     return this.#flags.foldCase ? foldingCase(set) : set;
   }
 
-  /** Other cases of a character are looked for one by one. */
+  /** Other cases of a character are searched one by one. */
   #stepsOf(sets: number): number {
     return this.#flags.foldCase ? sets * FOLDING_STEPS : sets;
   }
@@ -338,12 +337,11 @@ const ESCAPES: readonly (readonly [RegExp, (digits: string) => number | undefine
   [/^x([0-9a-fA-F]{2})/, (digits) => Number.parseInt(digits, 16)],
   [/^x\{([0-9a-fA-F]+)\}/, (digits) => Number.parseInt(digits, 16)],
   [/^([afnrtv])/, (letter) => LETTERS[letter]],
-  // What is no letter and no digit is itself.
-  // oxlint-disable-next-line no-control-regex
+  // An escaped character other than a letter or digit is literal. oxlint-disable-next-line no-control-regex
   [/^([\u0000-\u007f])/, (character) => (/[0-9A-Za-z]/.test(character) ? undefined : character.charCodeAt(0))],
 ];
 
-/** How much of a wrong escape Go has read when it sees that it is wrong. */
+/** How much of a malformed escape Go quotes. */
 function escapeLength(rest: string): number {
   const digits = /^x\{([0-9a-fA-F]*)/.exec(rest)?.[1];
   if (digits === undefined) return (/^x.?.?/su.exec(rest)?.[0] ?? String.fromCodePoint(rest.codePointAt(0) ?? 0)).length;
@@ -351,7 +349,7 @@ function escapeLength(rest: string): number {
   return tooLarge === undefined ? (/^x\{[0-9a-fA-F]*.?/su.exec(rest)?.[0].length ?? 0) : "x{".length + tooLarge;
 }
 
-/** Whether repetitions within repetitions make at most `copies` of what is innermost. */
+/** True if nested repetitions make at most `copies` of the innermost element. */
 function isRepeatable(expression: Expression, copies: number): boolean {
   switch (expression.is) {
     case "repeat": {
