@@ -7,26 +7,6 @@ import { readTexts } from "./source/read-texts.ts";
 
 /** Folders and files whose language is not revised yet. */
 const NOT_YET: readonly string[] = [
-  // src/api
-  "src/api/*",
-  "src/api/admissionregistration.k8s.io/",
-  "src/api/apiextensions.k8s.io/",
-  "src/api/apiregistration.k8s.io/",
-  "src/api/apps/",
-  "src/api/authorization.k8s.io/",
-  "src/api/autoscaling/",
-  "src/api/batch/",
-  "src/api/certificates.k8s.io/",
-  "src/api/core/",
-  "src/api/discovery.k8s.io/",
-  "src/api/flowcontrol.apiserver.k8s.io/",
-  "src/api/machinery/",
-  "src/api/networking.k8s.io/",
-  "src/api/node.k8s.io/",
-  "src/api/rbac.authorization.k8s.io/",
-  "src/api/resource.k8s.io/",
-  "src/api/storage.k8s.io/",
-  "src/api/testing/",
   // src/apiserver
   "src/apiserver/*",
   "src/apiserver/admission/",

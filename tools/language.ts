@@ -27,7 +27,9 @@ export const BANNED: Readonly<Record<string, string>> = {
 };
 
 /** Literal texts that are defined elsewhere and stay to the letter. Each must occur. */
-export const DEFINED_ELSEWHERE: Readonly<Record<string, string>> = {};
+export const DEFINED_ELSEWHERE: Readonly<Record<string, string>> = {
+  "Indiana/Tell_City": "IANA time zone database",
+};
 
 /** Not written by hand, or about the phrases themselves. */
 const EXEMPT = [/\/generated\//, /\.golden\.yaml$/, /^docs\/glossary\.md$/, /^tools\/language(\.own\.test)?\.ts$/];

@@ -134,9 +134,9 @@ export function noSuchPath(): StatusError {
   return new StatusError("NotFound", "the server could not find the requested resource", { details: {} });
 }
 
-/** `isGoing`: the object is being deleted, so that a later retry may succeed. */
-export function alreadyExists(resource: ResourceName, name: string, { isGoing = false } = {}): StatusError {
-  const message = `${isGoing ? "object is being deleted: " : ""}${title(resource)} "${name}" already exists`;
+/** `isTerminating`: the object is being deleted, so that a later retry may succeed. */
+export function alreadyExists(resource: ResourceName, name: string, { isTerminating = false } = {}): StatusError {
+  const message = `${isTerminating ? "object is being deleted: " : ""}${title(resource)} "${name}" already exists`;
   return new StatusError("AlreadyExists", message, { details: detailsOf(resource, name) });
 }
 

@@ -208,7 +208,7 @@ const pods: MergeCases = {
     "all finalizers deleted by null": { metadata: { "$deleteFromPrimitiveList/finalizers": null } },
     "a deletion that is no list": { metadata: { "$deleteFromPrimitiveList/finalizers": "two" } },
     "a deletion without a list": { metadata: { $deleteFromPrimitiveList: ["two"] } },
-    "a deletion with a name that goes on": { metadata: { "$deleteFromPrimitiveListX/finalizers": ["two"] } },
+    "a deletion directive with a suffix": { metadata: { "$deleteFromPrimitiveListX/finalizers": ["two"] } },
     "finalizers of mixed types": { metadata: { finalizers: ["four", 5] } },
     "finalizers as objects": { metadata: { finalizers: [{ name: "x" }] } },
     "finalizers set in order": { metadata: { "$setElementOrder/finalizers": ["three", "one"] } },

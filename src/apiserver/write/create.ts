@@ -51,7 +51,7 @@ export async function createObject(
     const isGenerated = (sent.object.metadata.name ?? "") === "";
     if (isGenerated && attempt < GENERATED_NAME_ATTEMPTS_MAX) continue;
     const there = await endpoint.storage.get({ namespace: request.namespace, name: made.name });
-    throw alreadyExists(endpoint.name, made.name, { isGoing: there?.object.metadata.deletionTimestamp !== undefined });
+    throw alreadyExists(endpoint.name, made.name, { isTerminating: there?.object.metadata.deletionTimestamp !== undefined });
   }
 }
 

@@ -126,7 +126,7 @@ const changes: readonly (readonly [it: string, previous: CustomResourceDefinitio
     ],
   ],
   [
-    "they may go on being preserved",
+    "unknown fields may continue to be preserved",
     { ...stored(), spec: { ...stored().spec, preserveUnknownFields: true } },
     aDefinition({ preserveUnknownFields: true }),
     [],

@@ -46,7 +46,7 @@ type Row = readonly [title: string, change: JsonObject, problems: readonly strin
 const ROWS: readonly Row[] = [
   ["its defaults", {}, []],
   ["room above instead of below", { updateStrategy: { rollingUpdate: { maxSurge: "10%", maxUnavailable: 0 } } }, []],
-  ["Pods that are replaced when somebody deletes them", { updateStrategy: { type: "OnDelete" } }, []],
+  ["the update strategy OnDelete", { updateStrategy: { type: "OnDelete" } }, []],
   [
     "numbers below none",
     { minReadySeconds: -1, revisionHistoryLimit: -1 },

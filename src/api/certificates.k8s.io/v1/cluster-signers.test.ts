@@ -45,7 +45,7 @@ const KUBELET_SERVING: readonly Row[] = [
   [SERVING, CLIENT_USAGES, "usages did not match [digital signature key encipherment server auth]"],
 ];
 
-const LEGACY: readonly Row[] = [[{ commonName: "anybody", uris: ["spiffe://a/b"] }, ["cert sign"], undefined]];
+const LEGACY: readonly Row[] = [[{ commonName: "any-user", uris: ["spiffe://a/b"] }, ["cert sign"], undefined]];
 
 const TABLES: readonly [ClusterSigner, readonly Row[]][] = [
   [CLUSTER_SIGNER.client, CLIENT],

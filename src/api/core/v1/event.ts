@@ -73,7 +73,7 @@ export const events = defineResource<Event>({
     textColumn("Subobject", "Which part of the object it happened to", ({ involvedObject }) => involvedObject?.fieldPath ?? "", {
       priority: 1,
     }),
-    textColumn("Source", "Who tells of it", sourceCell, { priority: 1 }),
+    textColumn("Source", "Component that reported it", sourceCell, { priority: 1 }),
     textColumn("Message", "What happened, for people", (event) => (event.message ?? "").trim()),
     textColumn("First Seen", "How long ago it was seen first", (event, { nowMs }) => firstSeen(event, nowMs), { priority: 1 }),
     textColumn("Count", "How often it was seen", (event) => (event.series === undefined ? event.count || 1 : (event.series.count ?? 0)), {

@@ -68,15 +68,11 @@ const ROWS: readonly [title: string, limits: Json, problems: readonly string[]][
     [{}],
     ['spec.limits[0].type: Invalid value: "": name part must be non-empty', `spec.limits[0].type: Invalid value: "": ${NAME_PART}`],
   ],
-  [
-    "a type that nobody knows",
-    [{ type: "Node" }],
-    ['spec.limits[0].type: Invalid value: "Node": must be a standard limit type or fully qualified'],
-  ],
+  ["an unknown type", [{ type: "Node" }], ['spec.limits[0].type: Invalid value: "Node": must be a standard limit type or fully qualified']],
   ["a type with two slashes", [{ type: "a/b/c" }], [`spec.limits[0].type: Invalid value: "a/b/c": ${LABEL_KEY}`]],
   ["the same type twice", [{ type: "Pod" }, { type: "Pod" }], ['spec.limits[1].type: Duplicate value: "Pod"']],
   [
-    "resources that nobody knows",
+    "unknown resources",
     [
       {
         type: "a.b/c",

@@ -34,7 +34,7 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
     [],
   ],
   [
-    "something that nobody knows",
+    "an unknown resource",
     { hard: { books: "1" } },
     [
       'spec.hard[books]: Invalid value: "books": must be a standard resource type or fully qualified',
@@ -53,7 +53,7 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
     { hard: { pods: "500m", "a.b/c": "500m" } },
     ['spec.hard[pods]: Invalid value: "500m": must be an integer', 'spec.hard[a.b/c]: Invalid value: "500m": must be an integer'],
   ],
-  ["a scope that nobody knows", { scopes: ["Quick"] }, ['spec.scopes: Invalid value: ["Quick"]: unsupported scope']],
+  ["an unknown scope", { scopes: ["Quick"] }, ['spec.scopes: Invalid value: ["Quick"]: unsupported scope']],
   [
     "resources that are not of its scope",
     { scopes: ["BestEffort"], hard: { pods: "1", cpu: "1", "a.b/c": "1" } },
@@ -78,7 +78,7 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
     [],
   ],
   [
-    "a selected scope that nobody knows",
+    "an unknown scope in the selector",
     { hard: {}, scopeSelector: { matchExpressions: [{ scopeName: "Quick", operator: "Exists" }] } },
     ['spec.scopeSelector.matchExpressions.scopeName: Invalid value: "Quick": unsupported scope'],
   ],
@@ -109,7 +109,7 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
     ],
   ],
   [
-    "an operator that nobody knows",
+    "an unknown operator",
     { hard: {}, scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "Like", values: ["a"] }] } },
     ['spec.scopeSelector.matchExpressions.operator: Invalid value: "Like": not a valid selector operator'],
   ],

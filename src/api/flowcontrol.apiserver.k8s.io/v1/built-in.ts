@@ -39,7 +39,7 @@ const EVERY_RESOURCE: ResourcePolicyRule = {
 const EVERY_PATH: NonResourcePolicyRule = { verbs: ["*"], nonResourceURLs: ["*"] };
 
 // Subjects.
-const EVERYBODY = [group("system:unauthenticated"), group("system:authenticated")];
+const ALL_USERS = [group("system:unauthenticated"), group("system:authenticated")];
 const NODES = [group("system:nodes")];
 const CONTROLLER_MANAGER = user("system:kube-controller-manager");
 const SCHEDULER = user("system:kube-scheduler");
@@ -71,7 +71,7 @@ export const builtInFlowSchemas: readonly BuiltIn<FlowSchema>[] = deepFreeze([
     flowSchema("probes", {
       precedence: 2,
       level: "exempt",
-      rule: { subjects: EVERYBODY, nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }] },
+      rule: { subjects: ALL_USERS, nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz", "/readyz", "/livez"] }] },
     }),
   ),
   suggested(
@@ -123,9 +123,9 @@ export const builtInFlowSchemas: readonly BuiltIn<FlowSchema>[] = deepFreeze([
     }),
   ),
   suggested(
-    flowSchema("global-default", { precedence: 9_900, level: "global-default", flows: "ByUser", rule: everythingOf(...EVERYBODY) }),
+    flowSchema("global-default", { precedence: 9_900, level: "global-default", flows: "ByUser", rule: everythingOf(...ALL_USERS) }),
   ),
-  mandatory(flowSchema("catch-all", { precedence: 10_000, level: "catch-all", flows: "ByUser", rule: everythingOf(...EVERYBODY) })),
+  mandatory(flowSchema("catch-all", { precedence: 10_000, level: "catch-all", flows: "ByUser", rule: everythingOf(...ALL_USERS) })),
 ]);
 
 /** The required spec of a FlowSchema of this name. Undefined: not fixed. */

@@ -48,7 +48,7 @@ export const flowSchemas = defineResource<FlowSchema>({
     nameColumn,
     textColumn("PriorityLevel", "The level that its requests are of", ({ spec = NO_SPEC }) => spec.priorityLevelConfiguration.name),
     textColumn("MatchingPrecedence", "Of those that match a request, the least counts", ({ spec }) => spec?.matchingPrecedence ?? 0),
-    textColumn("DistinguisherMethod", "What tells its flows apart", ({ spec }) => spec?.distinguisherMethod?.type ?? NONE),
+    textColumn("DistinguisherMethod", "Flow distinguisher method", ({ spec }) => spec?.distinguisherMethod?.type ?? NONE),
     ageColumn,
     textColumn("MissingPL", "Whether its level does not exist", missingLevelCell),
   ],

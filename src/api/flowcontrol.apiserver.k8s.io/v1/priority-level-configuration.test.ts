@@ -35,7 +35,7 @@ for (const [title, given, defaulted] of DEFAULTS) {
 
 const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] = [
   ["no type", {}, ['spec.type: Unsupported value: "": supported values: "Exempt", "Limited"']],
-  ["a type that nobody knows", { type: "Free" }, ['spec.type: Unsupported value: "Free": supported values: "Exempt", "Limited"']],
+  ["an unknown type", { type: "Free" }, ['spec.type: Unsupported value: "Free": supported values: "Exempt", "Limited"']],
   [
     "no limits because of its name",
     { type: "Exempt" },
@@ -63,7 +63,7 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
     ['spec.limited.limitResponse.type: Unsupported value: "": supported values: "Queue", "Reject"'],
   ],
   [
-    "a response that nobody knows",
+    "an unknown limit response",
     { type: "Limited", limited: { limitResponse: { type: "Wait" } } },
     ['spec.limited.limitResponse.type: Unsupported value: "Wait": supported values: "Queue", "Reject"'],
   ],

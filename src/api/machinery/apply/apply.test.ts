@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
     owners: { "Apply m": '{"f:data":{"f:a":{}}}', "Update U": '{"f:replicas":{}}' },
   },
   {
-    what: "an item of a list goes when nobody owns it any more, with what only it had",
+    what: "a list item without owners is removed with its unowned fields",
     steps: [
       [
         "m",
@@ -96,7 +96,7 @@ const ROWS: readonly Row[] = [
     owners: { "Apply m": '{"f:parts":{"k:{\\"name\\":\\"a\\"}":{".":{},"f:image":{},"f:name":{}}}}' },
   },
   {
-    what: "an item that somebody else added a field to keeps that field and its key",
+    what: "an item with a field of another manager keeps that field and its key",
     steps: [
       ["m", { parts: [{ name: "a", image: "1" }] }],
       ["n", { parts: [{ name: "a", tags: ["t"] }] }],
@@ -118,7 +118,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    what: "what a map is left empty by stays if somebody owns the map itself",
+    what: "an emptied map stays if another manager owns the map itself",
     steps: [
       ["U", { data: {} }],
       ["m", { data: { a: "1" } }],

@@ -29,7 +29,7 @@ export function decodeText(bytes: Uint8Array): string {
 export function parseJson(bytes: Uint8Array, options: { readonly duplicates?: boolean } = {}): ParsedJson {
   const scan = scanJson(bytes);
   const text = decodeText(bytes);
-  if (scan.deepest > DEPTH_MAX || scan.inDoubt) return parseSlowly(text);
+  if (scan.deepest > DEPTH_MAX || scan.isDoubtful) return parseSlowly(text);
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -51,7 +51,7 @@ interface Scan {
   readonly members: number;
   readonly deepest: number;
   /** `JSON.parse` could lose information. */
-  readonly inDoubt: boolean;
+  readonly isDoubtful: boolean;
 }
 
 /** 2^53 has 16 digits: numbers with fewer are exact. */
@@ -71,7 +71,7 @@ function scanJson(bytes: Uint8Array): Scan {
   let members = 0;
   let depth = 0;
   let deepest = 0;
-  let inDoubt = false;
+  let isDoubtful = false;
   for (let at = 0; at < end; at++) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) {
@@ -80,7 +80,7 @@ function scanJson(bytes: Uint8Array): Scan {
         if (inside === QUOTE) break;
         if (inside === BACKSLASH) {
           at++;
-          if (bytes[at] === LETTER_U) inDoubt ||= isSurrogate(bytes, at + 1);
+          if (bytes[at] === LETTER_U) isDoubtful ||= isSurrogate(bytes, at + 1);
         }
       }
     } else if (byte === COLON) {
@@ -88,7 +88,7 @@ function scanJson(bytes: Uint8Array): Scan {
     } else if (byte >= ZERO && byte <= NINE) {
       const start = at;
       while (isDigit(bytes[at + 1])) at++;
-      inDoubt ||= at - start + 1 >= DIGITS_IN_DOUBT || isExponent(bytes[at + 1]) || isEndOfFraction(bytes, { start, at });
+      isDoubtful ||= at - start + 1 >= DIGITS_IN_DOUBT || isExponent(bytes[at + 1]) || isEndOfFraction(bytes, { start, at });
     } else if (isOpening(byte)) {
       depth++;
       if (depth > deepest) deepest = depth;
@@ -96,7 +96,7 @@ function scanJson(bytes: Uint8Array): Scan {
       depth--;
     }
   }
-  return { members, deepest, inDoubt };
+  return { members, deepest, isDoubtful };
 }
 
 /** A lone surrogate, "\ud83d": upstream replaces it by U+FFFD. */

@@ -1,4 +1,4 @@
-/** Subject alternative names: what else than its subject a certificate is for. */
+/** Subject alternative names of a certificate. */
 import { quoteGo } from "../codec/go-text.ts";
 import { parseGoUrl, UrlError } from "../go-url.ts";
 import { DerReader, TAG } from "./der.ts";
@@ -17,7 +17,7 @@ export interface AlternativeNames {
 
 export const NO_ALTERNATIVE_NAMES: AlternativeNames = { dnsNames: [], emailAddresses: [], ipAddresses: [], uris: [] };
 
-/** First bytes of the elements that are names. */
+/** Tags of the elements that are names. */
 const EMAIL = 0x81;
 const DNS = 0x82;
 const URI = 0x86;
@@ -54,7 +54,7 @@ function readIp(bytes: Uint8Array): Uint8Array {
   return bytes.length === 4 || bytes.length === 16 ? bytes : refuse(`x509: cannot parse IP address of length ${bytes.length}`);
 }
 
-/** Labels of anything that can be seen, between dots. Empty counts as one. */
+/** Labels of printable characters, separated by dots. Empty counts as one. */
 export function isDomainName(name: string): boolean {
   return name === "" || /^[!-\-/-~]+(?:\.[!-\-/-~]+)*$/.test(name);
 }

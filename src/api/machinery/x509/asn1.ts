@@ -1,6 +1,6 @@
 /**
- * DER as Go's package encoding/asn1 reads it into structures, for requests for certificates: clients are shown its complaints, which name
- * types of Go. Certificates themselves are read by another package of Go, with complaints of its own: der.ts.
+ * Parses DER as Go's encoding/asn1 unmarshals it into structs, for certificate requests: clients see its error messages, which name Go
+ * types. Certificates themselves are parsed by another package of Go, with messages of its own: der.ts.
  */
 import { isMinimalInteger, readBitString, readInteger, TAG, type BitString } from "./der.ts";
 import { refuse } from "./error.ts";
@@ -11,12 +11,12 @@ interface Header {
   readonly tag: number;
   readonly length: number;
   readonly isCompound: boolean;
-  /** Where the content begins. */
+  /** Offset of the content. */
   readonly start: number;
 }
 
 export interface Asn1Element {
-  /** Class and number of its type, as a first byte has them. */
+  /** Class and number of its type, as in the first byte. */
   readonly tag: number;
   readonly content: Uint8Array;
   readonly whole: Uint8Array;
@@ -33,7 +33,7 @@ export function structureError(what: string): never {
   return refuse(`asn1: structure error: ${what}`);
 }
 
-/** The members of one structure, one after the other. */
+/** Reads the members of one structure in order. */
 export class Asn1Reader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -46,12 +46,12 @@ export class Asn1Reader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** The next one, whatever it is. */
+  /** The next one, of any type. */
   any(): Asn1Element {
     return this.#element(this.#header());
   }
 
-  /** The next one, which must be of this type. `goType` is what Go calls what it is read into. */
+  /** The next one, which must be of this type. `goType` is the Go type it is decoded into. */
   expect(tag: number, goType: string): Asn1Element {
     const header = this.#header();
     if (tagOf(header) !== tag)
@@ -78,7 +78,7 @@ export class Asn1Reader {
     return bitStringOf(this.expect(TAG.bitString, "BitString").content);
   }
 
-  /** Of 64 bits. */
+  /** An int64. */
   integer(): bigint {
     return integerOf(this.expect(TAG.integer, "int").content);
   }
@@ -115,7 +115,7 @@ export function readList(content: Uint8Array, tag?: number): readonly Asn1Elemen
   return elements;
 }
 
-/** How Go prints the options of a member that has none. */
+/** Go's format of a member without options. */
 const PARAMETERS =
   "{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}";
 
@@ -123,7 +123,7 @@ function describe({ class: tagClass, tag, length, isCompound }: Header): string 
   return `{class:${tagClass} tag:${tag} length:${length} isCompound:${isCompound}}`;
 }
 
-/** As a first byte; a number that does not fit into one is like no other. */
+/** As a first byte; a number that does not fit into one matches no other. */
 function tagOf({ class: tagClass, tag, isCompound }: Header): number {
   return tag > NUMBER_BITS ? -1 : (tagClass << 6) | (isCompound ? COMPOUND : 0) | tag;
 }
@@ -136,7 +136,7 @@ function readHeader(bytes: Uint8Array, from: number): Header {
   return { class: first >> 6, tag: number.value, length, isCompound: (first & COMPOUND) !== 0, start: next };
 }
 
-/** Lengths from here on are refused: no content is as long. */
+/** Lengths from here on are rejected: no content is as long. */
 const LENGTH_MAX = 2 ** 23;
 
 function readLength(bytes: Uint8Array, from: number): { readonly length: number; readonly next: number } {
@@ -202,7 +202,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
   [TAG.t61String, ""],
 ]);
 
-/** What Go makes of a member that may be of any type: text, or something whose form is checked and which is nobody's concern. */
+/** What Go decodes for a member of any type: text, or a value whose form is checked and which is ignored. */
 export function checkAnyValue({ tag, content }: Asn1Element): string | undefined {
   const complaint = TEXTS.get(tag);
   if (complaint !== undefined) return readText(tag, content) ?? refuse(complaint);

@@ -10,7 +10,7 @@ import { bitString, integer, text } from "./testing/der-writer.ts";
 import { bytesOf, REQUESTS, UNSUPPORTED_CURVE_REQUEST, UNTRUSTED_REQUESTS } from "./testing/samples.ts";
 
 for (const [name, request] of Object.entries(REQUESTS)) {
-  test(`a request signed with ${name} is read, and its signature is good`, () => {
+  test(`a request signed with ${name} is parsed, and its signature is valid`, () => {
     const { subject, dnsNames, emailAddresses, ipAddresses, uris, ...rest } = parsePemRequest(bytesOf(request));
 
     assert.deepEqual(subject, { commonName: "system:node:ä", organizations: ["system:nodes"] });
@@ -25,7 +25,7 @@ for (const [name, request] of Object.entries(REQUESTS)) {
     checkRequestSignature({ subject, dnsNames, emailAddresses, ipAddresses, uris, ...rest });
   });
 
-  test(`a request signed with ${name} for another subject is not good`, () => {
+  test(`a request signed with ${name} for another subject is rejected`, () => {
     const parsed = parsePemRequest(bytesOf(request));
     const signed = Uint8Array.from(parsed.signed);
     signed[20] = (signed[20] ?? 0) ^ 1;
@@ -36,7 +36,7 @@ for (const [name, request] of Object.entries(REQUESTS)) {
   });
 }
 
-test("a request is no good with one bit of it changed", () => {
+test("a request with one flipped bit is rejected", () => {
   const [{ bytes } = { bytes: new Uint8Array(0) }] = pemBlocks(bytesOf(REQUESTS.P256));
   const position = fc.integer({ min: 0, max: bytes.length * 8 - 1 });
   fc.assert(
@@ -58,12 +58,12 @@ const UNTRUSTED: readonly [request: string, message: string][] = [
 ];
 
 for (const [request, message] of UNTRUSTED) {
-  test(`a request is refused: ${message}`, () => {
+  test(`a request is rejected: ${message}`, () => {
     assert.throws(() => checkRequestSignature(parsePemRequest(bytesOf(request))), { name: "X509Error", message });
   });
 }
 
-test("a signature of one algorithm is not one of a key of another, and of unknown ones nothing is known", () => {
+test("a signature of an algorithm that does not match the key, or is unknown, is rejected", () => {
   const parsed = parsePemRequest(bytesOf(REQUESTS.P256));
   const withAlgorithm =
     (algorithm: string, parameters: Content = []) =>
@@ -83,7 +83,7 @@ test("a signature of one algorithm is not one of a key of another, and of unknow
   assert.throws(() => checkRequestSignature({ ...parsed, publicKey: undefined }), { message: /algorithm unimplemented$/ });
 });
 
-// A request by hand, of an algorithm that nobody knows, so that its parts can be anything.
+// A hand-written request of an unknown algorithm, so that its parts can be anything.
 const NAME = sequence(set(sequence(identifier("2.5.4.3"), text(TAG.utf8String, "x"))));
 const ALGORITHM = sequence(identifier("1.2.3"));
 const KEY = sequence(ALGORITHM, bitString([1]));
@@ -101,7 +101,7 @@ function withKey(algorithm: string, parameters: Content, ...key: readonly Conten
   return request(integer(0), NAME, sequence(sequence(identifier(algorithm), parameters), bitString(...key)), NONE);
 }
 
-/** One attribute, which asks for extensions. */
+/** One attribute, which requests extensions. */
 function withExtensions(...extensions: readonly Content[]): Uint8Array {
   const attribute = sequence(identifier("1.2.840.113549.1.9.14"), set(sequence(...extensions)));
   return request(integer(0), NAME, KEY, element(0xa0, attribute));
@@ -201,12 +201,12 @@ const BROKEN: readonly [der: Content, message: string][] = [
 ];
 
 for (const [der, message] of BROKEN) {
-  test(`what is broken is refused: ${message}`, () => {
+  test(`a malformed request is rejected: ${message}`, () => {
     assert.throws(() => parseRequest(Uint8Array.from(der)), { name: "X509Error", message });
   });
 }
 
-test("a request without names is one, and attributes that cannot be read do not matter", () => {
+test("a request without names is valid, and malformed attributes are ignored", () => {
   const attributes = element(0xa0, sequence(integer(1)), sequence(identifier("1.2.3"), set(integer(1))));
   const parsed = parseRequest(request(integer(0), sequence(), KEY, attributes));
 
@@ -214,7 +214,7 @@ test("a request without names is one, and attributes that cannot be read do not 
   assert.deepEqual([parsed.dnsNames, parsed.publicKey], [[], undefined]);
 });
 
-test("any bytes are a request or have something wrong with them", () => {
+test("any bytes are parsed as a request or rejected with an X509Error", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       assert.throws(() => parseRequest(bytes), X509Error);

@@ -1,6 +1,6 @@
 /**
- * A request for a certificate (PKCS #10, RFC 2986), read as Go reads it: what Go refuses is refused in its words.
- * Not here: making one, which is the business of who has a private key.
+ * Parses certificate signing requests (PKCS #10, RFC 2986) as Go does, with its error messages. Not here: creating one, which needs the
+ * private key.
  */
 import { NO_ALTERNATIVE_NAMES, readAlternativeNames, SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
 import { Asn1Reader, checkAnyValue, readList, syntaxError } from "./asn1.ts";
@@ -13,21 +13,21 @@ import { subjectOf, type NamePart, type Subject } from "./subject.ts";
 
 export interface CertificateRequest extends AlternativeNames {
   readonly subject: Subject;
-  /** All that it says of who it is for, the subject among it. */
+  /** All attributes of its distinguished name, including those of the subject. */
   readonly subjectParts: readonly NamePart[];
-  /** Undefined: of an algorithm that nobody here knows. */
+  /** Undefined: unknown algorithm. */
   readonly publicKey: PublicKey | undefined;
-  /** DER of SubjectPublicKeyInfo: what a certificate for it holds. */
+  /** DER of SubjectPublicKeyInfo, which the certificate will contain. */
   readonly publicKeyInfo: Uint8Array;
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Uint8Array;
-  /** What was signed. */
+  /** The signed bytes. */
   readonly signed: Uint8Array;
 }
 
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 
-/** The first block of a file, which must be a request. Throws X509Error. */
+/** Parses the first PEM block, which must be a request. Throws X509Error. */
 export function parsePemRequest(file: Uint8Array): CertificateRequest {
   for (const { type, bytes } of pemBlocks(file)) {
     if (type === "CERTIFICATE REQUEST") return parseRequest(bytes);
@@ -36,7 +36,7 @@ export function parsePemRequest(file: Uint8Array): CertificateRequest {
   return refuse("PEM block type must be CERTIFICATE REQUEST");
 }
 
-/** Throws X509Error if it is not signed with the key that it is for. */
+/** Throws X509Error if it is not signed with its own key. */
 export function checkRequestSignature({ publicKey, signatureAlgorithm, signature, signed }: CertificateRequest): void {
   const problem = signatureProblem({ message: signed, signature, algorithm: signatureAlgorithm, publicKey });
   if (problem !== undefined) refuse(problem);
@@ -50,7 +50,7 @@ export function parseRequest(der: Uint8Array): CertificateRequest {
   const signatureAlgorithm = readAlgorithm(request);
   const signature = rightAligned(request.bitString());
   if (!outer.isEmpty) syntaxError("trailing data");
-  // In Go's order: the whole is read before any of its parts is looked into.
+  // In Go's order: the whole is parsed before any of its parts.
   const publicKey = readPublicKey(info.keyAlgorithm, info.key);
   const subjectParts = readSubject(info.subject);
   const { publicKeyInfo } = info;
@@ -91,7 +91,7 @@ function readAttribute(content: Uint8Array): NamePart {
   return { type: reader.objectIdentifier(), text: checkAnyValue(reader.any()) };
 }
 
-/** Attributes that are none of ours, and those that cannot be read, are passed over. */
+/** Unknown and malformed attributes are skipped. */
 function readRequestedNames(attributes: readonly Uint8Array[]): AlternativeNames {
   const extensions = attributes.flatMap(readRequestedExtensions);
   if (new Set(extensions.map(({ id }) => id)).size < extensions.length) {
@@ -113,7 +113,7 @@ function readRequestedExtensions(attribute: Uint8Array): readonly Extension[] {
   return readList(content, TAG.sequence).map((extension) => readExtension(extension.content));
 }
 
-/** What is asked for, in a set of one; undefined if the attribute is about something else. */
+/** The requested extensions, in a set of one; undefined for another attribute. */
 function extensionList(attribute: Uint8Array): Uint8Array | undefined {
   try {
     const reader = new Asn1Reader(attribute).inside(TAG.sequence, "pkcs10Attribute");

@@ -52,7 +52,7 @@ function signed(content: CertificateContent, by = authority("k8ts")): Uint8Array
   return writeCertificate(content, issuerOf(issuer, AUTHORITY_KEY.signer));
 }
 
-test("what was written is read again", () => {
+test("a written certificate is parsed back", () => {
   const [read] = parseCertificates(signed(LEAF));
   assert.ok(read !== undefined);
 
@@ -65,11 +65,11 @@ test("what was written is read again", () => {
   assert.deepEqual(read.publicKeyInfo, LEAF.publicKey);
 });
 
-test("the same arguments give the same bytes", () => {
+test("equal arguments give equal bytes", () => {
   assert.deepEqual(signed(LEAF), signed(LEAF));
 });
 
-test("who has signed is told by the signature, also among authorities of one name", () => {
+test("the signature identifies the issuer, also among authorities of one name", () => {
   const [ours, other] = [authority("k8ts"), authority("k8ts", OTHER_KEY)].flatMap((der) => parseCertificates(der));
   const [leaf] = parseCertificates(signed(LEAF));
   const [differentName] = parseCertificates(authority("another"));
@@ -82,7 +82,7 @@ test("who has signed is told by the signature, also among authorities of one nam
   assert.equal(isSignedBy(ours, ours), true);
 });
 
-test("Node reads it as it was meant", () => {
+test("Node parses the certificate as intended", () => {
   const [ca, leaf] = [new X509Certificate(authority("k8ts")), new X509Certificate(signed(LEAF))];
 
   assert.deepEqual([ca.ca, leaf.ca, leaf.checkIssued(ca), leaf.verify(ca.publicKey)], [true, false, true, true]);
@@ -94,7 +94,7 @@ test("Node reads it as it was meant", () => {
   assert.deepEqual(leaf.keyUsage, [PURPOSE.server, PURPOSE.client]);
 });
 
-test("a signer that certificates have no name for is refused", () => {
+test("a signer of an unsupported algorithm is rejected", () => {
   const signer = { ...AUTHORITY_KEY.signer, algorithm: "PS256" as const };
   assert.throws(() => writeCertificate(LEAF, selfIssuer(LEAF.subject, signer)), /Cannot sign a certificate with PS256/);
 });
@@ -110,7 +110,7 @@ async function inDirectory<T>(work: (path: (name: string) => string) => Promise<
   }
 }
 
-test("OpenSSL accepts the chain for both ends of a connection", needs("openssl"), async () => {
+test("OpenSSL accepts the chain for server and client authentication", needs("openssl"), async () => {
   await inDirectory(async (path) => {
     await writeFile(path("ca.crt"), pemText("CERTIFICATE", authority("k8ts")));
     await writeFile(path("leaf.crt"), pemText("CERTIFICATE", signed(LEAF)));
@@ -123,7 +123,7 @@ test("OpenSSL accepts the chain for both ends of a connection", needs("openssl")
   });
 });
 
-test("what OpenSSL makes is read", needs("openssl"), async () => {
+test("a certificate of OpenSSL is parsed", needs("openssl"), async () => {
   await inDirectory(async (path) => {
     const names = "subjectAltName=DNS:a.b,IP:10.0.0.1,URI:spiffe://a/b";
     const usages = ["-addext", "keyUsage=critical,digitalSignature,keyAgreement,decipherOnly", "-addext", "extendedKeyUsage=clientAuth"];

@@ -1,7 +1,6 @@
 /**
- * Certificates (X.509, RFC 5280) written and signed. Who signs, when and with which number is the caller's to say, so that the same
- * arguments give the same bytes if the signer's signatures repeat. The key is given as its public half: whoever has the private one need
- * not be here.
+ * Writes and signs certificates (X.509, RFC 5280). Issuer, times and serial number are parameters, so that equal arguments give equal bytes
+ * if the signer is deterministic. Only the public half of the key is needed.
  */
 import type { SignatureAlgorithm, Signer } from "../../../base/crypto/signing.ts";
 import { sha256 } from "../../../base/crypto/hash.ts";
@@ -26,41 +25,41 @@ import { COMMON_NAME, ORGANIZATION, type Subject } from "./subject.ts";
 import type { Validity } from "./validity.ts";
 
 export interface CertificateContent {
-  /** Or DER of a whole name (name-writer.ts), if there is more to say. */
+  /** Or DER of a whole name (name-writer.ts), if there is more than a subject. */
   readonly subject: Subject | Uint8Array;
   /** DER of SubjectPublicKeyInfo. */
   readonly publicKey: Uint8Array;
   readonly validity: Validity;
-  /** A number from 1 on, the highest byte first, of at most 20 bytes; no other certificate of the issuer has it. */
+  /** Serial number: at least 1, big endian, at most 20 bytes; unique per issuer. */
   readonly serialNumber: Uint8Array;
   readonly alternativeNames?: Partial<AlternativeNames>;
-  /** Whether it may sign others. */
+  /** True for a certificate authority. */
   readonly isAuthority?: boolean;
-  /** Empty: all. */
+  /** Key usages. Empty: all. */
   readonly keyUsages: readonly KeyUsage[];
   /** Object identifiers, as those of PURPOSE; empty: all. */
   readonly extendedKeyUsages?: readonly string[];
-  /** Without a name for its own key, by which only what it signs would refer to it. */
+  /** Without a subject key identifier, which only its issued certificates would reference. */
   readonly hasNoKeyIdentifier?: true;
-  /** DER of extensions besides those that follow from the rest. */
+  /** DER of additional extensions. */
   readonly otherExtensions?: readonly Uint8Array[];
 }
 
-/** Who signs. */
+/** The issuer. */
 export interface Issuer {
   /** DER of its name. */
   readonly name: Uint8Array;
-  /** Undefined: its certificate does not say. */
+  /** Undefined: its certificate has none. */
   readonly keyIdentifier: Uint8Array | undefined;
   readonly signer: Signer;
 }
 
-/** `signer` must have the private key of the certificate. */
+/** `signer` must have the private key of the issuer's certificate. */
 export function issuerOf({ subject, subjectKeyIdentifier }: Certificate, signer: Signer): Issuer {
   return { name: subject.der, keyIdentifier: subjectKeyIdentifier, signer };
 }
 
-/** For a certificate that signs itself. */
+/** For a self-signed certificate. */
 export function selfIssuer(subject: Subject, signer: Signer): Issuer {
   return { name: nameOf(subject), keyIdentifier: keyIdentifierOf(signer.publicKey), signer };
 }
@@ -82,14 +81,14 @@ export function writeCertificate(content: CertificateContent, { name, keyIdentif
   return sequence(signed, algorithm, bitString(signatureOf(signer, signed)));
 }
 
-/** The third version is the one with extensions. */
+/** Version 3, with extensions. */
 const VERSION_3 = explicit(0, unsignedInteger(Uint8Array.of(2)));
 
 const ALGORITHMS: Readonly<Partial<Record<SignatureAlgorithm, Uint8Array>>> = {
   ES256: sequence(objectIdentifier("1.2.840.10045.4.3.2")),
   ES384: sequence(objectIdentifier("1.2.840.10045.4.3.3")),
   ES512: sequence(objectIdentifier("1.2.840.10045.4.3.4")),
-  // These have a parameter, which is nothing.
+  // RSA algorithms have a NULL parameter.
   RS256: sequence(objectIdentifier("1.2.840.113549.1.1.11"), [5, 0]),
   RS384: sequence(objectIdentifier("1.2.840.113549.1.1.12"), [5, 0]),
   RS512: sequence(objectIdentifier("1.2.840.113549.1.1.13"), [5, 0]),
@@ -102,7 +101,7 @@ function algorithmOf({ algorithm }: Signer): Uint8Array {
   return found;
 }
 
-/** Certificates hold the two numbers of a curve's signature as a sequence. */
+/** Certificates hold the two integers of an ECDSA signature as a sequence. */
 function signatureOf(signer: Signer, message: Uint8Array): Uint8Array {
   const signature = signer.sign(message);
   if (!signer.algorithm.startsWith("ES")) return signature;
@@ -131,7 +130,7 @@ export function extension(identifier: string, value: Uint8Array, { critical = fa
   return sequence(objectIdentifier(identifier), ...(critical ? [boolean(true)] : []), octetString(value));
 }
 
-/** Then the other names are all that there is, and must be understood (RFC 5280, section 4.2.1.6). */
+/** Without a subject the alternative names are critical (RFC 5280, section 4.2.1.6). */
 function isEmptyName(subject: Subject | Uint8Array): boolean {
   return subject instanceof Uint8Array && subject.length === EMPTY_NAME_BYTES;
 }
@@ -139,7 +138,7 @@ function isEmptyName(subject: Subject | Uint8Array): boolean {
 /** A type and a length of zero. */
 const EMPTY_NAME_BYTES = 2;
 
-/** As many bits as there are up to the last that is set. */
+/** Trailing zero bits are omitted. */
 function bitsOf(usages: readonly KeyUsage[]): Uint8Array {
   const bits = KEY_USAGES.map((usage) => (usages.includes(usage) ? "1" : "0")).join("");
   const used = bits.slice(0, bits.lastIndexOf("1") + 1);
@@ -165,7 +164,7 @@ function namesOf({ dnsNames = [], emailAddresses = [], ipAddresses = [], uris = 
 
 const KEY_IDENTIFIER_BYTES = 20;
 
-/** Any value that differs from key to key will do. */
+/** Any value that differs from key to key is valid. */
 function keyIdentifierOf(publicKey: Uint8Array): Uint8Array {
   return sha256(publicKey).subarray(0, KEY_IDENTIFIER_BYTES);
 }

@@ -11,13 +11,13 @@ import { bytesOf, CERTIFICATE } from "./testing/samples.ts";
 
 const [{ bytes: GOOD } = { bytes: new Uint8Array(0) }] = pemBlocks(bytesOf(CERTIFICATE));
 
-test("certificates are counted, one after the other", () => {
+test("concatenated certificates are counted", () => {
   assert.equal(checkCertificates(GOOD), 1);
   assert.equal(checkCertificates(Uint8Array.from([...GOOD, ...GOOD])), 2);
   assert.equal(checkCertificates(new Uint8Array(0)), 0);
 });
 
-test("a certificate that ends too early is none", () => {
+test("a truncated certificate is rejected", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: GOOD.length - 1 }), (length) => {
       assert.throws(() => checkCertificates(GOOD.subarray(0, length)), X509Error);
@@ -25,7 +25,7 @@ test("a certificate that ends too early is none", () => {
   );
 });
 
-// A certificate by hand, of an algorithm that nobody knows, so that its parts can be anything.
+// A hand-written certificate of an unknown algorithm, so that its parts can be anything.
 const ALGORITHM = sequence(identifier("1.2.3"));
 const NAME = sequence(set(sequence(identifier("2.5.4.3"), text(TAG.utf8String, "x"))));
 const TIME = text(TAG.utcTime, "240102030405Z");
@@ -113,14 +113,14 @@ const BROKEN: readonly [parts: Parts | Content, message: string][] = [
 ];
 
 for (const [broken, message] of BROKEN) {
-  test(`what is broken is refused: ${message}`, () => {
+  test(`a malformed certificate is rejected: ${message}`, () => {
     const der = broken instanceof Uint8Array || Array.isArray(broken) ? Uint8Array.from(broken as Content) : certificate(broken as Parts);
 
     assert.throws(() => checkCertificates(der), { name: "X509Error", message });
   });
 }
 
-test("what nobody uses may be there, and times may have a zone", () => {
+test("obsolete identifiers are accepted, and times may have a zone", () => {
   const unique = Uint8Array.from([...element(0x81, [0]), ...element(0x82, [0])]);
   const zoned = sequence(text(TAG.utcTime, "2401020304+0130"), text(TAG.generalizedTime, "20240102030405-0500"));
 
@@ -177,9 +177,9 @@ const EXTENSIONS: readonly [id: string, value: Content, message: string, critica
 const DIRECTORY_NAME = element(0xa4, sequence());
 
 const UNDERSTOOD: readonly [what: string, id: string, value: Content, understood: boolean][] = [
-  ["nobody knows", "1.2.3.4", element(TAG.octetString), false],
-  ["of the usual ones nobody knows", "2.5.29.99", sequence(), false],
-  ["says nothing that is known of names", "2.5.29.17", sequence(DIRECTORY_NAME), false],
+  ["has an unknown id", "1.2.3.4", element(TAG.octetString), false],
+  ["has an unknown id below 2.5.29", "2.5.29.99", sequence(), false],
+  ["has only unsupported alternative names", "2.5.29.17", sequence(DIRECTORY_NAME), false],
   ["says a name", "2.5.29.17", sequence(text(0x82, "a.example")), true],
   ["constrains unknown names", "2.5.29.30", sequence(element(0xa0, sequence(DIRECTORY_NAME))), false],
   ["constrains domains", "2.5.29.30", sequence(element(0xa0, sequence(text(0x82, "a.example")))), true],
@@ -198,7 +198,7 @@ for (const [what, id, value, understood] of UNDERSTOOD) {
 }
 
 for (const [id, value, message, critical = []] of EXTENSIONS) {
-  test(`a broken extension ${id} is refused: ${message}`, () => {
+  test(`a malformed extension ${id} is rejected: ${message}`, () => {
     assert.throws(() => checkCertificates(withExtension(id, value, critical)), { name: "X509Error", message });
   });
 }

@@ -1,6 +1,5 @@
 /**
- * Certificates (X.509, RFC 5280), read as Go's parser does: what it refuses is refused in its words. Whether one is trusted, and by whom,
- * is not asked here. Not here: writing one (certificate-writer.ts).
+ * Parses certificates (X.509, RFC 5280) as Go does, with its error messages. Not here: trust (the caller), writing (certificate-writer.ts).
  */
 import { NO_ALTERNATIVE_NAMES, readAlternativeNames, SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
 import { DerReader, explicitTag, implicitTag, rightAligned, TAG } from "./der.ts";
@@ -17,35 +16,35 @@ export interface Certificate extends AlternativeNames, Validity {
   readonly serialNumber: bigint;
   readonly issuer: Name;
   readonly subject: Name;
-  /** Undefined: of an algorithm that nobody here knows. */
+  /** Undefined: unknown algorithm. */
   readonly publicKey: PublicKey | undefined;
   /** DER of SubjectPublicKeyInfo. */
   readonly publicKeyInfo: Uint8Array;
-  /** Whether it may sign others. */
+  /** True for a certificate authority. */
   readonly isAuthority: boolean;
-  /** Undefined: for all. */
+  /** Key usages. Undefined: all. */
   readonly keyUsages?: readonly KeyUsage[];
-  /** Object identifiers. Undefined: for all. */
+  /** Object identifiers. Undefined: all. */
   readonly extendedKeyUsages?: readonly string[];
-  /** By which others say that it has signed them. */
+  /** Subject key identifier, by which issued certificates reference it. */
   readonly subjectKeyIdentifier?: Uint8Array;
   readonly authorityKeyIdentifier?: Uint8Array;
-  /** Object identifiers of what it says must be understood, and is not: whoever asks whether it is good must say no. */
+  /** Object identifiers of critical extensions that are not understood: verification must fail. */
   readonly unhandledCriticalExtensions: readonly string[];
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Uint8Array;
-  /** What was signed. */
+  /** The signed bytes. */
   readonly signed: Uint8Array;
 }
 
 export interface Name extends Subject {
-  /** All of its statements, those of the subject among them. */
+  /** All attributes, including those of the subject. */
   readonly parts: readonly NamePart[];
-  /** The whole element: names are the same if their bytes are. */
+  /** The whole element: names are equal if their bytes are. */
   readonly der: Uint8Array;
 }
 
-/** One certificate after the other, without anything between them. Throws X509Error. */
+/** Parses concatenated certificates. Throws X509Error. */
 export function parseCertificates(der: Uint8Array): readonly Certificate[] {
   const certificates: Certificate[] = [];
   for (const reader = new DerReader(der); !reader.isEmpty;) {
@@ -54,7 +53,7 @@ export function parseCertificates(der: Uint8Array): readonly Certificate[] {
   return certificates;
 }
 
-/** Those of a PEM text, whatever else is in it; empty if there is none. Throws X509Error. */
+/** Parses the certificates of a PEM text, skipping other blocks; empty if there is none. Throws X509Error. */
 export function parsePemCertificates(pem: string): readonly Certificate[] {
   const certificates: Certificate[] = [];
   for (const { type, bytes } of pemBlocks(new TextEncoder().encode(pem))) {
@@ -63,12 +62,12 @@ export function parsePemCertificates(pem: string): readonly Certificate[] {
   return certificates;
 }
 
-/** Throws X509Error; gives how many there are. */
+/** Returns the number of certificates. Throws X509Error. */
 export function checkCertificates(der: Uint8Array): number {
   return parseCertificates(der).length;
 }
 
-/** Whether it bears the issuer's name and signature. What the issuer may do is the caller's to ask. */
+/** True if it has the issuer's name and signature. The caller checks whether the issuer is a certificate authority. */
 export function isSignedBy(certificate: Certificate, { subject, publicKey }: Certificate): boolean {
   const { signed: message, signature, signatureAlgorithm: algorithm } = certificate;
   return isSame(certificate.issuer.der, subject.der) && signatureProblem({ message, signature, algorithm, publicKey }) === undefined;
@@ -115,7 +114,7 @@ function readAlgorithm(content: Uint8Array): AlgorithmIdentifier {
   return { algorithm, parameters: (reader.any() ?? refuse("x509: malformed parameters")).whole };
 }
 
-/** Go has the same word for both names. */
+/** Go uses the same word for both names. */
 function readName(content: DerReader): Name {
   const { whole: der, content: inside } = content.element(TAG.sequence) ?? refuse("x509: malformed issuer");
   const parts: NamePart[] = [];
@@ -155,7 +154,7 @@ type Extensions = AlternativeNames &
 
 const NO_EXTENSIONS: Extensions = { ...NO_ALTERNATIVE_NAMES, isAuthority: false, unhandledCriticalExtensions: [] };
 
-/** What came with later versions: identifiers of issuer and subject that nobody uses, and extensions. */
+/** Parts of later versions: obsolete identifiers of issuer and subject, and extensions. */
 function readTail(content: DerReader, version: number): Extensions {
   if (version < 2) return NO_EXTENSIONS;
   if (content.isNext(implicitTag(1)) && content.any() === undefined) refuse("x509: malformed issuerUniqueID");
@@ -178,7 +177,7 @@ function readTail(content: DerReader, version: number): Extensions {
   return { ...extensions, unhandledCriticalExtensions };
 }
 
-/** The members that an extension gives; of those that are of no use here only the form is looked at. Undefined: it is not understood. */
+/** The members that an extension sets; for unused ones only the form is validated. Undefined: it is not understood. */
 function readKnown(id: string, bytes: Uint8Array, critical: boolean): Partial<Extensions> | undefined {
   const value = new DerReader(bytes);
   switch (id) {

@@ -1,17 +1,16 @@
 /**
  * The elliptic curves of certificates: P-224, P-256, P-384, P-521 and Ed25519. Their parameters are here, their arithmetic is that of
  * @noble/curves (docs/decisions/0023-hashes-and-signatures.md). A curve is built on first use, since building all of them would take
- * milliseconds of every start.
- * Only public keys come here, and private keys of tests and simulations, which everybody may know (p256-signer.ts).
+ * milliseconds of every start. Only public keys are used here, and well-known private keys of tests and simulations (p256-signer.ts).
  */
 import { edwards, eddsa, type EdDSA } from "@noble/curves/abstract/edwards.js";
 import { ecdsa, weierstrass, type ECDSA } from "@noble/curves/abstract/weierstrass.js";
 import { HASHES, type HashName } from "../../../base/crypto/hash.ts";
 
 export interface Curve {
-  /** As Go's error messages name it. */
+  /** Its name in Go's error messages. */
   readonly name: "P224" | "P256" | "P384" | "P521";
-  /** Of a coordinate. */
+  /** Bytes of a coordinate. */
   readonly sizeBytes: number;
   readonly prime: bigint;
   /** Signs and verifies; accepts both values of `s`, as Go does. */
@@ -99,8 +98,8 @@ export function curveOf(objectIdentifier: string): Curve | undefined {
 }
 
 /**
- * Given to the library in place of the machine's randomness, with which it would blind private keys: no secret key comes here, and under
- * virtual time nothing may depend on chance. The library falls back to its path without blinding.
+ * Passed to the library instead of the machine's randomness, with which it would blind private keys: no secret key is used here, and under
+ * virtual time everything must be deterministic. The library falls back to its path without blinding.
  */
 function noRandomBytes(): never {
   throw new Error("Cannot draw random bytes: keys of this room are public");

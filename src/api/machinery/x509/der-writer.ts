@@ -1,6 +1,6 @@
 /**
- * DER written: every function gives one complete element, of its type, its length and its content. As much of it as certificates need.
- * Not here: reading (der.ts).
+ * Writes DER: every function returns one complete element of type, length and content. Covers what certificates need. Not here: parsing
+ * (der.ts).
  */
 import { explicitTag, implicitTag, TAG } from "./der.ts";
 
@@ -19,7 +19,7 @@ export function element(tag: number, ...contents: readonly Content[]): Uint8Arra
   return bytes;
 }
 
-/** In one byte if it is short, else as many as it needs, with their number before them. */
+/** In one byte if it is short, else big endian, preceded by the number of bytes. */
 function lengthBytes(length: number): readonly number[] {
   if (length < 0x80) return [length];
   const bytes: number[] = [];
@@ -39,11 +39,11 @@ export function boolean(value: boolean): Uint8Array {
   return element(TAG.boolean, [value ? 0xff : 0]);
 }
 
-/** A number that is not negative, of bytes with the highest first; those that are zero at the beginning do not count. */
+/** A non-negative integer, big endian; leading zeros are dropped. */
 export function unsignedInteger(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte !== 0);
   if (first < 0) return element(TAG.integer, [0]);
-  // A first bit that is set would make it negative.
+  // A set first bit would make it negative.
   const sign = (bytes[first] ?? 0) < 0x80 ? [] : [0];
   return element(TAG.integer, sign, bytes.subarray(first));
 }
@@ -54,7 +54,7 @@ export function objectIdentifier(dotted: string): Uint8Array {
   return element(TAG.objectIdentifier, [first * 40 + second, ...rest.flatMap(sevenBitGroups)]);
 }
 
-/** Highest first; all but the last are marked with the eighth bit. */
+/** Big endian, seven bits per byte; all but the last have the eighth bit set. */
 function sevenBitGroups(number: number): number[] {
   const groups = [number % 128];
   for (let rest = Math.floor(number / 128); rest > 0; rest = Math.floor(rest / 128)) groups.unshift(0x80 | (rest % 128));
@@ -65,7 +65,7 @@ export function utf8String(text: string): Uint8Array {
   return element(TAG.utf8String, asUtf8(text));
 }
 
-/** In the plain letters that everybody reads if they will do, as Go writes texts. */
+/** PrintableString if possible, as Go does. */
 export function printableOrUtf8String(text: string): Uint8Array {
   const isPlain = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text);
   return element(isPlain ? TAG.printableString : TAG.utf8String, asUtf8(text));
@@ -79,18 +79,18 @@ export function bitString(bytes: Content, unusedBits = 0): Uint8Array {
   return element(TAG.bitString, [unusedBits], bytes);
 }
 
-/** X.509 wants two digits for years before 2050 and four from then on. Milliseconds since the epoch; whole seconds are kept. */
+/** X.509 requires two-digit years before 2050 and four digits from then on. Milliseconds since the epoch; whole seconds are kept. */
 export function time(timeMs: number): Uint8Array {
   const digits = new Date(timeMs).toISOString().replace(/[-:T]|\.\d+/g, "");
   return digits < "2050" ? element(TAG.utcTime, asUtf8(digits.slice(2))) : element(TAG.generalizedTime, asUtf8(digits));
 }
 
-/** [number] around another element. */
+/** Explicit tag [number] around another element. */
 export function explicit(number: number, inner: Content): Uint8Array {
   return element(explicitTag(number), inner);
 }
 
-/** [number] in place of an element's own type, with simple content. */
+/** Implicit tag [number] in place of an element's own type, with simple content. */
 export function implicit(number: number, content: Content): Uint8Array {
   return element(implicitTag(number), content);
 }

@@ -1,7 +1,7 @@
 /**
- * DER, the binary form of certificates: elements of a type, a length and a content, each of which can be written in one way only.
- * A reader takes one element after the other; what is not as expected is `undefined`, and the caller knows what to say of it.
- * Not here: writing (der-writer.ts), and the other way to complain that requests have (asn1.ts).
+ * Reads DER, the binary form of certificates: elements of type, length and content with a unique encoding. A reader consumes one element
+ * after the other; an unexpected one is `undefined`, and the caller creates the error. Not here: writing (der-writer.ts), and the error
+ * messages of requests (asn1.ts).
  */
 
 /** The first byte of an element. */
@@ -28,12 +28,12 @@ const CONTEXT = 0x80;
 const CONSTRUCTED = 0x20;
 const NUMBER_BITS = 0x1f;
 
-/** [number] in the place of an element's own type. */
+/** Implicit tag [number] in place of an element's own type. */
 export function implicitTag(number: number): number {
   return CONTEXT | number;
 }
 
-/** [number] around other elements. */
+/** Explicit tag [number] around other elements. */
 export function explicitTag(number: number): number {
   return CONTEXT | CONSTRUCTED | number;
 }
@@ -57,12 +57,12 @@ export class DerReader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Whether an element of this type is next. */
+  /** True if an element of this type is next. */
   isNext(tag: number): boolean {
     return this.#bytes[this.#at] === tag;
   }
 
-  /** The next one, whatever it is. */
+  /** The next one, of any type. */
   any(): DerElement | undefined {
     const found = readElement(this.#bytes, this.#at);
     if (found !== undefined) this.#at += found.whole.length;
@@ -77,7 +77,7 @@ export class DerReader {
     return this.element(tag)?.content;
   }
 
-  /** A reader of what is inside. */
+  /** A reader of its content. */
   inside(tag: number): DerReader | undefined {
     const content = this.content(tag);
     return content === undefined ? undefined : new DerReader(content);
@@ -109,7 +109,7 @@ export class DerReader {
 function readElement(bytes: Uint8Array, at: number): DerElement | undefined {
   const tag = bytes[at];
   const first = bytes[at + 1];
-  // Types with numbers of more than five bits are not used in certificates.
+  // Tag numbers of more than five bits are not used in certificates.
   if (tag === undefined || first === undefined || (tag & NUMBER_BITS) === NUMBER_BITS) return undefined;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
   const length = lengthBytes === 0 ? first : readLength(bytes.subarray(at + 2, at + 2 + lengthBytes), lengthBytes);
@@ -118,7 +118,7 @@ function readElement(bytes: Uint8Array, at: number): DerElement | undefined {
   return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(at, start + length) };
 }
 
-/** A length has as few bytes as it can, and no more than four. */
+/** A length has the minimal number of bytes, at most four. */
 function readLength(bytes: Uint8Array, expected: number): number | undefined {
   if (bytes.length < expected || expected > 4 || bytes[0] === 0) return undefined;
   const length = bytes.reduce((total, byte) => total * 256 + byte, 0);
@@ -142,7 +142,7 @@ export function unsigned(bytes: Uint8Array): bigint {
   return BigInt(`0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
 }
 
-/** Numbers of seven bits a byte, of which the first two are one. */
+/** Seven bits per byte; the first number encodes two. */
 function readObjectIdentifier(content: Uint8Array): string | undefined {
   const numbers: number[] = [];
   let number = 0;
@@ -163,7 +163,7 @@ function readObjectIdentifier(content: Uint8Array): string | undefined {
 
 export interface BitString {
   readonly bytes: Uint8Array;
-  /** Of the last byte; they are zero. */
+  /** Unused bits of the last byte; they are zero. */
   readonly unusedBits: number;
 }
 
@@ -174,7 +174,7 @@ export function readBitString(content: Uint8Array): BitString | undefined {
   return { bytes: content.subarray(1), unusedBits };
 }
 
-/** As a number whose last bit is the string's: the bytes themselves for what is made of whole bytes. */
+/** As a number whose last bit is the string's: the bytes themselves for whole bytes. */
 export function rightAligned({ bytes, unusedBits }: BitString): Uint8Array {
   if (unusedBits === 0) return bytes;
   return bytes.map((byte, index) => (byte >> unusedBits) | ((bytes[index - 1] ?? 0) << (8 - unusedBits)));

@@ -1,4 +1,4 @@
-/** A certificate, or a request for one, that cannot be read. The message is that of Go's libraries, since clients are shown it. */
+/** A malformed certificate or certificate request. The message is that of Go's libraries, since clients see it. */
 export class X509Error extends Error {
   override readonly name = "X509Error";
 }

@@ -1,6 +1,6 @@
 /**
- * The extensions of certificates that Go looks into. What one is for, and who has signed it, is read; of constraints, policies and where
- * to ask only the form is checked. Not here: alternative names (alternative-names.ts).
+ * Parses the certificate extensions that Go knows. Usages and key identifiers are returned; constraints, policies and access information
+ * are only validated. Not here: alternative names (alternative-names.ts).
  */
 import { quoteGo } from "../codec/go-text.ts";
 import { parseIp } from "../ip-address.ts";
@@ -37,10 +37,10 @@ export const KEY_USAGES = [
 
 export type KeyUsage = (typeof KEY_USAGES)[number];
 
-/** The ends of a connection, as extended key usages; "any" is for both, and whatever else there is. */
+/** Extended key usages of TLS; "any" covers both and everything else. */
 export const PURPOSE = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2", any: "2.5.29.37.0" } as const;
 
-/** Those that say something that is used. */
+/** Extensions whose content is used. */
 export const readers = {
   isAuthority: readBasicConstraints,
   keyUsages: readKeyUsages,
@@ -49,7 +49,7 @@ export const readers = {
   authorityKeyIdentifier: readAuthorityKeyIdentifier,
 } as const;
 
-/** `false`: there is something in it that Go does not know, either. */
+/** `false`: it has a part that Go does not know, either. */
 type Check = (value: DerReader, options: ExtensionOptions) => unknown;
 
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -62,7 +62,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["1.3.6.1.5.5.7.1.1", checkInformationAccess],
 ]);
 
-/** Whether all of it was understood. Of other extensions nothing is known. */
+/** True if all of it was understood. Other extensions are unknown. */
 export function checkExtension(id: string, value: DerReader, options: ExtensionOptions): boolean {
   const check = CHECKS.get(id);
   return check !== undefined && check(value, options) !== false;
@@ -85,7 +85,7 @@ function readAuthorityKeyIdentifier(value: DerReader, { critical }: ExtensionOpt
   return reader.any()?.content ?? refuse("x509: invalid authority key identifier");
 }
 
-/** Whether it may sign others; over how many it may be, is not asked. */
+/** Certificate authority; the path length is ignored. */
 function readBasicConstraints(value: DerReader): boolean {
   const complain = () => refuse("x509: invalid basic constraints");
   const reader = value.inside(TAG.sequence) ?? complain();
@@ -113,7 +113,7 @@ function checkPolicies(value: DerReader): void {
   const seen = new Set<string>();
   while (!reader.isEmpty) {
     const identifier = reader.inside(TAG.sequence)?.content(TAG.objectIdentifier) ?? complain();
-    // Here the numbers may be of any size; only the last byte must be the end of one, and none may begin with nothing.
+    // Here the numbers may be of any size; only the last byte must end one, and none may have leading zeros.
     const isBroken = identifier.some((byte, index) => byte === 0x80 && (identifier[index - 1] ?? 0) < 0x80);
     const key = latin1(identifier);
     if (seen.has(key) || isBroken || (identifier.at(-1) ?? 0x80) >= 0x80) complain();
@@ -188,7 +188,7 @@ function checkConstraint(tag: number, content: Uint8Array): void {
   if (tag !== EMAIL && tag !== DNS && tag !== URI) return;
   const name = latin1(content);
   if (!isAscii(content)) refuse(`x509: invalid constraint value: x509: ${quoteBytes(content)} cannot be encoded as an IA5String`);
-  // A domain that begins with a dot means those below it.
+  // A domain that begins with a dot means its subdomains.
   const isDomain = isDomainName(name.replace(/^\./, ""));
   if (tag === DNS && !isDomain) refuse(`x509: failed to parse dnsName constraint ${quoteGo(name)}`);
   if (tag === EMAIL && !(name.includes("@") ? isMailbox(name) : isDomain)) {
@@ -206,13 +206,13 @@ function isMailbox(name: string): boolean {
   return local !== undefined && isDomainName(name.slice(local.length));
 }
 
-/** As Go quotes bytes that are no text. */
+/** As Go quotes bytes that are not text. */
 function quoteBytes(bytes: Uint8Array): string {
   const parts = Array.from(bytes, (byte) => (byte < 0x80 ? quoteGo(String.fromCharCode(byte)).slice(1, -1) : `\\x${byte.toString(16)}`));
   return `"${parts.join("")}"`;
 }
 
-/** An address and a mask, which is ones and then zeros. */
+/** An address and a contiguous mask. */
 function checkIpConstraint(content: Uint8Array): void {
   if (content.length !== 8 && content.length !== 32) refuse(`x509: IP constraint contained value of length ${content.length}`);
   const mask = content.subarray(content.length / 2);

@@ -7,7 +7,7 @@ function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** As Go's asn1.Marshal of pkix.Name.ToRDNSequence gives them. */
+/** From Go's asn1.Marshal of pkix.Name.ToRDNSequence. */
 const NAMES: readonly [title: string, parts: readonly (readonly [type: string, text: string | undefined])[], der: string][] = [
   ["nothing is an empty name", [], "3000"],
   ["plain letters are a PrintableString", [[COMMON_NAME, "jane"]], "300f310d300b060355040313046a616e65"],
@@ -22,7 +22,7 @@ const NAMES: readonly [title: string, parts: readonly (readonly [type: string, t
     "302231143008060355040a1301613008060355040a130162310a30080603550403130178",
   ],
   [
-    "where somebody is comes before to whom they belong",
+    "location attributes precede organization attributes",
     [
       [ORGANIZATION, "x"],
       ["2.5.4.7", "y"],

@@ -1,6 +1,6 @@
 /**
- * The name in a certificate that is made for a request, as Go's package x509 writes it: of what the request says only the usual statements,
- * in a fixed order, all of one type together. So a certificate names its owner as upstream's would.
+ * Writes the subject of an issued certificate as Go's package x509 does: of the request's attributes only the usual ones, in a fixed order,
+ * all of one type together. So a certificate has the same subject as upstream's.
  */
 import { printableOrUtf8String, objectIdentifier, sequence, set } from "./der-writer.ts";
 import { COMMON_NAME, ORGANIZATION, type NamePart } from "./subject.ts";
@@ -17,7 +17,7 @@ const ORDER = [
   ...[COUNTRY, PROVINCE, LOCALITY, STREET_ADDRESS, POSTAL_CODE],
   ...[ORGANIZATION, ORGANIZATIONAL_UNIT, COMMON_NAME, SERIAL_NUMBER],
 ];
-/** Of these the last counts, and one that is empty does not. */
+/** Of these the last counts, and an empty one is dropped. */
 const SINGLE: readonly string[] = [COMMON_NAME, SERIAL_NUMBER];
 
 /** DER. */
@@ -30,7 +30,7 @@ function statementsOf(type: string, parts: readonly NamePart[]): readonly Uint8A
   const said = SINGLE.includes(type) ? texts.slice(-1).filter((text) => text !== "") : texts;
   if (said.length === 0) return [];
   const statements = said.map((text) => sequence(objectIdentifier(type), printableOrUtf8String(text)));
-  // DER has the members of a set in the order of their bytes.
+  // DER sorts the members of a set by their bytes.
   return [set(...statements.toSorted(compareBytes))];
 }
 

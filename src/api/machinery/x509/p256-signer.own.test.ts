@@ -13,7 +13,7 @@ const SIGNATURES = {
 };
 
 for (const [message, expected] of Object.entries(SIGNATURES)) {
-  test(`the standard's signature of "${message}" comes out, and is accepted`, () => {
+  test(`the signature of "${message}" equals that of RFC 6979, and verifies`, () => {
     const { signer, verifier } = p256Key(SECRET);
     const bytes = new TextEncoder().encode(message);
 
@@ -24,7 +24,7 @@ for (const [message, expected] of Object.entries(SIGNATURES)) {
   });
 }
 
-test("OpenSSL reads the key and accepts its signatures, whatever the key and the message", () => {
+test("OpenSSL parses the key and verifies its signatures, for any key and message", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 255n }), fc.uint8Array({ maxLength: 200 }), (secret, message) => {
       const { signer, verifier, pem } = p256Key(secret);
@@ -40,7 +40,7 @@ test("OpenSSL reads the key and accepts its signatures, whatever the key and the
   );
 });
 
-test("what is no signature of the message is refused", () => {
+test("a wrong signature is rejected", () => {
   const { signer, verifier } = p256Key(SECRET);
   const message = new TextEncoder().encode("sample");
   const signature = signer.sign(message);
@@ -54,6 +54,6 @@ test("what is no signature of the message is refused", () => {
   assert.equal(verifier.verify(message.subarray(1), signature, "ES256"), false);
 });
 
-test("a number that is no key is refused", () => {
+test("a number out of range is rejected as a key", () => {
   for (const secret of [0n, -1n, 2n ** 256n]) assert.throws(() => p256Key(secret), RangeError);
 });

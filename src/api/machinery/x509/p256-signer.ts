@@ -1,7 +1,7 @@
 /**
- * A signer on the curve P-256 whose signatures repeat (RFC 6979): the same key and message give the same bytes on every machine, so that
- * histories under virtual time and golden certificates do. For fixed keys that everybody may know, and for nothing else: the library
- * works without blinding here (curve.ts). Real keys are the machine's (host/crypto/keys.ts).
+ * A deterministic ECDSA signer on the curve P-256 (RFC 6979): the same key and message give the same bytes on every machine, so that
+ * histories under virtual time and golden certificates are reproducible. Only for fixed, publicly known keys: the library works without
+ * blinding here (curve.ts). Real keys are the machine's (host/crypto/keys.ts).
  */
 import { sha256 } from "../../../base/crypto/hash.ts";
 import type { Signer, Verifier } from "../../../base/crypto/signing.ts";
@@ -17,11 +17,11 @@ const SIZE_BYTES = 32;
 export interface P256Key {
   readonly signer: Signer;
   readonly verifier: Verifier;
-  /** PKCS #8, for what wants the key itself: TLS. */
+  /** PKCS #8, for TLS, which needs the key itself. */
   readonly pem: string;
 }
 
-/** `secret`: a number from 1 on, less than the curve's order. */
+/** `secret`: at least 1, less than the curve's order. */
 export function p256Key(secret: bigint): P256Key {
   const { ecdsa } = curveOf(CURVE_ID) as Curve;
   const scalars = ecdsa.Point.Fn;

@@ -1,6 +1,6 @@
 /**
- * PEM: binary in text, between a BEGIN and an END line. Read as Go reads it: what is no whole block is passed over, whatever surrounds it.
- * Written in lines of 64 characters, as everybody does.
+ * PEM: binary in text, between a BEGIN and an END line. Parsed as Go does: incomplete blocks and surrounding text are skipped. Written in
+ * lines of 64 characters.
  */
 import { withoutTrailing } from "../../../base/text.ts";
 import { Base64Error, decodeBase64, encodeBase64 } from "../codec/base64.ts";
@@ -8,7 +8,7 @@ import { Base64Error, decodeBase64, encodeBase64 } from "../codec/base64.ts";
 export interface PemBlock {
   /** "CERTIFICATE REQUEST" */
   readonly type: string;
-  /** Lines "name: value" before the contents; hardly anything has them. */
+  /** Lines "name: value" before the contents; rarely used. */
   readonly hasHeaders: boolean;
   readonly bytes: Uint8Array;
 }
@@ -17,15 +17,15 @@ const BEGIN = "-----BEGIN ";
 const END = "\n-----END ";
 const DASHES = "-----";
 
-/** One block. */
+/** Writes one block. */
 export function pemText(type: string, bytes: Uint8Array): string {
   const lines = encodeBase64(bytes).match(/.{1,64}/g) ?? [];
   return [`${BEGIN}${type}${DASHES}`, ...lines, `-----END ${type}${DASHES}`, ""].join("\n");
 }
 
-/** The blocks of a file, in order, made as they are asked for. */
+/** The blocks of a text, in order, parsed lazily. */
 export function* pemBlocks(file: Uint8Array): Iterable<PemBlock> {
-  // One character for each byte: nothing outside of ASCII belongs to a block.
+  // One character per byte: a block is ASCII only.
   const text = latin1(file);
   for (let at = 0; ;) {
     const found = nextBlock(text, at);
@@ -39,7 +39,7 @@ function nextBlock(text: string, from: number): { readonly block: PemBlock; read
   for (let at = from; ;) {
     const end = text.indexOf(END, at);
     if (end < 0) return undefined;
-    // The last BEGIN before it: others have no END. One that is further back was tried already, and is not searched for again.
+    // The last BEGIN before it: others have no END. An earlier one was tried already, and is not searched for again.
     const begin = at + text.slice(at, end + BEGIN.length).lastIndexOf(BEGIN);
     const found = begin < at || (begin > at && text[begin - 1] !== "\n") ? undefined : readBlock(text, begin + BEGIN.length, end);
     if (found !== undefined) return found;
@@ -47,7 +47,7 @@ function nextBlock(text: string, from: number): { readonly block: PemBlock; read
   }
 }
 
-/** `from` is where the type stands, `end` where the END line's line break does. */
+/** `from` is the offset of the type, `end` that of the END line's line break. */
 function readBlock(text: string, from: number, end: number): { readonly block: PemBlock; readonly end: number } | undefined {
   const typeLine = readLine(text, from);
   if (!typeLine.text.endsWith(DASHES)) return undefined;
@@ -79,14 +79,14 @@ function decodeBody(text: string): Uint8Array | undefined {
   }
 }
 
-/** Without its line break, and without blanks at its end. */
+/** Without its line break and trailing blanks. */
 function readLine(text: string, from: number): { readonly text: string; readonly next: number } {
   const lineFeed = text.indexOf("\n", from);
   const line = lineFeed < 0 ? text.slice(from) : text.slice(from, lineFeed).replace(/\r$/, "");
   return { text: withoutTrailing(line, " \t"), next: lineFeed < 0 ? text.length : lineFeed + 1 };
 }
 
-/** Taken in parts: a million arguments to one call would be too many. */
+/** In chunks: a million arguments to one call are too many. */
 const PART_BYTES = 8_192;
 
 function latin1(bytes: Uint8Array): string {

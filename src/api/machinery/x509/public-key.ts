@@ -1,4 +1,4 @@
-/** Public keys in certificates and requests. What is no key, or one that Go does not know how to read, is refused in Go's words. */
+/** Parses public keys of certificates and requests. A malformed key, or one that Go does not support, is rejected with Go's message. */
 import { curveOf, type Curve } from "./curve.ts";
 import { DerReader, rightAligned, TAG, unsigned, type BitString } from "./der.ts";
 import { refuse } from "./error.ts";
@@ -8,7 +8,7 @@ export type PublicKey =
   | {
       readonly algorithm: "ECDSA";
       readonly curve: Curve;
-      /** Uncompressed: 4, then both coordinates. */
+      /** Uncompressed point: 4, then both coordinates. */
       readonly point: Uint8Array;
     }
   | { readonly algorithm: "Ed25519"; readonly bytes: Uint8Array }
@@ -26,7 +26,7 @@ const ECDSA = "1.2.840.10045.2.1";
 const ED25519 = "1.3.101.112";
 const ED25519_BYTES = 32;
 
-/** Undefined for an algorithm that nobody here knows: the certificate may be good all the same. */
+/** Undefined for an unknown algorithm: the certificate may be valid all the same. */
 export function readPublicKey({ algorithm, parameters }: AlgorithmIdentifier, key: BitString): PublicKey | undefined {
   const bytes = rightAligned(key);
   switch (algorithm) {
@@ -44,7 +44,7 @@ export function readPublicKey({ algorithm, parameters }: AlgorithmIdentifier, ke
   }
 }
 
-/** Numbers that Go holds in 64 bits. */
+/** Numbers that fit Go's int64. */
 const INT64_MAX = 2n ** 63n - 1n;
 
 function readRsa(parameters: Uint8Array, bytes: Uint8Array): PublicKey {
@@ -74,7 +74,7 @@ function readEcdsa(parameters: Uint8Array, bytes: Uint8Array): PublicKey {
     : refuse(`${curve.name} point not on curve`);
 }
 
-/** Nothing is checked with such a key, so its numbers are not kept. */
+/** Such keys verify nothing here, so their numbers are not kept. */
 function readDsa(parameters: Uint8Array, bytes: Uint8Array): PublicKey {
   const y = new DerReader(bytes).integer() ?? refuse("x509: invalid DSA public key");
   const reader = new DerReader(parameters).inside(TAG.sequence);

@@ -1,7 +1,4 @@
-/**
- * Whether who sent a request has the key that belongs to it: the request is signed with it. Undefined if so, else what Go says.
- * Only public keys come here.
- */
+/** Verifies signatures of certificates and requests. Returns undefined if valid, else Go's message. Only public keys are used here. */
 import { mgf1, PKCS1_SHA1, PKCS1_SHA256, PKCS1_SHA384, PKCS1_SHA512, PSS, type Signer } from "micro-rsa-dsa-dh/rsa.js";
 import { HASHES, type HashName } from "../../../base/crypto/hash.ts";
 import { ed25519 } from "./curve.ts";
@@ -10,7 +7,7 @@ import type { AlgorithmIdentifier, PublicKey } from "./public-key.ts";
 
 interface SignatureAlgorithm {
   readonly key: PublicKey["algorithm"];
-  /** Ed25519 has none. */
+  /** Hash of the signature; Ed25519 has none. */
   readonly hash?: HashName;
   readonly isPss?: true;
 }
@@ -35,14 +32,14 @@ const RSA_PSS = "1.2.840.113549.1.1.10";
 const UNIMPLEMENTED = "x509: cannot verify signature: algorithm unimplemented";
 const RSA_FAILURE = "crypto/rsa: verification error";
 
-/** How Go prints the types of keys. */
+/** Go's names of key types. */
 const GO_TYPES = { RSA: "*rsa.PublicKey", ECDSA: "*ecdsa.PublicKey", Ed25519: "ed25519.PublicKey" } as const;
 
 export interface Signed {
   readonly message: Uint8Array;
   readonly signature: Uint8Array;
   readonly algorithm: AlgorithmIdentifier;
-  /** Undefined: of an algorithm that nobody here knows. */
+  /** Undefined: unknown algorithm. */
   readonly publicKey: PublicKey | undefined;
 }
 
@@ -83,7 +80,7 @@ const PSS_HASHES: ReadonlyMap<string | undefined, { readonly hash: HashName; rea
 ]);
 const MASK_GENERATION = "1.2.840.113549.1.1.8";
 
-/** Of all the ways to combine its parts only those are known in which they fit each other: one hash, and a salt of its length. */
+/** Of all combinations of parameters only matching ones are supported: one hash, and a salt of its length. */
 function pssAlgorithm(parameters: Uint8Array): SignatureAlgorithm | undefined {
   const reader = new DerReader(parameters).inside(TAG.sequence);
   const hash = hashOf(reader?.inside(explicitTag(0)));
@@ -97,7 +94,7 @@ function pssAlgorithm(parameters: Uint8Array): SignatureAlgorithm | undefined {
   return found === undefined ? undefined : { key: "RSA", hash: found.hash, isPss: true };
 }
 
-/** The hash that is next; it has no parameters, or a NULL in their place. */
+/** The next hash; it has no parameters, or NULL instead. */
 function hashOf(parent: DerReader | undefined): string | undefined {
   const reader = parent?.inside(TAG.sequence);
   const hash = reader?.objectIdentifier();
@@ -115,7 +112,7 @@ interface RsaSignature {
 type RsaKey = Extract<PublicKey, { readonly algorithm: "RSA" }>;
 
 const RSA_MIN_BITS = 1_024;
-/** Larger keys cost time without end; nobody has one. */
+/** Larger keys are unused and cost unbounded time. */
 const RSA_MAX_BITS = 16_384;
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n;
 

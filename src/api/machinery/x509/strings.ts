@@ -1,4 +1,4 @@
-/** The kinds of text that names in certificates are made of. Undefined: the bytes are no text of that kind. */
+/** String types of names in certificates. Undefined: the bytes are malformed for the type. */
 import { TAG } from "./der.ts";
 
 export function readText(tag: number, bytes: Uint8Array): string | undefined {
@@ -41,7 +41,7 @@ function readUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Two bytes a character, without those that are none or only halves of one; a zero at the end does not count. */
+/** UTF-16 without surrogates and non-characters; a trailing zero is dropped. */
 function readBmp(bytes: Uint8Array): string | undefined {
   if (bytes.length % 2 !== 0) return undefined;
   const units: number[] = [];

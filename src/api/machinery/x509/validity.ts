@@ -1,9 +1,9 @@
-/** From when to when a certificate is good, as Go reads it. */
+/** Parses the validity period of a certificate as Go does. */
 import { TAG, type DerReader } from "./der.ts";
 import { refuse } from "./error.ts";
 
 export interface Validity {
-  /** Milliseconds since the epoch, both included. */
+  /** Milliseconds since the epoch, inclusive. */
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -23,11 +23,11 @@ function readTime(reader: DerReader): number {
   return timeMs ?? refuse(`x509: malformed ${name}`);
 }
 
-/** A year of two digits is one from 1950 to 2049. */
+/** A two-digit year is from 1950 to 2049. */
 const FIRST_OF_LAST_CENTURY = 50;
 const MINUTE_MS = 60_000;
 
-/** Digits from the year to the second, which only the short form may leave out, and "Z" or how far from it. */
+/** Digits from the year to the second, which only the short form may omit, and "Z" or an offset. */
 function parseTime(content: Uint8Array, yearDigits: 2 | 4): number | undefined {
   const text = String.fromCharCode(...content.subarray(0, 40));
   const seconds = yearDigits === 2 ? "(\\d\\d)?" : "(\\d\\d)";

@@ -73,7 +73,7 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
     [`${PORT}.endPort: Invalid value: 1: may not be specified when \`port\` is not specified`],
   ],
   ["Pods of namespaces", from({ podSelector: {}, namespaceSelector: {} }), []],
-  ["a peer that is nobody", from({}), [`${FROM}[0]: Required value: must specify a peer`]],
+  ["an empty peer", from({}), [`${FROM}[0]: Required value: must specify a peer`]],
   [
     "a peer of two kinds",
     from({ podSelector: {}, ...(block("10.0.0.0/8") as JsonObject) }),

@@ -47,7 +47,7 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
   ],
   ["others to take rules from", { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } }, []],
   [
-    "nobody to take rules from",
+    "an aggregation rule without selectors",
     { aggregationRule: {} },
     ["aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil"],
   ],

@@ -173,7 +173,7 @@ class Lookup<T> {
   }
 }
 
-/** "*/status" is that subresource of every resource. */
+/** A star with a slash and a subresource is that subresource of every resource. */
 function coveringResources(resource: string): readonly string[] {
   const slash = resource.indexOf("/");
   const ofEverything = slash < 0 ? resource : EVERY + resource.slice(slash);

@@ -44,7 +44,7 @@ function hasOrAll(set: readonly string[] | undefined, member: string): boolean {
   return set !== undefined && (set.includes(EVERY) || set.includes(member));
 }
 
-/** "*" also covers every subresource; "*/status" is that subresource of every resource. */
+/** "*" also covers every subresource; with a slash and a subresource it is that subresource of every resource. */
 function matchesResource(resources: readonly string[] | undefined, plural: string, subresource: string): boolean {
   if (resources === undefined) return false;
   if (subresource === "") return hasOrAll(resources, plural);

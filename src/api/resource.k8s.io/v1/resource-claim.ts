@@ -56,8 +56,8 @@ function defaultClaim(claim: ResourceClaim): ResourceClaim {
 }
 
 function stateOf({ metadata, status }: ResourceClaim): string {
-  const isGoing = metadata.deletionTimestamp !== undefined;
-  if (status?.allocation === undefined) return isGoing ? "deleted" : "pending";
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  if (status?.allocation === undefined) return isTerminating ? "deleted" : "pending";
   const isReserved = (status.reservedFor ?? []).length > 0;
-  return [...(isGoing ? ["deleted"] : []), "allocated", ...(isReserved ? ["reserved"] : [])].join(",");
+  return [...(isTerminating ? ["deleted"] : []), "allocated", ...(isReserved ? ["reserved"] : [])].join(",");
 }

@@ -47,7 +47,7 @@ export const csiDrivers = defineResource<CSIDriver>({
   columns: [
     nameColumn,
     flagColumn("AttachRequired", "Whether volumes are attached to nodes first", "attachRequired"),
-    flagColumn("PodInfoOnMount", "Whether it is told for which Pod it mounts", "podInfoOnMount"),
+    flagColumn("PodInfoOnMount", "Whether it receives Pod information on mount", "podInfoOnMount"),
     flagColumn("StorageCapacity", "Whether the scheduler asks how much storage is left", "storageCapacity"),
     textColumn("TokenRequests", "For whom it wants tokens of the Pods' accounts", tokenRequestsCell),
     flagColumn("RequiresRepublish", "Whether it is called again while a volume is mounted", "requiresRepublish"),

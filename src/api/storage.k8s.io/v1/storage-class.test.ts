@@ -18,7 +18,7 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
   ["a class with a provisioner is right", { provisioner: "disks.example.com" }, []],
   ["a class has a provisioner", {}, ["provisioner: Required value"]],
   [
-    "a provisioner is named in any letters, and told in small ones",
+    "a provisioner name may have upper case, and is reported in lower case",
     { provisioner: "Disks of/Example 1" },
     [
       `provisioner: Invalid value: "disks of/example 1": prefix part ${NOT_A_SUBDOMAIN}`,

@@ -444,7 +444,7 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
     ],
   ],
   [
-    "a list whose items are told apart by keys has a schema for each place",
+    "a list of type map has one schema per index",
     withProperty({ type: "array", items: [{}], "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"] }),
     [
       "spec.validation.openAPIV3Schema.properties[a].items: Forbidden: items must be a schema object and not an array",

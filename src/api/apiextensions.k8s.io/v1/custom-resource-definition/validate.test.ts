@@ -361,7 +361,7 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
     ],
   ],
   [
-    "a webhook has a URL and a Service, and reviews that nobody knows",
+    "a webhook has a URL and a Service, and only unknown review versions",
     webhook({ url: "https://x", service: { name: "a", namespace: "b" } }, ["v2", "v2", "V3"]),
     [
       "spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required",

@@ -48,7 +48,7 @@ const ROWS: readonly [it: string, sent: Sent, problems: readonly string[]][] = [
     [`${ROOT}.default.apiVersion: Required value`, `${ROOT}.default.kind: Required value`],
   ],
   [
-    "says of an embedded object what nobody has written",
+    "sets metadata of an embedded resource that only the server sets",
     embedded({
       name: "a",
       managedFields: [

@@ -50,7 +50,7 @@ const rows: readonly (readonly [it: string, schema: JsonSchema, value: Json, pro
   ],
   ["text in a format of numbers", { type: "string", format: "int32" }, "x", []],
   ["text that is no date", { type: "string", format: "date" }, "x", ['it: Invalid value: "x":  in body must be of type date: "x"']],
-  ["text in a format that nobody knows", { type: "string", format: "foo" }, "x", []],
+  ["text in an unrecognized format", { type: "string", format: "foo" }, "x", []],
   ["text that is too short", { type: "string", minLength: 2 }, "😀", ['it: Invalid value: "😀":  in body should be at least 2 chars long']],
   ["text that is too long", { type: "string", maxLength: 2 }, "abc", ["it: Too long: may not be more than 2 bytes"]],
   [

@@ -49,7 +49,7 @@ const FAILURE_RULES: readonly [title: string, rules: readonly JsonObject[], prob
     ['spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
   ],
   [
-    "both ways to tell",
+    "both exit codes and Pod conditions",
     [{ action: "Count", onExitCodes: CODES, onPodConditions: [{ type: "A" }] }],
     ["spec.podFailurePolicy.rules[0]: Invalid value: specifying both OnExitCodes and OnPodConditions is not supported"],
   ],

@@ -36,11 +36,11 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     { ...INDEXED, maxFailedIndexes: 1 },
     ["spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified"],
   ],
-  ["a manager that is nobody", { managedBy: "" }, ["spec.managedBy: Required value"]],
+  ["an empty managedBy", { managedBy: "" }, ["spec.managedBy: Required value"]],
   [
     "a manager without a domain",
-    { managedBy: "somebody" },
-    ['spec.managedBy: Invalid value: "somebody": must be a domain-prefixed path (such as "acme.io/foo")'],
+    { managedBy: "plain" },
+    ['spec.managedBy: Invalid value: "plain": must be a domain-prefixed path (such as "acme.io/foo")'],
   ],
   [
     "a manager in a domain that is none",
@@ -117,7 +117,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     ['spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"'],
   ],
   [
-    "Pods that go on for ever",
+    "restart policy Always",
     { template: { spec: { ...CONTAINERS, restartPolicy: "Always" } } },
     ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
   ],

@@ -220,7 +220,7 @@ const ROWS: readonly Row[] = [
     problems: [],
   },
   {
-    title: "another beginning of a Job that goes on",
+    title: "another start time of a running Job",
     before: { startTime: START, conditions: conditions("Suspended") },
     status: { startTime: END, conditions: conditions("Suspended=False") },
     problems: [],

@@ -242,7 +242,7 @@ const CHANGES: readonly [title: string, before: Sent, sent: Sent, problems: read
     ["spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden"],
   ],
   [
-    "a mistake in a changed spec is told twice, as upstream does",
+    "an error in a changed spec is reported twice, as upstream does",
     volume(HOST_PATH),
     volume({ ...HOST_PATH, accessModes: [] }),
     ["spec.accessModes: Required value", "spec.accessModes: Required value"],

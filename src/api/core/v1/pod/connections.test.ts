@@ -13,7 +13,7 @@ const rows: readonly { readonly title: string; readonly options: JsonObject; rea
   },
   { title: "one may begin at a time", options: { sinceTime: "2020-01-01T00:00:00Z" }, wrong: [] },
   {
-    title: "all numbers that are too small are told at once, and that no single stream can be had",
+    title: "all numbers below their minimum, and a single stream, are reported",
     options: { tailLines: -1, limitBytes: 0, sinceSeconds: 0, stream: "Stdout" },
     wrong: [
       "tailLines: Invalid value: -1: must be greater than or equal to 0",

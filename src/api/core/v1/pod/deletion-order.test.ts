@@ -71,7 +71,7 @@ for (const { it, first, second } of [
     second: aPod("a", { readyMs: 1000 }),
   },
   {
-    it: "one ready since nobody knows when goes before one just ready",
+    it: "one without a ready time is deleted before one just ready",
     first: aPod("b", { readyMs: "unknown" }),
     second: aPod("a", { readyMs: 1000, restarts: 5 }),
   },

@@ -108,7 +108,7 @@ test("a status write changes nothing but the status, and keeps omitted parts of 
 });
 
 const GRACE_ROWS: readonly (readonly [string, PodParts, number | undefined, number])[] = [
-  ["nobody runs it", {}, 60, 0],
+  ["it is not scheduled", {}, 60, 0],
   ["it has failed", { spec: { nodeName: "n" }, status: { phase: "Failed" } }, 60, 0],
   ["it has succeeded", { spec: { nodeName: "n" }, status: { phase: "Succeeded" } }, 60, 0],
   ["it runs", { spec: { nodeName: "n" }, status: { phase: "Running" } }, undefined, 30],

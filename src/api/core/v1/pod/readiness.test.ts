@@ -8,13 +8,19 @@ import { sentPod } from "./testing/pods.ts";
 const NOON_MS = parseTime("2026-01-01T12:00:00Z") ?? 0;
 
 for (const { it, metadata = {}, status = {}, active, terminal, terminating } of [
-  { it: "that nobody has looked at yet", active: true, terminal: false, terminating: false },
+  { it: "without a status", active: true, terminal: false, terminating: false },
   { it: "that runs", status: { phase: "Running" }, active: true, terminal: false, terminating: false },
   { it: "that has succeeded", status: { phase: "Succeeded" }, active: false, terminal: true, terminating: false },
   { it: "that has failed", status: { phase: "Failed" }, active: false, terminal: true, terminating: false },
-  { it: "that is going", metadata: { deletionTimestamp: "2026-01-01T12:00:00Z" }, active: false, terminal: false, terminating: true },
   {
-    it: "that has failed and is going",
+    it: "that is being deleted",
+    metadata: { deletionTimestamp: "2026-01-01T12:00:00Z" },
+    active: false,
+    terminal: false,
+    terminating: true,
+  },
+  {
+    it: "that has failed and is being deleted",
     metadata: { deletionTimestamp: "2026-01-01T12:00:00Z" },
     status: { phase: "Failed" },
     active: false,

@@ -36,7 +36,7 @@ function resizing(status: object, conditions: readonly object[] = []): object {
 const PODS: readonly [what: string, pod: object, usage: List][] = [
   ["a Pod that asks for nothing", { spec: { containers: [{ name: "c" }] } }, RUNNING],
   [
-    "a Pod that asks for what everybody has",
+    "a Pod with native resources",
     {
       spec: {
         containers: [
@@ -115,7 +115,7 @@ const PODS: readonly [what: string, pod: object, usage: List][] = [
     { metadata: { name: "x", deletionTimestamp: "2025-12-31T23:59:00Z", deletionGracePeriodSeconds: 59 } },
     { "count/pods": "1" },
   ],
-  ["one that is going", { metadata: { name: "x", deletionTimestamp: "2025-12-31T23:59:30Z", deletionGracePeriodSeconds: 30 } }, RUNNING],
+  ["a terminating Pod", { metadata: { name: "x", deletionTimestamp: "2025-12-31T23:59:30Z", deletionGracePeriodSeconds: 30 } }, RUNNING],
   [
     "one that grows, and was not granted it",
     resizing({ resources: { requests: { cpu: "1" }, limits: { cpu: "3" } }, allocatedResources: { cpu: "1" } }),

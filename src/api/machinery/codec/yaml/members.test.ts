@@ -39,7 +39,7 @@ const ROWS: readonly ({ title: string; text: string } & YamlMembers)[] = [
     problems: [{ line: 1, problem: "It must be a map of names to values" }],
   },
   {
-    title: "a value that is not what its tag says is told with its line, and the others are read",
+    title: "a value that does not match its tag is reported with its line, and the others are parsed",
     text: "a: 1\nb: !!int x\nc: 2\n",
     members: [
       { name: "a", line: 1, value: 1 },

@@ -31,13 +31,13 @@ const ROWS: readonly { title: string; text: string; value: Json; duplicates?: re
   },
   { title: "keys become text", text: "1: a\nfalse: b\n1.5: c", value: { "1": "a", false: "b", "1.5": "c" } },
   {
-    title: "keys that repeat are told with their line, and the last one wins",
+    title: "duplicate keys are reported with their line, and the last one wins",
     text: "\na:\n  foo: 1\n  foo: 2\nb: 1\nb: 2\nyes: 1\non: 2",
     value: { a: { foo: 2 }, b: 2, true: 2 },
     duplicates: ['line 4: key "foo" already set in map', 'line 6: key "b" already set in map', "line 8: key true already set in map"],
   },
   {
-    title: "JSON whose keys repeat is told so, too",
+    title: "duplicate keys of JSON are reported, too",
     text: '{"a":1,\n"a":2}',
     value: { a: 2 },
     duplicates: ['line 2: key "a" already set in map'],

@@ -1,4 +1,4 @@
-/** DER as a test writes it beyond what certificates need (der-writer.ts): of any bytes, broken ones too. */
+/** Writes DER for tests beyond what certificates need (der-writer.ts): of any bytes, malformed ones too. */
 import { TAG } from "../der.ts";
 import { element, type Content } from "../der-writer.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Requests and a certificate that OpenSSL has made, as a client sends them. All requests are of one subject with the same names, signed in
- * different ways.
+ * Requests and a certificate created by OpenSSL, as a client sends them. All requests have the same subject and names, signed with
+ * different algorithms.
  */
 
 export const REQUESTS = {
@@ -122,7 +122,7 @@ Ly9hLmIvYzAFBgMrZXADQQDceHQv+/qJ66dRr5Epb0XlaMXPItuDzXrb0zNEkCBd
 `,
 } as const;
 
-/** Requests that can be read, but whose signature is not accepted. */
+/** Requests that parse, but whose signature is rejected. */
 export const UNTRUSTED_REQUESTS = {
   MD5: `
 -----BEGIN CERTIFICATE REQUEST-----
@@ -153,7 +153,7 @@ n+gCETDHAqKDGTKrQ9CmfjBGlS/b7KOPLINGgar/cRacXIX6uClISpzTH4Z0aMym
 `,
 } as const;
 
-/** On a curve that is used for money, and by nobody here. */
+/** On the curve secp256k1, which is not supported. */
 export const UNSUPPORTED_CURVE_REQUEST = `
 -----BEGIN CERTIFICATE REQUEST-----
 MIIBRTCB7AIBADAwMRUwEwYDVQQKDAxzeXN0ZW06bm9kZXMxFzAVBgNVBAMMDnN5

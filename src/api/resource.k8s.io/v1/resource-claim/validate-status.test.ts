@@ -73,7 +73,7 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
     [],
   ],
   [
-    "consumers that are nobody, or there twice",
+    "empty or duplicate consumers",
     { allocation: {}, reservedFor: [{}, CONSUMER, CONSUMER] },
     [
       "reservedFor[0].resource: Required value",
@@ -282,11 +282,11 @@ const SHARES: readonly [id: string, problem: string | undefined][] = [
 
 for (const [shareID, problem] of SHARES) {
   test(`a share id "${shareID}" is ${problem === undefined ? "valid" : "rejected"}`, () => {
-    const told = problem === undefined ? [] : [`Invalid value: "${shareID}": ${problem}`];
+    const errors = problem === undefined ? [] : [`Invalid value: "${shareID}": ${problem}`];
 
     assert.deepEqual(problemsOfStatus({ allocation: allocation([result({ shareID })]), devices: [device({ shareID })] }), [
-      ...told.map((text) => `status.devices[0].shareID: ${text}`),
-      ...told.map((text) => `status.allocation.devices.results[0].shareID: ${text}`),
+      ...errors.map((text) => `status.devices[0].shareID: ${text}`),
+      ...errors.map((text) => `status.allocation.devices.results[0].shareID: ${text}`),
     ]);
   });
 }

@@ -337,7 +337,8 @@ const ESCAPES: readonly (readonly [RegExp, (digits: string) => number | undefine
   [/^x([0-9a-fA-F]{2})/, (digits) => Number.parseInt(digits, 16)],
   [/^x\{([0-9a-fA-F]+)\}/, (digits) => Number.parseInt(digits, 16)],
   [/^([afnrtv])/, (letter) => LETTERS[letter]],
-  // An escaped character other than a letter or digit is literal. oxlint-disable-next-line no-control-regex
+  // An escaped character other than a letter or digit is literal.
+  // oxlint-disable-next-line no-control-regex
   [/^([\u0000-\u007f])/, (character) => (/[0-9A-Za-z]/.test(character) ? undefined : character.charCodeAt(0))],
 ];
 

@@ -198,7 +198,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "nobody sleeps less than nothing",
+    title: "a negative sleep is rejected",
     given: { container: { lifecycle: { preStop: { sleep: { seconds: -1 } }, postStart: { httpGet: { port: 1 } } } } },
     mistakes: [
       "spec.containers[0].lifecycle.preStop.sleep: Invalid value: -1: must be non-negative and less than terminationGracePeriodSeconds (30)",
