@@ -12,7 +12,7 @@ const SCRIPT = join(packageDirectory(import.meta.dirname), "examples/hello/image
 /** A static busybox has 1 to 2 MiB. */
 const IMAGE_BYTES_MAX = 32 * 1024 * 1024;
 
-test("the container of examples/hello says goodbye on SIGTERM and ends with code 0", { ...needs("busybox") }, async (context) => {
+test("the container of examples/hello prints goodbye on SIGTERM and exits with code 0", { ...needs("busybox") }, async (context) => {
   const directory = mkdtempSync(join(tmpdir(), "k8ts-hello-"));
   context.after(() => rmSync(directory, { recursive: true }));
   const path = `${join(toolPath("busybox"), "..")}:${process.env["PATH"] ?? ""}`;
@@ -20,12 +20,12 @@ test("the container of examples/hello says goodbye on SIGTERM and ends with code
   execFileSync("tar", ["-xf", "-", "-C", directory], { input: image });
   const { config } = JSON.parse(readFileSync(join(directory, "config.json"), "utf8")) as { config: { Cmd: [string, string, string] } };
   const [shell, flag, script] = config.Cmd;
-  // Without its port: only how it ends is of interest here.
+  // Without the web server: this test is about termination.
   const ended = script.replace(/httpd [^&]*&/, "{ echo ready; exec sleep 1000; } &");
   deepEqual([shell, flag, ended.includes("sleep")], ["sh", "-c", true]);
 
   const child = spawn(toolPath("busybox"), [shell, flag, ended], { stdio: ["ignore", "pipe", "inherit"], detached: true });
-  // What it waits for outlives it.
+  // The child that it waits for outlives it.
   context.after(() => {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   });

@@ -133,7 +133,7 @@ function memberUse(name: string, { parent, field }: Visit): Omit<Use, "line"> | 
   const instead = Object.values(members)[0] ?? "";
   if (name === "Date" && parent?.type === "NewExpression") return { what: "new Date() without a plain argument", instead };
   if (name === "Date" && parent?.type === "CallExpression" && field === "callee") return { what: "Date()", instead };
-  return { what: `${name} as a value, which hides what is used of it`, instead };
+  return { what: `${name} as a value, which hides the members in use`, instead };
 }
 
 /** `new Date(ms)` and `x instanceof Date` read no clock. Everything else could be an alias: `const { now } = Date`. */

@@ -22,7 +22,7 @@ describe("each violation is reported with its file and line", () => {
       text: `/**\n * All.\n * ${"FIX"}${"ME"}\n */\n`,
       says: ["src/base/a.ts:3: says FIXME; finish it, or write an issue"],
     },
-    { it: "the same words in a string", text: `${OPENING}const a = "TODO";`, says: [] },
+    { it: "the same text in a string", text: `${OPENING}const a = "TODO";`, says: [] },
     {
       it: "a test that silences others",
       path: "src/a.test.ts",
@@ -32,12 +32,12 @@ describe("each violation is reported with its file and line", () => {
     {
       it: "no opening comment",
       text: "export const a = 1;",
-      says: ["src/base/a.ts:1: does not open with a doc comment that says what it keeps true"],
+      says: ["src/base/a.ts:1: does not open with a doc comment that describes it"],
     },
     {
       it: "an opening line comment",
       text: "// About a.\nexport const a = 1;",
-      says: ["src/base/a.ts:1: does not open with a doc comment that says what it keeps true"],
+      says: ["src/base/a.ts:1: does not open with a doc comment that describes it"],
     },
     {
       it: "an HTTP server of its own",
@@ -62,7 +62,7 @@ describe("each violation is reported with its file and line", () => {
       it: "a source with another ending",
       path: "src/base/a.test.mts",
       text: OPENING,
-      says: ["src/base/a.test.mts:1: ends in .mts; what is in src/ ends in .ts, so that it is compiled and its tests run"],
+      says: ["src/base/a.test.mts:1: ends in .mts; files in src/ must end in .ts to be compiled and tested"],
     },
     { it: "a script of the tools", path: "tools/a.mjs", text: OPENING, says: [] },
     { it: "a named export", text: `${OPENING}export const a = 1;`, says: [] },

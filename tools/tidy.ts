@@ -41,7 +41,7 @@ function silencingTests({ path, program, lineAt }: Source): string[] {
 /** A doc comment, preceded by nothing but a #! line. Tests are described by their titles. */
 function missingOpening({ path, text }: Source): string[] {
   if (path.endsWith(".test.ts") || /^(#!.*\n)?\/\*\*/.test(text)) return [];
-  return [`${path}:1: does not open with a doc comment that says what it keeps true`];
+  return [`${path}:1: does not open with a doc comment that describes it`];
 }
 
 function defaultExports({ path, module, lineAt }: Source): string[] {
@@ -57,7 +57,7 @@ function defaultExports({ path, module, lineAt }: Source): string[] {
 /** The runner and the rules for test code match `.test.ts`. */
 function otherEnding({ path }: Source): string[] {
   if (!path.startsWith("src/") || path.endsWith(".ts")) return [];
-  return [`${path}:1: ends in ${extname(path)}; what is in src/ ends in .ts, so that it is compiled and its tests run`];
+  return [`${path}:1: ends in ${extname(path)}; files in src/ must end in .ts to be compiled and tested`];
 }
 
 const HTTP_SERVERS = "src/host/http/node-servers.ts";

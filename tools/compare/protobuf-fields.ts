@@ -33,7 +33,7 @@ function theirMessages(lines: readonly string[]): Map<string, Map<number, Row>> 
     // Names in the same package are relative.
     const full = type.replace(/\b(?<![.\w])[A-Z]\w*/, `.${proto}.$&`).replace(/^map<string, /, "map<string,");
     const [, before = "", named = "", after = ""] = /^(map<string,)?([^>]*)(>?)$/.exec(full) ?? [];
-    const row = { field, label, type: `${before}${WRAPPED_LIST.test(named) ? "a list of its own" : named}${after}` };
+    const row = { field, label, type: `${before}${WRAPPED_LIST.test(named) ? "a list message" : named}${after}` };
     if (!WRAPPED_LIST.test(`.${proto}.${message}`)) {
       const name = `${proto}.${message}`;
       messages.set(name, (messages.get(name) ?? new Map<number, Row>()).set(Number(number), row));
@@ -90,7 +90,7 @@ function messageType(schema: Schema): string {
   if (schema.type === "object") return `.${protobufName(schema.name ?? "")}`;
   const named = SCALAR_NAMES.get(schema);
   if (named !== undefined) return `.${protobufName(named)}`;
-  if (schema.type === "list") return "a list of its own";
+  if (schema.type === "list") return "a list message";
   if (schema.type === "boolean") return "bool";
   return "format" in schema ? (SCALARS[schema.format ?? ""] ?? `${schema.type} ${schema.format}`) : schema.type;
 }

@@ -15,19 +15,19 @@ interface Options {
 
 export function reportOf(
   rules: readonly Rule[],
-  shown: ReadonlySet<Rule>,
+  covered: ReadonlySet<Rule>,
   explanations: readonly Explanation[],
   { kind }: Options = {},
 ): Report {
   const wanted = kind === undefined ? rules : rules.filter(({ kinds }) => kinds.includes(kind));
-  const missing = wanted.filter((rule) => !shown.has(rule));
+  const missing = wanted.filter((rule) => !covered.has(rule));
   const needed = new Map(missing.map((rule) => [rule, explanations.find((one) => explains(one, rule))]));
   const stale = kind === undefined ? explanations.filter((one) => !missing.some((rule) => explains(one, rule))) : [];
   const unexplained = missing.filter((rule) => needed.get(rule) === undefined);
   const kinds = kind === undefined ? [...new Set(rules.flatMap((rule) => rule.kinds[0] ?? []))].sort() : [kind];
   return {
     lines: [
-      ...kinds.flatMap((one) => linesOfKind(one, kind === undefined ? listedAt(wanted, one) : wanted, { shown, needed })),
+      ...kinds.flatMap((one) => linesOfKind(one, kind === undefined ? listedAt(wanted, one) : wanted, { covered, needed })),
       ...stale.map(({ rule }) => `Unused explanation: ${String(rule)}`),
       `${wanted.length} rules, ${wanted.length - missing.length} covered by tests, ${missing.length - unexplained.length} explained, ${unexplained.length} neither`,
     ],
@@ -41,12 +41,12 @@ function listedAt(rules: readonly Rule[], kind: string): readonly Rule[] {
 }
 
 interface Findings {
-  readonly shown: ReadonlySet<Rule>;
+  readonly covered: ReadonlySet<Rule>;
   readonly needed: ReadonlyMap<Rule, Explanation | undefined>;
 }
 
-function linesOfKind(kind: string, rules: readonly Rule[], { shown, needed }: Findings): readonly string[] {
-  const missing = rules.filter((rule) => !shown.has(rule) && needed.get(rule) === undefined);
+function linesOfKind(kind: string, rules: readonly Rule[], { covered, needed }: Findings): readonly string[] {
+  const missing = rules.filter((rule) => !covered.has(rule) && needed.get(rule) === undefined);
   const explained = rules.filter((rule) => needed.get(rule) !== undefined).length;
   const counts = `${rules.length} rules, ${rules.length - missing.length - explained} covered, ${explained} explained`;
   return [`${kind}: ${counts}`, ...missing.map((rule) => `  ${describeRule(rule)}${othersOf(rule)}`)];
