@@ -22,7 +22,7 @@ const RATIO_MAX = 1.1;
 
 export const storeWatchers: Benchmark = {
   name: "store/watchers",
-  measures: "cost of a commit with 1,000 watchers of other prefixes, in memory and embedded; baseline: none",
+  measures: "cost of a commit with 1,000 watchers of other prefixes, in memory and embedded; baseline: without watchers",
   async *run({ directory, rounds, signal }) {
     for (const driver of ["memory", "embedded"] as const) {
       await using child = startChild<WatchersTasks>(import.meta.url, "watchers-child", signal);
