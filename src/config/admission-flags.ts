@@ -1,4 +1,4 @@
-/** What can be said about admission on the command line. */
+/** Admission flags of the API server. */
 import { all as plugins } from "../apiserver/admission/all.ts";
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../apiserver/framework/admission-config.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";

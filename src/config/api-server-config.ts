@@ -1,6 +1,6 @@
 /**
- * Everything that can be said about an API server on the command line: the flags, with upstream's names where upstream has them, and
- * the configuration they give. Where the files of a cluster lie by default is decided here, too.
+ * Flags of the API server, with upstream's names where they exist, and the configuration they produce, including the default locations of
+ * files.
  */
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
@@ -12,41 +12,41 @@ import { kubeletConfig, kubeletFlags, kubeletProblems, preferredAddressTypes, ty
 import { DEFAULT_IDENTITY_CONFIG, identityConfig, identityFlags, identityProblems, type IdentityConfig } from "./identity-config.ts";
 import type { StoreConfig } from "./store-config.ts";
 
-/** The machine's part of an API server: where it listens, and with which files. */
+/** Where the API server listens, and its certificate files. */
 export interface ServingConfig {
   readonly bindAddress: string;
-  /** Listened on at the same port, besides `bindAddress`. */
+  /** Additional addresses, with the same port as `bindAddress`. */
   readonly additionalBindAddresses?: readonly string[];
-  /** Where the Service "kubernetes" leads to. Without, an address of this machine's network. */
+  /** Address in the endpoints of the Service "kubernetes". Default: an address of this machine's network. */
   readonly advertiseAddress?: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly securePort: number;
-  /** A certificate that somebody has given. Without, one is made. */
+  /** Serving certificate of the user. Default: generated. */
   readonly certificateFiles?: { readonly certificate: string; readonly key: string };
-  /** Where certificates and keys that are made are kept. Without, they are not kept. */
+  /** Directory of generated certificates and keys. Absent: they are kept in memory. */
   readonly certificateDirectory?: string;
-  /** Where the kubeconfig is written. Without, to a temporary directory. */
+  /** Path of the kubeconfig. Absent: in a temporary directory. */
   readonly kubeconfig?: string;
-  /** HTTP/2 requests at the same time on one connection. */
+  /** Maximum number of concurrent HTTP/2 streams per connection. */
   readonly streamsPerConnectionMax: number;
 }
 
 export interface ApiServerOptions {
   readonly serving: ServingConfig;
   readonly api: ApiServerConfig;
-  /** How long Events are kept. */
+  /** Retention time of Events. */
   readonly eventTtlMs: number;
   readonly identity: IdentityConfig;
-  /** What kubelets are shown, and how they are known. */
+  /** Client certificate and CA for kubelets. */
   readonly kubelets: KubeletAccess;
 }
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
 
-/** As long as upstream keeps them. */
+/** Upstream's default. */
 const EVENT_TTL_MS = 3_600_000;
 
-/** For a cluster inside another program: it must not meet one that runs already. */
+/** For an embedded cluster, which must not conflict with a running one. */
 export const DEFAULT_API_SERVER_OPTIONS: ApiServerOptions = {
   serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0 },
   api: DEFAULT_API_SERVER_CONFIG,
@@ -154,7 +154,7 @@ export const apiServerFlags = {
 
 export type ApiServerFlagValues = FlagValues<typeof apiServerFlags>;
 
-/** `store` says where the cluster's files lie; it is absent if it could not be understood. */
+/** `store` determines the default locations; absent if its flags are invalid. */
 export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig | undefined): Parsed<ApiServerOptions> {
   const problems = [
     ...fileProblems(values),
@@ -166,7 +166,7 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
   return problems.length > 0 ? { ok: false, problems } : { ok: true, options: apiServerConfig(values, store) };
 }
 
-/** The same, whatever is wrong with the values in combination: what is of no use without another is left out. */
+/** The same, ignoring invalid combinations: flags that require another are left out. */
 export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig | undefined): ApiServerOptions {
   return {
     serving: servingConfig(values, store),
@@ -233,7 +233,7 @@ function isReachable(address: string): boolean {
   return parseIp(address) !== undefined && !isLoopback(address);
 }
 
-/** The first address is the API server's own, so that a range of one would leave none to give. */
+/** The first address is the API server's own, so a range of one has none to allocate. */
 function isServiceRange(text: string): boolean {
   const range = parseCidr(text);
   return range !== undefined && cidrSize(range) >= 4n;
@@ -256,7 +256,7 @@ function durationFlag<const Default extends string>(standard: Default, doc: stri
   } as const;
 }
 
-/** NaN if it is none. */
+/** NaN if invalid. */
 function durationMs(text: string): number {
   try {
     return durationToMs(parseDuration(text));

@@ -1,8 +1,7 @@
 /**
- * An AuthenticationConfiguration (--authentication-config): issuers of tokens, and whether who shows nothing is let in. Whoever calls
- * reads the file; here its text becomes plain values, or one error that names everything that is wrong, in upstream's words where they
- * are about a field.
- * Not here: expressions (CEL). A configuration that has one is refused, since without it other users would be let in.
+ * Parses an AuthenticationConfiguration (--authentication-config): JWT issuers and anonymous authentication. The caller reads the file; the
+ * text becomes plain values, or one error with all problems, in upstream's words where they concern a field. Not here: CEL expressions. A
+ * configuration with one is rejected, because ignoring it would authenticate other users.
  */
 import {
   child,
@@ -25,7 +24,7 @@ import { withoutPassword } from "../cli/framework/redact-password.ts";
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly OpenIdIssuer[];
-  /** Absent: the file does not say, and the flag does. */
+  /** Absent: the flag applies. */
   readonly anonymous?: { readonly enabled: boolean; readonly paths?: readonly string[] };
 }
 
@@ -35,7 +34,7 @@ const API_VERSIONS = ["v1", "v1beta1", "v1alpha1"].map((version) => `apiserver.c
 const ALL_ALGORITHMS = ["ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"];
 const NO_EXPRESSIONS = "CEL expressions are not supported; use a claim instead";
 
-/** `otherIssuers`: those of service account tokens, which must not be among these. Throws one error with everything that is wrong. */
+/** `otherIssuers`: issuers of service account tokens, which must not be among these. Throws one error with all problems. */
 export function readAuthenticationConfiguration(bytes: Uint8Array, otherIssuers: readonly string[]): AuthenticationConfiguration {
   const document = documentOf(bytes);
   const reader = new ConfigurationReader(otherIssuers);
@@ -202,7 +201,7 @@ class ConfigurationReader {
     return isExpression;
   }
 
-  /** Of things that are only ever expressions. */
+  /** Fields that only have expressions. */
   #refuseList(object: JsonObject, name: string, at: string): void {
     if (this.#list(object[name], child(at, name)).length > 0) this.#add(forbidden(child(at, name), NO_EXPRESSIONS));
   }
@@ -215,7 +214,7 @@ class ConfigurationReader {
     }
   }
 
-  /** An object with no other members than these; empty if it is none. */
+  /** An object with only these members; empty if it is not an object. */
   #object(value: Json | undefined, at: string, known: readonly string[]): JsonObject {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       this.problems.push(`${at === "" ? "The document" : at} must be an object`);
@@ -233,7 +232,7 @@ class ConfigurationReader {
     return [];
   }
 
-  /** "" if it is not there. */
+  /** "" if absent. */
   #text(object: JsonObject, name: string, at: string): string {
     return this.#textOf(Object.hasOwn(object, name) ? object[name] : undefined, child(at, name));
   }

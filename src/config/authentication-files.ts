@@ -1,7 +1,6 @@
 /**
- * What files and flags say about who is who: tokens and their users (--token-auth-file), and one issuer of tokens (--oidc-*). Whoever
- * calls reads the files; here their text becomes plain values. No token is ever part of what is said of a file.
- * Not here: the file that describes several issuers (authentication-configuration.ts).
+ * Parses static tokens (--token-auth-file) and one OpenID Connect issuer (--oidc-*). The caller reads the files; the text becomes plain
+ * values. Messages never contain a token. Not here: the file with several issuers (authentication-configuration.ts).
  */
 import type { OpenIdIssuer } from "../apiserver/framework/identity.ts";
 import type { User } from "../apiserver/framework/request.ts";
@@ -10,11 +9,11 @@ import type { OidcConfig } from "./identity-config.ts";
 
 export interface StaticTokens {
   readonly users: ReadonlyMap<string, User>;
-  /** Sentences for the log. */
+  /** Messages for the log. */
   readonly warnings: readonly string[];
 }
 
-/** Lines of `token,name,uid` and perhaps `"group1,group2"`. Throws one sentence if it has another form. */
+/** Lines of `token,name,uid` and optionally `"group1,group2"`. Throws for any other format. */
 export function readStaticTokens(text: string): StaticTokens {
   const users = new Map<string, User>();
   const warnings: string[] = [];
@@ -32,10 +31,10 @@ export function readStaticTokens(text: string): StaticTokens {
   return { users, warnings };
 }
 
-/** What --oidc-* flags say. `certificateAuthority`: the text of --oidc-ca-file. */
+/** Issuer of the --oidc-* flags. `certificateAuthority`: text of --oidc-ca-file. */
 export function issuerOfFlags(oidc: OidcConfig, certificateAuthority: string | undefined): OpenIdIssuer {
   const { issuerUrl, clientId, usernameClaim, usernamePrefix = "", groupsClaim, groupsPrefix, requiredClaims } = oidc;
-  // Names of an issuer of tokens must not be taken for those of somebody else; e-mail addresses cannot be.
+  // Prefixes keep an issuer's user names apart from others'; e-mail addresses are unique without one.
   const standard = usernameClaim === "email" ? "" : `${issuerUrl}#`;
   return {
     url: issuerUrl,

@@ -1,22 +1,22 @@
-/** How a part that runs by itself waits for an API server that is not there yet: it says for what it waits, once for each reason. */
+/** Waits for an API server that does not respond yet, and reports each reason once. */
 import type { Io } from "../cli/framework/command.ts";
 import { connectionAdvice } from "./connection-advice.ts";
 
-/** A server that is being started is there within seconds; one that is away for long is asked as often as this. */
+/** Maximum retry interval: a starting server responds within seconds. */
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
 export interface AwaitedServer {
   readonly server: string;
-  /** What says where it is and who this program is to it (connectionSource): to be checked if waiting will not help. */
+  /** Source of address and credentials (connectionSource), for advice if waiting does not help. */
   readonly source: string;
-  /** Rejects as long as it is not there, or does not take this program for who it is. */
+  /** Rejects while the server does not respond or does not authenticate this client. */
   ask(): Promise<unknown>;
-  /** Of what `ask` rejected with: waiting would not help, and it is thrown. Default: nothing is. */
+  /** True for errors that waiting does not resolve; they are thrown. Default: none. */
   isFinal?(error: unknown): boolean;
 }
 
-/** False: it was told to stop before. */
+/** False: cancelled before. */
 export async function isServerThere({ server, source, ask, isFinal }: AwaitedServer, { clock, signal, out }: Io): Promise<boolean> {
   let said = "";
   for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {

@@ -1,4 +1,4 @@
-/** Certificates and keys that somebody has given us in files. What cannot be used is said in one sentence, with the file and the flag. */
+/** Reads certificates and keys of the user. Errors name the file and the flag. */
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { Signer, Verifier } from "../base/crypto/signing.ts";
 import { keyProblem, signerFromPem, verifiersFromPem } from "../host/crypto/keys.ts";
@@ -43,7 +43,7 @@ async function readPair(files: GivenPair, flags: GivenPair): Promise<Certificate
   }
 }
 
-/** A bundle of certificates that are trusted: --client-ca-file, --requestheader-client-ca-file. */
+/** A bundle of trusted certificates: --client-ca-file, --requestheader-client-ca-file. */
 export async function readAuthorities(path: string, flag: string): Promise<string> {
   const bundle = await readGiven(path, flag);
   try {
@@ -61,7 +61,7 @@ export async function readSigningKey(path: string): Promise<Signer> {
   return usable(path, flag, () => signerFromPem(pem));
 }
 
-/** --service-account-key-file, any number of them. */
+/** --service-account-key-file, can be repeated. */
 export async function readVerifyingKeys(paths: readonly string[]): Promise<readonly Verifier[]> {
   const flag = "--service-account-key-file";
   const files = await Promise.all(

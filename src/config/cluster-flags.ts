@@ -1,4 +1,4 @@
-/** The flags of everything that starts a store and an API server; what is wrong with either is told at once. */
+/** Flags of every command that starts a store and an API server; problems of both are reported at once. */
 import { apiServerFlags, apiServerOptions, type ApiServerOptions } from "./api-server-config.ts";
 import type { Environment } from "../cli/framework/command.ts";
 import type { FlagValues, Parsed } from "../cli/framework/flags.ts";

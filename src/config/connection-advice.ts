@@ -1,6 +1,6 @@
 /**
- * What somebody can do whose part waits for an API server and would wait for ever: some answers do not change by themselves, and the few
- * words of the server or of TLS do not say where the mistake is. Not here: the waiting (await-server.ts).
+ * Advice for a component that waits for an API server in vain: some failures do not resolve by themselves, and the server's or TLS's
+ * messages do not say where the mistake is. Not here: the waiting (await-server.ts).
  */
 import { isReason } from "../api/machinery/status-error.ts";
 
@@ -8,7 +8,7 @@ type Advice = (source: string) => string;
 
 const CHECK_CREDENTIALS: Advice = (source) => `check the credentials in ${source}: the server rejects them`;
 
-/** TLS has only words for what is wrong: OpenSSL's and Node's, which come through whatever wraps the error. */
+/** TLS errors are identified by the messages of OpenSSL and Node, which are kept by wrapping errors. */
 const OF_CERTIFICATES: readonly (readonly [words: RegExp, advice: Advice])[] = [
   [
     /certificate is not yet valid|certificate has expired/,
@@ -26,7 +26,7 @@ const OF_CERTIFICATES: readonly (readonly [words: RegExp, advice: Advice])[] = [
   [/alert (bad certificate|unsupported certificate|unknown ca|certificate \w+)/, CHECK_CREDENTIALS],
 ];
 
-/** `source`: what the connection was made of, such as "the current context of admin.conf". Undefined: it may get well by itself. */
+/** `source`: origin of the connection, such as "the current context of admin.conf". Undefined: may resolve by itself. */
 export function connectionAdvice(error: unknown, source: string): string | undefined {
   if (isReason(error, "Unauthorized")) return CHECK_CREDENTIALS(source);
   const { message } = error as Error;

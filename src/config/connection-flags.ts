@@ -1,4 +1,4 @@
-/** How a part that runs by itself finds the API server: the flags, and the connection that they describe. */
+/** How a separate component connects to the API server: its flags and the resulting connection. */
 import { homedir } from "node:os";
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import type { ConnectionConfig } from "../client/https/connection-config.ts";
@@ -30,7 +30,7 @@ export type ConnectionFlagValues = FlagValues<typeof connectionFlags>;
 
 type Surroundings = Pick<Io, "environment" | "clock">;
 
-/** Rejects with one sentence for everything that is wrong with the files. */
+/** Rejects with one message for all problems of the files. */
 export function loadConnection(
   { kubeconfig, context }: ConnectionFlagValues,
   { environment, clock }: Surroundings,
@@ -39,7 +39,7 @@ export function loadConnection(
   return clock.external(loadKubeconfig({ environment, readFile: readWhole, homeDirectory: homedir(), path: kubeconfig, ...choice }));
 }
 
-/** What the connection was made of, for whoever has to look for a mistake in it: "the current context of admin.conf". */
+/** Origin of the connection, for messages: "the current context of admin.conf". */
 export function connectionSource({ kubeconfig, context }: ConnectionFlagValues, environment: Environment, made: ConnectionConfig): string {
   if (kubeconfig === undefined && isOfServiceAccount(made)) return "the service account of this Pod";
   const { KUBECONFIG: list = "" } = environment;
@@ -47,7 +47,7 @@ export function connectionSource({ kubeconfig, context }: ConnectionFlagValues, 
   return `${chosen} of ${kubeconfig ?? (list === "" ? "~/.kube/config" : list)}`;
 }
 
-/** Of one that is named: what was not asked for by a flag is no mistake in the flags. */
+/** Checked only if set by a flag: a default that is missing is not a mistake in the flags. */
 export function connectionLook({ kubeconfig, context }: ConnectionFlagValues, environment: Environment): readonly Look[] {
   return fileLook(kubeconfig, async (path) => {
     await readGiven(path, "--kubeconfig");
@@ -104,7 +104,7 @@ export function electionTimes(values: ElectionFlagValues): Required<ElectionTime
   };
 }
 
-/** In the words of the flags. */
+/** Problems, in terms of the flags. */
 export function electionFlagProblems(values: ElectionFlagValues): readonly string[] {
   const names = [
     ["leaseDurationMs", "--leader-elect-lease-duration"],

@@ -1,4 +1,4 @@
-/** What can be said about the controllers on the command line, by upstream's names. */
+/** Flags of the controllers, with upstream's names. */
 import { all, type ControllerSettings } from "../controllers/all.ts";
 import { SIGNING_DURATION_DEFAULT_MS } from "../controllers/certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts";
@@ -10,7 +10,7 @@ import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { fileLook, pairLooks, type Look } from "../cli/framework/check-files.ts";
 import { readAuthorities, readSigningFiles, SIGNING_FLAGS } from "./certificate-files.ts";
 
-/** Their names are the same whatever their settings are. */
+/** The names do not depend on the settings. */
 const NAMES = all({ rootCa: "" }).map(({ name, onlyIfNamed }) => (onlyIfNamed === true ? `${name} (disabled by default)` : name));
 
 export const chosenFlag = {
@@ -66,10 +66,13 @@ export const controllerFlags = {
 
 export type ControllerFlagValues = FlagValues<typeof controllerFlags>;
 
-/** Those of a cluster that starts all its parts itself: also those by which nodes join with a token, as upstream's installer runs them. */
+/**
+ * Controllers of a cluster that starts all its components: including those for nodes that join with a bootstrap token, as kubeadm runs
+ * them.
+ */
 export const CLUSTER_CONTROLLERS = ["*", "bootstrap-signer-controller", "token-cleaner-controller"];
 
-/** `standard`: if nothing is said. Default: all that run by default. */
+/** `standard`: used if the flag is not set. Default: all that are enabled by default. */
 export function chosenControllers({ controllers }: FlagValues<typeof chosenFlag>, standard: readonly string[] = ["*"]): readonly string[] {
   return controllers.length === 0 ? standard : controllers;
 }
@@ -97,7 +100,7 @@ export function controllerLooks(values: ControllerFlagValues): readonly Look[] {
   ];
 }
 
-/** What is allowed and hardly meant. */
+/** Valid but probably unintended values. */
 export function controllerFlagWarnings(values: ControllerFlagValues): readonly string[] {
   const gracePeriodMs = durationMs(values["node-monitor-grace-period"]);
   if (gracePeriodMs >= LEASE_DURATION_SECONDS * 1_000) return [];
@@ -107,7 +110,7 @@ export function controllerFlagWarnings(values: ControllerFlagValues): readonly s
   ];
 }
 
-/** `rootCa`: what the kubeconfig says, if no file was named. Rejects with one sentence. */
+/** `rootCa`: CA of the kubeconfig, used if no file is set. Rejects with a message for the user. */
 export async function readControllerSettings(values: ControllerFlagValues, rootCa: string): Promise<ControllerSettings> {
   const file = values["root-ca-file"];
   return {

@@ -1,12 +1,9 @@
-/**
- * Records of texts, separated by commas and line breaks, as Go reads them: a text in double quotes may have commas and line breaks in it,
- * and double quotes that are written twice; empty lines are no records.
- */
+/** Parses CSV as Go's encoding/csv does: a quoted field may contain commas, line breaks and doubled quotes; empty lines are skipped. */
 
-/** A text, and what ends it. */
+/** A field and its terminator. */
 const FIELD = /(?:"(?<quoted>(?:[^"]|"")*)"|(?<plain>[^",\n]*))(?<end>,|\n|$)/y;
 
-/** Throws one sentence, without the text, which may be a secret. */
+/** Throws without quoting the text, which may be a secret. */
 export function csvRecords(text: string): readonly (readonly string[])[] {
   const lines = text.replaceAll("\r\n", "\n").replace(/\r$/, "");
   const records: string[][] = [];

@@ -1,6 +1,6 @@
 /**
- * Everything that can be said about who is who on the command line: flags with upstream's names, and the configuration they give. Files
- * are only named here; identity.ts reads them at start.
+ * Authentication and authorization flags, with upstream's names, and the configuration they produce. Contains only paths of files;
+ * identity.ts reads them at start.
  */
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { authorizationModules } from "../apiserver/authorization/all.ts";
@@ -9,20 +9,20 @@ import { withoutPassword } from "../cli/framework/redact-password.ts";
 
 export interface IdentityConfig {
   readonly anonymousAuth: boolean;
-  /** Who signs client certificates. Without, the cluster's own authority, and it alone. */
+  /** CAs of client certificates. Absent: only the cluster's own CA. */
   readonly clientCaFile?: string;
   readonly requestHeader: RequestHeaderConfig;
   readonly tokenAuthFile?: string;
   readonly bootstrapTokenAuth: boolean;
   readonly serviceAccount: ServiceAccountConfig;
-  /** Without, the issuers of service account tokens. */
+  /** Absent: the issuers of service account tokens. */
   readonly apiAudiences: readonly string[];
   readonly oidc?: OidcConfig;
   readonly authenticationConfigFile?: string;
 }
 
 export interface RequestHeaderConfig {
-  /** Without, an authority of the cluster's own. */
+  /** Absent: a generated CA. */
   readonly clientCaFile?: string;
   readonly allowedNames: readonly string[];
   readonly usernameHeaders: readonly string[];
@@ -33,9 +33,9 @@ export interface RequestHeaderConfig {
 
 export interface ServiceAccountConfig {
   readonly issuers: readonly string[];
-  /** Public or private keys, PEM, with which tokens may be signed. Without, that of the signing key. */
+  /** Public or private keys (PEM) that tokens are verified with. Absent: that of the signing key. */
   readonly keyFiles: readonly string[];
-  /** Without, a key of the cluster's own. */
+  /** Absent: a generated key. */
   readonly signingKeyFile?: string;
   readonly maxTokenExpirationSeconds?: number;
   readonly extendTokenExpiration: boolean;
@@ -46,7 +46,7 @@ export interface OidcConfig {
   readonly issuerUrl: string;
   readonly clientId: string;
   readonly usernameClaim: string;
-  /** Absent: upstream's rule, the issuer and "#" before every name that is no e-mail address. */
+  /** Absent: upstream's default, the issuer and "#" before every name that is not an e-mail address. */
   readonly usernamePrefix?: string;
   readonly groupsClaim?: string;
   readonly groupsPrefix: string;
@@ -57,7 +57,7 @@ export interface OidcConfig {
 
 const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 
-/** The header names and the common name that kubeadm sets up. */
+/** Header names and common name as set by kubeadm. */
 const DEFAULT_REQUEST_HEADER: RequestHeaderConfig = {
   allowedNames: ["front-proxy-client"],
   usernameHeaders: ["X-Remote-User"],
@@ -76,7 +76,7 @@ export const DEFAULT_IDENTITY_CONFIG: IdentityConfig = {
 
 const SIGNING_ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"];
 
-/** What upstream takes for a shorter life of tokens than this is a mistake. */
+/** Upstream's minimum. */
 const MAX_EXPIRATION_MS_MIN = 3_600_000;
 const MAX_EXPIRATION_MS_MAX = 2 ** 32 * 1_000;
 
@@ -131,7 +131,7 @@ export const identityFlags = {
     type: "list",
     placeholder: "URL,...",
     doc: `Issuer of service account tokens. The first is used in new tokens, all are accepted. Default: ${DEFAULT_ISSUER}.`,
-    // As upstream: any word will do, but one with a colon must be an address.
+    // As upstream: any string is valid, but one with a colon must be a URL.
     expects: (issuer: string) => (issuer.includes(":") && !URL.canParse(issuer) ? "a URL such as https://example.com" : undefined),
   },
   "service-account-key-file": {
@@ -222,7 +222,7 @@ export const identityFlags = {
 
 export type IdentityFlagValues = FlagValues<typeof identityFlags>;
 
-/** What is wrong with flags that are fine each by itself. */
+/** Invalid combinations of individually valid flags. */
 export function identityProblems(values: IdentityFlagValues): string[] {
   const problems: string[] = [];
   const [issuer, client] = [values["oidc-issuer-url"], values["oidc-client-id"]];
@@ -242,7 +242,7 @@ export function identityProblems(values: IdentityFlagValues): string[] {
   return problems;
 }
 
-/** Of values without problems. */
+/** Requires values without problems. */
 export function identityConfig(values: IdentityFlagValues): IdentityConfig {
   const { issuers } = DEFAULT_IDENTITY_CONFIG.serviceAccount;
   const oidc = oidcConfig(values);
@@ -268,7 +268,8 @@ export function identityConfig(values: IdentityFlagValues): IdentityConfig {
 
 function requestHeaderConfig(values: IdentityFlagValues): RequestHeaderConfig {
   const clientCaFile = values["requestheader-client-ca-file"];
-  // An authority that somebody gave was made for this; ours signs one certificate, and upstream's default is none.
+  // Any name is accepted for a CA of the user, which is dedicated to proxies; the generated CA signs one certificate, upstream's default is
+  // no name.
   const allowedNames = clientCaFile === undefined ? DEFAULT_REQUEST_HEADER.allowedNames : [];
   return {
     ...named("clientCaFile", clientCaFile),
@@ -315,7 +316,7 @@ function secondsOf(duration: string | undefined): number | undefined {
   return duration === undefined ? undefined : millisecondsOf(duration) / 1_000;
 }
 
-/** NaN if it is none. */
+/** NaN if invalid. */
 function millisecondsOf(text: string): number {
   try {
     return durationToMs(parseDuration(text));

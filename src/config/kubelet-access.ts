@@ -1,17 +1,17 @@
-/** How the API server calls kubelets, as it is said on the command line: with upstream's flags. */
+/** How the API server connects to kubelets: upstream's flags. */
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
 import { oneOf, type FlagSet, type FlagValues } from "../cli/framework/flags.ts";
 
 export interface KubeletAccess {
-  /** What kubelets are shown. Without: the cluster's own certificate for that. */
+  /** Client certificate for kubelets. Absent: issued by the cluster's CA. */
   readonly certificateFiles?: { readonly certificate: string; readonly key: string };
-  /** Who has signed the certificates of kubelets. Without, any is taken, as upstream does. */
+  /** CAs of kubelet serving certificates. Absent: not verified, as upstream. */
   readonly authorityFile?: string;
 }
 
 const ADDRESS_TYPES = DEFAULT_API_SERVER_CONFIG.kubeletPreferredAddressTypes;
 
-/** Of kubelets that k8ts starts itself: at their addresses, since nobody has put the names of such nodes into a DNS. */
+/** For kubelets that k8ts starts: by IP address, because their node names are not in DNS. */
 export function ownAddressTypes(types: readonly string[]): readonly string[] {
   return ["InternalIP", ...types.filter((type) => type !== "InternalIP")];
 }

@@ -1,7 +1,6 @@
 /**
- * A KubeletConfiguration file, read as if its fields were flags: each field that there is something behind stands for one flag, and its
- * value is checked by that flag's declaration. Everything that is wrong is told at once; a field of upstream's that means nothing here is
- * refused, since whoever wrote it would rely on it.
+ * Parses a KubeletConfiguration file as if its fields were flags: each supported field corresponds to one flag, whose declaration validates
+ * the value. All problems are reported at once; unsupported fields of upstream are rejected, because the author would rely on them.
  */
 import { parseYaml } from "../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../api/machinery/codec/yaml/scalar.ts";
@@ -15,7 +14,7 @@ const KIND = "KubeletConfiguration";
 
 const FLAGS: Readonly<Record<string, Flag>> = { ...kubeletCommandFlags, ...kubeletFileFlags };
 
-/** The field's path, and the flag that it stands for. */
+/** Field path and its flag. */
 const FIELDS: Readonly<Record<string, keyof typeof kubeletCommandFlags | keyof typeof kubeletFileFlags>> = {
   address: "address",
   port: "port",
@@ -40,12 +39,12 @@ const FIELDS: Readonly<Record<string, keyof typeof kubeletCommandFlags | keyof t
 };
 
 export interface KubeletConfigFile {
-  /** By the names of flags. */
+  /** Values by flag name. */
   readonly values: ReadonlyMap<string, ConfigValue>;
   readonly problems: readonly string[];
 }
 
-/** `file` only names it. */
+/** `file` is used in messages only. */
 export function readKubeletConfigFile(file: string, bytes: Uint8Array): KubeletConfigFile {
   const values = new Map<string, ConfigValue>();
   const problems: string[] = [];
@@ -86,7 +85,7 @@ function unknownField(path: string): string {
 }
 
 function readField(path: string, name: string, value: unknown, values: Map<string, ConfigValue>, problems: string[]): void {
-  // As upstream: a field that is empty is one that was not set.
+  // As upstream: an empty field is unset.
   if (value === null || value === "") return;
   const flag = FLAGS[name] as Flag;
   const words = wordsOf(path, flag, value);
@@ -103,7 +102,7 @@ function readField(path: string, name: string, value: unknown, values: Map<strin
   if (read.problems.length === 0) values.set(name, read.values[name] as ConfigValue);
 }
 
-/** The value as it would be typed; undefined if it is of another type. */
+/** The value as a flag argument; undefined if it has another type. */
 function wordsOf(path: string, flag: Flag, value: unknown): readonly string[] | undefined {
   if (flag.type === "boolean") return typeof value === "boolean" ? [String(value)] : undefined;
   if (flag.type === "number") return typeof value === "number" ? [String(value)] : undefined;

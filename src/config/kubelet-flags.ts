@@ -1,8 +1,7 @@
 /**
- * What `k8ts kubelet` can be told on its command line: upstream's flags, as far as there is something behind them here, and what they mean
- * together. The defaults are those of upstream's KubeletConfiguration, which are safe; upstream's own flags have others as long as there is
- * no --config: then everybody may ask a kubelet for everything.
- * Not here: the file (kubelet-config-file.ts).
+ * Flags of `k8ts kubelet`: the supported ones of upstream, and their combinations. The defaults are those of upstream's
+ * KubeletConfiguration, which are secure; upstream's flags without --config default to unauthenticated access. Not here: the file
+ * (kubelet-config-file.ts).
  */
 import type { ResourceList } from "../api/core/v1/pod/resource-list.ts";
 import { addQuantities, formatQuantity, parseQuantity } from "../api/machinery/quantity.ts";
@@ -22,18 +21,21 @@ const PODS_MAX = 110;
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 
-/** What may be reserved of a node. */
+/** Resources that can be reserved. */
 const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"];
 
 export const isAddress = (text: string): string | undefined =>
   parseIp(text) === undefined ? "an IP address such as 192.0.2.10" : undefined;
 
-/** All that is no address of one machine: any, those of one link only, those of many. Loopback is one, for clusters on one machine. */
+/**
+ * Addresses that are not unicast addresses of one machine: unspecified, link-local, multicast. Loopback is allowed, for clusters on one
+ * machine.
+ */
 const OF_NO_NODE = ["0.0.0.0/32", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32", "::/128", "fe80::/10", "ff00::/8"].flatMap(
   (range) => parseCidr(range) ?? [],
 );
 
-/** Where others find a node. To listen on, 0.0.0.0 is fine; nobody can be sent there. */
+/** Address at which other machines reach the node. 0.0.0.0 is valid to listen on, but not to connect to. */
 export function nodeAddressExpected(text: string): string | undefined {
   const parsed = parseIp(text);
   if (parsed === undefined) return isAddress(text);
@@ -42,7 +44,7 @@ export function nodeAddressExpected(text: string): string | undefined {
   return "a unicast IP address such as 192.0.2.10 (leave it out to detect one)";
 }
 
-/** Of the HTTPS server: where it listens, with what it shows who it is, and who may ask it for what. */
+/** Flags of the HTTPS server: address, certificate, authentication and authorization. */
 export const kubeletServingFlags = {
   address: {
     type: "string",
@@ -168,7 +170,7 @@ export const kubeletCommandFlags = {
   },
 } as const satisfies FlagSet;
 
-/** What only the file can say. */
+/** Fields that only the file has. */
 export const kubeletFileFlags = {
   "pod-logs-dir": { type: "string", default: "/var/log/pods", doc: "Directory of Pod logs." },
 } as const satisfies FlagSet;
@@ -184,7 +186,7 @@ function reservedFlag(forWhom: string) {
   } as const;
 }
 
-/** What is wrong in combination, in the words of the flags. */
+/** Invalid combinations, in terms of the flags. */
 export function kubeletProblems(values: KubeletFlagValues): readonly string[] {
   const problems = [...kubeletServingProblems(values)];
   const families = values["node-ip"].map((address) => parseIp(address)?.family);
@@ -193,7 +195,7 @@ export function kubeletProblems(values: KubeletFlagValues): readonly string[] {
   return problems;
 }
 
-/** Of the files that a server shows. */
+/** Files of the server's certificate. */
 export type KubeletServingFiles = Pick<KubeletServingValues, "tls-cert-file" | "tls-private-key-file" | "client-ca-file">;
 
 export function kubeletServingProblems(values: KubeletServingFiles): readonly string[] {
@@ -209,7 +211,7 @@ export function kubeletLooks(values: KubeletServingFiles): readonly Look[] {
   ];
 }
 
-/** "dedicated=db:NoSchedule", "dedicated:NoSchedule". Undefined if it is none. */
+/** "dedicated=db:NoSchedule", "dedicated:NoSchedule". Undefined if invalid. */
 export function parseTaint(text: string): NonNullable<NodeFacts["taints"]>[number] | undefined {
   const [, key = "", value = "", written = ""] = /^([^=:]+)(?:=([^:]*))?:([^:]+)$/.exec(text) ?? [];
   const effect = EFFECTS.find((one) => one === written);
@@ -217,12 +219,12 @@ export function parseTaint(text: string): NonNullable<NodeFacts["taints"]>[numbe
   return { key, effect, ...(value === "" ? {} : { value }) };
 }
 
-/** From elements that were checked one by one: "zone=a". */
+/** From individually validated elements: "zone=a". */
 export function pairsOf(elements: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(elements.map(pairOf));
 }
 
-/** All that was reserved for anybody. */
+/** Sum of all reservations. */
 export function reservedOf(elements: readonly string[]): ResourceList {
   const sums = new Map<string, string>();
   for (const [name, quantity] of elements.map(pairOf)) {
@@ -246,7 +248,7 @@ function isReserved(text: string): boolean {
   }
 }
 
-/** Of Kubernetes's own labels, those that a node may say of itself, as upstream has them. */
+/** Kubernetes labels that a kubelet may set itself, as upstream. */
 const OWN_PREFIXES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 const OWN_LABELS = new Set([
   ...["kubernetes.io/hostname", "kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os"],

@@ -1,4 +1,4 @@
-/** What a scheduler is told: the plugins that there are, and a KubeSchedulerConfiguration from a file or from a program. */
+/** Configuration of the scheduler: the available plugins, and a KubeSchedulerConfiguration from a file or a program. */
 import { parseYaml } from "../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../api/machinery/codec/yaml/scalar.ts";
 import { silentLogger } from "../base/logger.ts";
@@ -21,16 +21,16 @@ export const schedulerConfigFlag = {
   doc: "KubeSchedulerConfiguration file (kubescheduler.config.k8s.io/v1), YAML or JSON: profiles, plugins and their arguments. Default: one profile, default-scheduler, with upstream's plugins.",
 } as const;
 
-/** Of `k8ts up`, which has another --config. */
+/** For `k8ts up`, whose --config is another file. */
 export const SCHEDULER_CONFIG_FLAG = "--scheduler-config";
 
-/** From a program: apiVersion and kind need not be said. Throws with everything that is wrong. */
+/** From a program: apiVersion and kind are optional. Throws with all problems. */
 export function schedulerConfig(written: Omit<WrittenConfiguration, "apiVersion" | "kind"> | undefined): SchedulerConfiguration {
   if (written === undefined) return defaultSchedulerConfiguration(CATALOG);
   return checked("the scheduler configuration", { apiVersion: CONFIGURATION_API_VERSION, kind: CONFIGURATION_KIND, ...written });
 }
 
-/** From the file that `flag` names; without one, the default. Rejects with UnusableFiles, which tells everything that is wrong. */
+/** From the file of `flag`; without one, the default. Rejects with UnusableFiles, which has all problems. */
 export async function readSchedulerConfig(file: string | undefined, flag: string): Promise<SchedulerConfiguration> {
   if (file === undefined) return defaultSchedulerConfiguration(CATALOG);
   try {
@@ -57,13 +57,13 @@ function checked(what: string, written: unknown): SchedulerConfiguration {
   throw new Error([`Cannot use ${what}:`, ...problems.map((problem) => `  ${problem}`)].join("\n"));
 }
 
-/** Some of it shows only when plugins are made. They are made here in vain, so that it is told before anything runs. */
+/** Some problems show only when plugins are created. They are created here only to report those before anything starts. */
 function problemsOfProfiles(configuration: SchedulerConfiguration): readonly string[] {
   const made = profilesOf(configuration, CATALOG, NOWHERE);
   return made.ok ? [] : made.problems;
 }
 
-/** For plugins that are never asked. */
+/** For plugins that are never called. */
 const NOWHERE: PluginContext = {
   cluster: {
     namespace: () => undefined,

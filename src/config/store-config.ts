@@ -1,25 +1,25 @@
 /**
- * Which store, and where: the configuration and the flags that give it, shared by every command that opens one. The flags for
- * etcd have the names that kube-apiserver's have.
+ * Store driver and location: the configuration and its flags, shared by every command that opens a store. The etcd flags have the names of
+ * kube-apiserver's.
  */
 import type { Environment } from "../cli/framework/command.ts";
 import type { FlagSet, FlagValues, Parsed } from "../cli/framework/flags.ts";
 
 export type StoreConfig =
-  /** Gone with the process. */
+  /** Lost when the process exits. */
   | { readonly driver: "memory" }
-  /** Durable, in files of this machine, one process at a time. */
+  /** Durable, in local files, one process at a time. */
   | { readonly driver: "embedded"; readonly dataDirectory: string }
-  /** A real etcd cluster, which several processes may share. */
+  /** A real etcd cluster, which several processes can share. */
   | EtcdStoreConfig;
 
 export interface EtcdStoreConfig {
   readonly driver: "etcd";
-  /** Addresses of members, http:// or https://; at least one. */
+  /** Client URLs of members, http:// or https://; at least one. */
   readonly servers: readonly string[];
-  /** What all keys begin with. Default: /registry. */
+  /** Key prefix. Default: /registry. */
   readonly prefix?: string;
-  /** PEM files, for https:// servers. `certificate` and `key` come together. */
+  /** PEM files, for https:// servers. `certificate` and `key` are set together. */
   readonly files?: { readonly ca?: string; readonly certificate?: string; readonly key?: string };
 }
 
@@ -54,7 +54,7 @@ export const storeFlags = {
 
 export type StoreFlagValues = FlagValues<typeof storeFlags>;
 
-/** The configuration, or everything that does not fit together. */
+/** The configuration, or all invalid combinations. */
 export function storeConfig(values: StoreFlagValues, environment: Environment): Parsed<StoreConfig> {
   const driver = driverOf(values);
   const problems = [...uselessFlags(values, driver), ...(driver === "etcd" ? etcdProblems(values) : [])];
@@ -91,7 +91,7 @@ function etcdConfig(values: StoreFlagValues): EtcdStoreConfig {
   return { driver: "etcd", servers: values["etcd-servers"], ...(prefix === undefined ? {} : { prefix }), files: etcdFiles(values) };
 }
 
-/** Those that are named, if the store is an etcd cluster. */
+/** The files that are set, if the store is etcd. */
 export function etcdFiles(values: StoreFlagValues): NonNullable<EtcdStoreConfig["files"]> {
   if (driverOf(values) !== "etcd") return {};
   const { "etcd-cafile": ca, "etcd-certfile": certificate, "etcd-keyfile": key } = values;
@@ -106,10 +106,10 @@ function driverOf(values: StoreFlagValues): StoreConfig["driver"] {
   return values.store ?? (values["etcd-servers"].length > 0 ? "etcd" : "embedded");
 }
 
-/** Where programs of one user keep their data, by the XDG base directory convention. */
+/** Data directory of the user, by the XDG base directory specification. */
 function defaultDataDirectory(environment: Environment): string | undefined {
   const { XDG_DATA_HOME: data, HOME: home } = environment;
-  // By the convention a relative XDG_DATA_HOME is to be ignored.
+  // The specification says to ignore a relative XDG_DATA_HOME.
   if (data?.startsWith("/") === true) return `${data}/k8ts/default`;
   return home === undefined || home === "" ? undefined : `${home}/.local/share/k8ts/default`;
 }

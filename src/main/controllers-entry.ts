@@ -1,4 +1,4 @@
-/** The package's entry `k8ts/controllers`: controllers of one's own, as the cluster's are. What stands here is public and stays. */
+/** Package entry `k8ts/controllers`: the API for custom controllers. All exports are public and stable. */
 export {
   after,
   defineController,

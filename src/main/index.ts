@@ -1,4 +1,4 @@
-/** The package's entry `k8ts`: a cluster inside a program of one's own. What stands here is public and stays. */
+/** Package entry `k8ts`: an embedded cluster. All exports are public and stable. */
 export {
   startCluster,
   type Cluster,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The program `k8ts`. The only place that knows the process: its arguments, streams, signals and exit code. Small, so that
- * `k8ts --version` and `--help` answer at once; a command's code is loaded when the command is called.
+ * The program `k8ts`. The only module that uses the process: its arguments, streams, signals and exit code. Small, so that `k8ts --version`
+ * and `--help` respond at once; a command's code is loaded on demand.
  */
 import type { Io } from "../cli/framework/command.ts";
 import { all } from "../cli/commands/all.ts";
@@ -10,13 +10,13 @@ import { version } from "../base/generated/version.ts";
 import { endAfter } from "../host/processes/exit-process.ts";
 import { stopOnSignals } from "../cli/framework/signals.ts";
 
-/** What a shell reports of a program that was ended by SIGINT. */
+/** Exit code that shells use for SIGINT. */
 const INTERRUPTED = 130;
 
-/** Of a command that did its work, but could not tell the result. */
+/** Exit code of a command that succeeded but could not write its result. */
 const FAILED = 1;
 
-/** What a command gave up, and left behind, keeps the process no longer than this. Time enough for what was written to be read. */
+/** Abandoned work keeps the process alive for at most this long. Long enough for written output to be read. */
 const LEFT_BEHIND_MS = 1_000;
 
 const stop = new AbortController();
@@ -30,14 +30,14 @@ function note(line: string): void {
 }
 
 /**
- * Whoever read our output has gone (`k8ts … | head`): nothing more is written, and what runs is asked to end, quietly. Anything else, such
- * as the full disk of a file that it goes to, is no reason to end: what cannot be written is lost.
+ * The reader of our output closed the pipe (`k8ts … | head`): nothing more is written, and the command is cancelled silently. Other write
+ * errors, such as a full disk, do not stop it: the output is lost.
  */
 function endQuietlyWithoutReader(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") stop.abort();
 }
 
-/** Whether a result did not reach whoever wanted it, which a script must be able to see. */
+/** Reported by the exit code, so that scripts notice a lost result. */
 let isOutputLost = false;
 
 async function openIo({ verbose, leavesSignals }: Parameters<Terminal["openIo"]>[0]): Promise<Io> {
@@ -48,7 +48,7 @@ async function openIo({ verbose, leavesSignals }: Parameters<Terminal["openIo"]>
     import("../host/processes/supervision.ts"),
   ]);
   if (!leavesSignals) stopOnSignals(process, stop, () => process.exit(INTERRUPTED));
-  // Whose output goes to a log file can tell more than who writes to a terminal.
+  // More detail if the output goes to a log file.
   const level = obeySupervisor(stop) ? "info" : "warn";
   const log = createLogger({ sink: stderrLogSink(formatHuman), clock: realClock, level: verbose ? "debug" : level });
   return { out, note, environment: process.env, clock: realClock, log, signal: stop.signal };
@@ -59,7 +59,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   endQuietlyWithoutReader(error);
 });
 process.stderr.on("error", endQuietlyWithoutReader);
-// Whether the last line was written is known only then.
+// Only then is it known whether the last line was written.
 process.once("exit", (code) => {
   if (code === 0 && isOutputLost) process.exitCode = FAILED;
 });

@@ -1,7 +1,7 @@
 /**
- * One part of a cluster in a process of its own, kept running: what it says goes to a log file, and when it ends it is started again, sooner
- * or later by how often it did, which is told in one line. The process ends with this one, after whatever end (host/processes/supervision.ts).
- * The first start is different: a part that does not come up then is an error, with its own words.
+ * Supervises one component in a separate process: its output goes to a log file, and when it exits it is restarted with backoff, which is
+ * reported in one line. The process terminates with this one in any case (host/processes/supervision.ts). The first start is different: a
+ * component that does not become ready then is an error with its own output.
  */
 import type { Clock } from "../base/clock.ts";
 import { startProgram, type Program, type ProgramExit } from "../host/processes/child-process.ts";
@@ -10,25 +10,25 @@ import { formatHuman } from "../base/logger.ts";
 import { processMark, type ProcessMark } from "../host/processes/process-identity.ts";
 import { restartWaitMs } from "./restart-back-off.ts";
 
-/** How many of its last lines say why a part has not come up. */
+/** Number of last output lines in the error of a failed start. */
 const LAST_LINES = 5;
 
 export interface SupervisedPartOptions {
-  /** What a person calls it: "API server". */
+  /** Display name: "API server". */
   readonly name: string;
   readonly logFile: string;
-  /** The command of k8ts and its flags; asked before each start, with the line that told of the first being ready. */
+  /** The k8ts command and its flags; evaluated before each start, with the line by which the first start reported readiness. */
   words(readyLine: string | undefined): readonly string[] | Promise<readonly string[]>;
-  /** The line by which it says that it is there. */
+  /** Output line that signals readiness. */
   readonly ready: RegExp;
-  /** Said to it when it is to stop. Absent: it gets a SIGTERM. */
+  /** Message sent to stop it. Absent: SIGTERM. */
   readonly stopOrder?: string;
-  /** How long it may take to stop; then it is killed. */
+  /** Timeout of a graceful stop; then it is killed. */
   readonly stopWithinMs: number;
   tell(line: string): void;
-  /** Another process has taken the place of the one before. */
+  /** Called when a new process has replaced the previous one. */
   onRestarted(): void;
-  /** Aborted: the first start is given up, with the signal's reason. */
+  /** Aborts the first start, with the signal's reason. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
@@ -42,7 +42,7 @@ export class SupervisedPart implements AsyncDisposable {
   #readyLine: string | undefined;
   #keeping: Promise<void> | undefined;
 
-  /** Resolves when it is there. Rejects if it ends before. */
+  /** Resolves when it is ready. Rejects if it exits before. */
   static async start(options: SupervisedPartOptions): Promise<SupervisedPart> {
     const part = new SupervisedPart(options);
     try {
@@ -63,12 +63,12 @@ export class SupervisedPart implements AsyncDisposable {
     return this.#options.name;
   }
 
-  /** Undefined while it waits to be started again. */
+  /** Undefined while it waits to be restarted. */
   get process(): ProcessMark | undefined {
     return this.#program === undefined ? undefined : processMark(this.#program.pid);
   }
 
-  /** The line by which it first said that it was there. */
+  /** The line by which it first reported readiness. */
   get readyLine(): string {
     return this.#readyLine ?? "";
   }
@@ -116,7 +116,7 @@ export class SupervisedPart implements AsyncDisposable {
     });
   }
 
-  /** Until it is told to stop. */
+  /** Until it is cancelled. */
   async #keep(first: Program): Promise<void> {
     const { name, tell, onRestarted, clock } = this.#options;
     const { signal } = this.#stopping;
@@ -149,7 +149,7 @@ export class SupervisedPart implements AsyncDisposable {
     const late = new AbortController();
     const killing = clock.sleep(stopWithinMs, late.signal).then(
       () => program.signal("SIGKILL"),
-      () => undefined, // It has ended in time.
+      () => undefined, // It exited in time.
     );
     await program.exited;
     late.abort();
@@ -157,7 +157,7 @@ export class SupervisedPart implements AsyncDisposable {
   }
 }
 
-/** This very program, with other words. */
+/** This program, with other arguments. */
 function selfCommand(words: readonly string[]): { readonly command: string; readonly arguments: readonly string[] } {
   return { command: process.execPath, arguments: [...process.execArgv, process.argv[1] ?? "", ...words] };
 }

@@ -1,4 +1,4 @@
-/** The commands, in the order of the overview. One more is its file here, its test, and one line in this list. */
+/** All commands, in the order of the overview. To add one: its file here, its test, and one line in this list. */
 import type { CommandEntry } from "../framework/command.ts";
 
 export const all: readonly CommandEntry[] = [

@@ -1,4 +1,4 @@
-/** `k8ts apiserver`: an API server alone, from start to signal. */
+/** `k8ts apiserver`: runs a standalone API server until a signal. */
 import { startStoreAndApiServer } from "../../components/api-server-core.ts";
 import { clusterFlagOptions, clusterFlags } from "../../config/cluster-flags.ts";
 import { defineCommand } from "../framework/command.ts";

@@ -1,4 +1,4 @@
-/** `k8ts controller-manager`: the controllers in a process of their own, from start to signal. */
+/** `k8ts controller-manager`: runs the controllers as a separate process until a signal. */
 import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Source } from "../../client/https/connection-config.ts";
 import { readWhole } from "../../host/files/files.ts";

@@ -1,4 +1,4 @@
-/** `k8ts down`: nothing of a cluster runs or is mounted on this machine any more; its data stays. */
+/** `k8ts down`: stops a cluster and cleans up its processes, mounts and network; keeps its data. */
 import { defineCommand } from "../framework/command.ts";
 import { findHome } from "../../cluster/home/cluster-home.ts";
 import { chooseHome, homeFlags } from "../../cluster/home/home-flags.ts";

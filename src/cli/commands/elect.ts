@@ -1,10 +1,11 @@
 /**
- * `k8ts elect`: takes part in an election for programs that cannot do it themselves. They ask who leads over HTTP, or are started by it
- * and run only where it leads.
+ * `k8ts elect`: leader election for programs that do not implement it. They query the leader over HTTP, or run as a child of this process,
+ * only while it is the leader.
  *
- * As long as this process runs, its program does not run beside another's: when the lease is lost the program is killed, if need be,
- * before anybody else may take the lease. If this process is killed with SIGKILL or held up (SIGSTOP, a frozen container) it can kill
- * nothing, and the program runs on while another begins. In a container whose first process this is both end, or stand still, together.
+ * While this process runs, its program does not overlap with another leader's: after a lost lease the program is killed, if necessary,
+ * before another candidate can acquire the lease. If this process is killed with SIGKILL or suspended (SIGSTOP, a frozen container), it
+ * cannot kill the program, which then overlaps with the next leader's. In a container whose PID 1 is this process, both terminate or freeze
+ * together.
  */
 import { newUid } from "../../apiserver/write/identifiers.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -30,10 +31,10 @@ import { runLed } from "../../components/leader-election/leader-elected-program.
 import { listenOrExplain, placeOfFlag } from "../../cluster/listen-or-explain.ts";
 import { ProgramEnded } from "../framework/program-exited.ts";
 
-/** Where the sidecars of this sort have always answered. */
+/** Conventional port of leader-election sidecars. */
 const DEFAULT_ADDRESS = "127.0.0.1:4040";
 
-/** Of the time between the end of a lost leadership and the beginning of another's, the part that a program has for ending by itself. */
+/** Share of the time between losing the lease and its next possible acquisition that the program has for a graceful exit. */
 const GRACE_OF_LOST = 0.8;
 
 function duration<const Default extends string>(standard: Default, doc: string) {
@@ -71,7 +72,7 @@ const flags = {
 interface ElectOptions {
   readonly values: FlagValues<typeof flags>;
   readonly times: Required<Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs">>;
-  /** Empty: nothing is run. */
+  /** Empty: no command is run. */
   readonly command: readonly string[];
 }
 
@@ -101,7 +102,7 @@ const withoutCommand = defineCommand({
 
 export const elect: Command<ElectOptions> = {
   ...withoutCommand,
-  /** What follows `--` is the command, as it is: none of it is ours. */
+  /** Everything after `--` is the command; none of it is parsed as flags. */
   parse(argv, environment) {
     const dashes = argv.indexOf("--");
     if (dashes === -1) return withoutCommand.parse(argv, environment);
@@ -128,7 +129,7 @@ async function run(options: ElectOptions, io: Io): Promise<void> {
   const standing: { election?: LeaderElection } = {};
   const address = parseHttpAddress(values["http-address"] ?? (command.length === 0 ? DEFAULT_ADDRESS : ""));
   if (address !== undefined) {
-    // Before it stands: if it cannot listen it should not have led.
+    // Before the election starts: a process that cannot listen must not become the leader.
     const state = () => ({ name: standing.election?.leader ?? "", isLeader: standing.election?.isLeading() ?? false });
     const page = await listenOrExplain(placeOfFlag(address, "--http-address"), io, () => startElectionPage({ ...address, state }));
     io.out(`listening on ${owned.use(page).url}`);
@@ -149,7 +150,7 @@ async function run(options: ElectOptions, io: Io): Promise<void> {
 
 interface Standing extends Pick<LeaderElectionOptions, "client" | "lease"> {
   readonly io: Io;
-  /** The command has ended by itself, or could not be started. */
+  /** The command exited by itself or could not be started. */
   ended(outcome: Outcome): void;
 }
 
@@ -173,9 +174,9 @@ function stand(options: ElectOptions, { io, client, lease, ended }: Standing, ow
 }
 
 interface Outcome {
-  /** Of the command, if it ended by itself. */
+  /** Exit code of the command, if it exited by itself. */
   readonly code?: number | undefined;
-  /** Why it could not be started. */
+  /** Why the command could not be started. */
   readonly error?: Error;
 }
 

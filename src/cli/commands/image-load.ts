@@ -1,4 +1,4 @@
-/** `k8ts image load`: images from a tar into the node of a cluster on this machine, without a registry. */
+/** `k8ts image load`: imports images from a tar archive into the node of a local cluster, without a registry. */
 import { fileExists, fileSizeBytes, isDirectory, readFilePieces } from "../../host/files/files.ts";
 import { standardInput } from "../../host/processes/standard-input.ts";
 import { nameProblem } from "../../kubelet/images/image-reference.ts";
@@ -18,7 +18,7 @@ interface Options {
   readonly imageName?: string;
 }
 
-/** So often a line tells how far it is. */
+/** Interval of progress lines. */
 const PROGRESS_EVERY_MS = 2_000;
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** `k8ts kubectl`: kubectl for a cluster of this machine, also where none is installed. */
+/** `k8ts kubectl`: kubectl for a local cluster, downloaded if it is not installed. */
 import { runForOutput } from "../../host/processes/child-process.ts";
 import { findProgram } from "../../host/processes/find-program.ts";
 import { isOwnAddress } from "../../host/network/network-address.ts";
@@ -16,7 +16,7 @@ import { ProgramEnded } from "../framework/program-exited.ts";
 interface Options {
   readonly home: HomeChoice;
   readonly isSure: boolean;
-  /** As they are: none of them is ours. */
+  /** Arguments of kubectl, passed on unchanged. */
   readonly words: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const flags = {
   yes: { type: "boolean", doc: "Download kubectl 1.36 without confirmation if it is not on PATH." },
 } as const;
 
-/** Flags of ours whose value is the next word. */
+/** Flags of k8ts whose value is the next argument. */
 const WITH_VALUE = ["--name", "--data-dir"];
 
 const withoutWords = defineCommand({
@@ -48,13 +48,13 @@ export const kubectl: Command<Options> = {
   parse(argv, environment: Environment) {
     const end = ownWords(argv);
     const parsed = withoutWords.parse(argv.slice(0, end), environment);
-    // "--" ends our flags, and is no word of kubectl's.
+    // "--" ends the flags of k8ts and is not passed to kubectl.
     const words = argv.slice(argv[end] === "--" ? end + 1 : end);
     return parsed.ok ? { ok: true, options: { ...parsed.options, words } } : parsed;
   },
 };
 
-/** How many of the words are flags of this command. */
+/** Number of leading arguments that are flags of this command. */
 function ownWords(argv: readonly string[]): number {
   const names = Object.keys(flags).map((name) => `--${name}`);
   let count = 0;
@@ -84,7 +84,7 @@ function missingText(choice: HomeChoice, environment: Environment): string {
   );
 }
 
-/** kubectl would run whatever programs the file names. */
+/** Checked because kubectl would run any credential plugin that the file specifies. */
 async function checkKubeconfig({ kubeconfig: path, commandArguments }: ClusterHome, environment: Environment): Promise<void> {
   const text = await readTrustedText(path, { userHome: environment["HOME"] }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;

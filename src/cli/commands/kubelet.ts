@@ -1,4 +1,4 @@
-/** `k8ts kubelet`: this machine as a node, in a process of its own, from start to signal. */
+/** `k8ts kubelet`: runs the kubelet of this machine as a separate process until a signal. */
 import { nodes } from "../../api/core/v1/node.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import type { ConnectionConfig } from "../../client/https/connection-config.ts";
@@ -42,7 +42,7 @@ export const kubelet = defineCommand({
     "k8ts kubelet --kubeconfig kubelet.conf --node-labels disk=ssd --max-pods 50",
   ],
   options(typed, _environment, given) {
-    // What a file says may make right what the flags alone would have wrong.
+    // Combinations are validated after the file is read: it may supply what the flags alone lack.
     const problems = typed.config === undefined ? kubeletProblems({ ...FILE_DEFAULTS, ...typed }) : [];
     return problems.length === 0 ? { ok: true, options: { typed, given } } : { ok: false, problems };
   },
@@ -85,11 +85,11 @@ async function startUnlessStopped(options: Parameters<typeof startKubeletNode>[0
 
 interface Given {
   readonly typed: FlagValues<typeof kubeletCommandFlags>;
-  /** The names of those that were typed. */
+  /** Names of the flags that were set on the command line. */
   readonly given: ReadonlySet<string>;
 }
 
-/** What file and flags say together; a flag that was typed wins. What is wrong in combination is told here only if there is a file. */
+/** Merges file and flags; a flag on the command line wins. Invalid combinations are reported here only if there is a file. */
 async function readGivenConfig({
   typed,
   given,
@@ -114,7 +114,7 @@ async function readFile(path: string): Promise<KubeletConfigFile> {
   }
 }
 
-/** As upstream's: whoever asks it knows that the process runs. One that cannot be had is no reason not to run Pods. */
+/** Like upstream's: shows that the process is alive. If it cannot listen, the kubelet still runs Pods. */
 async function healthPage(values: KubeletFlagValues, io: Io): Promise<HttpPages | undefined> {
   const [host, port] = [values["healthz-bind-address"], values["healthz-port"]];
   if (port === 0) return undefined;
@@ -130,16 +130,16 @@ interface NodesServer extends Pick<AwaitedServer, "source"> {
   readonly connection: ConnectionConfig;
 }
 
-/** Waits until it answers who this node is. False: it was told to stop before. */
+/** Waits until the API server authenticates this node. False: cancelled before that. */
 async function isNodesServerThere({ connection, source }: NodesServer, name: string, io: Io): Promise<boolean> {
   const { clock, signal } = io;
   await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "kubelet" });
   const client = createClient(transport).with({ signal });
   const ask = () =>
     client.get(nodes, { name }).catch((error: unknown) => {
-      // It may be that there is no such Node yet.
+      // The Node may not be registered yet.
       if (!isReason(error, "NotFound")) throw error;
     });
-  // Awaited here: the transport goes when this returns.
+  // Awaited here: the transport is closed when this function returns.
   return await isServerThere({ server: connection.server, source, ask }, io);
 }

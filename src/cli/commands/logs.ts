@@ -1,4 +1,4 @@
-/** `k8ts logs`: what a cluster of this machine has logged. */
+/** `k8ts logs`: prints the logs of a local cluster. */
 import { defineCommand, type Command } from "../framework/command.ts";
 import { followLines } from "../../host/files/follow-file.ts";
 import { fileExists } from "../../host/files/files.ts";
@@ -11,13 +11,13 @@ import { expandShortFlags } from "../framework/short-flags.ts";
 interface LogsOptions {
   readonly home: HomeChoice;
   readonly follows: boolean;
-  /** The last so many lines of what there is. Absent: all. */
+  /** Number of most recent lines. Absent: all. */
   readonly tail?: number;
-  /** Only lines of this component. */
+  /** Absent: all components. */
   readonly component?: string;
 }
 
-/** What lines of a log name as their component. */
+/** Component names in log lines. */
 const COMPONENTS: readonly string[] = [...LOGGED_PARTS, "store", "compaction", "expiry"];
 
 const longLogs = defineCommand({
@@ -62,7 +62,7 @@ function unknownComponent(component: string): string {
   return `Unknown component ${JSON.stringify(component)}; the components are ${COMPONENTS.join(", ")}${suggestion}`;
 }
 
-/** Log lines name their component as one of their fields. */
+/** Log lines have their component as a field. */
 function isOfComponent(component: string): (line: string) => boolean {
   return (line) => line.split(" ").includes(`part=${component}`);
 }

@@ -1,4 +1,4 @@
-/** `k8ts reset`: nothing is left of a cluster, neither what runs nor what it keeps. */
+/** `k8ts reset`: stops a cluster and deletes its data, certificates, images, logs and kubectl context. */
 import { ask } from "../../host/processes/prompt.ts";
 import { hasTerminal } from "../../host/processes/exec-program.ts";
 import { fileExists } from "../../host/files/files.ts";
@@ -47,7 +47,7 @@ async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
   return /^y(es)?$/i.test((await ask(`Delete cluster "${name}" and all data in ${directory}? [y/N] `)).trim());
 }
 
-/** A kubeconfig that cannot be changed is no reason to keep the rest. */
+/** A kubeconfig that cannot be changed does not prevent the deletion of the rest. */
 async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
   try {
     const { takenOut, problems } = await clock.external(takeOutContexts(home, clock));
@@ -58,7 +58,7 @@ async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Para
   }
 }
 
-/** Somebody may have removed the context alone. */
+/** The user may have removed only the context. */
 function contextsText(contexts: readonly string[]): string {
   return contexts.length === 0 ? "remaining entries of its context" : `context ${contexts.map((name) => `"${name}"`).join(", ")}`;
 }

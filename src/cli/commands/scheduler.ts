@@ -1,4 +1,4 @@
-/** `k8ts scheduler`: the scheduler in a process of its own, from start to signal. */
+/** `k8ts scheduler`: runs the scheduler as a separate process until a signal. */
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import type { LeaderElection, SchedulerConfiguration } from "../../scheduler/config/scheduler-configuration.ts";
 import type { RunningScheduler } from "../../scheduler/scheduler.ts";
@@ -38,7 +38,7 @@ export const scheduler = defineCommand({
     "k8ts scheduler --leader-elect=false --metrics-address 127.0.0.1:10259",
   ],
   options(values, _environment, given) {
-    // What a file says may make right what the flags alone would have wrong.
+    // Combinations are validated after the file is read: it may supply what the flags alone lack.
     const problems = values.config === undefined ? leaderElectProblems(values) : [];
     return problems.length === 0 ? { ok: true, options: { values, given } } : { ok: false, problems };
   },
@@ -74,19 +74,19 @@ export const scheduler = defineCommand({
 
 interface Given {
   readonly values: FlagValues<typeof flags>;
-  /** The names of those that were typed. */
+  /** Names of the flags that were set on the command line. */
   readonly given: ReadonlySet<string>;
 }
 
 interface Read {
   readonly problems: readonly string[];
   readonly kubeconfig: string | undefined;
-  /** Absent: there is none without problems. */
+  /** Absent if there are problems. */
   readonly configuration?: SchedulerConfiguration;
   readonly elects: LeaderElectValues;
 }
 
-/** What file and flags say together; a flag that was typed wins. */
+/** Merges file and flags; a flag on the command line wins. */
 async function readGivenConfig({ values, given }: Given): Promise<Read> {
   const configuration = await readSchedulerConfig(values.config, "--config").catch((error: Error) => error);
   if (configuration instanceof Error) return { problems: problemsIn(configuration), kubeconfig: values.kubeconfig, elects: values };
@@ -96,7 +96,7 @@ async function readGivenConfig({ values, given }: Given): Promise<Read> {
   return { problems, kubeconfig: values.kubeconfig ?? (configuration.kubeconfig || undefined), configuration, elects };
 }
 
-/** What a file says about the election, as if it were typed. */
+/** Leader election settings of the file, as flag values. */
 function writtenElection(written: LeaderElection): LeaderElectValues {
   return {
     "leader-elect": written.leaderElect,

@@ -1,4 +1,4 @@
-/** `k8ts simulated-nodes`: nodes whose Pods are played, in a process of their own, from start to signal. */
+/** `k8ts simulated-nodes`: runs simulated nodes as a separate process until a signal. */
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
@@ -61,7 +61,7 @@ const flags = {
   },
 } as const satisfies FlagSet;
 
-/** Of one that is too long its length is told, and not what is wrong with a name of that length. */
+/** For a name that is too long only its length is reported. */
 function prefixExpected(prefix: string): string | undefined {
   const isFine = prefix.length > prefixLengthMax(1) || validateDnsSubdomain(`${prefix}0`).length === 0;
   return isFine ? undefined : 'lower-case letters, digits, "-" and "."';

@@ -1,4 +1,4 @@
-/** `k8ts status`: what runs, where, since when, and how it is. */
+/** `k8ts status`: shows the state of a cluster, its components, nodes and Pods. */
 import { defineCommand, type Command } from "../framework/command.ts";
 import { findHome, type ClusterHome } from "../../cluster/home/cluster-home.ts";
 import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
@@ -9,7 +9,7 @@ import { statusLines, statusObject } from "../../cluster/status-lines.ts";
 import { ProgramEnded } from "../framework/program-exited.ts";
 import { expandShortFlags } from "../framework/short-flags.ts";
 
-/** What systemctl answers for a service that does not run. */
+/** Exit code of systemctl for a service that is not running. */
 const NOT_RUNNING = 3;
 
 interface StatusOptions {
@@ -65,7 +65,7 @@ function showAll(found: readonly ClusterStatus[], format: StatusOptions["format"
   for (const line of found.flatMap(statusLines)) out(line);
 }
 
-/** Never made, or deleted. */
+/** Never created, or deleted. */
 function missing({ name = DEFAULT_NAME, directory }: HomeChoice): ClusterStatus {
   return { name, directory, state: "stopped" };
 }

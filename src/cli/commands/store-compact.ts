@@ -1,4 +1,4 @@
-/** `k8ts store compact`: forgets old history now, where a running cluster would do it by itself. */
+/** `k8ts store compact`: discards old revisions now; a running cluster does it periodically. */
 import { defineCommand } from "../framework/command.ts";
 import { storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
 

@@ -1,4 +1,4 @@
-/** `k8ts store get KEY`: one value as it is stored. */
+/** `k8ts store get KEY`: prints one stored value. */
 import { defineCommand } from "../framework/command.ts";
 import { shownKey, shownValue } from "../../components/store/shown-value.ts";
 import { revisionFlag, storedFlags, storedOptions, typedKey, withStored } from "../shared/store-commands.ts";

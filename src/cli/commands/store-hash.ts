@@ -1,4 +1,4 @@
-/** `k8ts store hash`: one number for the whole state, to compare two stores or a store with its snapshot. Reads everything. */
+/** `k8ts store hash`: a hash of all contents, to compare two stores or a store with its snapshot. Reads every value. */
 import { sha256 } from "../../host/crypto/hash.ts";
 import { hashState } from "../../store/snapshot.ts";
 import { defineCommand } from "../framework/command.ts";

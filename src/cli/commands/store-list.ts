@@ -1,4 +1,4 @@
-/** `k8ts store list [PREFIX]`: the keys of a store, in order. */
+/** `k8ts store list [PREFIX]`: lists the keys of a store in order. */
 import { defineCommand, type Io } from "../framework/command.ts";
 import type { ListOptions } from "../../store/store.ts";
 import type { StoreAccess } from "../../components/store/protocol.ts";

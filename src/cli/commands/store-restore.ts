@@ -1,4 +1,4 @@
-/** `k8ts store restore FILE`: a new embedded store from a snapshot, with the same revisions. */
+/** `k8ts store restore FILE`: creates an embedded store from a snapshot, with the same revisions. */
 import { sha256 } from "../../host/crypto/hash.ts";
 import { readFilePieces } from "../../host/files/files.ts";
 import { readSnapshot } from "../../store/snapshot.ts";

@@ -1,4 +1,4 @@
-/** `k8ts store snapshot FILE`: a copy of the whole state in one file. */
+/** `k8ts store snapshot FILE`: writes the whole state to one file. */
 import { sha256 } from "../../host/crypto/hash.ts";
 import { writeFileWhole } from "../../host/files/files.ts";
 import { explainFileError } from "../../cluster/home/start-errors.ts";

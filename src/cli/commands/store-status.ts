@@ -1,4 +1,4 @@
-/** `k8ts store status`: what is in a store, in numbers. */
+/** `k8ts store status`: prints revision, key count and size of a store. */
 import type { StoreStatistics } from "../../store/store.ts";
 import { defineCommand } from "../framework/command.ts";
 import { storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
@@ -16,7 +16,7 @@ export const storeStatus = defineCommand({
   },
 });
 
-/** One line per number, names first, so that a script can cut them. */
+/** One `name: value` line each, for scripts. */
 export function describe({ driver, revision, compactedRevision, keys, sizeBytes, usedBytes }: StoreStatistics): string[] {
   return [
     `driver: ${driver}`,

@@ -1,4 +1,4 @@
-/** `k8ts store watch PREFIX`: the changes of a running cluster's store, as they come. */
+/** `k8ts store watch PREFIX`: prints changes in a running cluster's store. */
 import { defineCommand, type Io } from "../framework/command.ts";
 import type { WatchEnd } from "../../store/store.ts";
 import { connectStore, explainEnd } from "../../components/store/connect-store.ts";

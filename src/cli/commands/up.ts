@@ -1,4 +1,4 @@
-/** `k8ts up`: a cluster in this process, from start to signal, or in the background. */
+/** `k8ts up`: runs a cluster in this process until a signal, or in the background. */
 import { isPipe } from "../../host/files/files.ts";
 import { mentions, type Command, type Environment, type Io } from "../framework/command.ts";
 import { parseArguments, type Parsed } from "../framework/flags.ts";
@@ -11,15 +11,15 @@ import { problemsOfFiles } from "../framework/check-files.ts";
 import { UnusableFiles } from "../framework/unusable-files.ts";
 
 interface TypedWords {
-  /** What --config names. */
+  /** Path given with --config. */
   readonly file: string | undefined;
   readonly values: Typed;
-  /** What is wrong with the words one by one, and with which. */
+  /** Problems of individual flags, and the flags that were rejected. */
   readonly problems: readonly string[];
   readonly refused: readonly string[];
 }
 
-/** What was typed means something only with the file, which is read when the command runs. */
+/** Flags are complete only together with the file, which is read when the command runs. */
 interface WithFile {
   readonly file: string;
   readonly typed: TypedWords;
@@ -52,7 +52,7 @@ export const up: Command<UpOptions | WithFile> = {
   async fileProblems(argv, environment) {
     const typed = readTyped(argv);
     const { file } = typed;
-    // What comes through a pipe can be read only once, and is left to `run`, if it comes to that.
+    // A pipe can be read only once, so it is left to `run`.
     if (file !== undefined && typed.problems.length === 0 && (await isPipe(file))) return [];
     if (file === undefined) return withoutRefused(await problemsOfFiles(upLooks(typed.values, undefined)), typed);
     const read = await readWithFile({ file, typed }, environment);
@@ -76,7 +76,7 @@ async function withFile(options: WithFile, { clock, environment }: Io): Promise<
   return read.options;
 }
 
-/** All that is wrong in the file, with what was typed, and with files that either of them names; but for the typed words alone. */
+/** All problems of the file, of its combination with the flags, and of the files that either refers to; not those of the flags alone. */
 async function readWithFile({ file, typed }: WithFile, environment: Environment): Promise<Parsed<UpOptions>> {
   const text = await readGiven(file, "--config").catch((error: Error) => error);
   if (text instanceof Error) {
@@ -90,7 +90,7 @@ async function readWithFile({ file, typed }: WithFile, environment: Environment)
   return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), ...problems] };
 }
 
-/** What is wrong with the words first, then what is wrong in combination, without what may follow from a word that was refused. */
+/** Problems of individual flags first, then invalid combinations, except those that involve a rejected flag. */
 function allTogether(typed: TypedWords, config: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
   const parsed = upOptions(typed.values, config, environment);
   if (parsed.ok && typed.problems.length === 0) return parsed;

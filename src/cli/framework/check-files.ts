@@ -1,29 +1,29 @@
 /**
- * Looks at files that flags name, before anything is started: what is wrong with any of them is told at once, each once. They are read again
- * by who uses them. Not here: which files there are (check-named-files.ts, and the commands).
+ * Validates the files that flags refer to before anything is started, and reports all problems at once, each of them once. The files are
+ * read again by their users. Not here: which files there are (the check of the API server's files, and the commands).
  */
 import { isPipe } from "../../host/files/files.ts";
 import { readGiven } from "./file-flag.ts";
 import { UnusableFiles } from "./unusable-files.ts";
 
-/** Rejects with a sentence, or with UnusableFiles. */
+/** Rejects with a message, or with UnusableFiles. */
 export type Look = () => Promise<unknown>;
 
-/** All that is wrong, in the order of the looks. */
+/** All problems, in the order of the checks. */
 export async function problemsOfFiles(looks: readonly Look[]): Promise<readonly string[]> {
   const results = await Promise.allSettled(looks.map((look) => look()));
   const problems = results.flatMap((result) => (result.status === "rejected" ? problemsIn(result.reason) : []));
-  // A file may be named twice, or be looked at alone and with another.
+  // A file may be set twice, or be checked both alone and with another.
   return [...new Set(problems)];
 }
 
-/** Of one that a look rejected with. */
+/** Problems of one failed check. */
 export function problemsIn(error: unknown): readonly string[] {
   if (error instanceof UnusableFiles) return error.problems;
   return [error instanceof Error ? error.message : String(error)];
 }
 
-/** No look if it is not named. What comes through a pipe can be read only once, and is left to who uses it. */
+/** Skipped if the flag is not set. A pipe can be read only once and is left to its user. */
 export function fileLook(path: string | undefined, read: (path: string) => Promise<unknown>): readonly Look[] {
   return path === undefined ? [] : [async () => ((await isPipe(path)) ? undefined : read(path))];
 }
@@ -33,7 +33,7 @@ interface Pair<T> {
   readonly key: T;
 }
 
-/** Each by itself, so that both are told; and both together, if both are named. */
+/** Each alone, so that both are reported, and both together if both are set. */
 export function pairLooks(
   { certificate, key }: Pair<string | undefined>,
   flags: Pair<string>,

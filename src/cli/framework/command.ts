@@ -1,58 +1,58 @@
 /**
- * The contract of a command of `k8ts`: `parse` turns argv into typed options, `run` does the work with them.
- * `parse` complains about everything that is wrong at once and touches nothing; `run` starts only after it has agreed.
- * Commands know neither argv's source nor the process: they get an `Io`, return or throw, and only the launcher exits.
+ * The contract of a `k8ts` command: `parse` turns argv into typed options, `run` executes them. `parse` reports all problems at once and
+ * has no side effects; `run` starts only after it succeeded. Commands depend neither on process.argv nor on the process: they get an `Io`,
+ * return or throw, and only the launcher exits.
  *
- * One more command is its file in commands/, the file's test, and one line in commands/all.ts. Commands do not import each other; what
- * several need stands beside this file (flags.ts, store-flags.ts).
+ * To add a command: its file in commands/, the file's test, and one line in commands/all.ts. Commands do not import each other; shared
+ * flags are in cli/shared and config.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ArgumentSet, ArgumentValues, FlagSet, FlagValues, Parsed } from "./flags.ts";
 import { parseArguments } from "./flags.ts";
 
-/** The environment variables, as they were when the program started. */
+/** Environment variables at program start. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All that a command may use of the world, besides `host`. */
+/** Everything that a command may use of its environment, besides `host`. */
 export interface Io {
-  /** Writes one line of the result to standard output. `line` has no line break at its end. */
+  /** Writes one line of the result to standard output, without a trailing line break. */
   out(line: string): void;
-  /** Writes one line to standard error: what a person should know and a pipe should not carry. */
+  /** Writes one line to standard error: messages for a person that must not end up in a pipe. */
   note(line: string): void;
   readonly environment: Environment;
   readonly clock: Clock;
-  /** Goes to standard error: warnings and errors, with --verbose everything. */
+  /** Logs to standard error: warnings and errors, with --verbose everything. */
   readonly log: Logger;
-  /** Aborted by the first SIGINT or SIGTERM, or by `k8ts down`: stop cleanly and return. A second signal ends the process without asking. */
+  /** Aborted by the first SIGINT or SIGTERM, or by `k8ts down`: stop gracefully and return. A second signal terminates the process. */
   readonly signal: AbortSignal;
 }
 
 export interface Command<Options = unknown> {
-  /** What it does, in one or several sentences; the beginning of its help text. */
+  /** One or several sentences; the beginning of the help text. */
   readonly description: string;
   readonly flags: FlagSet;
-  /** What comes without a flag, in order. */
+  /** Positional arguments, in order. */
   readonly arguments: ArgumentSet;
   readonly examples: readonly string[];
-  /** From argv (without the command's own name) to options, or all that is wrong with them. Reads nothing else. */
+  /** Parses argv (without the command's own name) to options, or returns all problems. Reads nothing else. */
   parse(argv: readonly string[], environment: Environment): Parsed<Options>;
   /**
-   * What is wrong with the files that these words name, in sentences. Asked before `run`, and also if `parse` has refused something, so
-   * that all is told at once. Reads, and changes nothing. Absent: no flag names a file that must be there.
+   * Problems of the files that these arguments refer to. Called before `run`, and also if `parse` has rejected something, so that
+   * everything is reported at once. Read-only. Absent: no flag refers to a file that must exist.
    */
   fileProblems?(argv: readonly string[], environment: Environment): Promise<readonly string[]>;
-  /** Does the work. Throws an error whose message names the thing and what to do; never exits the process. */
+  /** Executes the command. Throws an error whose message names the object and the remedy; never exits the process. */
   run(options: Options, io: Io): Promise<void>;
 }
 
-/** A line of commands/all.ts. The command's file is loaded only when the command is called or its help asked for. */
+/** An entry of commands/all.ts. The command's module is loaded only when the command or its help is requested. */
 export interface CommandEntry {
-  /** One or several words: "up", "store status". Words before the last one group commands in the help. */
+  /** One or several words: "up", "store status". All words but the last group commands in the help. */
   readonly name: string;
-  /** One line of the overview: a verb first, no full stop. */
+  /** One line of the overview: starts with a verb, no full stop. */
   readonly summary: string;
-  /** Words after its name are another program's: not even --help is taken from them, unless it is the first, and signals are that program's. */
+  /** Arguments after its name belong to another program: not even --help is parsed, unless it is the first, and signals are forwarded. */
   readonly passesThrough?: true;
   load(): Promise<Command>;
 }
@@ -63,13 +63,13 @@ export interface CommandDefinition<Options, Flags extends FlagSet, Arguments ext
   readonly arguments: Arguments;
   readonly examples: readonly string[];
   /**
-   * From values that are fine one by one to options; what is wrong only in combination is refused here, in sentences that name the
-   * flags as they are typed. Also called if some flags were refused (they then have their defaults), so that all problems are told at
-   * once; of what it says then, sentences that name a refused flag are dropped, since they may follow from the guess.
-   * `given` has the names of the flags that were typed, for commands in which a file, too, can say what a flag says.
+   * Combines individually valid values into options; invalid combinations are reported here, with the flags as they are typed. Also called
+   * if some flags were rejected (those have their defaults), so that all problems are reported at once; then messages that name a rejected
+   * flag are dropped, because they may result from its default. `given` has the names of the flags set on the command line, for commands in
+   * which a file can set the same options.
    */
   options(values: FlagValues<Flags> & ArgumentValues<Arguments>, environment: Environment, given: ReadonlySet<string>): Parsed<Options>;
-  /** As of a command, from what `options` gets; of what it says, too, sentences that name a refused flag are dropped. */
+  /** Like `checkFiles` of a command, with the input of `options`; messages that name a rejected flag are dropped here, too. */
   fileProblems?(
     values: FlagValues<Flags> & ArgumentValues<Arguments>,
     environment: Environment,
@@ -78,7 +78,7 @@ export interface CommandDefinition<Options, Flags extends FlagSet, Arguments ext
   run(options: Options, io: Io): Promise<void>;
 }
 
-/** A command whose `parse` follows from the declaration of its flags and arguments. */
+/** Defines a command whose `parse` follows from the declarations of its flags and arguments. */
 export function defineCommand<Options, const Flags extends FlagSet, const Arguments extends ArgumentSet>(
   definition: CommandDefinition<Options, Flags, Arguments>,
 ): Command<Options> {
@@ -107,7 +107,7 @@ export function defineCommand<Options, const Flags extends FlagSet, const Argume
   };
 }
 
-/** Whether a sentence is about something that was refused, and so may follow from the guess in its place. */
+/** True if a message names a rejected flag, and so may result from its default. */
 export function mentions(problem: string, refused: readonly string[]): boolean {
   const words = problem.split(/[^\w-]+/);
   return refused.some((name) => words.includes(name));

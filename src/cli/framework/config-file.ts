@@ -1,6 +1,6 @@
 /**
- * A file that says what flags say, under the flags' names without the dashes: `secure-port: 7443`. Everything that is wrong with it is told
- * at once, each with its line. A value is checked by the declaration of its flag, so that file and command line agree on what is right.
+ * A configuration file whose keys are flag names without the dashes: `secure-port: 7443`. All problems are reported at once, each with its
+ * line. A value is validated by the declaration of its flag, so that file and command line accept the same.
  */
 import { readYamlMembers, type YamlMember } from "../../api/machinery/codec/yaml/members.ts";
 import { parseArguments, type Flag, type FlagSet } from "./flags.ts";
@@ -9,15 +9,15 @@ import { nearest } from "./suggestion.ts";
 export type ConfigValue = string | number | boolean | readonly string[];
 
 export interface ConfigFile {
-  /** What it says, by the names of flags. */
+  /** Values by flag name. */
   readonly values: ReadonlyMap<string, ConfigValue>;
-  /** Each with "FILE:LINE: " before it. */
+  /** Each starts with "FILE:LINE: ". */
   readonly problems: readonly string[];
-  /** "FILE:LINE: " of a name. */
+  /** Returns "FILE:LINE: " of a key. */
   readonly placeOf: (name: string) => string;
 }
 
-/** `file` only names it. `excluded`: flags that make sense only when they are typed. */
+/** `file` is used in messages only. `excluded`: flags that are allowed only on the command line. */
 export function readConfigFile(file: string, text: string, flags: FlagSet, excluded: readonly string[] = []): ConfigFile {
   const { members, problems: broken } = readYamlMembers(text);
   const problems = broken.map(({ line, problem }) => ({ line, problem }));
@@ -51,7 +51,7 @@ function readMember({ name, value }: YamlMember, flags: FlagSet, excluded: reado
   if (typeProblem !== undefined) return { problems: [`"${name}" must be ${typeProblem}, ${whatItIs(flag, value)}`] };
   if (typeof value === "boolean") return { value };
   const words = Array.isArray(value) ? value.map(String) : [String(value)];
-  // An empty list is as good as none.
+  // An empty list counts as unset.
   if (words.length === 0) return { value: [] };
   const parsed = parseArguments(
     { flags: { [name]: flag }, arguments: {} },
@@ -70,7 +70,7 @@ function unknownName(name: string, known: readonly string[], excluded: readonly 
   return `Unknown flag ${JSON.stringify(name)}${meant === undefined ? "" : `; did you mean "${meant}"?`}`;
 }
 
-/** What would be right; undefined if it is. */
+/** Describes the expected type; undefined if the value has it. */
 function wrongType(flag: Flag, value: YamlMember["value"]): string | undefined {
   switch (flag.type) {
     case "boolean":
@@ -86,7 +86,7 @@ function wrongType(flag: Flag, value: YamlMember["value"]): string | undefined {
   }
 }
 
-/** Of a list that should be one, which element is wrong. */
+/** For a list, names the invalid item. */
 function whatItIs(flag: Flag, value: YamlMember["value"]): string {
   if (flag.type !== "list" || !Array.isArray(value)) return `is ${described(value)}`;
   const index = value.findIndex((item) => typeof item !== "string");

@@ -1,6 +1,6 @@
 /**
- * From the words of the command line to an exit code: finds the command, loads it, lets it parse, runs it. Everything that can be
- * wrong with the words is told before anything is started. Knows no process: launcher.ts gives it one and takes the code.
+ * Maps the command line to an exit code: finds the command, loads it, parses its arguments and runs it. All problems of the command line
+ * are reported before anything is started. Independent of the process, which launcher.ts supplies.
  */
 import type { Command, CommandEntry, Environment, Io } from "./command.ts";
 import { explainOutOfFiles, isOutOfFiles } from "../../host/processes/open-file-limit.ts";
@@ -9,16 +9,19 @@ import { nearest } from "./suggestion.ts";
 import { ProgramEnded } from "./program-exited.ts";
 import { UnusableFiles } from "./unusable-files.ts";
 
-/** 0: done. 1: it did not work. 2: the command line is wrong, and nothing was started. Others are those of a program that was run. */
+/** 0: success. 1: failure. 2: invalid command line, nothing was started. Others are exit codes of a program that was run. */
 export type ExitCode = number;
 
-/** What the launcher gives. */
+/** Supplied by the launcher. */
 export interface Terminal {
   out(line: string): void;
   note(line: string): void;
   readonly environment: Environment;
   readonly version: string;
-  /** Called once, right before a command runs: from then on signals abort it instead of ending the process, unless it handles them itself. */
+  /**
+   * Called once, right before a command runs: from then on signals abort it instead of terminating the process, unless it handles them
+   * itself.
+   */
   openIo(options: { readonly verbose: boolean; readonly leavesSignals: boolean }): Promise<Io>;
 }
 
@@ -57,7 +60,7 @@ async function dispatchWords(flags: CommonFlags, entries: readonly CommandEntry[
 interface Running {
   readonly command: Command;
   readonly options: unknown;
-  /** Where to look if what was typed cannot be. */
+  /** Hint for an invalid command line. */
   readonly hint: string;
 }
 
@@ -73,7 +76,7 @@ async function run({ command, options, hint }: Running, terminal: Terminal, io: 
   }
 }
 
-/** One sentence, with its causes; the stacks only for those who want them. */
+/** The message with its causes; stack traces only with --verbose. */
 export function describeError(error: unknown, verbose: boolean): string {
   return [
     `Error: ${describe(error, verbose)}`,
@@ -87,7 +90,7 @@ function describe(error: unknown, verbose: boolean): string {
   return verbose && error.stack !== undefined ? error.stack.replace(/^Error: /, "") : error.message;
 }
 
-/** From the outermost to the innermost. A message that already quotes its cause needs no second telling, but a stack does. */
+/** From the outermost to the innermost. A cause that the message already quotes is skipped unless stacks are printed. */
 function causesOf(error: unknown, verbose: boolean): unknown[] {
   if (error instanceof AggregateError) return error.errors.flatMap((each: unknown) => [each, ...causesOf(each, verbose)]);
   if (!(error instanceof Error) || error.cause === undefined) return [];
@@ -104,7 +107,7 @@ interface CommonFlags {
 const HELP_FLAGS = ["--help", "-h"];
 const COMMON_FLAGS = [...HELP_FLAGS, "--verbose"];
 
-/** Takes out what is understood with every command and anywhere, up to a "--" or to what is another program's. */
+/** Extracts the global flags, up to "--" or the arguments of another program. */
 function takeCommonFlags(argv: readonly string[], entries: readonly CommandEntry[], environment: Environment): CommonFlags {
   const end = endOfOwnWords(argv, entries);
   const before = argv.slice(0, end);
@@ -122,7 +125,7 @@ function endOfOwnWords(argv: readonly string[], entries: readonly CommandEntry[]
   return argv.includes("--") ? argv.indexOf("--") : argv.length;
 }
 
-/** The command with the longest name that the words begin with. */
+/** The command with the longest name that is a prefix of the arguments. */
 function find(
   words: readonly string[],
   entries: readonly CommandEntry[],

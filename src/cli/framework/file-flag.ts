@@ -1,7 +1,7 @@
-/** A file that a flag names: read, or told in one sentence why it cannot be, with the file and the flag. The same words for all of them. */
+/** Reads files that are set by flags. Errors name the file and the flag, with the same messages everywhere. */
 import { readWhole } from "../../host/files/files.ts";
 
-/** By the system's code. */
+/** By errno code. */
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "the file does not exist",
   EISDIR: "it is a directory, not a file",
@@ -22,7 +22,7 @@ export async function readGiven(path: string, flag: string): Promise<string> {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readGivenBytes(path, flag));
 }
 
-/** What `read` makes of it; what it throws is told with the file and the flag. */
+/** Parses the file with `read`; errors that it throws are reported with the file and the flag. */
 export function usable<T>(path: string, flag: string, read: () => T): T {
   try {
     return read();

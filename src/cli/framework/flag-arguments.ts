@@ -1,10 +1,10 @@
-/** From the values of flags back to words of a command line, for handing them on to another process. Pure. */
+/** Formats flag values as command-line arguments, to pass them to another process. Pure. */
 import type { Flag, FlagSet } from "./flags.ts";
 
 type Value = string | number | boolean | readonly string[] | undefined;
 type Values = Readonly<Record<string, Value>>;
 
-/** Of those that are not the defaults, in the order of the declarations; values of other names are left out. */
+/** Only values that are not defaults, in the order of the declarations; unknown names are ignored. */
 export function flagWords(flags: FlagSet, values: Values): readonly string[] {
   return Object.entries(flags).flatMap(([name, flag]) => wordsOf(name, flag, values[name]));
 }

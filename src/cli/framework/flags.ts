@@ -1,32 +1,32 @@
 /**
- * Flags as declarations: a name, a type, a default and a doc give the parser, the type of the values and the help text (help.ts).
- * The parser reads all of argv and returns every problem it has, each a sentence that names the flag and what would be right.
- * Pure. Written `--name value`, `--name=value`, `--switch`, `--switch=false`; lists may be repeated or separated by commas;
- * after `--` everything is an argument. A value that begins with a dash needs `--name=-value`, unless it is the number of a flag that takes one.
+ * Flags as declarations: name, type, default and doc define the parser, the type of the values and the help text (help.ts). The parser
+ * reads all of argv and returns all problems, each a message that names the flag and what is expected. Pure. Syntax: `--name value`,
+ * `--name=value`, `--switch`, `--switch=false`; lists may be repeated or comma-separated; everything after `--` is an argument. A value
+ * with a leading dash needs `--name=-value`, except for a negative number.
  */
 import { nearest } from "./suggestion.ts";
 import { withoutPassword } from "./redact-password.ts";
 
 interface FlagBase {
-  /** One sentence or more for the help text; the default and the choices are added to it. */
+  /** One or several sentences for the help text; default and choices are appended. */
   readonly doc: string;
-  /** Stands for the value in the help text. Default: a word that says the type. */
+  /** Placeholder of the value in the help text. Default: the type. */
   readonly placeholder?: string;
 }
 
 interface ValueFlagBase<Value> extends FlagBase {
   readonly default?: Value;
-  /** Whether the command cannot do without. */
+  /** True if the flag is required. */
   readonly required?: true;
 }
 
 export interface StringFlag extends ValueFlagBase<string> {
   readonly type: "string";
-  /** What a good value is ("a directory", "a https:// address") if this is none; undefined if it is fine. */
+  /** Describes the expected value ("a directory", "an https:// URL") if this one is invalid; undefined if it is valid. */
   readonly expects?: (value: string) => string | undefined;
 }
 
-/** A whole number. */
+/** An integer. */
 export interface NumberFlag extends ValueFlagBase<number> {
   readonly type: "number";
   readonly min?: number;
@@ -38,7 +38,7 @@ export interface ChoiceFlag extends ValueFlagBase<string> {
   readonly of: readonly string[];
 }
 
-/** Off unless given, if its default does not say otherwise; then `--name=false` is how to switch it off. */
+/** False unless set, if there is no other default; `--name=false` turns it off. */
 export interface BooleanFlag extends FlagBase {
   readonly type: "boolean";
   readonly default?: true;
@@ -47,13 +47,13 @@ export interface BooleanFlag extends FlagBase {
 /** Any number of strings, none by default. */
 export interface ListFlag extends FlagBase {
   readonly type: "list";
-  /** As of a StringFlag, for each element. */
+  /** Like StringFlag.expects, for each element. */
   readonly expects?: (value: string) => string | undefined;
 }
 
 export type Flag = StringFlag | NumberFlag | ChoiceFlag | BooleanFlag | ListFlag;
 
-/** By name, as typed but without the two dashes: "data-dir". In the order of the help text. */
+/** By name without the dashes: "data-dir". In the order of the help text. */
 export type FlagSet = Readonly<Record<string, Flag>>;
 
 export interface Argument {
@@ -61,7 +61,7 @@ export interface Argument {
   readonly optional?: true;
 }
 
-/** By name, lower case; the help text shows it in upper case. In the order in which they are typed; optional ones come last. */
+/** By name in lower case; the help text shows it in upper case. In positional order; optional ones come last. */
 export type ArgumentSet = Readonly<Record<string, Argument>>;
 
 type Given<F, Value> = F extends { readonly required: true } | { readonly default: unknown } ? Value : Value | undefined;
@@ -82,24 +82,24 @@ export type ArgumentValues<Arguments extends ArgumentSet> = {
   readonly [Name in keyof Arguments]: Arguments[Name] extends { readonly optional: true } ? string | undefined : string;
 };
 
-/** Options, or everything that is wrong with what was typed. */
+/** Options, or all problems of the command line. */
 export type Parsed<Options> =
   | { readonly ok: true; readonly options: Options }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface ParsedArguments<Flags extends FlagSet, Arguments extends ArgumentSet> {
-  /** Complete only if there are no problems; a refused flag has its default, a missing argument is the empty string. */
+  /** Complete only if there are no problems; a rejected flag has its default, a missing argument is the empty string. */
   readonly values: FlagValues<Flags> & ArgumentValues<Arguments>;
-  /** The names of the flags that were typed; the others have their defaults. */
+  /** Names of the flags on the command line; the others have their defaults. */
   readonly given: ReadonlySet<string>;
   readonly problems: readonly string[];
-  /** What the problems are about, as it is typed: "--store", "FILE". */
+  /** Subjects of the problems, as typed: "--store", "FILE". */
   readonly refused: readonly string[];
 }
 
 type AnyValue = string | number | boolean | readonly string[] | undefined;
 
-/** What has been read so far. */
+/** Parser state. */
 interface Reading {
   readonly flags: FlagSet;
   readonly values: Map<string, AnyValue>;
@@ -118,7 +118,7 @@ export function parseArguments<Flags extends FlagSet, Arguments extends Argument
   fillIn(reading);
   nameArguments(reading, declared.arguments);
   return {
-    // The values were read flag by flag, each by the declaration that also gives its type.
+    // Cast: the values were parsed flag by flag, each by the declaration that also determines its type.
     values: Object.fromEntries(reading.values) as FlagValues<Flags> & ArgumentValues<Arguments>,
     given,
     problems: reading.problems,
@@ -161,7 +161,7 @@ function readFlag(reading: Reading, word: string, next: string | undefined): "to
   return inline === undefined && text !== undefined ? "took the next word" : "is complete";
 }
 
-/** Whether the word after a flag is its value, and not the next flag. A negative number is never a flag. */
+/** True if the argument after a flag is its value and not the next flag. A negative number is never a flag. */
 function mayBeValue(flag: Flag, word: string): boolean {
   return !word.startsWith("-") || word === "-" || (flag.type === "number" && /^-\d/.test(word));
 }
@@ -198,7 +198,7 @@ function readValue(reading: Reading, name: string, flag: Exclude<Flag, BooleanFl
   if (complainUnless(reading, shown, expects, text)) reading.values.set(name, text);
 }
 
-/** Whether `text` is one of what is expected; complains if not. An empty value is never one: it is a variable that was not set. */
+/** Validates a value and reports a problem if it is invalid. An empty value is always invalid: it is an unset variable. */
 function complainUnless(
   reading: Reading,
   shown: string,
@@ -221,7 +221,7 @@ function numberProblem(flag: NumberFlag, text: string): string | undefined {
   return "an integer";
 }
 
-/** Defaults for what was not given, complaints about what must be. */
+/** Applies defaults and reports missing required values. */
 function fillIn(reading: Reading): void {
   for (const [name, flag] of Object.entries(reading.flags)) {
     if (reading.values.has(name)) continue;
@@ -267,7 +267,7 @@ function suggestion(shown: string, flags: FlagSet): string {
   return flag === undefined ? "" : `; did you mean ${flag}?`;
 }
 
-/** What stands for the value of a flag. */
+/** Placeholder of a flag's value. */
 export function placeholderOf(flag: Flag): string {
   if (flag.placeholder !== undefined) return flag.placeholder;
   if (flag.type === "choice") return "NAME";
@@ -279,7 +279,7 @@ export function oneOf(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words[words.length - 1]}`;
 }
 
-/** Escapes what could play tricks on a terminal. */
+/** Escapes control characters, which could manipulate the terminal. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,19 +1,19 @@
-/** The help texts: the overview of all commands, of a group of them, and of one. Pure; all words come from the declarations. */
+/** Help texts: the overview of all commands, of a group, and of one command. Pure; all texts come from the declarations. */
 import type { Command, CommandEntry } from "./command.ts";
 import { oneOf, placeholderOf, type Flag, type FlagSet } from "./flags.ts";
 
-/** A terminal of this width shows every line whole. */
+/** Fits a terminal of this width. */
 const WIDTH = 100;
 const INDENT = 2;
 const GAP = 2;
 
-/** What the launcher itself understands, with every command. */
+/** Global flags, handled by the launcher. */
 const COMMON_FLAGS: FlagSet = {
   help: { type: "boolean", doc: "Print this help and exit." },
   verbose: { type: "boolean", doc: "Enable debug logging and print stack traces of errors. Same as K8TS_DEBUG=1." },
 };
 
-/** What the launcher answers itself. */
+/** Commands handled by the launcher. */
 const BUILT_IN = [
   { name: "help", summary: "Print this overview, or the help of a command: k8ts help COMMAND" },
   { name: "version", summary: "Print the version" },
@@ -32,7 +32,7 @@ export function overview(entries: readonly CommandEntry[]): string[] {
   ];
 }
 
-/** The commands whose names begin with the word `group`. */
+/** Overview of the commands in a group. */
 export function groupOverview(group: string, entries: readonly CommandEntry[]): string[] {
   return [`Usage: k8ts ${group} COMMAND [FLAGS]`, "", "Commands:", ...describeEntries(entries)];
 }
@@ -74,7 +74,7 @@ interface Row {
   readonly right: string;
 }
 
-/** The left column is as wide in all tables of one program as its widest entry here; longer ones push their text to the next line. */
+/** The left column has the width of the widest entry up to this limit; longer entries push their text to the next line. */
 const LEFT_WIDTH = 30;
 
 function twoColumns(rows: readonly Row[]): string[] {

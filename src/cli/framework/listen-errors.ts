@@ -1,6 +1,6 @@
 /**
- * Why a program cannot listen where it was told to, as one sentence that a person can act on, the same for every part: which address, who
- * has it, and which flag of this command helps. Whatever the failure was wrapped in; what is no such failure passes unchanged.
+ * Explains why a program cannot listen on an address: which address, which process holds it, and which flag changes it. The same message
+ * for every component, however the failure is wrapped; other errors pass unchanged.
  */
 import { ListenError } from "../../host/http/server.ts";
 import { portHolder, type PortHolder } from "../../host/network/port-holder.ts";
@@ -8,20 +8,20 @@ import { portHolder, type PortHolder } from "../../host/network/port-holder.ts";
 export interface ListenPlace {
   readonly address: string;
   readonly port: number;
-  /** The flags by which they are said; one that says both is named twice. */
+  /** Flags that set address and port; a flag that sets both is named twice. */
   readonly addressFlag: string;
   readonly portFlag: string;
-  /** How another port is asked for, if the flag alone does not say it: "--listen ADDRESS:PORT (port 0 takes any that is free)". */
+  /** How to choose another port, if the flag alone is not enough: "--listen ADDRESS:PORT (port 0 picks a free port)". */
   readonly anotherPort?: string;
 }
 
-/** A cluster of k8ts, with what names it on a command line. */
+/** A k8ts cluster, with the arguments that select it. */
 export interface NamedCluster {
   readonly name: string;
   readonly commandArguments: string;
 }
 
-/** `clusterOf`: which cluster a process is of. Default: nobody knows. */
+/** `clusterOf` returns the cluster of a process. Default: unknown. */
 export async function explainListenError(
   error: unknown,
   place: ListenPlace,
@@ -32,7 +32,7 @@ export async function explainListenError(
   const holder = failure.code === "EADDRINUSE" ? portHolder(place.port) : undefined;
   const cluster = holder === undefined ? undefined : await clusterOf?.(holder.pid);
   const sentence = listenText(failure.code, place, { holder, cluster });
-  // What came first: everything in between says again what we say.
+  // The root cause: the errors in between repeat it.
   return sentence === undefined ? error : new Error(sentence, { cause: failure.cause });
 }
 
@@ -42,12 +42,12 @@ function listenErrorIn(error: unknown): ListenError | undefined {
 }
 
 export interface Holding {
-  /** Undefined: nobody knows. */
+  /** Undefined: unknown. */
   readonly holder?: PortHolder | undefined;
   readonly cluster?: NamedCluster | undefined;
 }
 
-/** Undefined: nothing is known about a failure of this code. */
+/** Undefined for other error codes. */
 export function listenText(code: string, place: ListenPlace, { holder, cluster }: Holding = {}): string | undefined {
   const { address, port, addressFlag, portFlag } = place;
   const where = `Cannot listen on ${address.includes(":") ? `[${address}]` : address}:${port}`;

@@ -1,4 +1,6 @@
-/** Thrown by a command whose answer is an exit code, such as that of a program that it ran for the user: k8ts ends with it, and has nothing to add. */
+/**
+ * Thrown by a command whose result is an exit code, such as that of a program it ran for the user: k8ts exits with it and prints nothing.
+ */
 export class ProgramEnded extends Error {
   override readonly name = "ProgramEnded";
   /** 1 to 255. */

@@ -1,27 +1,26 @@
 /**
- * What is being done, told as it happens: one line per step when it is done, with how long it took, and a line in between if one takes
- * long, so that a person who waits knows for what. The same lines whether or not there is a terminal. A step that fails has no line: its
- * error is told by who handles it.
+ * Reports progress: one line per completed step with its duration, and a line in between if a step takes long. The output is the same with
+ * and without a terminal. A step that fails prints nothing: its error is reported by the caller.
  */
 import type { Clock } from "../../base/clock.ts";
 
 export interface Steps {
-  /** `name` says what is the case when it is done: "store opened". */
+  /** `name` is what was done: "opened store". */
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** The same for what is mostly done in no time: there is a line only while one waits for it, and none when it is done. */
+  /** The same for steps that are usually instant: a line is printed only while waiting, and none at completion. */
   quietly<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** One line between them. */
+  /** Prints one line between steps. */
   note(line: string): void;
 }
 
-/** For whoever has nobody to tell. */
+/** Discards all progress. */
 export const silentSteps: Steps = { step: (_name, work) => work(), quietly: (_name, work) => work(), note: () => {} };
 
-/** As wide as the longest name of a step. */
+/** Width of the longest step name. */
 const NAME_WIDTH = 28;
 const TIME_WIDTH = 8;
 
-/** From then on a person wonders, and is told each time that as long again has passed. */
+/** First waiting line after this time; the interval then doubles. */
 const WONDERING_MS = 3_000;
 
 export function reportSteps({ out, clock }: { out(line: string): void; readonly clock: Clock }): Steps {

@@ -1,4 +1,4 @@
-/** An address as it may be shown: who puts a password into one has not meant it for a log. */
+/** Removes the password from a URL, so that it does not end up in logs. */
 export function withoutPassword(text: string): string {
   return text.replace(/(?<=:\/\/)[^/?#\s]*@/g, "…@");
 }

@@ -1,4 +1,4 @@
-/** As a shell reads it back: quoted unless there is nothing to quote. */
+/** Quotes an argument for a POSIX shell, if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

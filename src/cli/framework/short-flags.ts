@@ -1,6 +1,6 @@
-/** Flags of one letter, for the few that everybody types so. They stand for long ones, and take values as those do. Pure. */
+/** One-letter flags, for the few with an established short form. They expand to long ones and take values like those. Pure. */
 
-/** `short`: by letter, the name of the long one. What comes after "--" is left alone. */
+/** `short`: long flag name by letter. Arguments after "--" are not changed. */
 export function expandShortFlags(argv: readonly string[], short: Readonly<Record<string, string>>): readonly string[] {
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   return argv.map((word, index) => {

@@ -1,12 +1,12 @@
-/** "Did you mean": the candidate that is the fewest typing mistakes away. Pure. */
+/** "Did you mean": the candidate with the smallest edit distance. Pure. */
 
-/** A word may have this share of its letters wrong, so that "strat" finds "start" and "xyz" finds nothing. */
+/** Maximum share of wrong letters, so that "strat" matches "start" and "xyz" matches nothing. */
 const MISTAKES_SHARE_MAX = 0.4;
 
-/** Nobody types a longer word by mistake, and comparing takes time. */
+/** Longer words are not typing errors, and comparing them is costly. */
 const WORD_LENGTH_MAX = 60;
 
-/** The candidate nearest to `word`, the first of equals; undefined if none is near enough to be what was meant. */
+/** The nearest candidate, the first of equals; undefined if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > WORD_LENGTH_MAX) return undefined;
   let best: { readonly candidate: string; readonly mistakes: number } | undefined;
@@ -19,7 +19,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best?.candidate;
 }
 
-/** How many letters must be inserted, removed, replaced or swapped with their neighbour to make one word of the other. */
+/** Damerau–Levenshtein distance: insertions, deletions, replacements and swaps of neighbours. */
 export function editDistance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)];
   const at = (line: number, column: number) => rows[line]?.[column] ?? Infinity;

@@ -1,4 +1,4 @@
-/** One logger that writes to two places. */
+/** A logger that writes to two loggers. */
 import type { LogFields, Logger } from "../../base/logger.ts";
 
 export function teeLogger(one: Logger, other: Logger): Logger {

@@ -1,8 +1,8 @@
-/** For commands that run until they are told to stop. */
+/** Waits for the request to stop. */
 import { collectWhenIdle } from "../../host/processes/idle-garbage-collection.ts";
 import type { Io } from "./command.ts";
 
-/** Resolves when the first signal has come. A sleep without end keeps the process alive, which a bare promise would not. */
+/** Resolves on the first signal. An endless sleep keeps the process alive, which a bare promise would not. */
 export async function untilStopped({ clock, signal }: Io): Promise<void> {
   using _collecting = collectWhenIdle(clock);
   try {

@@ -1,4 +1,4 @@
-/** Files that were named by flags and cannot be used: told all at once, like everything else that is wrong with what was typed. */
+/** Thrown for files of flags that cannot be used: all problems at once, like those of the command line. */
 export class UnusableFiles extends Error {
   override readonly name = "UnusableFiles";
   readonly problems: readonly string[];

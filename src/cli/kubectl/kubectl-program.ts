@@ -1,6 +1,6 @@
 /**
- * Which kubectl `k8ts kubectl` runs: the one on PATH, or the one that was fetched before, or, after a question, one that is fetched now.
- * What is fetched is kept in the user's cache directory, and run from there only if no other user could have written it.
+ * Finds the kubectl that `k8ts kubectl` runs: the one on PATH, an earlier download, or, after confirmation, a new download. Downloads are
+ * kept in the user's cache directory and run only if no other user could have written them.
  */
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
@@ -16,15 +16,15 @@ import { CLIENT_TOOLS_FOLDER, CLIENT_TOOLS_PACKAGE, clientToolsProblem, fetchCli
 const INSTALL = "install it (https://kubernetes.io/docs/tasks/tools/)";
 
 export interface KubectlOptions {
-  /** Fetches without a question. */
+  /** Downloads without confirmation. */
   readonly isSure: boolean;
   readonly runner: ToolRunner;
-  /** Of this system. */
+  /** Platform of this system. */
   readonly platform: string;
   readonly architecture: string;
 }
 
-/** Its path; undefined if the user does not want it to be fetched. Rejects with one sentence that says what to do. */
+/** Path of kubectl; undefined if the user declined the download. Rejects with a message that names the remedy. */
 export async function kubectlProgram(options: KubectlOptions, io: Pick<Io, "environment" | "note">): Promise<string | undefined> {
   const { environment, note } = io;
   const onPath = findOnPath("kubectl", environment["PATH"]);
@@ -47,7 +47,7 @@ export async function kubectlProgram(options: KubectlOptions, io: Pick<Io, "envi
   return program;
 }
 
-/** By the XDG base directory convention, by which a relative XDG_CACHE_HOME is to be ignored. */
+/** XDG base directory specification: a relative XDG_CACHE_HOME is ignored. */
 function cacheDirectory({ XDG_CACHE_HOME: cache, HOME: home }: Environment): string | undefined {
   if (cache?.startsWith("/") === true) return joinPath(cache, "k8ts");
   return home === undefined || home === "" ? undefined : joinPath(home, ".cache/k8ts");

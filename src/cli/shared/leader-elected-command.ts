@@ -1,6 +1,6 @@
 /**
- * What the commands have in common that run one part of a cluster in a process of its own (`k8ts controller-manager`, `k8ts scheduler`):
- * the flags of the election, the page of figures, what is said while it runs, and the end. Of several such processes one acts.
+ * Shared by the commands that run one leader-elected component as a separate process (`k8ts controller-manager`, `k8ts scheduler`): leader
+ * election flags, the metrics page, output and shutdown. Of several instances only the leader is active.
  */
 import { newUid } from "../../apiserver/write/identifiers.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -17,7 +17,7 @@ import { listenOrExplain, placeOfFlag } from "../../cluster/listen-or-explain.ts
 import { loopbackAddress, startMetricsPages } from "../../components/pages/metrics-pages.ts";
 import { untilStopped } from "../framework/until-stopped.ts";
 
-/** `lease`: where such processes find out who leads, unless told otherwise. */
+/** `lease`: default Lease of the component. */
 export function leaderElectFlags(lease: Election["lease"]) {
   return {
     "leader-elect": {
@@ -43,35 +43,35 @@ export function leaderElectFlags(lease: Election["lease"]) {
 
 export type LeaderElectValues = FlagValues<ReturnType<typeof leaderElectFlags>>;
 
-/** An election before it is known who this process is in it. */
+/** Election settings without the identity of this process. */
 export type ElectionRules = Required<Omit<Election, "identity">>;
 
-/** Undefined: there is none, and this process acts at once. */
+/** Undefined: leader election is disabled, the component starts immediately. */
 export function electionOf(values: LeaderElectValues): ElectionRules | undefined {
   if (!values["leader-elect"]) return undefined;
   const lease = { namespace: values["leader-elect-resource-namespace"], name: values["leader-elect-resource-name"] };
   return { lease, ...electionTimes(values) };
 }
 
-/** In the words of the flags. Times of no election do not matter. */
+/** Problems, in terms of the flags. Durations are ignored if leader election is disabled. */
 export function leaderElectProblems(values: LeaderElectValues): readonly string[] {
   return values["leader-elect"] ? electionFlagProblems(values) : [];
 }
 
 export interface LedCommand<Part extends ActingPart> {
-  /** The first word of what it says of itself: "controllers". */
+  /** Name of the component in its output: "controllers". */
   readonly what: string;
   readonly connection: ConnectionConfig;
   readonly election: ElectionRules | undefined;
-  /** As --metrics-address takes it. Undefined: there are no pages. */
+  /** Value of --metrics-address. Undefined: no metrics are served. */
   readonly metricsAddress: string | undefined;
-  /** What is answered beside the figures. `acting`: the part, while this process leads. */
+  /** Additional pages. `acting`: the component, while this process is the leader. */
   pages?(acting: () => Part | undefined): Pages;
-  /** What is opened for as long as the command runs belongs to `owner`. */
+  /** Resources that live as long as the command are owned by `owner`. */
   start(context: Omit<LedOptions, "transportFor" | "isFenced">, owner: Disposables): LedPart<Part>;
 }
 
-/** Runs until it is told to stop. Rejects if it cannot listen, cannot act and nobody else could, or does not end what it did. */
+/** Runs until cancelled. Rejects if it cannot listen, if it fails without leader election, or if the component does not stop. */
 export async function runLedCommand<Part extends ActingPart>(command: LedCommand<Part>, io: Io): Promise<void> {
   const { clock, log } = io;
   const { election, connection } = command;
@@ -79,7 +79,7 @@ export async function runLedCommand<Part extends ActingPart>(command: LedCommand
   const random = realRandom();
   const identity = `${machineName()}_${newUid(random)}`;
   const late: { part?: LedPart<Part> } = {};
-  // Before it stands: if it cannot listen it should not have led.
+  // Before the election starts: a process that cannot listen must not become the leader.
   await showPages(command, () => late.part, owned, io);
   const part = command.start(
     {
@@ -93,9 +93,9 @@ export async function runLedCommand<Part extends ActingPart>(command: LedCommand
   late.part = part;
   const standing = election === undefined ? "" : `, leader election with ${election.lease.namespace}/${election.lease.name} as ${identity}`;
   io.out(`${command.what} for ${connection.server}${standing}`);
-  // Without others that could try it there is nothing to wait for.
+  // Without leader election no other instance can take over.
   if (election === undefined) await Promise.race([part.started, untilStopped(io)]);
-  // As upstream's: a process that has lost the lease and cannot end what it did ends itself.
+  // As upstream: a process that lost the lease and cannot stop its component exits.
   await Promise.race([part.stuck, untilStopped(io)]);
   io.out("Stopping");
 }

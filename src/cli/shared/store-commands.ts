@@ -1,7 +1,7 @@
 /**
- * What the `k8ts store …` commands share: they look at a store that exists already, and close it whatever happens. The embedded store of a
- * running cluster is reached through its API server, which alone has it open (store-access/); with the cluster stopped the command opens
- * the directory itself. Looking must not create a store, so a data directory without one is an error.
+ * Shared by the `k8ts store …` commands: they open an existing store and always close it. The embedded store of a running cluster is
+ * accessed through its API server, which has it locked (components/store); if the cluster is stopped, the command opens the directory
+ * itself. Reading must not create a store, so a data directory without one is an error.
  */
 import { fileExists, joinPath } from "../../host/files/files.ts";
 import type { Store } from "../../store/store.ts";
@@ -44,7 +44,7 @@ export interface StoredOptions {
   readonly store: StoreConfig;
 }
 
-/** The options of a command that needs no more than to know which store. */
+/** Options of a command that only selects a store. */
 export function storedOptions(values: FlagValues<typeof storedFlags>, environment: Environment): Parsed<StoredOptions> {
   const { name, ...rest } = values;
   const isEtcd = values.store === "etcd" || (values.store === undefined && values["etcd-servers"].length > 0);
@@ -55,7 +55,7 @@ export function storedOptions(values: FlagValues<typeof storedFlags>, environmen
   return store.ok ? { ok: true, options: { store: store.options } } : store;
 }
 
-/** Calls `work` with the store of a running cluster, or with the one that it opens itself. */
+/** Calls `work` with the store of a running cluster, or with one that it opens itself. */
 export async function withStored<T>(config: StoreConfig, io: Io, work: (store: StoreAccess) => Promise<T>): Promise<T> {
   if (config.driver === "embedded") {
     await checkStored(config.dataDirectory);
@@ -66,7 +66,7 @@ export async function withStored<T>(config: StoreConfig, io: Io, work: (store: S
 }
 
 async function checkStored(directory: string): Promise<void> {
-  // First: a newer version may keep its state in files of other names.
+  // First: a newer version may use other file names.
   await checkHomeFormat(directory);
   if (await fileExists(joinPath(directory, "store.mdb"))) return;
   throw new Error(`Cannot find a store in ${directory}: choose the cluster with --name, or its directory with --data-dir`);
@@ -81,10 +81,10 @@ export async function withStore<T>(config: StoreConfig, io: Io, work: (store: St
   }
 }
 
-/** The root that etcd's keys have and those of a store do not. */
+/** Key prefix of etcd, which keys of a store do not have. */
 const DEFAULT_ROOT = "/registry";
 
-/** A key or prefix as a person types it: with the root that etcd shows (/registry/pods/…), or without (/pods/…). */
+/** Normalizes a key or prefix as typed: with the prefix that etcd shows (/registry/pods/…) or without (/pods/…). */
 export function typedKey(key: string, config: StoreConfig): string {
   const root = (config.driver === "etcd" ? config.prefix : undefined) ?? DEFAULT_ROOT;
   return key === root || key.startsWith(`${root}/`) ? key.slice(root.length) : key;
