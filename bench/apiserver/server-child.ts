@@ -8,7 +8,7 @@ import { createSecureServer, type Http2SecureServer } from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { startCluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { DEFAULT_API_SERVER_OPTIONS } from "../../src/config/api-server-config.ts";
 import { sharedPki } from "../../src/testing/fixtures/certificates.ts";
 import { readFile } from "node:fs/promises";

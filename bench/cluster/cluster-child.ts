@@ -5,7 +5,8 @@ import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
 import type { KubeObject } from "../../src/api/machinery/object.ts";
 import type { Client, ResourceKind } from "../../src/client/client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
+import type { Cluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { collectGarbage, serve } from "../serve.ts";
 
 /** Concurrency that an API server accepts without rejecting requests. */

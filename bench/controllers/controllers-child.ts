@@ -9,7 +9,8 @@ import type { Pod } from "../../src/api/generated/core/v1.ts";
 import type { Client, Draft, ResourceKind } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/rest-client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
+import type { Cluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { collectGarbage, serve } from "../serve.ts";
 
 /** Concurrency that an API server accepts without rejecting requests. */

@@ -13,7 +13,8 @@ import { silentLogger } from "../base/logger.ts";
 import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../components/leader-election/leader-elected-controllers.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 
 const RUNNING = all({ rootCa: "" }).length;
 

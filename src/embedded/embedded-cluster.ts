@@ -20,8 +20,8 @@ import { objectsOf, type Manifests } from "./manifests.ts";
 import { kindOfObject, resolveReference } from "./object-reference.ts";
 import { execIn, readLogs } from "./pod-access.ts";
 import { writeSnapshotFile } from "./snapshot-file.ts";
-import type { ReportSources } from "./until-report.ts";
-import { untilSeen, type Seen, type UntilOptions } from "./until.ts";
+import type { ReportSources, Seen } from "./until-report.ts";
+import { untilSeen, type UntilOptions } from "./until.ts";
 
 /** Who owns the fields that `apply` writes. */
 const FIELD_MANAGER = "k8ts-apply";

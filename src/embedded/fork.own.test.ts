@@ -7,7 +7,8 @@ import { test } from "node:test";
 import type { Node, Pod } from "../api/generated/core/v1.ts";
 import { aConfigMap, aDeployment, aPod } from "../testing/clients/manifests.ts";
 import { EventLog } from "../testing/event-log.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 import { isReady, isRolledOut } from "./conditions.ts";
 
 /** What would tell that a Pod was touched. */

@@ -13,7 +13,8 @@ import { readWhole } from "../host/files/files.ts";
 import { realClock } from "../host/real-clock.ts";
 import { aConfigMap, aDeployment } from "../testing/clients/manifests.ts";
 import { virtualClock } from "../testing/virtual-clock.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 import { fixedPki } from "../pki/fixed-pki.ts";
 import { isRolledOut } from "./conditions.ts";
 

@@ -3,7 +3,7 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, Pod } from "../api/generated/core/v1.ts";
 import { aPod } from "../testing/clients/manifests.ts";
-import { startCluster } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 import { isReady, isRunning, isScheduled, isUnschedulable } from "./conditions.ts";
 
 for (const clock of ["virtual", "real"] as const) {

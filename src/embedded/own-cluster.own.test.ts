@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { aDeployment } from "../testing/clients/manifests.ts";
-import { startCluster, type ClusterOptions } from "./cluster.ts";
+import type { ClusterOptions } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 import { isAvailable } from "./conditions.ts";
 
 const CLUSTER_MODULE = new URL("./cluster.js", import.meta.url).href;

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Node, Pod } from "../api/generated/core/v1.ts";
 import { aConfigMap, aDeployment } from "../testing/clients/manifests.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 import { isRolledOut } from "./conditions.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "k8ts-test-"));

@@ -10,7 +10,6 @@ import type { Event } from "../api/generated/core/v1.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { Client } from "../client/client.ts";
 import type { Decision } from "../scheduler/decisions.ts";
-import type { Seen } from "./until.ts";
 
 /** A failure report is read in a terminal: the first of many objects stand for the others. */
 const OBJECTS_MAX = 3;
@@ -20,6 +19,9 @@ const EVENTS_MAX = 10;
 const LINE_CHARACTERS_MAX = 240;
 /** As much of an object as helps to see why it is not so. */
 const JSON_CHARACTERS_MAX = 2_000;
+
+/** The one object that the reference names, or undefined while there is none; all of them if it names a kind. */
+export type Seen = KubeObject | undefined | readonly KubeObject[];
 
 export interface UntilFailure {
   /** "deployment/web was not as expected within 90s of virtual time" */

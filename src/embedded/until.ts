@@ -2,7 +2,6 @@
  * Waiting for objects to be as a test wants them: by being told of changes, never by asking again and again. Under virtual time it is
  * this that lets time pass, from one thing that is due to the next.
  */
-import type { KubeObject } from "../api/machinery/object.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import { onAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
@@ -13,7 +12,7 @@ import { createInformers } from "../client/informer/informers.ts";
 import type { Driver } from "./driver.ts";
 import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
 import type { ObjectReference } from "./object-reference.ts";
-import { untilReport, type ReportSources } from "./until-report.ts";
+import { untilReport, type ReportSources, type Seen } from "./until-report.ts";
 
 /** Virtual time costs next to nothing, and most of what a cluster waits for (a node's loss, an eviction) comes within this. */
 const WITHIN_VIRTUAL = "10m";
@@ -39,9 +38,6 @@ export interface UntilContext {
   /** Comes when nothing more will happen. */
   readonly signal: AbortSignal;
 }
-
-/** The one object that the reference names, or undefined while there is none; all of them if it names a kind. */
-export type Seen = KubeObject | undefined | readonly KubeObject[];
 
 /** Resolves with what was seen when the condition was first true. Rejects with what the condition throws. */
 export async function untilSeen(

@@ -5,7 +5,7 @@ import { configMaps } from "../api/core/v1/config-map.ts";
 import type { Deployment } from "../api/generated/apps/v1.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { aConfigMap, aDeployment, aPod } from "../testing/clients/manifests.ts";
-import { startCluster } from "./cluster.ts";
+import { startCluster } from "./start-cluster.ts";
 import { isAvailable, isGone, isReady, isRolledOut, isSucceeded } from "./conditions.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);

@@ -1,14 +1,6 @@
 /** Package entry `k8ts`: an embedded cluster. All exports are public and stable. */
-export {
-  startCluster,
-  type Cluster,
-  type ClusterOptions,
-  type ClusterPart,
-  type ExecOutcome,
-  type ForkOptions,
-  type InNamespace,
-  type KubeSchedulerConfiguration,
-} from "../embedded/cluster.ts";
+export type { Cluster, ClusterOptions, ClusterPart, ExecOutcome, ForkOptions, InNamespace, KubeSchedulerConfiguration } from "../embedded/cluster.ts";
+export { startCluster } from "../embedded/start-cluster.ts";
 export {
   hasCondition,
   isAvailable,

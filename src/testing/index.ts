@@ -6,7 +6,8 @@
  *   its calls (`everyStepMayBeTheLast`).
  * Not here: what only our own tests need (needs.ts, rounds.ts).
  */
-export { startCluster, type Cluster, type ClusterOptions } from "../embedded/cluster.ts";
+export type { Cluster, ClusterOptions } from "../embedded/cluster.ts";
+export { startCluster } from "../embedded/start-cluster.ts";
 export { useCluster, useFork, type EachTestHooks, type SuiteHooks, type TestHook, type UseClusterOptions } from "./use-cluster.ts";
 export { forEachSeed } from "./for-each-seed.ts";
 export { seededRandom, type Random } from "../base/random.ts";

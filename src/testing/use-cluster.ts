@@ -5,7 +5,8 @@
  * Both know a test framework only by its four hooks, which jest, mocha and vitest (with `globals`) have as globals, and which are given
  * otherwise. They are called while tests are defined, and answer with a function since there is no cluster yet.
  */
-import { startCluster, type Cluster, type ClusterOptions } from "../embedded/cluster.ts";
+import type { Cluster, ClusterOptions } from "../embedded/cluster.ts";
+import { startCluster } from "../embedded/start-cluster.ts";
 
 export interface UseClusterOptions extends ClusterOptions {
   /** What every test finds: objects that are applied, nodes that are lost. Once, before the first test. */

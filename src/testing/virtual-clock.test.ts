@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { startCluster } from "../embedded/cluster.ts";
+import { startCluster } from "../embedded/start-cluster.ts";
 import { virtualClock } from "./virtual-clock.ts";
 
 test("an hour passes at once, timer by timer", async () => {

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { nodeIdentity } from "../../src/api/identities.ts";
 import type { Node } from "../../src/api/generated/core/v1.ts";
-import { startCluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { CONTROL_PLANE_LABEL, markControlPlane } from "../../src/cluster/mark-control-plane.ts";
 
 test("the administrator gives a node the role control-plane, without a taint and only once", async () => {

@@ -3,7 +3,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Cause } from "../../src/api/machinery/cause.ts";
 import { CAUSES_PATH } from "../../src/apiserver/documents/causes/causes.ts";
-import { startCluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { isAvailable } from "../../src/embedded/conditions.ts";
 
 interface Write {

@@ -5,7 +5,8 @@ import type { Lease } from "../../src/api/generated/coordination.k8s.io/v1.ts";
 import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
 import { EventLog } from "../../src/testing/event-log.ts";
 import { rounds, testSeed } from "../../src/testing/rounds.ts";
-import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
+import type { Cluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { isRolledOut } from "../../src/embedded/conditions.ts";
 
 const NODES = 5;

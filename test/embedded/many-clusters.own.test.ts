@@ -7,7 +7,8 @@ import type { Pod } from "../../src/api/generated/core/v1.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
 import { aConfigMap, aDeployment } from "../../src/testing/clients/manifests.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
-import { startCluster, type ClusterOptions } from "../../src/embedded/cluster.ts";
+import type { ClusterOptions } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { isRolledOut } from "../../src/embedded/conditions.ts";
 
 const TEN = Array.from({ length: 10 }, (_, index) => index);

@@ -2,14 +2,9 @@
  * This machine as a node of a cluster: a kubelet on a container runtime, with volumes, network and its HTTPS server. Used by `k8ts up`,
  * which has the API server in the same process, and by `k8ts kubelet`, which has it elsewhere.
  */
-import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
-import type { JsonObject } from "../../api/machinery/object.ts";
-import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { createClient } from "../../client/rest-client.ts";
@@ -21,7 +16,6 @@ import { joinPath, makePrivateDirectory, readWhole } from "../../host/files/file
 import { diskBytes, machineFacts } from "../../host/kernel/machine-facts.ts";
 import { ListenError } from "../../host/http/server.ts";
 import { startKubelet, type Kubelet } from "../../kubelet/kubelet.ts";
-import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 import { machineNodeFacts } from "../../kubelet/machine/machine-node-facts.ts";
 import { MachinePods } from "../../kubelet/machine/machine-pods.ts";
 import { PodStorageOnDisk } from "../../kubelet/machine/pod-storage-on-disk.ts";
@@ -34,55 +28,13 @@ import { parseResolvConf } from "../../kubelet/container-config/dns.ts";
 import type { NodeView } from "../../kubelet/container-config/node-view.ts";
 import { nodeCgroups, podCgroup, podsCgroup } from "../../kubelet/container-config/pod-cgroup.ts";
 import type { ServedKubelet } from "../../kubelet/server/call.ts";
-import type { PullProgress, UsageStats } from "../../kubelet/contracts/runtime.ts";
-import type { CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
-import { startKubeletServer, type KubeletServer, type KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
+import type { UsageStats } from "../../kubelet/contracts/runtime.ts";
+import { startKubeletServer, type KubeletServer } from "../../kubelet/server/kubelet-server.ts";
 import { startServiceAccountTokens } from "../../kubelet/references/service-account-tokens.ts";
 import { kubeletConfiguration } from "./kubelet-configuration.ts";
 import { machineNumbers } from "./machine-statistics.ts";
-import { accessRules, type ServerAccess } from "./server-access.ts";
-
-export interface RealNodeOptions {
-  readonly nodeName: string;
-  /** The main one first. */
-  readonly nodeIps: readonly string[];
-  /** What the kubelet keeps: volumes, and files of Pods. */
-  readonly rootDirectory: string;
-  /** Of the logs of Pods. */
-  readonly podLogDirectory: string;
-  /** Stays whoever opened it's. */
-  readonly runtime: CriRuntime;
-  /** Where that is: "unix:///…". */
-  readonly runtimeEndpoint: string;
-  readonly cgroupRoot: string;
-  readonly podsMax: number;
-  readonly podCidrs?: readonly string[];
-  readonly clusterDns: readonly string[];
-  readonly clusterDomain: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly taints?: NodeFacts["taints"];
-  readonly reserved?: ResourceList;
-  readonly server: RealNodeServer;
-  /** What /configz shows besides: fields that only mean something to whoever starts this. */
-  readonly configuration?: JsonObject;
-  readonly metrics: KubeletMetrics;
-  /** Of the node's identity. */
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal?: AbortSignal;
-  /** Told now and then of an image that is being pulled. */
-  onPull?(image: string, done: PullProgress): void;
-}
-
-export interface RealNodeServer extends ServerAccess {
-  readonly host: string;
-  readonly port: number;
-  /** Of the port that is taken: whether any other will do. */
-  readonly mayMove: boolean;
-  readonly tls: KubeletServerTls;
-}
+import type { RealNodeOptions } from "./real-node-options.ts";
+import { accessRules } from "./server-access.ts";
 
 export interface RealNode extends AsyncDisposable {
   readonly kubelet: Kubelet;

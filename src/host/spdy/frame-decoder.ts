@@ -4,7 +4,8 @@
  * waits here.
  */
 import { Buffer } from "node:buffer";
-import { FLAG_LAST, FLAG_ONE_WAY, FRAME_HEAD_BYTES, FRAME_TYPES, SpdyProtocolError, VERSION, type Frame } from "./frames.ts";
+import { FLAG_LAST, FLAG_ONE_WAY, FRAME_HEAD_BYTES, FRAME_TYPES, VERSION, type Frame } from "./frames.ts";
+import { SpdyProtocolError } from "./protocol-error.ts";
 import { HeaderReader } from "./header-blocks.ts";
 import { CONTROL_FRAME_BYTES_MAX } from "./limits.ts";
 

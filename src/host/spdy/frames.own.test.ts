@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import { SPDY_DICTIONARY, SPDY_DICTIONARY_ID } from "./dictionary.ts";
 import { FrameDecoder } from "./frame-decoder.ts";
-import { encodeFrame, SpdyProtocolError, type Frame } from "./frames.ts";
+import { encodeFrame, type Frame } from "./frames.ts";
+import { SpdyProtocolError } from "./protocol-error.ts";
 import { HeaderReader, HeaderWriter } from "./header-blocks.ts";
 import { CONTROL_FRAME_BYTES_MAX, HEADER_BLOCK_BYTES_MAX } from "./limits.ts";
 

@@ -5,11 +5,6 @@
 import { Buffer } from "node:buffer";
 import type { HeaderWriter, SpdyHeaders } from "./header-blocks.ts";
 
-/** The other side does not speak SPDY/3.1, or not as it must. */
-export class SpdyProtocolError extends Error {
-  override readonly name = "SpdyProtocolError";
-}
-
 export type Frame = HeadersFrame | ControlFrame | DataFrame;
 
 /** Opens a stream, answers that, or adds to it (which nobody does). */

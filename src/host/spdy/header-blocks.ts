@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
 import { SPDY_DICTIONARY, SPDY_DICTIONARY_ID } from "./dictionary.ts";
-import { SpdyProtocolError } from "./frames.ts";
+import { SpdyProtocolError } from "./protocol-error.ts";
 import { HEADER_BLOCK_BYTES_MAX } from "./limits.ts";
 
 export type SpdyHeaders = Readonly<Record<string, string>>;

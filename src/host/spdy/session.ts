@@ -7,16 +7,8 @@
 import type { ByteStream } from "../../base/byte-stream.ts";
 import type { SpdyOptions, SpdySession, SpdyStream } from "./contract.ts";
 import { FrameDecoder } from "./frame-decoder.ts";
-import {
-  encodeFrame,
-  GOAWAY,
-  RESET,
-  SETTING_INITIAL_WINDOW,
-  SpdyProtocolError,
-  type DataFrame,
-  type Frame,
-  type HeadersFrame,
-} from "./frames.ts";
+import { encodeFrame, GOAWAY, RESET, SETTING_INITIAL_WINDOW, type DataFrame, type Frame, type HeadersFrame } from "./frames.ts";
+import { SpdyProtocolError } from "./protocol-error.ts";
 import { HeaderWriter, type SpdyHeaders } from "./header-blocks.ts";
 import { ANSWERS_WAITING_BYTES_MAX, CHUNK_COST_BYTES, GOODBYE_TIMEOUT_MS, STREAMS_MAX, WAITING_BYTES_MAX, WINDOW_BYTES } from "./limits.ts";
 import { Pacer } from "./pacer.ts";

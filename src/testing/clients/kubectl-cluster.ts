@@ -7,7 +7,8 @@ import { Disposables } from "../../base/disposables.ts";
 import { createLogger, formatHuman } from "../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { startCluster, type Cluster, type ClusterOptions } from "../../embedded/cluster.ts";
+import type { Cluster, ClusterOptions } from "../../embedded/cluster.ts";
+import { startCluster } from "../../embedded/start-cluster.ts";
 import { toolPath } from "../needs.ts";
 import { clientProgram, type ClientProgram } from "./client-program.ts";
 

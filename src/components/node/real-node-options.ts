@@ -1,0 +1,55 @@
+/** Options of a node that runs containers (real-node.ts). */
+import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
+import type { NodeFacts } from "../../kubelet/node/node-facts.ts";
+import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
+import type { CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
+import type { KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
+import type { ServerAccess } from "./server-access.ts";
+
+export interface RealNodeOptions {
+  readonly nodeName: string;
+  /** The main one first. */
+  readonly nodeIps: readonly string[];
+  /** What the kubelet keeps: volumes, and files of Pods. */
+  readonly rootDirectory: string;
+  /** Of the logs of Pods. */
+  readonly podLogDirectory: string;
+  /** Stays whoever opened it's. */
+  readonly runtime: CriRuntime;
+  /** Where that is: "unix:///…". */
+  readonly runtimeEndpoint: string;
+  readonly cgroupRoot: string;
+  readonly podsMax: number;
+  readonly podCidrs?: readonly string[];
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: NodeFacts["taints"];
+  readonly reserved?: ResourceList;
+  readonly server: RealNodeServer;
+  /** What /configz shows besides: fields that only mean something to whoever starts this. */
+  readonly configuration?: JsonObject;
+  readonly metrics: KubeletMetrics;
+  /** Of the node's identity. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+  /** Told now and then of an image that is being pulled. */
+  onPull?(image: string, done: PullProgress): void;
+}
+
+export interface RealNodeServer extends ServerAccess {
+  readonly host: string;
+  readonly port: number;
+  /** Of the port that is taken: whether any other will do. */
+  readonly mayMove: boolean;
+  readonly tls: KubeletServerTls;
+}
