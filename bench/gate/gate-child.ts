@@ -17,7 +17,7 @@ import { silentLogger } from "../../src/base/logger.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import { realRandom } from "../../src/host/real-random.ts";
 import { DEFAULT_IDENTITY_CONFIG } from "../../src/config/identity-config.ts";
-import { readClientAuthorities, readIdentity } from "../../src/components/identity.ts";
+import { readClientAuthorities, readIdentity } from "../../src/components/api-server/identity.ts";
 import { openMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { sharedPki } from "../../src/testing/fixtures/certificates.ts";
 import { createAccount } from "../apiserver/objects.ts";

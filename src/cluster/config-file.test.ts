@@ -1,9 +1,9 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { readConfigFile } from "../cli/framework/config-file.ts";
-import { ONLY_TYPED, upFlags } from "./up-flags.ts";
+import { COMMAND_LINE_ONLY, upFlags } from "./up-flags.ts";
 
-const read = (text: string) => readConfigFile("c.yaml", text, upFlags, ONLY_TYPED);
+const read = (text: string) => readConfigFile("c.yaml", text, upFlags, COMMAND_LINE_ONLY);
 
 test("a file says what flags say, under their names", () => {
   const { values, problems } = read(

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { tryLines, type TriedCluster } from "./next-steps.ts";
+import { nextSteps, type NextStepsOptions } from "./next-steps.ts";
 
 const PULLED = [
   "kubectl create deployment shell --image=busybox:1 -- sleep 1d",
@@ -24,16 +24,20 @@ for (const { title, cluster, expected } of [
     cluster: { podsAre: "nothing" },
     expected: ["kubectl create deployment web --image=busybox:1 --replicas=3  # Pods stay Pending until a node joins: k8ts kubelet --help"],
   },
-] satisfies readonly { title: string; cluster: Partial<TriedCluster> & Pick<TriedCluster, "podsAre">; expected: readonly string[] }[]) {
+] satisfies readonly {
+  title: string;
+  cluster: Partial<NextStepsOptions> & Pick<NextStepsOptions, "podsAre">;
+  expected: readonly string[];
+}[]) {
   test(`what is proposed: ${title}`, () => {
-    const lines = tryLines({ commandArguments: " --name b", hasKubectl: true, ...cluster });
+    const lines = nextSteps({ commandArguments: " --name b", hasKubectl: true, ...cluster });
     const whole = ["kubectl get nodes", ...expected, "kubectl get pods --watch", "kubectl get events --watch"];
     deepEqual(lines, ["Try:", ...whole.map((line) => `  ${line}`)]);
   });
 }
 
 test("where kubectl is missing, that is said, and k8ts kubectl is proposed in its place", () => {
-  const lines = tryLines({ podsAre: "simulated", commandArguments: " --name b", hasKubectl: false });
+  const lines = nextSteps({ podsAre: "simulated", commandArguments: " --name b", hasKubectl: false });
   deepEqual(lines.slice(0, 3), [
     'kubectl is not on PATH: "k8ts kubectl" offers to download it (or see https://kubernetes.io/docs/tasks/tools/)',
     "Try:",

@@ -1,6 +1,6 @@
 /** What to try with a cluster that has just started: lines for a shell, which do on its nodes what they seem to. Pure. */
 
-export interface TriedCluster {
+export interface NextStepsOptions {
   /** What its Pods run on. "nothing": it has no nodes of its own. */
   readonly podsAre: "containers" | "simulated" | "nothing";
   /** An image that its node has without a registry, with a tag that is not pulled always. Absent: it may have none. */
@@ -11,7 +11,7 @@ export interface TriedCluster {
   readonly hasKubectl: boolean;
 }
 
-export function tryLines({ podsAre, presentImage, commandArguments, hasKubectl }: TriedCluster): readonly string[] {
+export function nextSteps({ podsAre, presentImage, commandArguments, hasKubectl }: NextStepsOptions): readonly string[] {
   const kubectl = hasKubectl ? "kubectl" : `k8ts kubectl${commandArguments}`;
   // With the tag latest, or none, an image is pulled at every start of a Pod.
   const fromRegistry = `${kubectl} create deployment shell --image=busybox:1 -- sleep 1d`;

@@ -12,7 +12,7 @@ import { readTrustedText } from "../host/files/trusted-path.ts";
 import { adminConnection } from "./kubeconfig/admin-connection.ts";
 import type { ClusterHome } from "./home/cluster-home.ts";
 import type { ClusterRecord } from "./home/cluster-record.ts";
-import { seeRunning } from "./home/running-process.ts";
+import { findRunningProcess } from "./home/find-running-process.ts";
 
 /** A server that works answers within milliseconds; longer, a person should rather know that it does not. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -50,7 +50,7 @@ export interface NodeStatus {
 
 export async function observeCluster(home: ClusterHome, { clock, userHome }: ObserveOptions): Promise<ClusterStatus> {
   const { name, directory } = home;
-  const { record, isDamaged, process } = await seeRunning(home);
+  const { record, isDamaged, process } = await findRunningProcess(home);
   if (record === undefined) {
     if (process !== undefined) return { name, directory, state: "running", unrecorded: { process, damagedRecord: home.record } };
     // One that has stopped by itself has removed its record.

@@ -16,23 +16,23 @@ import { fileExists } from "../host/files/files.ts";
 import { version } from "../base/generated/version.ts";
 import type { ListenPlace } from "../cli/framework/listen-errors.ts";
 import { listenOrExplain } from "./listen-or-explain.ts";
-import { outwaitOrphans } from "./processes/orphans.ts";
-import { shellWord } from "../cli/framework/shell-quote.ts";
-import { untilStopped } from "../cli/framework/until-stopped.ts";
-import { removeIdleRuntimeDirectory } from "./clean-machine.ts";
+import { waitForOrphanedProcesses } from "./processes/orphaned-processes.ts";
+import { shellQuote } from "../cli/framework/shell-quote.ts";
+import { waitForStop } from "../cli/framework/wait-for-stop.ts";
+import { removeIdleRuntimeDirectory } from "./machine/clean-up-machine.ts";
 import { checkClock } from "./clock-check.ts";
 import { openHome, type HeldHome } from "./home/cluster-home.ts";
 import { readRecord, type ClusterRecord } from "./home/cluster-record.ts";
 import { startInBackground, type Report } from "./detach.ts";
-import { homesDirectory, LOGGED_PARTS, partLog } from "./home/home-paths.ts";
+import { homesDirectory, LOGGED_COMPONENTS, componentLog } from "./home/home-paths.ts";
 import { removeHome } from "./home/remove-home.ts";
 import { explainHomeError } from "./home/start-errors.ts";
 import { startCluster, type StartedCluster } from "./start-cluster.ts";
 import { reportSteps, type Steps } from "../cli/framework/progress.ts";
 import { teeLogger } from "../cli/framework/tee-logger.ts";
-import { tryLines } from "./next-steps.ts";
+import { nextSteps } from "./next-steps.ts";
 import type { UpOptions } from "./up-options.ts";
-import { putContext, type PutContext } from "./kubeconfig/user-contexts.ts";
+import { addContext, type AddedContext } from "./kubeconfig/user-contexts.ts";
 
 /** What a cluster has and this version does not start yet. */
 const NOT_YET = ["service proxy", "DNS", "ingress", "dashboard"];
@@ -99,7 +99,7 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
   await using owned = new Disposables();
   const { home } = held;
   if (!io.isBehind) rotateLogs(home.logFile);
-  for (const part of LOGGED_PARTS) rotateLogs(partLog(home, part));
+  for (const part of LOGGED_COMPONENTS) rotateLogs(componentLog(home, part));
   const logFile = owned.use(openLogFile(home.logFile, formatHuman));
   const say = outAndReport(io, io.report);
   const out = (line: string): void => {
@@ -126,7 +126,7 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
         .catch((error: unknown) => running.log.warn("Writing the cluster record failed", { error }));
   });
   if (!io.signal.aborted) io.report({ is: "ready" });
-  await untilStopped(io);
+  await waitForStop(io);
   out("Stopping; press Ctrl-C again to terminate immediately");
   await noteStopping(running, { ...ready, parts: cluster.list });
 }
@@ -187,7 +187,7 @@ async function begin({ held, io, steps, options }: Running): Promise<ClusterReco
   if (verdict.is === "doubtful") steps.note(`  warning: ${verdict.why}`);
   const before = await io.clock.external(readRecord(home.record));
   if (before !== undefined)
-    await steps.quietly("terminated processes of the previous run", () => io.clock.external(outwaitOrphans(before, io.clock)));
+    await steps.quietly("terminated processes of the previous run", () => io.clock.external(waitForOrphanedProcesses(before, io.clock)));
   await steps.quietly("wrote cluster record", () => io.clock.external(held.writeRecord(record)));
   return record;
 }
@@ -233,13 +233,13 @@ async function introduce(running: Running, cluster: StartedCluster, begun: Clust
 }
 
 /** Undefined if none was written. A file that cannot be written is no reason not to run. */
-async function mergeContext({ options, held, steps, io }: Running, { door }: StartedCluster): Promise<PutContext | undefined> {
+async function mergeContext({ options, held, steps, io }: Running, { door }: StartedCluster): Promise<AddedContext | undefined> {
   const { kubeconfigs: files } = options;
   if (files.length === 0 || door === undefined) return undefined;
   const { clock, environment } = io;
   const entry = { server: door.url, authority: door.authority, ...door.admin };
   try {
-    const put = await steps.step("wrote kubeconfig", () => clock.external(putContext(held.home, { files, entry, environment, clock })));
+    const put = await steps.step("wrote kubeconfig", () => clock.external(addContext(held.home, { files, entry, environment, clock })));
     for (const warning of put.warnings) steps.note(`  warning: ${warning}`);
     return put;
   } catch (error) {
@@ -252,7 +252,7 @@ function summary(
   record: ClusterRecord,
   cluster: StartedCluster,
   { held, options, io }: Running,
-  put: PutContext | undefined,
+  put: AddedContext | undefined,
 ): readonly string[] {
   const isSimulated = options.simulatedNodes > 0 || cluster.simulatedBecause !== undefined;
   const podsAre = cluster.node !== undefined ? "containers" : isSimulated ? "simulated" : "nothing";
@@ -264,8 +264,8 @@ function summary(
     `Not implemented yet: ${NOT_YET.join(", ")}`,
     ...(put?.isFoundByKubectl === true
       ? [`kubectl's current context is "${record.context}" (in ${kubeconfig})`]
-      : [`export KUBECONFIG=${shellWord(kubeconfig ?? adminKubeconfig)}`]),
-    ...tryLines({
+      : [`export KUBECONFIG=${shellQuote(kubeconfig ?? adminKubeconfig)}`]),
+    ...nextSteps({
       podsAre,
       commandArguments: held.home.commandArguments,
       hasKubectl: findOnPath("kubectl", io.environment["PATH"]) !== undefined,

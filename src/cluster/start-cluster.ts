@@ -9,14 +9,14 @@ import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import { realRandom } from "../host/real-random.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
-import type { ApiServerPart } from "../components/api-server.ts";
+import type { ApiServerPart } from "../components/api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { startClusterParts, type NodeContext, type NodePart } from "../components/control-plane.ts";
 import type { Environment } from "../cli/framework/command.ts";
 import { ownAddressTypes } from "../config/kubelet-access.ts";
 import type { FoundRuntime, PodNetworkPart } from "./machine/prepare-machine.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../config/scheduler-config.ts";
-import { hasRunContainers } from "./clean-machine.ts";
+import { hasRunContainers } from "./machine/clean-up-machine.ts";
 import type { HeldHome } from "./home/cluster-home.ts";
 import type { RecordedNode, RecordedPart } from "./home/cluster-record.ts";
 import { podAccessProblem, withPodAccess } from "./pod-access.ts";
@@ -153,7 +153,7 @@ export function recordedNode(name: string, { endpoint, name: runtime, version }:
 /** Pods that a start before left running: those in the runtime of this one are taken up, and of all others nobody would be in charge. */
 async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
   if (!(await clock.external(hasRunContainers(home)))) return;
-  const { stopPodsOfOthers } = await clock.external(import("./machine/abandoned-pods.ts"));
+  const { stopOrphanedPodsElsewhere: stopPodsOfOthers } = await clock.external(import("./machine/orphaned-pods.ts"));
   await clock.external(stopPodsOfOthers({ home, environment, steps, clock, log, ...(keep === undefined ? {} : { keep }) }));
 }
 

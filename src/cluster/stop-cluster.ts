@@ -4,18 +4,18 @@
  */
 import { makePrivateDirectory } from "../host/files/files.ts";
 import { livingHolder } from "../host/files/directory-lock.ts";
-import { outwaitProcess, signalProcess } from "../host/processes/detached-program.ts";
+import { waitForProcessExit, signalProcess } from "../host/processes/detached-program.ts";
 import type { ProcessMark } from "../host/processes/process-identity.ts";
 import type { Io } from "../cli/framework/command.ts";
-import { outwaitOrphans } from "./processes/orphans.ts";
+import { waitForOrphanedProcesses } from "./processes/orphaned-processes.ts";
 import { STOP_REQUEST } from "../cli/framework/signals.ts";
-import { cleanMachine, hasRunContainers } from "./clean-machine.ts";
+import { cleanUpMachine, hasRunContainers } from "./machine/clean-up-machine.ts";
 import type { ClusterHome } from "./home/cluster-home.ts";
 import { removeRecord } from "./home/cluster-record.ts";
 import { isBeingStarted, unmarkStart } from "./background-start.ts";
 import { reportSteps, type Steps } from "../cli/framework/progress.ts";
-import { LET_GO_WITHIN_MS, lockSoon } from "./home/lock-with-retry.ts";
-import { seeRunning, type Seen } from "./home/running-process.ts";
+import { LET_GO_WITHIN_MS, lockWithRetry } from "./home/lock-with-retry.ts";
+import { findRunningProcess, type Seen } from "./home/find-running-process.ts";
 import { explainHomeError } from "./home/start-errors.ts";
 
 /** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
@@ -49,7 +49,7 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
     await endProcess({ name: home.name, process, isStopping: record?.state === "stopping" }, { timeoutMs }, steps, io);
   // One from before there were records has no such directory.
   await makePrivateDirectory(home.runDirectory);
-  const attempt = await lockSoon(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
+  const attempt = await lockWithRetry(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
   if (!("lock" in attempt))
     throw new Error(
       `Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds the lock of ${home.directory}; stop that process first`,
@@ -57,10 +57,10 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
   try {
     // A damaged one together with a holder is a cluster that runs, which this is not.
     if (record === undefined) await removeRecord(home.record);
-    else await io.clock.external(outwaitOrphans(record, io.clock));
+    else await io.clock.external(waitForOrphanedProcesses(record, io.clock));
     await io.clock.external(endPods(home, steps, io));
     const left = await io.clock.external(leaveRuntime(home, isForGood, io));
-    const removed = [...(await io.clock.external(cleanMachine(home, io.clock))), ...left];
+    const removed = [...(await io.clock.external(cleanUpMachine(home, io.clock))), ...left];
     await removeRecord(home.record);
     await unmarkStart(home);
     if (removed.length > 0) io.out(`Cleaned up: ${removed.join(", ")}`);
@@ -78,7 +78,7 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
 async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
   const giveUpAtMs = clock.monotonic() + RECORDED_WITHIN_MS;
   for (let isTold = false; ; isTold = true) {
-    const seen = await seeRunning(home);
+    const seen = await findRunningProcess(home);
     if (seen.process !== undefined) return seen;
     const isUnderWay = (await isBeingStarted(home)) || livingHolder(home.runDirectory) !== undefined;
     if (!isUnderWay || clock.monotonic() >= giveUpAtMs) return seen;
@@ -91,7 +91,7 @@ async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
 async function endPods(home: ClusterHome, steps: Steps, { environment, clock, log }: Io): Promise<void> {
   const { runtimeDirectory } = home;
   if (runtimeDirectory === undefined || !(await hasRunContainers(home))) return;
-  const { stopAbandonedPods } = await import("./machine/abandoned-pods.ts");
+  const { stopOrphanedPods: stopAbandonedPods } = await import("./machine/orphaned-pods.ts");
   await stopAbandonedPods({ home: { ...home, runtimeDirectory }, environment, steps, clock, log });
 }
 
@@ -114,10 +114,10 @@ async function endProcess(ended: Ended, { timeoutMs }: StopOptions, steps: Steps
   if (isStopping) steps.note(`Process ${process.pid} is already stopping; waiting for it`);
   await steps.step(`stopped process ${process.pid}`, async () => {
     ask(name, process);
-    if (await outwaitProcess(process, { timeoutMs, clock })) return;
+    if (await waitForProcessExit(process, { timeoutMs, clock })) return;
     note(`Process ${process.pid} did not stop within ${timeoutMs / 1_000} s; sending SIGKILL`);
     signalProcess(process, "SIGKILL");
-    if (!(await outwaitProcess(process, { timeoutMs: KILLED_WITHIN_MS, clock })))
+    if (!(await waitForProcessExit(process, { timeoutMs: KILLED_WITHIN_MS, clock })))
       throw new Error(`Cannot stop process ${process.pid}: it is still running ${KILLED_WITHIN_MS / 1_000} s after SIGKILL`);
   });
 }

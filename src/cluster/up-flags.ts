@@ -76,7 +76,7 @@ export const upFlags = {
 const NODE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Flags that make no sense in a file. */
-export const ONLY_TYPED = ["config"];
+export const COMMAND_LINE_ONLY = ["config"];
 
 export type UpFlagValues = FlagValues<typeof upFlags>;
 

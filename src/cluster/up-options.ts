@@ -7,9 +7,9 @@ import type { Environment } from "../cli/framework/command.ts";
 import { chosenControllers, chosenControllersProblems, CLUSTER_CONTROLLERS } from "../config/controller-flags.ts";
 import { parseArguments, type Parsed } from "../cli/framework/flags.ts";
 import { ownAddressTypes } from "../config/kubelet-access.ts";
-import { fileLook, type Look } from "../cli/framework/check-files.ts";
-import { clusterLooks } from "../components/check-named-files.ts";
-import { flagWords } from "../cli/framework/flag-arguments.ts";
+import { fileCheck, type FileCheck } from "../cli/framework/check-files.ts";
+import { clusterFileChecks } from "../components/api-server/check-files.ts";
+import { formatFlagArguments } from "../cli/framework/flag-arguments.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../config/scheduler-config.ts";
 import type { StoreConfig } from "../config/store-config.ts";
 import type { ConfigFile, ConfigValue } from "../cli/framework/config-file.ts";
@@ -45,9 +45,9 @@ export interface UpOptions {
 }
 
 /** What was typed, by the names of flags: only those that were. */
-export type Typed = ReadonlyMap<string, ConfigValue>;
+export type CommandLineFlags = ReadonlyMap<string, ConfigValue>;
 
-export function upOptions(typed: Typed, file: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
+export function upOptions(typed: CommandLineFlags, file: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
   const { values, fromTyped, fromFile } = merged(typed, file);
   const isListen = typed.has("listen") || file?.values.has("listen") === true;
   const combined = combine(values, environment, { isListen });
@@ -55,18 +55,18 @@ export function upOptions(typed: Typed, file: ConfigFile | undefined, environmen
   return combined.ok && problems.length === 0 ? combined : { ok: false, problems };
 }
 
-function merged(typed: Typed, file: ConfigFile | undefined) {
+function merged(typed: CommandLineFlags, file: ConfigFile | undefined) {
   const fromTyped = plain({ values: typed, shown: (name) => `--${name}` });
   const fromFile = plain({ values: file?.values ?? new Map(), shown: (name) => `${file?.placeOf(name) ?? ""}"${name}"` });
   return { values: withDefaults(overlay(fromFile.values, fromTyped.values)), fromTyped, fromFile };
 }
 
 /** At every file that is named, by what was typed or in the file, whatever else is wrong. */
-export function upLooks(typed: Typed, file: ConfigFile | undefined): readonly Look[] {
+export function upFileChecks(typed: CommandLineFlags, file: ConfigFile | undefined): readonly FileCheck[] {
   const { values } = merged(typed, file);
   return [
-    ...fileLook(values["scheduler-config"], (path) => readSchedulerConfig(path, SCHEDULER_CONFIG_FLAG)),
-    ...clusterLooks({ ...values, "data-dir": undefined, kubeconfig: undefined }),
+    ...fileCheck(values["scheduler-config"], (path) => readSchedulerConfig(path, SCHEDULER_CONFIG_FLAG)),
+    ...clusterFileChecks({ ...values, "data-dir": undefined, kubeconfig: undefined }),
   ];
 }
 
@@ -140,5 +140,5 @@ function apiServerWords(values: UpFlagValues): readonly string[] {
   const given = values["kubelet-preferred-address-types"];
   const types = given.length > 0 ? given : ownAddressTypes(DEFAULT_API_SERVER_CONFIG.kubeletPreferredAddressTypes);
   const { "secure-port": _port, ...flags } = clusterFlags;
-  return flagWords(flags, { ...values, "kubelet-preferred-address-types": types });
+  return formatFlagArguments(flags, { ...values, "kubelet-preferred-address-types": types });
 }

@@ -14,23 +14,27 @@ import type { Random } from "../base/random.ts";
 import { machineName } from "../host/files/private-files.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import type { Store } from "../store/store.ts";
-import { startApiServerInProcess, startApiServerOn, type StartContext } from "./api-server-core.ts";
-import type { AdvertisedAddress, ApiServerPart } from "./api-server.ts";
+import { startApiServerInProcess, startApiServerOn, type StartContext } from "./api-server/start-api-server.ts";
+import type { AdvertisedAddress, ApiServerPart } from "./api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers.ts";
-import { DECISIONS_ELSEWHERE, decisionsDocument } from "./decisions-document.ts";
-import type { LedPart, ActingPart } from "./leader-election/leader-elected-component.ts";
+import { DECISIONS_ELSEWHERE, decisionsDocument } from "./api-server/decisions-document.ts";
+import type { LeaderElectedComponent, ActiveComponent } from "./leader-election/leader-elected-component.ts";
 import type { Election } from "./leader-election/leader-elected.ts";
-import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "./leader-election/leader-elected-controllers.ts";
-import { checkNamedFiles } from "./check-named-files.ts";
+import {
+  CONTROLLER_MANAGER_LEASE,
+  startLeaderElectedControllers,
+  type LeaderElectedControllers,
+} from "./leader-election/leader-elected-controllers.ts";
+import { checkApiServerFiles } from "./api-server/check-files.ts";
 import { nodesConnector } from "./simulated-nodes/nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./simulated-nodes/simulated-nodes.ts";
 import { serveStore } from "./store/serve-store.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pki } from "../pki/pki.ts";
-import { kubernetesServiceIpv4 } from "./serving-tls.ts";
+import { kubernetesServiceIpv4 } from "./api-server/serving-tls.ts";
 import { silentSteps, type Steps } from "../cli/framework/progress.ts";
-import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler, type LedScheduler } from "./scheduler.ts";
+import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler, type LeaderElectedScheduler } from "./scheduler.ts";
 import type { StoreConfig } from "../config/store-config.ts";
 
 /** A store that is open already belongs to who opened it; its configuration says what it is. */
@@ -90,8 +94,8 @@ export interface ClusterParts extends AsyncDisposable {
   readonly core: ApiServer;
   /** Absent: it has no door. */
   readonly door: ApiServerPart | undefined;
-  readonly controllers: LedControllers;
-  readonly scheduler: LedScheduler | undefined;
+  readonly controllers: LeaderElectedControllers;
+  readonly scheduler: LeaderElectedScheduler | undefined;
   readonly nodes: NodesPart;
   transportFor(identity: IdentityName, userAgent: string): Transport;
 }
@@ -99,12 +103,12 @@ export interface ClusterParts extends AsyncDisposable {
 export async function startClusterParts(options: ClusterPartsOptions): Promise<ClusterParts> {
   const { clock, log, apiServer, random, steps = silentSteps } = options;
   await using starting = new Disposables();
-  if (options.listens) await clock.external(checkNamedFiles(apiServer));
+  if (options.listens) await clock.external(checkApiServerFiles(apiServer));
   const { config, opened } = "opened" in options.store ? options.store : { config: options.store, opened: undefined };
   const open = () => steps.step("opened store", () => openStore(config, { clock, log: log.with({ part: "store" }) }));
   const store = opened ?? starting.use(disposableStore(await open()));
   // These come after the server that shows their figures and leads to them.
-  const late: { controllers?: LedControllers; scheduler?: LedScheduler; nodes?: NodesPart } = {};
+  const late: { controllers?: LeaderElectedControllers; scheduler?: LeaderElectedScheduler; nodes?: NodesPart } = {};
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
     moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
@@ -127,7 +131,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const led = { clock, log, isFenced: config.driver === "etcd" };
   const controllers = starting.use(
-    startLedControllers({
+    startLeaderElectedControllers({
       ...led,
       controllers: options.controllers,
       settings: controllerSettings(server.certificates),
@@ -141,7 +145,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     options.scheduler === undefined
       ? undefined
       : starting.use(
-          startLedScheduler({
+          startLeaderElectedScheduler({
             ...led,
             configuration: options.scheduler,
             transportFor: (identity) => transportFor(identity, SCHEDULER_AGENT),
@@ -184,7 +188,7 @@ function disposableStore(store: Store): Store & AsyncDisposable {
 }
 
 /** On etcd another may be on its way to lead, and on a store of one's own it is known at once. */
-async function acting<Part extends ActingPart>(led: LedPart<Part>, { driver }: StoreConfig): Promise<Part | undefined> {
+async function acting<Part extends ActiveComponent>(led: LeaderElectedComponent<Part>, { driver }: StoreConfig): Promise<Part | undefined> {
   if (driver === "etcd") return undefined;
   return (await Promise.race([led.started, led.isLedByAnother])) ?? undefined;
 }

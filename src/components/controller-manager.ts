@@ -10,10 +10,10 @@ import type { ConnectionConfig } from "../client/https/connection-config.ts";
 import { httpsTransport } from "../client/https/https-transport.ts";
 import { createClient } from "../client/rest-client.ts";
 import { CONTROLLER_MANAGER_AGENT } from "./controllers.ts";
-import type { LedControllersOptions } from "./leader-election/leader-elected-controllers.ts";
+import type { LeaderElectedControllersOptions } from "./leader-election/leader-elected-controllers.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";
 
-export interface WaysOptions {
+export interface HttpsTransportsOptions {
   readonly connection: ConnectionConfig;
   /** Whether each controller shows a token of its own service account; otherwise all act as whoever the connection says. */
   readonly useServiceAccountCredentials: boolean;
@@ -22,7 +22,7 @@ export interface WaysOptions {
 }
 
 /** What is opened for the manager itself belongs to `owner`, and the tokens of all controllers are asked for over it. */
-export function waysOverHttps(options: WaysOptions, owner: Disposables): LedControllersOptions["transportFor"] {
+export function httpsTransports(options: HttpsTransportsOptions, owner: Disposables): LeaderElectedControllersOptions["transportFor"] {
   const { connection, useServiceAccountCredentials, clock, log } = options;
   const connect = (config: ConnectionConfig) => httpsTransport(config, { clock, log, userAgent: CONTROLLER_MANAGER_AGENT });
   const own = owner.use(connect(connection));

@@ -11,7 +11,7 @@ import type { Random } from "../base/random.ts";
 import { createEventRecorder } from "../client/events/create-event-recorder.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
-import type { ApiServerPart } from "./api-server.ts";
+import type { ApiServerPart } from "./api-server/secure-serving.ts";
 import { all, type ControllerSettings } from "../controllers/all.ts";
 import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts";
 import { runControllers, type RunningControllers } from "../controllers/runtime/run-controllers.ts";

@@ -5,7 +5,7 @@
 import { KUBE_SCHEDULER } from "../api/identities.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import { startScheduler, type RunningScheduler } from "../scheduler/scheduler.ts";
-import { startLedPart, type LedOptions, type LedPart } from "./leader-election/leader-elected-component.ts";
+import { startLeaderElectedComponent, type LedOptions, type LeaderElectedComponent } from "./leader-election/leader-elected-component.ts";
 import { CATALOG } from "../config/scheduler-config.ts";
 
 /** Upstream's: the fields that the scheduler writes are this manager's. */
@@ -14,16 +14,16 @@ export const SCHEDULER_AGENT = "kube-scheduler";
 /** Where upstream's schedulers, too, find out who leads. */
 export const SCHEDULER_LEASE = { namespace: "kube-system", name: "kube-scheduler" };
 
-export interface LedSchedulerOptions extends LedOptions {
+export interface LeaderElectedSchedulerOptions extends LedOptions {
   readonly configuration: SchedulerConfiguration;
 }
 
-export type LedScheduler = LedPart<RunningScheduler>;
+export type LeaderElectedScheduler = LeaderElectedComponent<RunningScheduler>;
 
-export function startLedScheduler(options: LedSchedulerOptions): LedScheduler {
+export function startLeaderElectedScheduler(options: LeaderElectedSchedulerOptions): LeaderElectedScheduler {
   const { configuration, clock, random } = options;
   const log = options.log.with({ part: "scheduler" });
-  return startLedPart({
+  return startLeaderElectedComponent({
     ...options,
     identity: KUBE_SCHEDULER,
     start: (transportFor, signal) =>

@@ -20,7 +20,7 @@ import type { Json, JsonObject } from "../api/machinery/object.ts";
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { OpenIdIssuer } from "../apiserver/framework/identity.ts";
 import { withoutTrailing } from "../base/text.ts";
-import { withoutPassword } from "../cli/framework/redact-password.ts";
+import { redactPassword } from "../cli/framework/redact-password.ts";
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly OpenIdIssuer[];
@@ -110,7 +110,7 @@ class ConfigurationReader {
       this.#add(invalid(child(at, "url"), url, `URL must not overlap with disallowed issuers: [${this.#otherIssuers.join(" ")}]`));
     if (discoveryUrl !== "") this.#checkUrl(discoveryUrl, child(at, "discoveryURL"));
     if (discoveryUrl !== "" && withoutTrailing(discoveryUrl, "/") === withoutTrailing(url, "/"))
-      this.#add(invalid(child(at, "discoveryURL"), withoutPassword(discoveryUrl), "discoveryURL must be different from URL"));
+      this.#add(invalid(child(at, "discoveryURL"), redactPassword(discoveryUrl), "discoveryURL must be different from URL"));
     if (certificateAuthority !== "" && !hasCertificates(certificateAuthority))
       this.#add(invalid(child(at, "certificateAuthority"), "<omitted>", "data does not contain any valid RSA or ECDSA certificates"));
     if (this.#text(issuer, "egressSelectorType", at) !== "")
@@ -141,7 +141,7 @@ class ConfigurationReader {
   }
 
   #checkUrl(text: string, at: string): void {
-    const shown = withoutPassword(text);
+    const shown = redactPassword(text);
     if (!URL.canParse(text)) return this.#add(invalid(at, shown, "must be a URL"));
     const { protocol, username, password, search, hash } = new URL(text);
     if (protocol !== "https:") this.#add(invalid(at, shown, "URL scheme must be https"));

@@ -2,7 +2,7 @@
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { Signer, Verifier } from "../base/crypto/signing.ts";
 import { keyProblem, signerFromPem, verifiersFromPem } from "../host/crypto/keys.ts";
-import { readGiven, usable } from "../cli/framework/file-flag.ts";
+import { readFileFlag, usable } from "../cli/framework/file-flag.ts";
 import type { CertificateWithKey } from "../pki/certificates.ts";
 
 interface GivenPair {
@@ -28,7 +28,7 @@ export async function readSigningFiles(files: GivenPair): Promise<{ readonly cer
 }
 
 async function readPair(files: GivenPair, flags: GivenPair): Promise<CertificateWithKey> {
-  const [certificate, key] = await Promise.all([readGiven(files.certificate, flags.certificate), readGiven(files.key, flags.key)]);
+  const [certificate, key] = await Promise.all([readFileFlag(files.certificate, flags.certificate), readFileFlag(files.key, flags.key)]);
   switch (keyProblem({ certificate, key })) {
     case "certificate":
       throw new Error(`Cannot use ${files.certificate}: it contains no PEM certificate; set ${flags.certificate} to a file that does`);
@@ -45,7 +45,7 @@ async function readPair(files: GivenPair, flags: GivenPair): Promise<Certificate
 
 /** A bundle of trusted certificates: --client-ca-file, --requestheader-client-ca-file. */
 export async function readAuthorities(path: string, flag: string): Promise<string> {
-  const bundle = await readGiven(path, flag);
+  const bundle = await readFileFlag(path, flag);
   try {
     if (parsePemCertificates(bundle).length > 0) return bundle;
   } catch (error) {
@@ -57,7 +57,7 @@ export async function readAuthorities(path: string, flag: string): Promise<strin
 /** --service-account-signing-key-file. */
 export async function readSigningKey(path: string): Promise<Signer> {
   const flag = "--service-account-signing-key-file";
-  const pem = await readGiven(path, flag);
+  const pem = await readFileFlag(path, flag);
   return usable(path, flag, () => signerFromPem(pem));
 }
 
@@ -66,7 +66,7 @@ export async function readVerifyingKeys(paths: readonly string[]): Promise<reado
   const flag = "--service-account-key-file";
   const files = await Promise.all(
     paths.map(async (path) => {
-      const pem = await readGiven(path, flag);
+      const pem = await readFileFlag(path, flag);
       return usable(path, flag, () => verifiersFromPem(pem));
     }),
   );

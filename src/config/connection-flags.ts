@@ -14,8 +14,8 @@ import { readWhole } from "../host/files/files.ts";
 import { realClock } from "../host/real-clock.ts";
 import type { Environment, Io } from "../cli/framework/command.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
-import { readGiven } from "../cli/framework/file-flag.ts";
-import { fileLook, type Look } from "../cli/framework/check-files.ts";
+import { readFileFlag } from "../cli/framework/file-flag.ts";
+import { fileCheck, type FileCheck } from "../cli/framework/check-files.ts";
 
 export const connectionFlags = {
   kubeconfig: {
@@ -48,9 +48,9 @@ export function connectionSource({ kubeconfig, context }: ConnectionFlagValues, 
 }
 
 /** Checked only if set by a flag: a default that is missing is not a mistake in the flags. */
-export function connectionLook({ kubeconfig, context }: ConnectionFlagValues, environment: Environment): readonly Look[] {
-  return fileLook(kubeconfig, async (path) => {
-    await readGiven(path, "--kubeconfig");
+export function connectionFileCheck({ kubeconfig, context }: ConnectionFlagValues, environment: Environment): readonly FileCheck[] {
+  return fileCheck(kubeconfig, async (path) => {
+    await readFileFlag(path, "--kubeconfig");
     await loadConnection({ kubeconfig: path, context }, { environment, clock: realClock });
   });
 }

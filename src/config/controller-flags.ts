@@ -7,7 +7,7 @@ import { LEASE_RENEW_INTERVAL_MS } from "../kubelet/kubelet.ts";
 import { LEASE_DURATION_SECONDS } from "../kubelet/node/node-lease.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
-import { fileLook, pairLooks, type Look } from "../cli/framework/check-files.ts";
+import { fileCheck, pairFileChecks, type FileCheck } from "../cli/framework/check-files.ts";
 import { readAuthorities, readSigningFiles, SIGNING_FLAGS } from "./certificate-files.ts";
 
 /** The names do not depend on the settings. */
@@ -78,10 +78,10 @@ export function chosenControllers({ controllers }: FlagValues<typeof chosenFlag>
 }
 
 export function chosenControllersProblems(values: FlagValues<typeof chosenFlag>): readonly string[] {
-  return mistakesInChosen(chosenControllers(values)).map((mistake) => `--controllers: ${mistake}`);
+  return invalidControllerNames(chosenControllers(values)).map((mistake) => `--controllers: ${mistake}`);
 }
 
-export function mistakesInChosen(controllers: readonly string[]): readonly string[] {
+export function invalidControllerNames(controllers: readonly string[]): readonly string[] {
   return chooseControllers(all({ rootCa: "" }), controllers).mistakes;
 }
 
@@ -92,11 +92,11 @@ export function signingProblems(values: ControllerFlagValues): readonly string[]
   return [`--cluster-signing-${given}-file requires --cluster-signing-${missing}-file`];
 }
 
-export function controllerLooks(values: ControllerFlagValues): readonly Look[] {
+export function controllerFileChecks(values: ControllerFlagValues): readonly FileCheck[] {
   const { "cluster-signing-cert-file": certificate, "cluster-signing-key-file": key } = values;
   return [
-    ...fileLook(values["root-ca-file"], (path) => readAuthorities(path, "--root-ca-file")),
-    ...pairLooks({ certificate, key }, SIGNING_FLAGS, readSigningFiles),
+    ...fileCheck(values["root-ca-file"], (path) => readAuthorities(path, "--root-ca-file")),
+    ...pairFileChecks({ certificate, key }, SIGNING_FLAGS, readSigningFiles),
   ];
 }
 

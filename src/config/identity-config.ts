@@ -5,7 +5,7 @@
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { authorizationModules } from "../apiserver/authorization/all.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
-import { withoutPassword } from "../cli/framework/redact-password.ts";
+import { redactPassword } from "../cli/framework/redact-password.ts";
 
 export interface IdentityConfig {
   readonly anonymousAuth: boolean;
@@ -176,7 +176,7 @@ export const identityFlags = {
     placeholder: "URL",
     doc: "URL of an OpenID Connect provider whose ID tokens are accepted. Requires --oidc-client-id.",
     expects: (url: string) =>
-      url.startsWith("https://") && isUrl(url) && withoutPassword(url) === url && !/[?#]/.test(url)
+      url.startsWith("https://") && isUrl(url) && redactPassword(url) === url && !/[?#]/.test(url)
         ? undefined
         : "a URL such as https://accounts.example.com",
   },

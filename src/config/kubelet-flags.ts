@@ -11,7 +11,7 @@ import { KUBELET_PORT } from "../kubelet/server/kubelet-server.ts";
 import type { NodeFacts } from "../kubelet/node/node-facts.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { oneOf, type FlagSet, type FlagValues } from "../cli/framework/flags.ts";
-import { fileLook, pairLooks, type Look } from "../cli/framework/check-files.ts";
+import { fileCheck, pairFileChecks, type FileCheck } from "../cli/framework/check-files.ts";
 import { readAuthorities, readServingFiles, SERVING_FLAGS } from "./certificate-files.ts";
 
 const PORT_MAX = 65_535;
@@ -203,11 +203,11 @@ export function kubeletServingProblems(values: KubeletServingFiles): readonly st
   return isOneMissing ? ["--tls-cert-file and --tls-private-key-file must be set together"] : [];
 }
 
-export function kubeletLooks(values: KubeletServingFiles): readonly Look[] {
+export function kubeletFileChecks(values: KubeletServingFiles): readonly FileCheck[] {
   const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
   return [
-    ...pairLooks({ certificate, key }, SERVING_FLAGS, readServingFiles),
-    ...fileLook(values["client-ca-file"], (path) => readAuthorities(path, "--client-ca-file")),
+    ...pairFileChecks({ certificate, key }, SERVING_FLAGS, readServingFiles),
+    ...fileCheck(values["client-ca-file"], (path) => readAuthorities(path, "--client-ca-file")),
   ];
 }
 

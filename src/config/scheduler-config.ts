@@ -10,7 +10,7 @@ import type { PluginCatalog, SchedulerConfiguration } from "../scheduler/config/
 import { CONFIGURATION_API_VERSION, CONFIGURATION_KIND, type WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import type { PluginContext } from "../scheduler/framework/plugin.ts";
 import { all } from "../scheduler/plugins/all.ts";
-import { readGivenBytes } from "../cli/framework/file-flag.ts";
+import { readFileFlagBytes } from "../cli/framework/file-flag.ts";
 import { UnusableFiles } from "../cli/framework/unusable-files.ts";
 
 export const CATALOG: PluginCatalog = { defaults: all };
@@ -34,7 +34,7 @@ export function schedulerConfig(written: Omit<WrittenConfiguration, "apiVersion"
 export async function readSchedulerConfig(file: string | undefined, flag: string): Promise<SchedulerConfiguration> {
   if (file === undefined) return defaultSchedulerConfiguration(CATALOG);
   try {
-    return checked(file, parsed(file, await readGivenBytes(file, flag)));
+    return checked(file, parsed(file, await readFileFlagBytes(file, flag)));
   } catch (error) {
     throw new UnusableFiles([(error as Error).message], { cause: error });
   }

@@ -12,7 +12,7 @@ import { readWhole } from "../host/files/files.ts";
 import { silentLogger } from "../base/logger.ts";
 import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
-import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../components/leader-election/leader-elected-controllers.ts";
+import { CONTROLLER_MANAGER_LEASE, startLeaderElectedControllers } from "../components/leader-election/leader-elected-controllers.ts";
 import type { Cluster } from "./cluster.ts";
 import { startCluster } from "./start-cluster.ts";
 
@@ -93,7 +93,7 @@ function textOf(source: Source | undefined): string {
 
 test("a controller manager beside a cluster that runs its controllers stands by", async () => {
   await using cluster = await startCluster();
-  await using beside = startLedControllers({
+  await using beside = startLeaderElectedControllers({
     controllers: ["deployment"],
     settings: { rootCa: "" },
     transportFor: (identity) => cluster.transport({ userAgent: "beside", identity }),

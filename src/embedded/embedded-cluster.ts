@@ -12,7 +12,7 @@ import type { Decision } from "../scheduler/decisions.ts";
 import type { Cluster, ExecOutcome, ForkOptions, InNamespace } from "./cluster.ts";
 import type { ClusterPart, ClusterParts } from "../components/control-plane.ts";
 import type { ClusterNodes } from "../components/simulated-nodes/simulated-nodes.ts";
-import { drivenTransport, untilClosed } from "./own-transports.ts";
+import { drivenTransport, untilClosed } from "./in-process-transports.ts";
 import type { Driver } from "./driver.ts";
 import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
 import { checkForkOptions, checkUntilOptions } from "./check-options.ts";

@@ -8,7 +8,7 @@ import { realClock, realMacrotask } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "../config/api-server-config.ts";
-import { CLUSTER_CONTROLLERS, mistakesInChosen } from "../config/controller-flags.ts";
+import { CLUSTER_CONTROLLERS, invalidControllerNames } from "../config/controller-flags.ts";
 import { startClusterParts, type ClusterParts, type OpenedStore } from "../components/control-plane.ts";
 import { checkClusterOptions } from "./check-options.ts";
 import { driverOf, type Driver } from "./driver.ts";
@@ -32,7 +32,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const start: Start = { clock, seed, random: randomOf(seed), nodes: nodesConfig(options.nodes, snapshot?.nodes) };
   // What is wrong in these is told before anything is opened.
   const scheduler = schedulerOf(options);
-  const mistakes = mistakesInChosen(options.controllers ?? []);
+  const mistakes = invalidControllerNames(options.controllers ?? []);
   if (mistakes.length > 0) throw new Error(`Cannot select controllers: ${mistakes.join("; ")}`);
   const opening = snapshot?.open({ clock, config }) ?? openStore(config, { clock, log: log.with({ part: "store" }) });
   const opened = await driven(driverOf(clock), opening);

@@ -1,5 +1,13 @@
 /** Package entry `k8ts`: an embedded cluster. All exports are public and stable. */
-export type { Cluster, ClusterOptions, ClusterPart, ExecOutcome, ForkOptions, InNamespace, KubeSchedulerConfiguration } from "../embedded/cluster.ts";
+export type {
+  Cluster,
+  ClusterOptions,
+  ClusterPart,
+  ExecOutcome,
+  ForkOptions,
+  InNamespace,
+  KubeSchedulerConfiguration,
+} from "../embedded/cluster.ts";
 export { startCluster } from "../embedded/start-cluster.ts";
 export {
   hasCondition,

@@ -41,7 +41,7 @@ function endQuietlyWithoutReader(error: NodeJS.ErrnoException): void {
 let isOutputLost = false;
 
 async function openIo({ verbose, leavesSignals }: Parameters<Terminal["openIo"]>[0]): Promise<Io> {
-  const [{ createLogger, formatHuman }, { stderrLogSink }, { realClock }, { obeySupervisor }] = await Promise.all([
+  const [{ createLogger, formatHuman }, { stderrLogSink }, { realClock }, { followSupervisor: obeySupervisor }] = await Promise.all([
     import("../base/logger.ts"),
     import("../host/processes/log-sink.ts"),
     import("../host/real-clock.ts"),

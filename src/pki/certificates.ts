@@ -36,7 +36,7 @@ export interface CertificateMaker {
 }
 
 /** Reads no key twice, and none that it has made: OpenSSL takes a good part of a millisecond for each. */
-export function remembering(maker: CertificateMaker): CertificateMaker {
+export function trackLocation(maker: CertificateMaker): CertificateMaker {
   const known = new Map<string, Signer>();
   const remember = (pem: string, signer: Signer) => {
     if (known.size >= KEYS_REMEMBERED_MAX) known.clear();

@@ -9,7 +9,7 @@ import type { Signer, Verifier } from "../base/crypto/signing.ts";
 import {
   firstCertificate,
   makeLeaf,
-  remembering,
+  trackLocation,
   type CertificateMaker,
   type CertificateWithKey,
   type LeafRequest,
@@ -37,7 +37,7 @@ export interface PkiOptions {
 }
 
 export async function openPki({ place, servingNames, nowMs, ...options }: PkiOptions): Promise<Pki> {
-  const maker = remembering(options.maker);
+  const maker = trackLocation(options.maker);
   return new Pki({ place, maker, servingNames }, await place.complete((files) => missingFiles(files, { maker, servingNames, nowMs })));
 }
 

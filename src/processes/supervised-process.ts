@@ -13,7 +13,7 @@ import { restartWaitMs } from "./restart-back-off.ts";
 /** Number of last output lines in the error of a failed start. */
 const LAST_LINES = 5;
 
-export interface SupervisedPartOptions {
+export interface SupervisedProcessOptions {
   /** Display name: "API server". */
   readonly name: string;
   readonly logFile: string;
@@ -33,8 +33,8 @@ export interface SupervisedPartOptions {
   readonly clock: Clock;
 }
 
-export class SupervisedPart implements AsyncDisposable {
-  readonly #options: SupervisedPartOptions;
+export class SupervisedProcess implements AsyncDisposable {
+  readonly #options: SupervisedProcessOptions;
   readonly #log: LogFile;
   readonly #stopping = new AbortController();
   #program: Program | undefined;
@@ -43,8 +43,8 @@ export class SupervisedPart implements AsyncDisposable {
   #keeping: Promise<void> | undefined;
 
   /** Resolves when it is ready. Rejects if it exits before. */
-  static async start(options: SupervisedPartOptions): Promise<SupervisedPart> {
-    const part = new SupervisedPart(options);
+  static async start(options: SupervisedProcessOptions): Promise<SupervisedProcess> {
+    const part = new SupervisedProcess(options);
     try {
       await part.#startFirst();
       return part;
@@ -54,7 +54,7 @@ export class SupervisedPart implements AsyncDisposable {
     }
   }
 
-  private constructor(options: SupervisedPartOptions) {
+  private constructor(options: SupervisedProcessOptions) {
     this.#options = options;
     this.#log = openLogFile(options.logFile, formatHuman);
   }

@@ -11,7 +11,7 @@ import { K8tsMachine } from "../../src/testing/servers/k8ts-program.ts";
 import { needs, toolPath } from "../../src/testing/needs.ts";
 import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP } from "../../src/testing/servers/real-cluster.ts";
 import { findHome } from "../../src/cluster/home/cluster-home.ts";
-import { machineOwner } from "../../src/cluster/machine/machine-paths.ts";
+import { machineOwner } from "../../src/cluster/machine/container-paths.ts";
 
 test(
   "a stop keeps ended containers in somebody else's runtime, a start without containers ends those that run, and a reset removes all",

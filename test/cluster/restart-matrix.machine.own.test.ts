@@ -17,7 +17,7 @@ import type { Json, JsonObject } from "../../src/api/machinery/object.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import { isReason } from "../../src/api/machinery/status-error.ts";
 import type { ResourceKind } from "../../src/client/client.ts";
-import { outwaitProcess, signalProcess } from "../../src/host/processes/detached-program.ts";
+import { waitForProcessExit, signalProcess } from "../../src/host/processes/detached-program.ts";
 import { processMark, type ProcessMark } from "../../src/host/processes/process-identity.ts";
 import { findProcesses } from "../../src/host/processes/process-table.ts";
 import { realClock } from "../../src/host/real-clock.ts";
@@ -240,7 +240,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     for (const name of STANDING) equal((await startsOf(name)).length, 1, `${name} was started once`);
     const waitsFor = () => podOf("unpullable")?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "";
     await eventually("what cannot be pulled waits", () => /^(ErrImagePull|ImagePullBackOff)$/.test(waitsFor()));
-    ok(await outwaitProcess(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the Pod that was deleted has ended");
+    ok(await waitForProcessExit(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the Pod that was deleted has ended");
   };
 
   /** Has everything at work, and resolves at a moment by chance. */
@@ -353,7 +353,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       const isMoved = name !== "killed-process";
       equal(podOf(name)?.status?.podIP !== address, isMoved, `${name} has another address`);
       for (const mark of isMoved ? Object.values(processes) : [processes.main])
-        ok(await outwaitProcess(mark, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }));
+        ok(await waitForProcessExit(mark, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }));
       const changes = `--field-selector=involvedObject.name=${name},reason=SandboxChanged --no-headers`;
       if (isMoved) await lineOf(kubectl, `get events --watch ${changes}`, /Pod sandbox changed, it will be killed and re-created\./);
       else equal(await kubectl(`get events ${changes}`), "");

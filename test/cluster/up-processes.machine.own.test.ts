@@ -5,7 +5,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Pod, PodList } from "../../src/api/generated/core/v1.ts";
-import { outwaitProcess, signalProcess } from "../../src/host/processes/detached-program.ts";
+import { waitForProcessExit, signalProcess } from "../../src/host/processes/detached-program.ts";
 import { isAlive } from "../../src/host/processes/process-identity.ts";
 import { findProcesses } from "../../src/host/processes/process-table.ts";
 import { realClock } from "../../src/host/real-clock.ts";
@@ -116,7 +116,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     runs = await runsOf(kubectl);
     const children = await childrenOf(cluster);
     await cluster.kill();
-    for (const child of children) ok(await outwaitProcess(child, { timeoutMs: ENDED_WITHIN_MS, clock: realClock }));
+    for (const child of children) ok(await waitForProcessExit(child, { timeoutMs: ENDED_WITHIN_MS, clock: realClock }));
     await cluster.up("--processes");
 
     await rolledOut(kubectl);

@@ -1,13 +1,13 @@
 /** `k8ts apiserver`: runs a standalone API server until a signal. */
-import { startStoreAndApiServer } from "../../components/api-server-core.ts";
+import { startStoreAndApiServer } from "../../components/api-server/start-api-server.ts";
 import { clusterFlagOptions, clusterFlags } from "../../config/cluster-flags.ts";
 import { defineCommand } from "../framework/command.ts";
-import { DECISIONS_ELSEWHERE, decisionsDocument } from "../../components/decisions-document.ts";
+import { DECISIONS_ELSEWHERE, decisionsDocument } from "../../components/api-server/decisions-document.ts";
 import { listenOrExplain } from "../../cluster/listen-or-explain.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
-import { clusterLooks } from "../../components/check-named-files.ts";
-import { shellWord } from "../framework/shell-quote.ts";
-import { untilStopped } from "../framework/until-stopped.ts";
+import { clusterFileChecks } from "../../components/api-server/check-files.ts";
+import { shellQuote } from "../framework/shell-quote.ts";
+import { waitForStop } from "../framework/wait-for-stop.ts";
 
 export const apiServer = defineCommand({
   description:
@@ -16,16 +16,16 @@ export const apiServer = defineCommand({
   arguments: {},
   examples: ["k8ts apiserver", "k8ts apiserver --store memory --secure-port 0", "k8ts apiserver --etcd-servers http://127.0.0.1:2379"],
   options: clusterFlagOptions,
-  fileProblems: (values) => problemsOfFiles(clusterLooks(values)),
+  fileProblems: (values) => problemsOfFiles(clusterFileChecks(values)),
 
   async run(options, io) {
     const moreDocuments = [decisionsDocument({ acting: () => undefined, elsewhere: DECISIONS_ELSEWHERE })];
     const { bindAddress: address, securePort: port } = options.apiServer.serving;
     const place = { address, port, addressFlag: "--bind-address", portFlag: "--secure-port" };
     await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, { ...io, moreDocuments }));
-    io.out(`export KUBECONFIG=${shellWord(server.part.kubeconfig)}`);
+    io.out(`export KUBECONFIG=${shellQuote(server.part.kubeconfig)}`);
     io.out(`listening on ${server.part.url}`);
-    await untilStopped(io);
+    await waitForStop(io);
     io.out("Stopping");
   },
 });

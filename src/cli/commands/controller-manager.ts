@@ -3,19 +3,19 @@ import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Source } from "../../client/https/connection-config.ts";
 import { readWhole } from "../../host/files/files.ts";
 import { defineCommand } from "../framework/command.ts";
-import { connectionFlags, connectionLook, loadConnection } from "../../config/connection-flags.ts";
+import { connectionFlags, connectionFileCheck, loadConnection } from "../../config/connection-flags.ts";
 import {
   chosenControllers,
   chosenControllersProblems,
   controllerFlags,
   controllerFlagWarnings,
-  controllerLooks,
+  controllerFileChecks,
   readControllerSettings,
   signingProblems,
 } from "../../config/controller-flags.ts";
-import { waysOverHttps } from "../../components/controller-manager.ts";
-import { electionOf, leaderElectFlags, leaderElectProblems, runLedCommand } from "../shared/leader-elected-command.ts";
-import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../../components/leader-election/leader-elected-controllers.ts";
+import { httpsTransports } from "../../components/controller-manager.ts";
+import { electionOf, leaderElectFlags, leaderElectProblems, runLeaderElectedCommand } from "../shared/leader-elected-command.ts";
+import { CONTROLLER_MANAGER_LEASE, startLeaderElectedControllers } from "../../components/leader-election/leader-elected-controllers.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { metricsFlags } from "../../components/pages/metrics-pages.ts";
 
@@ -45,7 +45,7 @@ export const controllerManager = defineCommand({
     const problems = [...chosenControllersProblems(values), ...signingProblems(values), ...leaderElectProblems(values)];
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
-  fileProblems: (values, environment) => problemsOfFiles([...connectionLook(values, environment), ...controllerLooks(values)]),
+  fileProblems: (values, environment) => problemsOfFiles([...connectionFileCheck(values, environment), ...controllerFileChecks(values)]),
 
   async run(values, io) {
     const { clock, log } = io;
@@ -53,18 +53,18 @@ export const controllerManager = defineCommand({
     const connection = await loadConnection(values, io);
     const useServiceAccountCredentials = values["use-service-account-credentials"];
     const settings = await clock.external(readControllerSettings(values, await clock.external(textOf(connection.authority))));
-    await runLedCommand(
+    await runLeaderElectedCommand(
       {
         what: "controllers",
         connection,
         election: electionOf(values),
         metricsAddress: values["metrics-address"],
         start: (context, owner) =>
-          startLedControllers({
+          startLeaderElectedControllers({
             ...context,
             controllers: chosenControllers(values),
             settings,
-            transportFor: waysOverHttps({ connection, useServiceAccountCredentials, clock, log }, owner),
+            transportFor: httpsTransports({ connection, useServiceAccountCredentials, clock, log }, owner),
           }),
       },
       io,

@@ -27,7 +27,7 @@ import { startElectionPage } from "../../components/pages/election-page.ts";
 import type { FlagValues } from "../framework/flags.ts";
 import { parseHttpAddress } from "../../components/pages/http-pages.ts";
 import { version } from "../../base/generated/version.ts";
-import { runLed } from "../../components/leader-election/leader-elected-program.ts";
+import { runWhileLeader } from "../../components/leader-election/leader-elected-program.ts";
 import { listenOrExplain, placeOfFlag } from "../../cluster/listen-or-explain.ts";
 import { ProgramEnded } from "../framework/program-exited.ts";
 
@@ -183,7 +183,7 @@ interface Outcome {
 async function led({ values, times, command }: ElectOptions, clock: Clock, signal: AbortSignal, lost: AbortSignal): Promise<Outcome> {
   const lostGraceMs = (times.leaseDurationMs - times.renewDeadlineMs) * GRACE_OF_LOST;
   try {
-    return { code: await runLed({ command, clock, graceMs: durationMs(values["grace-period"]), lostGraceMs }, signal, lost) };
+    return { code: await runWhileLeader({ command, clock, graceMs: durationMs(values["grace-period"]), lostGraceMs }, signal, lost) };
   } catch (error) {
     return { error: error as Error };
   }

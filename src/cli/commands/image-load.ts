@@ -8,7 +8,7 @@ import { importImage } from "../../kubelet/machine/images/import-image.ts";
 import { TarError } from "../../kubelet/machine/images/tar-reader.ts";
 import { defineCommand, type Io } from "../framework/command.ts";
 import { findHome, namesOf } from "../../cluster/home/cluster-home.ts";
-import { seeRunning } from "../../cluster/home/running-process.ts";
+import { findRunningProcess } from "../../cluster/home/find-running-process.ts";
 import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
 
 interface Options {
@@ -94,7 +94,7 @@ function isGzipError(error: unknown): error is Error & { readonly code: string }
 
 async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<string> {
   const home = await findHome(choice, environment);
-  const seen = home === undefined ? undefined : await seeRunning(home);
+  const seen = home === undefined ? undefined : await findRunningProcess(home);
   if (home === undefined || seen?.process === undefined) {
     const { name, commandArguments } = home ?? namesOf(choice, environment);
     throw new Error(`Cannot load an image: cluster "${name}" is not running; start it with "k8ts up${commandArguments}"`);

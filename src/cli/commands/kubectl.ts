@@ -2,13 +2,13 @@
 import { runForOutput } from "../../host/processes/child-process.ts";
 import { findProgram } from "../../host/processes/find-program.ts";
 import { isOwnAddress } from "../../host/network/network-address.ts";
-import { passThrough } from "../../host/processes/exec-foreground.ts";
+import { runInForeground } from "../../host/processes/exec-foreground.ts";
 import { readTrustedText } from "../../host/files/trusted-path.ts";
 import { defineCommand, type Command, type Environment, type Io } from "../framework/command.ts";
 import { adminConnection } from "../../cluster/kubeconfig/admin-connection.ts";
 import { findHome, namesOf, type ClusterHome } from "../../cluster/home/cluster-home.ts";
 import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
-import { seeRunning } from "../../cluster/home/running-process.ts";
+import { findRunningProcess } from "../../cluster/home/find-running-process.ts";
 import type { ToolRunner } from "../kubectl/client-tools.ts";
 import { kubectlProgram } from "../kubectl/kubectl-program.ts";
 import { ProgramEnded } from "../framework/program-exited.ts";
@@ -67,12 +67,12 @@ async function run({ home: choice, isSure, words }: Options, io: Io): Promise<vo
   const home = await findHome(choice, environment);
   if (home === undefined) throw new Error(missingText(choice, environment));
   await checkKubeconfig(home, environment);
-  if ((await seeRunning(home)).process === undefined)
+  if ((await findRunningProcess(home)).process === undefined)
     note(`Cluster "${home.name}" is not running; start it with "k8ts up${home.commandArguments}"`);
   const { platform, arch: architecture } = process;
   const program = await kubectlProgram({ isSure, runner: toolRunner(io), platform, architecture }, io);
   if (program === undefined) return note("Nothing was downloaded");
-  const code = await passThrough({ command: program, arguments: words, environment: { KUBECONFIG: home.kubeconfig } });
+  const code = await runInForeground({ command: program, arguments: words, environment: { KUBECONFIG: home.kubeconfig } });
   if (code !== 0) throw new ProgramEnded(code);
 }
 

@@ -16,7 +16,7 @@ import { sharedPki } from "../../testing/fixtures/certificates.ts";
 import { startTestContainerd, type TestContainerd } from "../../testing/servers/containerd-server.ts";
 import { needs } from "../../testing/needs.ts";
 import { aRealPod, lineOf, SLEEP } from "../../testing/servers/real-cluster.ts";
-import { kubeconfigText } from "../../components/kubeconfig.ts";
+import { kubeconfigText } from "../../components/api-server/kubeconfig.ts";
 
 const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 /** Starts it, and resolves with the first line that fits. Rejects if it ends before. */

@@ -9,14 +9,14 @@ import { isPipe } from "../../host/files/files.ts";
 import { StopOrder } from "../../host/processes/supervision.ts";
 import { isServerThere, type AwaitedServer } from "../../config/await-server.ts";
 import { defineCommand, type Io } from "../framework/command.ts";
-import { connectionLook, connectionSource, loadConnection } from "../../config/connection-flags.ts";
+import { connectionFileCheck, connectionSource, loadConnection } from "../../config/connection-flags.ts";
 import { parseArguments, type FlagValues } from "../framework/flags.ts";
-import { readGivenBytes } from "../framework/file-flag.ts";
+import { readFileFlagBytes } from "../framework/file-flag.ts";
 import { startHttpPages, type HttpPages } from "../../components/pages/http-pages.ts";
 import {
   kubeletCommandFlags,
   kubeletFileFlags,
-  kubeletLooks,
+  kubeletFileChecks,
   kubeletProblems,
   type KubeletFlagValues,
 } from "../../config/kubelet-flags.ts";
@@ -26,7 +26,7 @@ import { listenOrExplain } from "../../cluster/listen-or-explain.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { STOP_PODS_ORDER, STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
 import { UnusableFiles } from "../framework/unusable-files.ts";
-import { untilStopped } from "../framework/until-stopped.ts";
+import { waitForStop } from "../framework/wait-for-stop.ts";
 
 const FILE_DEFAULTS = parseArguments({ flags: kubeletFileFlags, arguments: {} }, []).values;
 
@@ -48,9 +48,9 @@ export const kubelet = defineCommand({
   },
 
   async fileProblems(typed, environment, given) {
-    if (typed.config !== undefined && (await isPipe(typed.config))) return problemsOfFiles(connectionLook(typed, environment));
+    if (typed.config !== undefined && (await isPipe(typed.config))) return problemsOfFiles(connectionFileCheck(typed, environment));
     const { values, problems } = await readGivenConfig({ typed, given });
-    return [...problems, ...(await problemsOfFiles([...connectionLook(values, environment), ...kubeletLooks(values)]))];
+    return [...problems, ...(await problemsOfFiles([...connectionFileCheck(values, environment), ...kubeletFileChecks(values)]))];
   },
 
   async run({ typed, given }, io) {
@@ -68,7 +68,7 @@ export const kubelet = defineCommand({
     await using node = await listenOrExplain(place, io, start);
     if (node === undefined) return;
     io.out(`registered node ${node.nodeName} with ${connection.server}, container runtime ${node.runtime}, listening on port ${node.port}`);
-    await untilStopped(io);
+    await waitForStop(io);
     io.out("Stopping");
     if (signal.reason instanceof StopOrder && signal.reason.order === STOP_PODS_ORDER) await node.stopPods({ graceMs: STOP_GRACE_MS });
   },
@@ -108,7 +108,7 @@ async function readGivenConfig({
 
 async function readFile(path: string): Promise<KubeletConfigFile> {
   try {
-    return readKubeletConfigFile(path, await readGivenBytes(path, "--config"));
+    return readKubeletConfigFile(path, await readFileFlagBytes(path, "--config"));
   } catch (error) {
     return { values: new Map(), problems: [(error as Error).message] };
   }

@@ -3,7 +3,7 @@ import { defineCommand, type Command } from "../framework/command.ts";
 import { followLines } from "../../host/files/follow-file.ts";
 import { fileExists } from "../../host/files/files.ts";
 import { findHome } from "../../cluster/home/cluster-home.ts";
-import { LOGGED_PARTS, partLog } from "../../cluster/home/home-paths.ts";
+import { LOGGED_COMPONENTS, componentLog } from "../../cluster/home/home-paths.ts";
 import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
 import { nearest } from "../framework/suggestion.ts";
 import { expandShortFlags } from "../framework/short-flags.ts";
@@ -18,7 +18,7 @@ interface LogsOptions {
 }
 
 /** Component names in log lines. */
-const COMPONENTS: readonly string[] = [...LOGGED_PARTS, "store", "compaction", "expiry"];
+const COMPONENTS: readonly string[] = [...LOGGED_COMPONENTS, "store", "compaction", "expiry"];
 
 const longLogs = defineCommand({
   description:
@@ -48,7 +48,7 @@ const longLogs = defineCommand({
     const home = await findHome(choice, environment);
     if (home === undefined || !(await fileExists(home.logFile)))
       throw new Error(`Cannot print logs: there are none in ${choice.directory}; "k8ts status --all" lists the clusters of this machine`);
-    const ownLog = LOGGED_PARTS.map((name) => ({ name, file: partLog(home, name) })).find(({ name }) => name === component)?.file;
+    const ownLog = LOGGED_COMPONENTS.map((name) => ({ name, file: componentLog(home, name) })).find(({ name }) => name === component)?.file;
     const isOwn = ownLog !== undefined && (await fileExists(ownLog));
     const isWanted = component === undefined || isOwn ? () => true : isOfComponent(component);
     const lines = followLines(isOwn ? ownLog : home.logFile, { follows, isWanted, signal, ...(tail === undefined ? {} : { tail }) });

@@ -8,7 +8,7 @@ import { chooseHome, homeFlags } from "../../cluster/home/home-flags.ts";
 import { removeHome } from "../../cluster/home/remove-home.ts";
 import { stopCluster } from "../../cluster/stop-cluster.ts";
 import { stopTimeoutFlag, stopTimeoutMs } from "../../cluster/stop-flags.ts";
-import { takeOutContexts } from "../../cluster/kubeconfig/user-contexts.ts";
+import { removeContexts } from "../../cluster/kubeconfig/user-contexts.ts";
 
 export const reset = defineCommand({
   description: "Stop a local cluster and delete it: its data, certificates, images, logs and kubectl context. Asks for confirmation.",
@@ -50,7 +50,7 @@ async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
 /** A kubeconfig that cannot be changed does not prevent the deletion of the rest. */
 async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
   try {
-    const { takenOut, problems } = await clock.external(takeOutContexts(home, clock));
+    const { takenOut, problems } = await clock.external(removeContexts(home, clock));
     for (const { kubeconfig, contexts } of takenOut) out(`Removed ${contextsText(contexts)} from ${kubeconfig}`);
     for (const problem of problems) note(`Warning: ${problem}`);
   } catch (error) {

@@ -4,20 +4,20 @@ import type { LeaderElection, SchedulerConfiguration } from "../../scheduler/con
 import type { RunningScheduler } from "../../scheduler/scheduler.ts";
 import { defineCommand } from "../framework/command.ts";
 import { isPipe } from "../../host/files/files.ts";
-import { connectionFlags, connectionLook, loadConnection } from "../../config/connection-flags.ts";
+import { connectionFlags, connectionFileCheck, loadConnection } from "../../config/connection-flags.ts";
 import { decisionsPage, DECISIONS_PATH } from "../../components/pages/decisions-page.ts";
 import type { FlagValues } from "../framework/flags.ts";
 import {
   electionOf,
   leaderElectFlags,
   leaderElectProblems,
-  runLedCommand,
+  runLeaderElectedCommand,
   type LeaderElectValues,
 } from "../shared/leader-elected-command.ts";
 import { problemsIn, problemsOfFiles } from "../framework/check-files.ts";
 import { metricsFlags } from "../../components/pages/metrics-pages.ts";
 import { readSchedulerConfig, schedulerConfigFlag } from "../../config/scheduler-config.ts";
-import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler } from "../../components/scheduler.ts";
+import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler } from "../../components/scheduler.ts";
 import { UnusableFiles } from "../framework/unusable-files.ts";
 
 const flags = {
@@ -44,9 +44,9 @@ export const scheduler = defineCommand({
   },
 
   async fileProblems(values, environment, given) {
-    if (values.config === undefined || (await isPipe(values.config))) return problemsOfFiles(connectionLook(values, environment));
+    if (values.config === undefined || (await isPipe(values.config))) return problemsOfFiles(connectionFileCheck(values, environment));
     const { problems, kubeconfig } = await readGivenConfig({ values, given });
-    return [...problems, ...(await problemsOfFiles(connectionLook({ ...values, kubeconfig }, environment)))];
+    return [...problems, ...(await problemsOfFiles(connectionFileCheck({ ...values, kubeconfig }, environment)))];
   },
 
   async run({ values, given }, io) {
@@ -55,7 +55,7 @@ export const scheduler = defineCommand({
     if (problems.length > 0 || configuration === undefined) throw new UnusableFiles(problems);
     const connection = await loadConnection({ ...values, kubeconfig }, io);
     io.out(`scheduling Pods of ${configuration.profiles.map(({ schedulerName }) => schedulerName).join(", ")}`);
-    await runLedCommand<RunningScheduler>(
+    await runLeaderElectedCommand<RunningScheduler>(
       {
         what: "scheduler",
         connection,
@@ -64,7 +64,7 @@ export const scheduler = defineCommand({
         pages: (acting) => ({ [DECISIONS_PATH]: decisionsPage(acting) }),
         start(context, owner) {
           const transport = owner.use(httpsTransport(connection, { clock, log, userAgent: SCHEDULER_AGENT }));
-          return startLedScheduler({ ...context, configuration, transportFor: () => transport });
+          return startLeaderElectedScheduler({ ...context, configuration, transportFor: () => transport });
         },
       },
       io,

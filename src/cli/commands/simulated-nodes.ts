@@ -4,7 +4,7 @@ import { httpsTransport } from "../../client/https/https-transport.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
 import { isServerThere } from "../../config/await-server.ts";
 import { defineCommand } from "../framework/command.ts";
-import { connectionFlags, connectionLook, connectionSource, loadConnection } from "../../config/connection-flags.ts";
+import { connectionFlags, connectionFileCheck, connectionSource, loadConnection } from "../../config/connection-flags.ts";
 import type { FlagSet } from "../framework/flags.ts";
 import {
   fleetNames,
@@ -20,12 +20,18 @@ import {
   tryJoining,
   type JoinedNodesOptions,
 } from "../../components/simulated-nodes/join-simulated-nodes.ts";
-import { isAddress, kubeletLooks, kubeletServingFlags, kubeletServingProblems, nodeAddressExpected } from "../../config/kubelet-flags.ts";
+import {
+  isAddress,
+  kubeletFileChecks,
+  kubeletServingFlags,
+  kubeletServingProblems,
+  nodeAddressExpected,
+} from "../../config/kubelet-flags.ts";
 import { listenOrExplain } from "../../cluster/listen-or-explain.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { selfSigned } from "../../components/node/kubelet-certificate.ts";
-import { givenCertificate, readServerAccess } from "../../components/node/server-access.ts";
-import { untilStopped } from "../framework/until-stopped.ts";
+import { readCertificatePair, readServerAccess } from "../../components/node/server-access.ts";
+import { waitForStop } from "../framework/wait-for-stop.ts";
 
 const flags = {
   ...connectionFlags,
@@ -82,7 +88,7 @@ export const simulatedNodes = defineCommand({
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
 
-  fileProblems: (values, environment) => problemsOfFiles([...connectionLook(values, environment), ...kubeletLooks(values)]),
+  fileProblems: (values, environment) => problemsOfFiles([...connectionFileCheck(values, environment), ...kubeletFileChecks(values)]),
 
   async run(values, io) {
     const { clock, signal } = io;
@@ -91,7 +97,7 @@ export const simulatedNodes = defineCommand({
     const fleet = fleetOf({ count: values.count, namePrefix: values["name-prefix"] });
     const nodeIp = values["node-ip"] ?? reachableAddress() ?? "127.0.0.1";
     const [host, port] = [values.address ?? nodeIp, values.port];
-    const tls = (await clock.external(givenCertificate(values))) ?? selfSigned(["simulated-nodes", nodeIp], clock.now());
+    const tls = (await clock.external(readCertificatePair(values))) ?? selfSigned(["simulated-nodes", nodeIp], clock.now());
     const server = { host, port, tls, access: await clock.external(readServerAccess(values)) };
     await using transport = httpsTransport(connection, { clock, log, userAgent: "kubelet" });
     const ask = () => tryJoining(transport, { fleet, mayTakeOver: values["take-over"], signal });
@@ -103,7 +109,7 @@ export const simulatedNodes = defineCommand({
     await using joined = await listenOrExplain(place, io, start);
     if (joined === undefined) return;
     io.out(`${namesText(fleet)} registered with ${connection.server}, listening on port ${joined.port}`);
-    await untilStopped(io);
+    await waitForStop(io);
     io.out("Stopping");
   },
 });

@@ -1,7 +1,7 @@
 /** `k8ts store get KEY`: prints one stored value. */
 import { defineCommand } from "../framework/command.ts";
-import { shownKey, shownValue } from "../../components/store/shown-value.ts";
-import { revisionFlag, storedFlags, storedOptions, typedKey, withStored } from "../shared/store-commands.ts";
+import { printableKey, printableValue } from "../../components/store/shown-value.ts";
+import { revisionFlag, storedFlags, storedOptions, normalizeKey, withStored } from "../shared/store-commands.ts";
 
 export const storeGet = defineCommand({
   description:
@@ -20,9 +20,9 @@ export const storeGet = defineCommand({
   },
 
   async run({ store, revision, key: typed }, io) {
-    const key = typedKey(typed, store);
+    const key = normalizeKey(typed, store);
     const entry = await withStored(store, io, (opened) => opened.get(key, revision === undefined ? {} : { revision }));
-    if (entry === undefined) throw new Error(`Cannot find ${shownKey(key)}: the key does not exist; "k8ts store list" lists all keys`);
-    io.out(shownValue(entry.value.bytes()));
+    if (entry === undefined) throw new Error(`Cannot find ${printableKey(key)}: the key does not exist; "k8ts store list" lists all keys`);
+    io.out(printableValue(entry.value.bytes()));
   },
 });

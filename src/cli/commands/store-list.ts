@@ -2,8 +2,8 @@
 import { defineCommand, type Io } from "../framework/command.ts";
 import type { ListOptions } from "../../store/store.ts";
 import type { StoreAccess } from "../../components/store/protocol.ts";
-import { shownEntry, shownKey } from "../../components/store/shown-value.ts";
-import { revisionFlag, storedFlags, storedOptions, typedKey, withStored } from "../shared/store-commands.ts";
+import { printableEntry, printableKey } from "../../components/store/shown-value.ts";
+import { revisionFlag, storedFlags, storedOptions, normalizeKey, withStored } from "../shared/store-commands.ts";
 
 /** Entries read at a time. */
 const PAGE_ENTRIES = 50;
@@ -26,9 +26,9 @@ export const storeList = defineCommand({
   },
 
   async run({ store, revision, prefix, withValues }, io) {
-    const show = withValues ? shownEntry : ({ key }: { readonly key: string }) => shownKey(key);
+    const show = withValues ? printableEntry : ({ key }: { readonly key: string }) => printableKey(key);
     await withStored(store, io, async (opened) => {
-      for await (const entry of entriesOf(opened, typedKey(prefix, store), revision, io)) io.out(show(entry));
+      for await (const entry of entriesOf(opened, normalizeKey(prefix, store), revision, io)) io.out(show(entry));
     });
   },
 });

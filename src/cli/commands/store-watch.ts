@@ -3,8 +3,8 @@ import { defineCommand, type Io } from "../framework/command.ts";
 import type { WatchEnd } from "../../store/store.ts";
 import { connectStore, explainEnd } from "../../components/store/connect-store.ts";
 import type { StoreAccess } from "../../components/store/protocol.ts";
-import { shownChange } from "../../components/store/shown-value.ts";
-import { storedFlags, storedOptions, typedKey, withStored } from "../shared/store-commands.ts";
+import { printableChange } from "../../components/store/shown-value.ts";
+import { storedFlags, storedOptions, normalizeKey, withStored } from "../shared/store-commands.ts";
 
 export const storeWatch = defineCommand({
   description:
@@ -30,7 +30,7 @@ export const storeWatch = defineCommand({
     if (store.driver === "embedded" && (await connectStore(store.dataDirectory, io.environment)) === undefined) {
       throw new Error(`Cannot watch the store of ${store.dataDirectory}: no cluster is running there; start it first (k8ts up)`);
     }
-    await withStored(store, io, (opened) => printChanges(opened, typedKey(prefix, store), after, io));
+    await withStored(store, io, (opened) => printChanges(opened, normalizeKey(prefix, store), after, io));
   },
 });
 
@@ -40,7 +40,7 @@ async function printChanges(store: StoreAccess, prefix: string, given: number | 
     const watch = store.watch(
       prefix,
       { after },
-      { changes: (changes) => changes.forEach((change) => io.out(shownChange(change))), ended: resolve },
+      { changes: (changes) => changes.forEach((change) => io.out(printableChange(change))), ended: resolve },
     );
     io.signal.addEventListener("abort", () => watch.close());
     if (io.signal.aborted) watch.close();

@@ -140,7 +140,7 @@ test("in the background it is ready when the command returns, survives it, and i
 
   equal(exitCode, 0);
   const { process: running } = await machine.record();
-  match(stdout, /is up \(Kubernetes[^]*"k8ts down" stops it\nRuns in the background as process/);
+  match(stdout, /is up \(Kubernetes[^]*"k8ts down" stops it\nRunning in the background as process/);
   equal(stdout.includes(`as process ${running.pid};`), true);
   // A session of its own: no terminal's end reaches it.
   if (process.platform === "linux")
@@ -158,7 +158,7 @@ test("what fails in the background fails in front, in the same words", async (co
   const behind = await machine.k8ts("up", "--detach", ...NOWHERE);
 
   equal(behind.exitCode, 1);
-  equal(behind.stderr, `${inFront.stderr}  its log: ${machine.home()}/logs/k8ts.log\n`);
+  equal(behind.stderr, `${inFront.stderr}  log file: ${machine.home()}/logs/k8ts.log\n`);
 });
 
 /** One that is up before it is told to stop is stopped, and started again. */
@@ -303,7 +303,7 @@ test("a disk that is read-only or full is told so", needs("tmpfs"), async (conte
   mount("-o", "ro");
   const readOnly = await machine.k8ts("up", "--data-dir", disk);
   unmount();
-  match(readOnly.stderr, /^Error: Cannot use .*: the file system is read-only; give another place with --data-dir/);
+  match(readOnly.stderr, /^Error: Cannot use .*: the file system is read-only; choose another path with --data-dir/);
 
   mount("-o", "size=4k");
   await writeFile(join(disk, "lost+found"), "x".repeat(4_096));
@@ -354,7 +354,7 @@ for (const [flag, ...words] of [
     const { stderr } = await machine.k8ts("up", "--containers=false", ...words);
     const [error = "", ...causes] = stderr.trimEnd().split("\n");
     equal(error, `Error: Cannot listen on 203.0.113.9:0: this machine does not have that address; choose another with ${flag}`);
-    deepEqual([causes.length, causes[0]?.startsWith("  because: listen EADDRNOTAVAIL")], [1, true]);
+    deepEqual([causes.length, causes[0]?.startsWith("  caused by: listen EADDRNOTAVAIL")], [1, true]);
   });
 }
 

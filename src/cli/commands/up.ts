@@ -2,18 +2,18 @@
 import { isPipe } from "../../host/files/files.ts";
 import { mentions, type Command, type Environment, type Io } from "../framework/command.ts";
 import { parseArguments, type Parsed } from "../framework/flags.ts";
-import { readGiven } from "../framework/file-flag.ts";
+import { readFileFlag } from "../framework/file-flag.ts";
 import { readConfigFile, type ConfigFile, type ConfigValue } from "../framework/config-file.ts";
 import { runCluster } from "../../cluster/run-cluster.ts";
-import { ONLY_TYPED, upFlags } from "../../cluster/up-flags.ts";
-import { upLooks, upOptions, type Typed, type UpOptions } from "../../cluster/up-options.ts";
+import { COMMAND_LINE_ONLY, upFlags } from "../../cluster/up-flags.ts";
+import { upFileChecks, upOptions, type CommandLineFlags, type UpOptions } from "../../cluster/up-options.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { UnusableFiles } from "../framework/unusable-files.ts";
 
 interface TypedWords {
   /** Path given with --config. */
   readonly file: string | undefined;
-  readonly values: Typed;
+  readonly values: CommandLineFlags;
   /** Problems of individual flags, and the flags that were rejected. */
   readonly problems: readonly string[];
   readonly refused: readonly string[];
@@ -54,7 +54,7 @@ export const up: Command<UpOptions | WithFile> = {
     const { file } = typed;
     // A pipe can be read only once, so it is left to `run`.
     if (file !== undefined && typed.problems.length === 0 && (await isPipe(file))) return [];
-    if (file === undefined) return withoutRefused(await problemsOfFiles(upLooks(typed.values, undefined)), typed);
+    if (file === undefined) return withoutRefused(await problemsOfFiles(upFileChecks(typed.values, undefined)), typed);
     const read = await readWithFile({ file, typed }, environment);
     return read.ok ? [] : read.problems;
   },
@@ -78,14 +78,14 @@ async function withFile(options: WithFile, { clock, environment }: Io): Promise<
 
 /** All problems of the file, of its combination with the flags, and of the files that either refers to; not those of the flags alone. */
 async function readWithFile({ file, typed }: WithFile, environment: Environment): Promise<Parsed<UpOptions>> {
-  const text = await readGiven(file, "--config").catch((error: Error) => error);
+  const text = await readFileFlag(file, "--config").catch((error: Error) => error);
   if (text instanceof Error) {
-    const others = await problemsOfFiles(upLooks(typed.values, undefined));
+    const others = await problemsOfFiles(upFileChecks(typed.values, undefined));
     return { ok: false, problems: withoutRefused([text.message, ...others], typed) };
   }
-  const config = readConfigFile(file, text, upFlags, ONLY_TYPED);
+  const config = readConfigFile(file, text, upFlags, COMMAND_LINE_ONLY);
   const parsed = allTogether({ ...typed, problems: [] }, config, environment);
-  const problems = withoutRefused(await problemsOfFiles(upLooks(typed.values, config)), typed);
+  const problems = withoutRefused(await problemsOfFiles(upFileChecks(typed.values, config)), typed);
   if (parsed.ok && problems.length === 0) return parsed;
   return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), ...problems] };
 }

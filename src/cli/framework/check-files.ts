@@ -3,14 +3,14 @@
  * read again by their users. Not here: which files there are (the check of the API server's files, and the commands).
  */
 import { isPipe } from "../../host/files/files.ts";
-import { readGiven } from "./file-flag.ts";
+import { readFileFlag } from "./file-flag.ts";
 import { UnusableFiles } from "./unusable-files.ts";
 
 /** Rejects with a message, or with UnusableFiles. */
-export type Look = () => Promise<unknown>;
+export type FileCheck = () => Promise<unknown>;
 
 /** All problems, in the order of the checks. */
-export async function problemsOfFiles(looks: readonly Look[]): Promise<readonly string[]> {
+export async function problemsOfFiles(looks: readonly FileCheck[]): Promise<readonly string[]> {
   const results = await Promise.allSettled(looks.map((look) => look()));
   const problems = results.flatMap((result) => (result.status === "rejected" ? problemsIn(result.reason) : []));
   // A file may be set twice, or be checked both alone and with another.
@@ -24,7 +24,7 @@ export function problemsIn(error: unknown): readonly string[] {
 }
 
 /** Skipped if the flag is not set. A pipe can be read only once and is left to its user. */
-export function fileLook(path: string | undefined, read: (path: string) => Promise<unknown>): readonly Look[] {
+export function fileCheck(path: string | undefined, read: (path: string) => Promise<unknown>): readonly FileCheck[] {
   return path === undefined ? [] : [async () => ((await isPipe(path)) ? undefined : read(path))];
 }
 
@@ -34,18 +34,18 @@ interface Pair<T> {
 }
 
 /** Each alone, so that both are reported, and both together if both are set. */
-export function pairLooks(
+export function pairFileChecks(
   { certificate, key }: Pair<string | undefined>,
   flags: Pair<string>,
   read: (pair: Pair<string>) => Promise<unknown>,
-): readonly Look[] {
+): readonly FileCheck[] {
   const both = async (): Promise<unknown> => {
     if (certificate === undefined || key === undefined) return undefined;
     return (await isPipe(certificate)) || (await isPipe(key)) ? undefined : read({ certificate, key });
   };
   return [
-    ...fileLook(certificate, (path) => readGiven(path, flags.certificate)),
-    ...fileLook(key, (path) => readGiven(path, flags.key)),
+    ...fileCheck(certificate, (path) => readFileFlag(path, flags.certificate)),
+    ...fileCheck(key, (path) => readFileFlag(path, flags.key)),
     both,
   ];
 }

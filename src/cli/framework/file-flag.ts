@@ -9,7 +9,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: "this user has no permission to read it",
 };
 
-export async function readGivenBytes(path: string, flag: string): Promise<Uint8Array> {
+export async function readFileFlagBytes(path: string, flag: string): Promise<Uint8Array> {
   try {
     return await readWhole(path);
   } catch (error) {
@@ -18,8 +18,8 @@ export async function readGivenBytes(path: string, flag: string): Promise<Uint8A
   }
 }
 
-export async function readGiven(path: string, flag: string): Promise<string> {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readGivenBytes(path, flag));
+export async function readFileFlag(path: string, flag: string): Promise<string> {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readFileFlagBytes(path, flag));
 }
 
 /** Parses the file with `read`; errors that it throws are reported with the file and the flag. */

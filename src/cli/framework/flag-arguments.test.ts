@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { parseArguments, type FlagSet } from "./flags.ts";
-import { flagWords } from "./flag-arguments.ts";
+import { formatFlagArguments } from "./flag-arguments.ts";
 
 const FLAGS = {
   port: { type: "number", default: 6443, doc: "" },
@@ -20,6 +20,6 @@ for (const typed of [
   test(`what was typed as "${typed.join(" ")}" is handed on as that`, () => {
     const { values } = parseArguments({ flags: FLAGS, arguments: {} }, typed);
 
-    deepEqual(flagWords(FLAGS, { ...values, other: "left out" }), typed);
+    deepEqual(formatFlagArguments(FLAGS, { ...values, other: "left out" }), typed);
   });
 }

@@ -5,7 +5,7 @@ type Value = string | number | boolean | readonly string[] | undefined;
 type Values = Readonly<Record<string, Value>>;
 
 /** Only values that are not defaults, in the order of the declarations; unknown names are ignored. */
-export function flagWords(flags: FlagSet, values: Values): readonly string[] {
+export function formatFlagArguments(flags: FlagSet, values: Values): readonly string[] {
   return Object.entries(flags).flatMap(([name, flag]) => wordsOf(name, flag, values[name]));
 }
 

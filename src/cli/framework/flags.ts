@@ -5,7 +5,7 @@
  * with a leading dash needs `--name=-value`, except for a negative number.
  */
 import { nearest } from "./suggestion.ts";
-import { withoutPassword } from "./redact-password.ts";
+import { redactPassword } from "./redact-password.ts";
 
 interface FlagBase {
   /** One or several sentences for the help text; default and choices are appended. */
@@ -184,14 +184,14 @@ function readValue(reading: Reading, name: string, flag: Exclude<Flag, BooleanFl
     refuse(
       reading,
       shown,
-      `${shown} is set twice: ${quoted(withoutPassword(String(reading.values.get(name))))} and ${quoted(withoutPassword(text))}`,
+      `${shown} is set twice: ${quoted(redactPassword(String(reading.values.get(name))))} and ${quoted(redactPassword(text))}`,
     );
     return;
   }
   if (flag.type === "number") {
     const problem = numberProblem(flag, text);
     if (problem === undefined) reading.values.set(name, Number(text));
-    else refuse(reading, shown, `${shown} must be ${problem}, is ${quoted(withoutPassword(text))}`);
+    else refuse(reading, shown, `${shown} must be ${problem}, is ${quoted(redactPassword(text))}`);
     return;
   }
   const expects = flag.type === "choice" ? (value: string) => (flag.of.includes(value) ? undefined : oneOf(flag.of)) : flag.expects;
@@ -207,7 +207,7 @@ function complainUnless(
 ): boolean {
   const expected = text === "" ? undefined : expects?.(text);
   if (text === "") refuse(reading, shown, `${shown} must not be empty`);
-  else if (expected !== undefined) refuse(reading, shown, `${shown} must be ${expected}, is ${quoted(withoutPassword(text))}`);
+  else if (expected !== undefined) refuse(reading, shown, `${shown} must be ${expected}, is ${quoted(redactPassword(text))}`);
   return text !== "" && expected === undefined;
 }
 

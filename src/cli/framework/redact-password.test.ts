@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { withoutPassword } from "./redact-password.ts";
+import { redactPassword } from "./redact-password.ts";
 
 for (const [text, shown] of [
   ["https://user:password@host:1/a@b", "https://…@host:1/a@b"],
@@ -11,5 +11,5 @@ for (const [text, shown] of [
   ["user@host", "user@host"],
   ["", ""],
 ]) {
-  test(`"${text}" is shown as "${shown}"`, () => equal(withoutPassword(text ?? ""), shown));
+  test(`"${text}" is shown as "${shown}"`, () => equal(redactPassword(text ?? ""), shown));
 }

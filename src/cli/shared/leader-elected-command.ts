@@ -11,11 +11,11 @@ import type { Io } from "../framework/command.ts";
 import { electionFlagProblems, electionFlags, electionTimes } from "../../config/connection-flags.ts";
 import type { FlagSet, FlagValues } from "../framework/flags.ts";
 import type { Pages } from "../../components/pages/http-pages.ts";
-import type { ActingPart, LedOptions, LedPart } from "../../components/leader-election/leader-elected-component.ts";
+import type { ActiveComponent, LedOptions, LeaderElectedComponent } from "../../components/leader-election/leader-elected-component.ts";
 import type { Election } from "../../components/leader-election/leader-elected.ts";
 import { listenOrExplain, placeOfFlag } from "../../cluster/listen-or-explain.ts";
 import { loopbackAddress, startMetricsPages } from "../../components/pages/metrics-pages.ts";
-import { untilStopped } from "../framework/until-stopped.ts";
+import { waitForStop } from "../framework/wait-for-stop.ts";
 
 /** `lease`: default Lease of the component. */
 export function leaderElectFlags(lease: Election["lease"]) {
@@ -58,7 +58,7 @@ export function leaderElectProblems(values: LeaderElectValues): readonly string[
   return values["leader-elect"] ? electionFlagProblems(values) : [];
 }
 
-export interface LedCommand<Part extends ActingPart> {
+export interface LeaderElectedCommand<Part extends ActiveComponent> {
   /** Name of the component in its output: "controllers". */
   readonly what: string;
   readonly connection: ConnectionConfig;
@@ -68,17 +68,17 @@ export interface LedCommand<Part extends ActingPart> {
   /** Additional pages. `acting`: the component, while this process is the leader. */
   pages?(acting: () => Part | undefined): Pages;
   /** Resources that live as long as the command are owned by `owner`. */
-  start(context: Omit<LedOptions, "transportFor" | "isFenced">, owner: Disposables): LedPart<Part>;
+  start(context: Omit<LedOptions, "transportFor" | "isFenced">, owner: Disposables): LeaderElectedComponent<Part>;
 }
 
 /** Runs until cancelled. Rejects if it cannot listen, if it fails without leader election, or if the component does not stop. */
-export async function runLedCommand<Part extends ActingPart>(command: LedCommand<Part>, io: Io): Promise<void> {
+export async function runLeaderElectedCommand<Part extends ActiveComponent>(command: LeaderElectedCommand<Part>, io: Io): Promise<void> {
   const { clock, log } = io;
   const { election, connection } = command;
   await using owned = new Disposables();
   const random = realRandom();
   const identity = `${machineName()}_${newUid(random)}`;
-  const late: { part?: LedPart<Part> } = {};
+  const late: { part?: LeaderElectedComponent<Part> } = {};
   // Before the election starts: a process that cannot listen must not become the leader.
   await showPages(command, () => late.part, owned, io);
   const part = command.start(
@@ -94,15 +94,15 @@ export async function runLedCommand<Part extends ActingPart>(command: LedCommand
   const standing = election === undefined ? "" : `, leader election with ${election.lease.namespace}/${election.lease.name} as ${identity}`;
   io.out(`${command.what} for ${connection.server}${standing}`);
   // Without leader election no other instance can take over.
-  if (election === undefined) await Promise.race([part.started, untilStopped(io)]);
+  if (election === undefined) await Promise.race([part.started, waitForStop(io)]);
   // As upstream: a process that lost the lease and cannot stop its component exits.
-  await Promise.race([part.stuck, untilStopped(io)]);
+  await Promise.race([part.stuck, waitForStop(io)]);
   io.out("Stopping");
 }
 
-async function showPages<Part extends ActingPart>(
-  { metricsAddress, election, pages }: LedCommand<Part>,
-  part: () => LedPart<Part> | undefined,
+async function showPages<Part extends ActiveComponent>(
+  { metricsAddress, election, pages }: LeaderElectedCommand<Part>,
+  part: () => LeaderElectedComponent<Part> | undefined,
   owner: Disposables,
   io: Io,
 ): Promise<void> {

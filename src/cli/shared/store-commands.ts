@@ -85,7 +85,7 @@ export async function withStore<T>(config: StoreConfig, io: Io, work: (store: St
 const DEFAULT_ROOT = "/registry";
 
 /** Normalizes a key or prefix as typed: with the prefix that etcd shows (/registry/pods/…) or without (/pods/…). */
-export function typedKey(key: string, config: StoreConfig): string {
+export function normalizeKey(key: string, config: StoreConfig): string {
   const root = (config.driver === "etcd" ? config.prefix : undefined) ?? DEFAULT_ROOT;
   return key === root || key.startsWith(`${root}/`) ? key.slice(root.length) : key;
 }

@@ -21,9 +21,9 @@ import {
   MARKER_FILE,
   type HomePaths,
 } from "./home-paths.ts";
-import { LET_GO_WITHIN_MS, lockSoon } from "./lock-with-retry.ts";
+import { LET_GO_WITHIN_MS, lockWithRetry } from "./lock-with-retry.ts";
 import { findRuntimeDirectory, makeRuntimeDirectory } from "./runtime-directory.ts";
-import { seeRunning } from "./running-process.ts";
+import { findRunningProcess } from "./find-running-process.ts";
 import { explainFileError, explainForeignHome, explainHomeError } from "./start-errors.ts";
 import { checkTrustedHome } from "./trusted-home.ts";
 
@@ -117,7 +117,7 @@ async function openPrepared(home: ClusterHome, environment: Environment): Promis
 
 /** Rejects if a cluster runs there. Sooner than openHome would, for who has to prepare something before it is opened. */
 export async function checkNotRunning(home: ClusterHome): Promise<void> {
-  const { record, process } = await seeRunning(home);
+  const { record, process } = await findRunningProcess(home);
   if (process !== undefined) throw new Error(alreadyRunning(home, record, `process ${process.pid}`));
 }
 
@@ -153,7 +153,7 @@ function held(home: HeldHome["home"], { lock, isUnused, before }: Taken): HeldHo
 async function takeHome(home: ClusterHome): Promise<DirectoryLock> {
   const record = await readRecord(home.record);
   const isDead = record !== undefined && !runs(record);
-  const attempt = await lockSoon(home.runDirectory, { withinMs: isDead ? LET_GO_WITHIN_MS : 0, clock: realClock });
+  const attempt = await lockWithRetry(home.runDirectory, { withinMs: isDead ? LET_GO_WITHIN_MS : 0, clock: realClock });
   if ("lock" in attempt) return attempt.lock;
   throw new Error(alreadyRunning(home, record, attempt.heldBy));
 }

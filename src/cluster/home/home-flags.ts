@@ -3,7 +3,7 @@ import { absolutePath } from "../../host/files/private-files.ts";
 import { joinPath } from "../../host/files/files.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import type { FlagSet, FlagValues, Parsed } from "../../cli/framework/flags.ts";
-import { shellWord } from "../../cli/framework/shell-quote.ts";
+import { shellQuote } from "../../cli/framework/shell-quote.ts";
 import { DEFAULT_NAME, homesDirectory, nameExpected } from "./home-paths.ts";
 
 export const homeFlags = {
@@ -29,7 +29,7 @@ export interface HomeChoice {
 
 /** What follows --name and --data-dir when another command is told to a person, ready to be pasted into a shell: "" for the default cluster. */
 export function homeArguments({ name, directory, isNamedPlace }: { name: string; directory: string; isNamedPlace: boolean }): string {
-  if (!isNamedPlace) return ` --data-dir ${shellWord(directory)}`;
+  if (!isNamedPlace) return ` --data-dir ${shellQuote(directory)}`;
   return name === DEFAULT_NAME ? "" : ` --name ${name}`;
 }
 

@@ -61,9 +61,9 @@ export function homePaths(directory: string): HomePaths {
 }
 
 /** The parts that have logs of their own when each is a process of its own. */
-export const LOGGED_PARTS = ["apiserver", "controllers", "scheduler", "kubelet", "nodes"] as const;
+export const LOGGED_COMPONENTS = ["apiserver", "controllers", "scheduler", "kubelet", "nodes"] as const;
 
-export function partLog({ logDirectory }: Pick<HomePaths, "logDirectory">, part: (typeof LOGGED_PARTS)[number]): string {
+export function componentLog({ logDirectory }: Pick<HomePaths, "logDirectory">, part: (typeof LOGGED_COMPONENTS)[number]): string {
   return joinPath(logDirectory, `${part}.log`);
 }
 

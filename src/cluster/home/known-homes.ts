@@ -6,7 +6,7 @@ import { UntrustedPathError } from "../../host/files/trusted-path.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import { findHome, type ClusterHome } from "./cluster-home.ts";
 import { homesDirectory } from "./home-paths.ts";
-import { seeRunning } from "./running-process.ts";
+import { findRunningProcess } from "./find-running-process.ts";
 import { homesWithRuntime } from "./runtime-directory.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function knownHomes(
 /** The cluster that runs in this process, or has a part in it. */
 export async function clusterOfProcess(pid: number, environment: Environment): Promise<ClusterHome | undefined> {
   for (const home of await knownHomes(environment)) {
-    const seen = await seeRunning(home).catch(() => undefined);
+    const seen = await findRunningProcess(home).catch(() => undefined);
     const processes = [seen?.process, ...(seen?.record?.parts ?? []).map((part) => part.process)];
     if (processes.some((process) => process?.pid === pid)) return home;
   }

@@ -6,7 +6,7 @@ import { lockDirectory, type LockAttempt } from "../../host/files/directory-lock
 export const LET_GO_WITHIN_MS = 5_000;
 const LOCK_RETRY_MS = 20;
 
-export async function lockSoon(
+export async function lockWithRetry(
   directory: string,
   { withinMs, clock }: { readonly withinMs: number; readonly clock: Clock },
 ): Promise<LockAttempt> {

@@ -1,7 +1,7 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { homeArguments } from "./home-flags.ts";
-import { shellWord } from "../../cli/framework/shell-quote.ts";
+import { shellQuote } from "../../cli/framework/shell-quote.ts";
 
 const rows: readonly (readonly [text: string, word: string])[] = [
   ["/srv/k8ts-1/data_2", "/srv/k8ts-1/data_2"],
@@ -22,7 +22,7 @@ const rows: readonly (readonly [text: string, word: string])[] = [
 ];
 
 for (const [text, word] of rows)
-  test(`a shell reads ${JSON.stringify(text)} back from ${JSON.stringify(word)}`, () => equal(shellWord(text), word));
+  test(`a shell reads ${JSON.stringify(text)} back from ${JSON.stringify(word)}`, () => equal(shellQuote(text), word));
 
 test("how a cluster is named on a command line can be pasted into a shell", () => {
   const place = { name: "default", isNamedPlace: false };

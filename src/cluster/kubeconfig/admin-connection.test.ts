@@ -1,6 +1,6 @@
 import { deepEqual, throws } from "node:assert/strict";
 import test from "node:test";
-import { kubeconfigText } from "../../components/kubeconfig.ts";
+import { kubeconfigText } from "../../components/api-server/kubeconfig.ts";
 import { adminConnection } from "./admin-connection.ts";
 
 const PATH = "/home/x/kubeconfig";

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CONTEXT_PLACES_MAX, placesIn, readPlaces, rememberPlace, withPlace } from "./context-locations.ts";
+import { CONTEXT_LOCATIONS_MAX, placesIn, readContextLocations, recordContextLocation, withPlace } from "./context-locations.ts";
 
 for (const [text, expected] of [
   ["", []],
@@ -18,7 +18,7 @@ for (const [text, expected] of [
 
 test("the last one is the newest, none is there twice, and the oldest are forgotten when there are too many", () => {
   deepEqual(withPlace(["/a", "/b"], "/a"), { places: ["/b", "/a"], forgotten: [] });
-  const full = Array.from({ length: CONTEXT_PLACES_MAX }, (_, index) => `/${index}`);
+  const full = Array.from({ length: CONTEXT_LOCATIONS_MAX }, (_, index) => `/${index}`);
   deepEqual(withPlace(full, "/new"), { places: [...full.slice(1), "/new"], forgotten: ["/0"] });
 });
 
@@ -28,10 +28,10 @@ test("when there is no more room, files that are gone are forgotten without a wo
   const home = { contextPlaces: join(directory, "places") };
   const [there, gone] = [join(directory, "there"), join(directory, "gone")];
   await writeFile(there, "");
-  deepEqual(await readPlaces(home), []);
-  const full = [there, ...Array.from({ length: CONTEXT_PLACES_MAX - 1 }, (_, index) => `${gone}-${index}`)];
+  deepEqual(await readContextLocations(home), []);
+  const full = [there, ...Array.from({ length: CONTEXT_LOCATIONS_MAX - 1 }, (_, index) => `${gone}-${index}`)];
   await writeFile(home.contextPlaces, JSON.stringify(full));
 
-  deepEqual(await rememberPlace(home, gone), []);
+  deepEqual(await recordContextLocation(home, gone), []);
   deepEqual(JSON.parse(await readFile(home.contextPlaces, "utf8")), [there, gone]);
 });

@@ -9,7 +9,7 @@ import { writePrivateText } from "../../host/files/private-files.ts";
 import type { HomePaths } from "../home/home-paths.ts";
 
 /** More than anybody uses by hand; a script that names a new file at every start must not fill the home. */
-export const CONTEXT_PLACES_MAX = 64;
+export const CONTEXT_LOCATIONS_MAX = 64;
 
 /** None, if it cannot be understood. A k8ts that remembered only one wrote its path and nothing else. */
 export function placesIn(text: string): readonly string[] {
@@ -22,20 +22,20 @@ export function placesIn(text: string): readonly string[] {
   }
 }
 
-export interface Remembered {
+export interface TrackedLocations {
   readonly places: readonly string[];
   /** Those for which there is no room any more. */
   readonly forgotten: readonly string[];
 }
 
 /** With one more, as the last. The oldest are forgotten first. */
-export function withPlace(places: readonly string[], path: string): Remembered {
+export function withPlace(places: readonly string[], path: string): TrackedLocations {
   const all = [...places.filter((place) => place !== path), path];
-  const surplus = Math.max(0, all.length - CONTEXT_PLACES_MAX);
+  const surplus = Math.max(0, all.length - CONTEXT_LOCATIONS_MAX);
   return { places: all.slice(surplus), forgotten: all.slice(0, surplus) };
 }
 
-export async function readPlaces({ contextPlaces }: Pick<HomePaths, "contextPlaces">): Promise<readonly string[]> {
+export async function readContextLocations({ contextPlaces }: Pick<HomePaths, "contextPlaces">): Promise<readonly string[]> {
   const text = await readFile(contextPlaces, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
@@ -44,9 +44,9 @@ export async function readPlaces({ contextPlaces }: Pick<HomePaths, "contextPlac
 }
 
 /** Resolves with those that had to be forgotten. Files that are gone need no room, if there is too little of it. */
-export async function rememberPlace(home: Pick<HomePaths, "contextPlaces">, path: string): Promise<readonly string[]> {
-  const before = await readPlaces(home);
-  const isFull = before.length >= CONTEXT_PLACES_MAX;
+export async function recordContextLocation(home: Pick<HomePaths, "contextPlaces">, path: string): Promise<readonly string[]> {
+  const before = await readContextLocations(home);
+  const isFull = before.length >= CONTEXT_LOCATIONS_MAX;
   const { places, forgotten } = withPlace(isFull ? await thoseThere(before) : before, path);
   await writePrivateText(home.contextPlaces, `${JSON.stringify(places)}\n`);
   return forgotten;

@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { Owner } from "./kubeconfig-owner.ts";
-import { mergeEntry, takeOutEntry, type KubeconfigEntry } from "./merge-kubeconfig.ts";
+import { mergeEntry, removeEntry, type KubeconfigEntry } from "./merge-kubeconfig.ts";
 
 const ENTRY = { context: "k8ts", directory: "/d", server: "https://127.0.0.1:6443", authority: "CA", certificate: "CERT", key: "KEY" };
 /** As ours, but in another directory. */
@@ -10,7 +10,7 @@ const SIBLING = { ...ENTRY, directory: "/sibling", server: "https://127.0.0.1:1"
 const MARK = { extensions: [{ name: "k8ts", extension: { "data-directory": "/d" } }] };
 
 const withEntry = (text: string, entry: KubeconfigEntry, others?: readonly string[]) => mergeEntry(text, entry, others).text;
-const withoutEntry = (text: string, owner: Owner) => takeOutEntry(text, owner)?.text;
+const withoutEntry = (text: string, owner: Owner) => removeEntry(text, owner)?.text;
 
 /** As a k8ts wrote it that made no marks, or as what has lost them. */
 const withoutMarks = (text: string) => text.replace(/^ +extensions:\n +- name: k8ts\n +extension:\n +data-directory: .*\n/gm, "");
@@ -181,7 +181,7 @@ test("a cluster of the same name in another directory has entries of its own, wh
   const again = mergeEntry(both.text, changed);
   equal(again.context, "k8ts-2");
   deepEqual(namesIn(again.text), namesIn(both.text));
-  deepEqual(takeOutEntry(again.text, changed), {
+  deepEqual(removeEntry(again.text, changed), {
     text: withEntry(OTHERS, SIBLING).replace("current-context: k8ts", 'current-context: ""'),
     contexts: ["k8ts-2"],
   });
@@ -195,7 +195,7 @@ test("clusters that share an authority are told apart by their directories", () 
     namesIn(both),
     [0, 1, 2].map(() => ["k8ts", "k8ts-2"]),
   );
-  deepEqual(takeOutEntry(both, ENTRY)?.contexts, ["k8ts-2"]);
+  deepEqual(removeEntry(both, ENTRY)?.contexts, ["k8ts-2"]);
 });
 
 test("entries without marks are ours by our authority, and are marked from then on", () => {
@@ -246,9 +246,9 @@ test("a context that the user has renamed follows the cluster, and goes with it"
 test("without the authority only marks tell, and what is left without a context is taken out, too", () => {
   const { authority: _authority, ...owner } = ENTRY;
   const merged = withEntry(OTHERS, ENTRY);
-  equal(takeOutEntry(withoutMarks(merged), owner), undefined);
+  equal(removeEntry(withoutMarks(merged), owner), undefined);
   const [context] = merged.split("current-context")[0]?.split("contexts:").slice(1) ?? [];
   const alone = merged.replace(context ?? "", "\n").replace("current-context: k8ts", "current-context: prod");
-  const left = takeOutEntry(alone, owner);
+  const left = removeEntry(alone, owner);
   deepEqual([left?.contexts, namesIn(left?.text ?? "")], [[], [["prod"], ["prod"], []]]);
 });

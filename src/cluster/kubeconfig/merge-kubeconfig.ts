@@ -50,7 +50,7 @@ export function mergeEntry(text: string, entry: KubeconfigEntry, others: readonl
   return { text: draft.toString(), context };
 }
 
-export interface TakenOut {
+export interface RemovedEntry {
   readonly text: string;
   /** The names of those that were taken out. */
   readonly contexts: readonly string[];
@@ -60,7 +60,7 @@ export interface TakenOut {
  * The text without what is this owner's, and with no current context if that was; undefined if there is nothing to take out. What other
  * contexts use stays. Throws a YamlError.
  */
-export function takeOutEntry(text: string, owner: Owner): TakenOut | undefined {
+export function removeEntry(text: string, owner: Owner): RemovedEntry | undefined {
   const draft = new YamlDraft(text);
   const ownership = new Ownership([draft], owner);
   const own = ownEntries(draft, ownership, owner);

@@ -7,13 +7,13 @@ import { readFile, realpath } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
-import { CONTEXT_PLACES_MAX, readPlaces, rememberPlace } from "./context-locations.ts";
+import { CONTEXT_LOCATIONS_MAX, readContextLocations, recordContextLocation } from "./context-locations.ts";
 import { changeKubeconfig, fileToWrite, kubectlFiles } from "./user-kubeconfig.ts";
 import type { Owner } from "./kubeconfig-owner.ts";
-import { mergeEntry, takeOutEntry, type KubeconfigEntry } from "./merge-kubeconfig.ts";
+import { mergeEntry, removeEntry, type KubeconfigEntry } from "./merge-kubeconfig.ts";
 import { explainFileError } from "../home/start-errors.ts";
 
-export interface PutContext {
+export interface AddedContext {
   readonly kubeconfig: string;
   /** What it is called there. */
   readonly context: string;
@@ -22,7 +22,7 @@ export interface PutContext {
   readonly warnings: readonly string[];
 }
 
-export interface PutContextOptions {
+export interface AddContextOptions {
   /** Into one of these, as kubectl chooses. */
   readonly files: readonly string[];
   readonly entry: Omit<KubeconfigEntry, "context" | "directory">;
@@ -31,12 +31,12 @@ export interface PutContextOptions {
 }
 
 /** Rejects with one sentence, and then nothing is changed. */
-export async function putContext(home: ClusterHome, { files, entry, environment, clock }: PutContextOptions): Promise<PutContext> {
+export async function addContext(home: ClusterHome, { files, entry, environment, clock }: AddContextOptions): Promise<AddedContext> {
   const kubeconfig = await fileToWrite(files);
   const together = kubectlFiles(environment);
   const isFoundByKubectl = kubeconfig === (await fileToWrite(together));
   const others = together.includes(kubeconfig) ? together.filter((path) => path !== kubeconfig) : [];
-  const forgotten = await rememberPlace(home, kubeconfig);
+  const forgotten = await recordContextLocation(home, kubeconfig);
   const full = { ...entry, context: home.context, directory: await directoryOf(home) };
   let context = home.context;
   await changeKubeconfig(kubeconfig, clock, async (text) => {
@@ -50,23 +50,23 @@ export async function putContext(home: ClusterHome, { files, entry, environment,
 function forgottenText(path: string): string {
   return (
     `${path} contains this cluster's context from an earlier start, which k8ts reset will not remove: ` +
-    `only ${CONTEXT_PLACES_MAX} such files are tracked`
+    `only ${CONTEXT_LOCATIONS_MAX} such files are tracked`
   );
 }
 
-export interface TakenOutContexts {
+export interface RemovedContexts {
   readonly takenOut: readonly { readonly kubeconfig: string; readonly contexts: readonly string[] }[];
   /** A sentence for each file that could not be changed. */
   readonly problems: readonly string[];
 }
 
 /** Out of every kubeconfig that it was put into and that is still there. */
-export async function takeOutContexts(home: ClusterHome, clock: Clock): Promise<TakenOutContexts> {
+export async function removeContexts(home: ClusterHome, clock: Clock): Promise<RemovedContexts> {
   const authority = authorityIn((await textOf(home.kubeconfig)) ?? "{}");
   const owner: Owner = { context: home.context, directory: await directoryOf(home), ...(authority === undefined ? {} : { authority }) };
   const takenOut: { kubeconfig: string; contexts: readonly string[] }[] = [];
   const problems: string[] = [];
-  for (const kubeconfig of await readPlaces(home)) {
+  for (const kubeconfig of await readContextLocations(home)) {
     try {
       const contexts = await takeOutOf(kubeconfig, owner, clock);
       if (contexts !== undefined) takenOut.push({ kubeconfig, contexts });
@@ -85,7 +85,7 @@ async function takeOutOf(path: string, owner: Owner, clock: Clock): Promise<read
   if (text === undefined) return undefined;
   let contexts: readonly string[] = [];
   const isChanged = await changeKubeconfig(path, clock, (now) => {
-    const left = takeOutEntry(now, owner);
+    const left = removeEntry(now, owner);
     contexts = left?.contexts ?? [];
     return left?.text;
   });

@@ -10,7 +10,7 @@ import { writePrivateText } from "../../host/files/private-files.ts";
 import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
-import { foreignRuntimeFile } from "./machine-paths.ts";
+import { foreignRuntimeFile } from "./container-paths.ts";
 import { removeForeignConfiguration, startNetwork, type MachineNetwork } from "./machine-network.ts";
 import { stopMachinePods } from "./stop-machine-pods.ts";
 
@@ -22,7 +22,7 @@ export interface ForeignRuntimeOptions {
 }
 
 /** What ended stays in the runtime when the cluster stops: whoever deletes the cluster has to find it. */
-export async function rememberRuntime(home: ClusterHome, endpoint: string): Promise<void> {
+export async function recordForeignRuntime(home: ClusterHome, endpoint: string): Promise<void> {
   await makePrivateDirectory(home.kubeletDirectory);
   await writePrivateText(foreignRuntimeFile(home), `${endpoint}\n`);
 }

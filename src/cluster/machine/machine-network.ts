@@ -15,8 +15,8 @@ import { choosePodCidr } from "../../kubelet/machine/network/pod-cidr.ts";
 import { chooseNetwork, configurationsIn, type NetworkChoice, type OwnedNetwork } from "../../kubelet/machine/network/runtime-network.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import { findHome, type ClusterHome } from "../home/cluster-home.ts";
-import { foreignConfigFile, homeOfAddresses, networkPlaces } from "./machine-paths.ts";
-import { shellWord } from "../../cli/framework/shell-quote.ts";
+import { foreignConfigFile, homeOfAddresses, networkPaths } from "./container-paths.ts";
+import { shellQuote } from "../../cli/framework/shell-quote.ts";
 
 export interface MachineNetworkOptions {
   readonly home: ClusterHome;
@@ -39,7 +39,7 @@ type UsedRuntime = Pick<Extract<RuntimeChoice, { readonly is: "there" }>, "endpo
 /** Rejects if the runtime has another cluster's. */
 export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: MachineNetworkOptions): Promise<MachineNetwork> {
   const { home } = options;
-  const places = networkPlaces(home);
+  const places = networkPaths(home);
   if (isOwn) return makeNetwork(home, places.cniConfigDirectory);
   const { use, another, abandoned, configDirectory = places.cniConfigDirectory } = await lookAt(endpoint, options);
   if (another !== undefined) throw takenError(endpoint, await describeNetwork(another, options));
@@ -79,13 +79,13 @@ export async function removeForeignConfiguration(home: ClusterHome): Promise<str
   const note = foreignConfigFile(home);
   if (!(await fileExists(note))) return undefined;
   const configDirectory = new TextDecoder().decode(await readWhole(note)).trim();
-  const wasThere = await removeConfiguration({ ...networkPlaces(home), configDirectory });
+  const wasThere = await removeConfiguration({ ...networkPaths(home), configDirectory });
   await removeFile(note);
   return wasThere ? configDirectory : undefined;
 }
 
 async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<MachineNetwork> {
-  const network = { ...networkPlaces(home), configDirectory };
+  const network = { ...networkPaths(home), configDirectory };
   const { podCidr, gateway } = await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge });
   await prepareNetwork({ ...network, podCidr });
   return {
@@ -111,7 +111,7 @@ async function lookAt(
 ): Promise<NetworkChoice & { readonly configDirectory: string | undefined }> {
   const { networkTrouble: trouble, cniConfigDirectory: configDirectory } = await askSettings(endpoint, options.clock);
   const found = configDirectory === undefined ? [] : await configurationsIn(configDirectory);
-  const { bridge } = networkPlaces(options.home);
+  const { bridge } = networkPaths(options.home);
   const strangers = found.flatMap(({ network }) => (network === undefined || network.bridge === bridge ? [] : [network]));
   const others: string[] = [];
   for (const network of strangers) if ((await clusterOf(network, options)) !== undefined) others.push(network.bridge);
@@ -138,6 +138,6 @@ async function describeNetwork(network: OwnedNetwork, options: MachineNetworkOpt
   const { directory, name, commandArguments } = found ?? { directory: network.addressDirectory };
   return {
     has: `the Pod network of the cluster ${name === undefined ? "" : `"${name}" `}in ${directory}`,
-    stop: `k8ts down${commandArguments ?? ` --data-dir ${shellWord(directory)}`}`,
+    stop: `k8ts down${commandArguments ?? ` --data-dir ${shellQuote(directory)}`}`,
   };
 }

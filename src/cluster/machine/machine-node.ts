@@ -10,10 +10,10 @@ import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
 import { openCriRuntime, type CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 import type { NodeContext, NodePart } from "../../components/control-plane.ts";
-import { machineCgroup, machineOwner } from "./machine-paths.ts";
+import { machineCgroup, machineOwner } from "./container-paths.ts";
 import type { MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
-import { startRealNode, type RealNode } from "../../components/node/real-node.ts";
+import { startContainerNode, type ContainerNode } from "../../components/node/container-node.ts";
 import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
 
 /** Upstream's default. */
@@ -45,9 +45,9 @@ function startNode(
   { home, nodeName, steps }: MachineOptions,
   { transportFor, pki, apiServer: _apiServer, ...context }: NodeContext,
   { runtime, machine, metrics }: { readonly runtime: CriRuntime; readonly machine: PreparedMachine; readonly metrics: KubeletMetrics },
-): Promise<RealNode> {
+): Promise<ContainerNode> {
   const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;
-  return startRealNode({
+  return startContainerNode({
     ...context,
     ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDns: [], clusterDomain: CLUSTER_DOMAIN },
     rootDirectory: home.kubeletDirectory,

@@ -13,9 +13,9 @@ import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
 import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
-import { machinePlaces } from "./machine-paths.ts";
+import { machinePaths } from "./container-paths.ts";
 import type { Steps } from "../../cli/framework/progress.ts";
-import { rememberRuntime } from "./foreign-runtime.ts";
+import { recordForeignRuntime } from "./foreign-runtime.ts";
 import { startNetwork, takenBy, takenError, type MachineNetwork } from "./machine-network.ts";
 
 export interface MachineOptions {
@@ -49,7 +49,7 @@ export async function findRuntime(options: MachineOptions): Promise<RuntimeChoic
 
 /** How the cluster's own is started, or found again. */
 export function ownContainerd({ home, environment, clock, log }: Pick<MachineOptions, "home" | "environment" | "clock" | "log">) {
-  return { ...machinePlaces(home, clock), sandboxImage: PAUSE_IMAGE, environment, log };
+  return { ...machinePaths(home, clock), sandboxImage: PAUSE_IMAGE, environment, log };
 }
 
 export interface PreparedMachine extends AsyncDisposable {
@@ -65,7 +65,7 @@ export type PodNetworkPart = MachineNetwork & AsyncDisposable;
 /** Disposing of it removes it; Pods that still run are cut off. */
 export async function preparePodNetwork(choice: FoundRuntime, options: MachineOptions): Promise<PodNetworkPart> {
   const { home, steps, clock } = options;
-  if (!choice.isOwn) await clock.external(rememberRuntime(home, choice.endpoint));
+  if (!choice.isOwn) await clock.external(recordForeignRuntime(home, choice.endpoint));
   const network = await steps.step("configured Pod network", () => clock.external(startNetwork(choice, options)));
   return { ...network, [Symbol.asyncDispose]: () => network.remove() };
 }

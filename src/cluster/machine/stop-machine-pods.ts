@@ -12,7 +12,7 @@ import { askVersion } from "../../kubelet/machine/containerd/runtime-version.ts"
 import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { stopPods } from "../../kubelet/pod/stop-pods.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
-import { machineCgroup, machineOwner } from "./machine-paths.ts";
+import { machineCgroup, machineOwner } from "./container-paths.ts";
 import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
 
 export interface StopMachinePodsOptions {

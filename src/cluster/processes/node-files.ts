@@ -7,7 +7,7 @@ import { joinPath, readWhole } from "../../host/files/files.ts";
 import { keyProblem } from "../../host/crypto/keys.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
-import { machineCgroup } from "../machine/machine-paths.ts";
+import { machineCgroup } from "../machine/container-paths.ts";
 import { CLUSTER_DOMAIN } from "../machine/machine-node.ts";
 import type { PreparedMachine } from "../machine/prepare-machine.ts";
 import { firstCertificate, namesOf, type CertificateWithKey } from "../../pki/certificates.ts";

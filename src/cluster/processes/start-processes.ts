@@ -18,10 +18,10 @@ import { fileExists, joinPath, readWhole } from "../../host/files/files.ts";
 import { tryPort } from "../../host/network/free-port.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
-import { advertisedAddress } from "../../components/api-server.ts";
+import { advertisedAddress } from "../../components/api-server/secure-serving.ts";
 import type { ServingConfig } from "../../config/api-server-config.ts";
 import { describeStore } from "../../components/control-plane.ts";
-import { partLog } from "../home/home-paths.ts";
+import { componentLog } from "../home/home-paths.ts";
 import { fleetNames, simulatedFleet, type FleetConfig } from "../../components/simulated-nodes/simulated-fleet.ts";
 import { podAccessProblem, withPodAccess } from "../pod-access.ts";
 import {
@@ -36,11 +36,11 @@ import {
 import type { UpOptions } from "../up-options.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../../config/scheduler-config.ts";
 import { prepareMachine, preparePodNetwork, type FoundRuntime, type PodNetworkPart } from "../machine/prepare-machine.ts";
-import { kubernetesServiceIpv4 } from "../../components/serving-tls.ts";
+import { kubernetesServiceIpv4 } from "../../components/api-server/serving-tls.ts";
 import { stopMachinePods } from "../machine/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-order.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
-import { SupervisedPart, type SupervisedPartOptions } from "../../processes/supervised-process.ts";
+import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
 
 /** A part that has nothing to wait for ends within moments. */
 const STOP_WITHIN_MS = 15_000;
@@ -61,8 +61,8 @@ export async function startProcesses(
     signal,
     clock,
   };
-  const supervise = async (step: string, part: Omit<SupervisedPartOptions, keyof typeof common> & Partial<typeof common>) =>
-    starting.use(await steps.step(step, () => clock.external(SupervisedPart.start({ ...common, ...part }))));
+  const supervise = async (step: string, part: Omit<SupervisedProcessOptions, keyof typeof common> & Partial<typeof common>) =>
+    starting.use(await steps.step(step, () => clock.external(SupervisedProcess.start({ ...common, ...part }))));
   const { profiles } = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
   const { runtime, simulated, because } = await chooseRuntime(options, context);
   // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
@@ -106,11 +106,11 @@ export async function startProcesses(
   };
 }
 
-function processOf({ process }: SupervisedPart) {
+function processOf({ process }: SupervisedProcess) {
   return process === undefined ? {} : { process };
 }
 
-type OwnOptions = Pick<SupervisedPartOptions, "name" | "logFile" | "words" | "ready">;
+type OwnOptions = Pick<SupervisedProcessOptions, "name" | "logFile" | "words" | "ready">;
 
 async function apiServerPart(
   options: UpOptions & { readonly processes: Processes },
@@ -124,7 +124,7 @@ async function apiServerPart(
   await tryPort({ host, port });
   return {
     name: "API server",
-    logFile: partLog(home, "apiserver"),
+    logFile: componentLog(home, "apiserver"),
     ready: LISTENING,
     // Any port that was free is its port from then on: it stands in kubeconfigs.
     words: (line) => [
@@ -148,7 +148,7 @@ function controllersPart(options: UpOptions, { held: { home } }: StartClusterCon
   const [certificate, key] = [joinPath(directory, "ca.crt"), joinPath(directory, "ca.key")];
   return {
     name: "controllers",
-    logFile: partLog(home, "controllers"),
+    logFile: componentLog(home, "controllers"),
     ready: STANDS,
     async words() {
       // The key of an authority may be kept elsewhere: then somebody else signs.
@@ -170,7 +170,7 @@ function schedulerPart(options: UpOptions, { held: { home } }: StartClusterConte
   const kubeconfig = `--kubeconfig=${kubeconfigOf(options, "scheduler")}`;
   return {
     name: "scheduler",
-    logFile: partLog(home, "scheduler"),
+    logFile: componentLog(home, "scheduler"),
     ready: STANDS,
     words: () => ["scheduler", kubeconfig, ...file, ...election(options)],
   };
@@ -195,7 +195,7 @@ interface NodeStart {
   readonly options: UpOptions;
   readonly context: StartClusterContext;
   readonly door: NonNullable<StartedCluster["door"]>;
-  supervise(step: string, part: OwnOptions & Partial<SupervisedPartOptions>): Promise<SupervisedPart>;
+  supervise(step: string, part: OwnOptions & Partial<SupervisedProcessOptions>): Promise<SupervisedProcess>;
   readonly owner: Disposables;
 }
 
@@ -224,7 +224,7 @@ async function allowApiServer(
 async function startNode(
   { runtime, network }: { readonly runtime: FoundRuntime; readonly network: PodNetworkPart },
   { options, context, door, supervise, owner }: NodeStart,
-): Promise<SupervisedPart> {
+): Promise<SupervisedProcess> {
   const { held, clock, log } = context;
   const { home } = held;
   const { nodeName } = options;
@@ -251,7 +251,7 @@ async function startNode(
   owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
   return supervise(`registered node ${nodeName}`, {
     name: "kubelet",
-    logFile: partLog(home, "kubelet"),
+    logFile: componentLog(home, "kubelet"),
     ready: /^registered node .* listening on port \d+$/,
     stopOrder: STOP_PODS_ORDER,
     stopWithinMs: STOP_GRACE_MS + STOP_WITHIN_MS,
@@ -272,14 +272,14 @@ function pkiOf(directory: string, clock: Clock): Promise<Pki> {
  * Whoever starts them takes on the names of all, so it is the administrator. They are nodes of this home, and one that was started otherwise
  * before may have left a real node of the same name; the lock of the home says that its kubelet is gone.
  */
-async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedPart> {
+async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedProcess> {
   const { held, clock } = context;
   const { home } = held;
   const { namePrefix } = fleetFor(count, { options, context });
   const directory = certificateDirectory(options);
   return supervise(`registered ${count === 1 ? "1 simulated node" : `${count} simulated nodes`}`, {
     name: "process of the simulated nodes",
-    logFile: partLog(home, "nodes"),
+    logFile: componentLog(home, "nodes"),
     ready: /^simulated nodes? .* listening on port \d+$/,
     async words() {
       const nodeIp = reachableAddress() ?? "127.0.0.1";

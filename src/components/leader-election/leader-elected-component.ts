@@ -11,11 +11,11 @@ import type { Logger } from "../../base/logger.ts";
 import type { Family, HistogramFamily } from "../../base/metrics/prometheus-text.ts";
 import type { Random } from "../../base/random.ts";
 import { createClient } from "../../client/rest-client.ts";
-import { leadingOnly } from "./leader-only-transport.ts";
-import { leadershipOf, startLed, type Election } from "./leader-elected.ts";
+import { leaderOnlyTransport } from "./leader-only-transport.ts";
+import { leadershipOf, startLeaderElected, type Election } from "./leader-elected.ts";
 
 /** The part while it acts. */
-export interface ActingPart {
+export interface ActiveComponent {
   metrics(): readonly (Family | HistogramFamily)[];
   /** What of it runs at this moment, for who waits for its end in vain. */
   underWay(): readonly string[];
@@ -36,14 +36,14 @@ export interface LedOptions {
   readonly log: Logger;
 }
 
-export interface LedPartOptions<Part extends ActingPart> extends LedOptions {
+export interface LeaderElectedComponentOptions<Part extends ActiveComponent> extends LedOptions {
   /** Who stands in the election. */
   readonly identity: IdentityName;
   /** Resolves when it works. What is written through `transportFor` is written only while this process leads. */
   start(transportFor: (identity: IdentityName) => Transport, signal: AbortSignal): Promise<Part>;
 }
 
-export interface LedPart<Part extends ActingPart> extends AsyncDisposable {
+export interface LeaderElectedComponent<Part extends ActiveComponent> extends AsyncDisposable {
   /** Whether it may act at this moment. */
   isLeading(): boolean;
   /** Resolves when it works for the first time. Rejects if it cannot. */
@@ -61,7 +61,9 @@ export interface LedPart<Part extends ActingPart> extends AsyncDisposable {
   metrics(): readonly (Family | HistogramFamily)[];
 }
 
-export function startLedPart<Part extends ActingPart>(options: LedPartOptions<Part>): LedPart<Part> {
+export function startLeaderElectedComponent<Part extends ActiveComponent>(
+  options: LeaderElectedComponentOptions<Part>,
+): LeaderElectedComponent<Part> {
   const { election, isFenced = true, identity, clock, random, log } = options;
   const owned = new Disposables();
   const started = promised<Part>();
@@ -71,7 +73,7 @@ export function startLedPart<Part extends ActingPart>(options: LedPartOptions<Pa
   const leadership = isFenced ? leadershipOf(election) : undefined;
   const act = async (signal: AbortSignal, isLeading: () => boolean): Promise<void> => {
     await using ways = new Disposables();
-    running = await options.start((who) => leadingOnly(options.transportFor(who, ways), { isLeading, leadership }), signal);
+    running = await options.start((who) => leaderOnlyTransport(options.transportFor(who, ways), { isLeading, leadership }), signal);
     options.onLeading?.(true);
     started.resolve(running);
     await aborted(signal);
@@ -84,7 +86,7 @@ export function startLedPart<Part extends ActingPart>(options: LedPartOptions<Pa
     throw error;
   };
   const led = owned.use(
-    startLed({
+    startLeaderElected({
       ...{ election, clock, random, log },
       client: createClient(options.transportFor(identity, owned)),
       act: (signal, isLeading) => act(signal, isLeading).catch(failed),

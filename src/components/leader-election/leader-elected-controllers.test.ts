@@ -11,14 +11,18 @@ import { driven } from "../../testing/driven.ts";
 import { given, type Given } from "../../testing/given.ts";
 import {
   CONTROLLER_MANAGER_LEASE,
-  startLedControllers,
-  type LedControllers,
-  type LedControllersOptions,
+  startLeaderElectedControllers,
+  type LeaderElectedControllers,
+  type LeaderElectedControllersOptions,
 } from "./leader-elected-controllers.ts";
 
-function started(cluster: Given, identity: string | undefined, more: Partial<LedControllersOptions> = {}): LedControllers {
+function started(
+  cluster: Given,
+  identity: string | undefined,
+  more: Partial<LeaderElectedControllersOptions> = {},
+): LeaderElectedControllers {
   const { clock, server } = cluster;
-  return startLedControllers({
+  return startLeaderElectedControllers({
     controllers: ["deployment-controller"],
     settings: { rootCa: "" },
     transportFor: (user) => server.server.transport({ user, userAgent: "kube-controller-manager" }),
@@ -28,7 +32,7 @@ function started(cluster: Given, identity: string | undefined, more: Partial<Led
   });
 }
 
-async function stop({ clock }: Given, led: LedControllers): Promise<void> {
+async function stop({ clock }: Given, led: LeaderElectedControllers): Promise<void> {
   await driven(clock, Promise.resolve(led[Symbol.asyncDispose]()));
 }
 

@@ -2,17 +2,17 @@
 import { KUBE_CONTROLLER_MANAGER } from "../../api/identities.ts";
 import type { RunningControllers } from "../../controllers/runtime/run-controllers.ts";
 import { startControllersPart, type ControllersPartOptions } from "../controllers.ts";
-import { startLedPart, type LedOptions, type LedPart } from "./leader-elected-component.ts";
+import { startLeaderElectedComponent, type LedOptions, type LeaderElectedComponent } from "./leader-elected-component.ts";
 
 /** Where upstream's controller managers, too, find out who leads. */
 export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
 
-export interface LedControllersOptions extends LedOptions, Pick<ControllersPartOptions, "controllers" | "settings"> {}
+export interface LeaderElectedControllersOptions extends LedOptions, Pick<ControllersPartOptions, "controllers" | "settings"> {}
 
-export type LedControllers = LedPart<RunningControllers>;
+export type LeaderElectedControllers = LeaderElectedComponent<RunningControllers>;
 
-export function startLedControllers(options: LedControllersOptions): LedControllers {
-  return startLedPart({
+export function startLeaderElectedControllers(options: LeaderElectedControllersOptions): LeaderElectedControllers {
+  return startLeaderElectedComponent({
     ...options,
     identity: KUBE_CONTROLLER_MANAGER,
     async start(transportFor, signal) {

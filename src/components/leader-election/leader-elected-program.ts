@@ -4,7 +4,7 @@ import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { startProgram, type ProgramExit } from "../../host/processes/child-process.ts";
 
-export interface LedProgramOptions {
+export interface LeaderElectedProgramOptions {
   readonly command: readonly string[];
   readonly clock: Clock;
   /** How long it may take to end when it is asked to. */
@@ -17,8 +17,8 @@ export interface LedProgramOptions {
  * Runs it until it ends or `signal` is aborted; then it is sent SIGTERM, and SIGKILL when the first grace is over. Resolves when it is
  * gone: with its exit code if it ended by itself, undefined if it was asked to. Rejects if it cannot be started.
  */
-export async function runLed(
-  { command, clock, graceMs, lostGraceMs }: LedProgramOptions,
+export async function runWhileLeader(
+  { command, clock, graceMs, lostGraceMs }: LeaderElectedProgramOptions,
   signal: AbortSignal,
   lost: AbortSignal,
 ): Promise<number | undefined> {

@@ -6,13 +6,13 @@ import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import { driven } from "../../testing/driven.ts";
 import { given, type Given } from "../../testing/given.ts";
-import { startLed, type LedOptions } from "./leader-elected.ts";
+import { startLeaderElected, type LedOptions } from "./leader-elected.ts";
 
 const LEASE = { namespace: "default", name: "web" };
 
 /** Says what happens, one line each, under a name. */
 function led(name: string, lines: string[], { clock, client }: Given, more: Partial<LedOptions> = {}) {
-  return startLed({
+  return startLeaderElected({
     ...{ client, clock, random: seededRandom(name.length), log: silentLogger },
     election: { lease: LEASE, identity: name },
     async act(signal, isLeading) {

@@ -53,15 +53,15 @@ export interface LedOptions {
   onGivenUp?(error: Error): void;
 }
 
-export interface Led extends AsyncDisposable {
+export interface LeaderElectedRun extends AsyncDisposable {
   isLeading(): boolean;
 }
 
-export function startLed(options: LedOptions): Led {
+export function startLeaderElected(options: LedOptions): LeaderElectedRun {
   return options.election === undefined ? startAlone(options) : startElected(options, options.election);
 }
 
-function startAlone(options: LedOptions): Led {
+function startAlone(options: LedOptions): LeaderElectedRun {
   const { clock, act, onFailed } = options;
   const stopping = new AbortController();
   const acting = act(stopping.signal, () => !stopping.signal.aborted).catch(onFailed);
@@ -79,7 +79,7 @@ function startAlone(options: LedOptions): Led {
   return { isLeading: () => true, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-function startElected(options: LedOptions, election: Election): Led {
+function startElected(options: LedOptions, election: Election): LeaderElectedRun {
   const { client, clock, random, log, act } = options;
   const running = startLeaderElection({
     ...{ ...election, client, clock, random, log, workGraceMs: END_GRACE_MS },

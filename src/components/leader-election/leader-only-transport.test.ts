@@ -5,7 +5,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import { createClient } from "../../client/rest-client.ts";
 import type { TransportRequest } from "../../api/machinery/transport.ts";
 import { given } from "../../testing/given.ts";
-import { leadingOnly } from "./leader-only-transport.ts";
+import { leaderOnlyTransport } from "./leader-only-transport.ts";
 
 const KEY = { namespace: "default", name: "a" };
 const MAP = { apiVersion: "v1", kind: "ConfigMap", metadata: KEY } as const;
@@ -13,7 +13,7 @@ const MAP = { apiVersion: "v1", kind: "ConfigMap", metadata: KEY } as const;
 test("who does not lead any more writes nothing, whatever the verb, and reads on", async () => {
   await using cluster = await given();
   let isLeading = true;
-  const client = createClient(leadingOnly(cluster.server.transport(), { isLeading: () => isLeading }));
+  const client = createClient(leaderOnlyTransport(cluster.server.transport(), { isLeading: () => isLeading }));
   const map = await client.create(configMaps, MAP);
 
   isLeading = false;
@@ -39,7 +39,7 @@ test("the server is told by which leadership a write was sent, and nothing of re
   const sent: TransportRequest[] = [];
   const transport = { ...inner, request: (request: TransportRequest) => (sent.push(request), inner.request(request)) };
   const leadership = { namespace: "kube-system", name: "manager", holder: "a" };
-  const client = createClient(leadingOnly(transport, { isLeading: () => true, leadership }));
+  const client = createClient(leaderOnlyTransport(transport, { isLeading: () => true, leadership }));
 
   await rejects(client.create(configMaps, MAP), (error) => isReason(error, "Conflict") && /is not held by "a"/.test(error.message));
   await client.list(configMaps);

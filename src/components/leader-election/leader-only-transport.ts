@@ -8,13 +8,13 @@ import type { Transport } from "../../api/machinery/transport.ts";
 
 const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 
-export interface LeadingOnlyOptions {
+export interface LeaderOnlyTransportOptions {
   isLeading(): boolean;
   /** Absent: there is no election. */
   readonly leadership?: Leadership | undefined;
 }
 
-export function leadingOnly(transport: Transport, { isLeading, leadership }: LeadingOnlyOptions): Transport {
+export function leaderOnlyTransport(transport: Transport, { isLeading, leadership }: LeaderOnlyTransportOptions): Transport {
   return {
     watch: (request, listener) => transport.watch(request, listener),
     document: (path, options) => transport.document(path, options),

@@ -15,8 +15,8 @@ import type { Controller } from "../../controllers/runtime/controller.ts";
 import { runControllers, type RunningControllers } from "../../controllers/runtime/run-controllers.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { realRandom } from "../../host/real-random.ts";
-import { leadingOnly } from "./leader-only-transport.ts";
-import { leadershipOf, startLed, type Election } from "./leader-elected.ts";
+import { leaderOnlyTransport } from "./leader-only-transport.ts";
+import { leadershipOf, startLeaderElected, type Election } from "./leader-elected.ts";
 
 export interface OperatorOptions {
   readonly controllers: readonly Controller[];
@@ -62,7 +62,7 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
         controllers,
         informers,
         client,
-        clientFor: () => createClient(leadingOnly(transport, { isLeading, leadership: leadershipOf(election) })),
+        clientFor: () => createClient(leaderOnlyTransport(transport, { isLeading, leadership: leadershipOf(election) })),
         recorderFor: ({ account, component = account }, own) => createEventRecorder({ client: own, component, clock, random, log }),
         clock,
         random,
@@ -74,7 +74,7 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
     onStarted.resolve();
     await aborted(signal);
   };
-  const led = startLed({
+  const led = startLeaderElected({
     ...{ election, client, clock, random, log, act },
     underWay: () => underWay(),
     onFailed: (error) => onStarted.reject(error),

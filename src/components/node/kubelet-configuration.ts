@@ -10,7 +10,7 @@ import { LOG_ROTATION_DEFAULT } from "../../kubelet/runtime/cri/logs/log-rotatio
 import { TOKEN_TTL_MS } from "../../kubelet/server/authentication.ts";
 import { ALLOWED_TTL_MS, REFUSED_TTL_MS } from "../../kubelet/server/authorization.ts";
 import { STREAM_IDLE_TIMEOUT_MS } from "../../kubelet/server/streaming/open-streams.ts";
-import type { RealNodeOptions } from "./real-node-options.ts";
+import type { ContainerNodeOptions } from "./container-node-options.ts";
 
 export interface ConfiguredBy {
   /** The port that it listens on, if it does so already. */
@@ -18,7 +18,7 @@ export interface ConfiguredBy {
   readonly cgroups: Pick<NodeView["cgroups"], "driver"> & { readonly isOwn: boolean };
 }
 
-export function kubeletConfiguration(options: RealNodeOptions, { port, cgroups }: ConfiguredBy): JsonObject {
+export function kubeletConfiguration(options: ContainerNodeOptions, { port, cgroups }: ConfiguredBy): JsonObject {
   const { server, podCidrs = [], taints = [], configuration = {} } = options;
   const { clientAuthorityFile } = server;
   return {

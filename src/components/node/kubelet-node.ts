@@ -24,8 +24,8 @@ import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { pairsOf, parseTaint, reservedOf, type KubeletFlagValues } from "../../config/kubelet-flags.ts";
 import type { CertificateWithKey } from "../../pki/certificates.ts";
 import { keptKubeletCertificate } from "./kubelet-certificate.ts";
-import { startRealNode, type RealNode } from "./real-node.ts";
-import { givenCertificate, readServerAccess } from "./server-access.ts";
+import { startContainerNode, type ContainerNode } from "./container-node.ts";
+import { readCertificatePair, readServerAccess } from "./server-access.ts";
 
 export interface KubeletNodeOptions {
   readonly values: KubeletFlagValues;
@@ -43,7 +43,7 @@ export interface KubeletNode extends AsyncDisposable {
   readonly runtime: string;
   /** Of the HTTPS server. */
   readonly port: number;
-  stopPods: RealNode["stopPods"];
+  stopPods: ContainerNode["stopPods"];
 }
 
 export function kubeletNodeName(values: KubeletFlagValues): string {
@@ -63,7 +63,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
   const transport = starting.use(httpsTransport(connection, { clock, log, userAgent: "kubelet" }));
   const podCidr = values["pod-cidr"];
   const node = starting.use(
-    await startRealNode({
+    await startContainerNode({
       ...{
         nodeName,
         nodeIps,
@@ -155,7 +155,7 @@ async function ensureNetwork(endpoint: string, values: KubeletFlagValues, clock:
 }
 
 async function servingCertificate(values: KubeletFlagValues, names: readonly string[], nowMs: number): Promise<CertificateWithKey> {
-  const given = await givenCertificate(values);
+  const given = await readCertificatePair(values);
   if (given !== undefined) return given;
   const directory = absolutePath(values["cert-dir"] ?? joinPath(values["root-dir"], "pki"));
   return keptKubeletCertificate({ directory, names, nowMs });

@@ -8,7 +8,7 @@ import type { Runtime } from "../../kubelet/contracts/runtime.ts";
 import { CpuRate } from "../../kubelet/server/stats/cpu-rate.ts";
 import type { NodeNumbersSource, SystemContainerStats } from "../../kubelet/server/stats/node-statistics.ts";
 
-export interface MachineNumbersOptions {
+export interface MachineStatisticsOptions {
   readonly rootDirectory: string;
   /** The control group of all Pods. Absent: they have none. */
   readonly podsCgroup?: string;
@@ -17,7 +17,7 @@ export interface MachineNumbersOptions {
   readonly log: Logger;
 }
 
-export function machineNumbers(options: MachineNumbersOptions): NodeNumbersSource {
+export function machineStatistics(options: MachineStatisticsOptions): NodeNumbersSource {
   const { rootDirectory, clock } = options;
   const rate = new CpuRate(clock, async () => (await machineUsage(clock.now())).cpuNanoseconds);
   const podsRate = new CpuRate(clock, async () => (await usageOfPods())?.cpuNanoseconds ?? 0);
@@ -48,7 +48,7 @@ export function machineNumbers(options: MachineNumbersOptions): NodeNumbersSourc
 }
 
 /** How large the disk is, and what of it is the runtime's. */
-async function imageNumbers({ runtime, log }: MachineNumbersOptions): Promise<FilesystemUsage | undefined> {
+async function imageNumbers({ runtime, log }: MachineStatisticsOptions): Promise<FilesystemUsage | undefined> {
   try {
     const found = await runtime.imageFilesystem?.();
     if (found === undefined) return undefined;

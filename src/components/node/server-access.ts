@@ -42,7 +42,7 @@ export function accessRules(access: ServerAccess, client: Client): Pick<KubeletS
 }
 
 /** The one that was given. Undefined: none was. */
-export async function givenCertificate(values: KubeletServingFiles): Promise<CertificateWithKey | undefined> {
+export async function readCertificatePair(values: KubeletServingFiles): Promise<CertificateWithKey | undefined> {
   const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
   return certificate === undefined || key === undefined ? undefined : readServingFiles({ certificate, key });
 }

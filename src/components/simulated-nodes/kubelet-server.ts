@@ -10,7 +10,7 @@ import { badRequest } from "../../api/machinery/status-error.ts";
 import { Refusal, type ChooseKubelet, type ChosenKubelet } from "../../kubelet/server/call.ts";
 import type { RouteFound } from "../../kubelet/server/routes.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
-import { noAttachingWords, noNetworkWords, noPortsWords } from "./unsupported-messages.ts";
+import { attachUnsupportedMessage, networkUnsupportedMessage, portForwardUnsupportedMessage } from "./unsupported-messages.ts";
 
 type Nodes = Pick<NodesPart, "names" | "kubelet">;
 
@@ -19,7 +19,7 @@ export function chooseSimulated(nodes: () => Nodes | undefined): ChooseKubelet {
   return (found) => {
     const { namespace, pod: name } = found?.parameters ?? {};
     if (found === undefined || namespace === undefined || name === undefined)
-      return refused(501, noNetworkWords("proxy on a simulated node"));
+      return refused(501, networkUnsupportedMessage("proxy on a simulated node"));
     const part = nodes();
     for (const nodeName of part?.names() ?? []) {
       const kubelet = part?.kubelet(nodeName);
@@ -35,8 +35,8 @@ function refused(code: number, words: string): ChosenKubelet {
 
 /** Undefined: it can be had. */
 function playedOnly({ route, parameters: { pod = "", container = "" } }: RouteFound): Refusal | undefined {
-  if (route === "attach") return noStream(noAttachingWords({ pod, container }));
-  return route === "portForward" ? noStream(noPortsWords(pod)) : undefined;
+  if (route === "attach") return noStream(attachUnsupportedMessage({ pod, container }));
+  return route === "portForward" ? noStream(portForwardUnsupportedMessage(pod)) : undefined;
 }
 
 /** As a Status: where kubectl asked for a stream it takes words with a colon in them for YAML, and shows nothing of them. */

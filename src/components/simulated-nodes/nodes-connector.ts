@@ -14,7 +14,7 @@ import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecRun } from "../../k
 import type { Kubelet } from "../../kubelet/kubelet.ts";
 import { isRunning } from "../../kubelet/pod/containers/runtime-containers.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
-import { noAttachingWords, noNetworkWords, noPortsWords } from "./unsupported-messages.ts";
+import { attachUnsupportedMessage, networkUnsupportedMessage, portForwardUnsupportedMessage } from "./unsupported-messages.ts";
 
 export interface NodesConnectorOptions {
   readonly clock: Clock;
@@ -113,11 +113,11 @@ function cannotUpgrade(why: string): Error {
 // ── what there is not ───────────────────────────────────────────────────────────────────────────────
 
 function noAttaching({ pod = NO_POD, container = "" }: KubeletTarget): Error {
-  return badRequest(noAttachingWords({ pod: pod.name, container }));
+  return badRequest(attachUnsupportedMessage({ pod: pod.name, container }));
 }
 
 function noWayTo(subresource: string, target: ConnectionTarget): string {
   if (target.is === "server") return `cannot connect to ${target.host}:${target.port}: simulated Pods and nodes have no network`;
-  if (subresource === "portforward") return noPortsWords(target.pod?.name ?? "");
-  return noNetworkWords(`${subresource} on node "${target.node.name}"`);
+  if (subresource === "portforward") return portForwardUnsupportedMessage(target.pod?.name ?? "");
+  return networkUnsupportedMessage(`${subresource} on node "${target.node.name}"`);
 }

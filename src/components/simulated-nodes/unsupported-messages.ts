@@ -5,15 +5,15 @@ export interface SimulatedContainerName {
   readonly container: string;
 }
 
-export function noAttachingWords({ pod, container }: SimulatedContainerName): string {
+export function attachUnsupportedMessage({ pod, container }: SimulatedContainerName): string {
   return `cannot attach to container "${container}" in pod "${pod}": it is simulated and has no process; use kubectl logs --follow or kubectl exec`;
 }
 
-export function noPortsWords(pod: string): string {
+export function portForwardUnsupportedMessage(pod: string): string {
   return `cannot forward ports of pod "${pod}": it is simulated and has no listening sockets`;
 }
 
 /** `what`: "proxy on node \"node-0\"". */
-export function noNetworkWords(what: string): string {
+export function networkUnsupportedMessage(what: string): string {
   return `cannot handle ${what}: simulated Pods and nodes have no network`;
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import { realRandom } from "../../host/real-random.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreError } from "../../store/store-error.ts";
-import { readGivenBytes } from "../../cli/framework/file-flag.ts";
+import { readFileFlagBytes } from "../../cli/framework/file-flag.ts";
 import { checkHomeFormat } from "../../cluster/home/home-marker.ts";
 import type { EtcdStoreConfig, StoreConfig } from "../../config/store-config.ts";
 
@@ -59,7 +59,7 @@ const FLAGS: Readonly<Record<keyof PemFiles, string>> = { ca: "--etcd-cafile", c
 
 /** A wrong file would otherwise only be seen as a certificate that does not fit, and the server be blamed for it. */
 export async function readEtcdFile(name: keyof PemFiles, path: string): Promise<Uint8Array> {
-  const bytes = await readGivenBytes(path, FLAGS[name]);
+  const bytes = await readFileFlagBytes(path, FLAGS[name]);
   const wanted = name === "key" ? "PRIVATE KEY-----" : "-----BEGIN CERTIFICATE-----";
   if (new TextDecoder().decode(bytes).includes(wanted)) return bytes;
   const what = name === "key" ? "private key" : "certificate";

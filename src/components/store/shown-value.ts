@@ -13,7 +13,7 @@ import type { Change, Entry } from "../../store/store.ts";
 const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** JSON on one line. */
-export function shownValue(bytes: Uint8Array): string {
+export function printableValue(bytes: Uint8Array): string {
   const text = storedJson(bytes) ?? JSON.stringify({ base64: Buffer.from(bytes).toString("base64") });
   // Line breaks and tabs of valid JSON are between its parts; in its texts they are escaped already.
   return text
@@ -23,17 +23,17 @@ export function shownValue(bytes: Uint8Array): string {
 }
 
 /** As it is if it is harmless, else as a JSON string. */
-export function shownKey(key: string): string {
+export function printableKey(key: string): string {
   return key.search(UNSAFE) < 0 ? key : jsonText(key);
 }
 
-export function shownEntry({ key, revision, value }: Entry): string {
-  return `{"key":${jsonText(key)},"revision":${revision},"value":${shownValue(value.bytes())}}`;
+export function printableEntry({ key, revision, value }: Entry): string {
+  return `{"key":${jsonText(key)},"revision":${revision},"value":${printableValue(value.bytes())}}`;
 }
 
-export function shownChange(change: Change): string {
+export function printableChange(change: Change): string {
   const { type, key, revision } = change;
-  const value = change.type === "put" ? `,"value":${shownValue(change.value.bytes())}` : "";
+  const value = change.type === "put" ? `,"value":${printableValue(change.value.bytes())}` : "";
   return `{"type":"${type}","key":${jsonText(key)},"revision":${revision}${value}}`;
 }
 

@@ -126,11 +126,11 @@ test("a private JSON Web Key is read as its public half, and nothing of the rest
 });
 
 for (const [pem, message] of [
-  ["garbage", /holds no private key/],
-  [pemOf(RSA.publicKey), /holds no private key/],
-  [RSA.privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }) as string, /or one with a password/],
+  ["garbage", /contains no unencrypted PEM private key/],
+  [pemOf(RSA.publicKey), /contains no unencrypted PEM private key/],
+  [RSA.privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }) as string, /no unencrypted PEM/],
   [pemOf(weak.privateKey), /1024 bits, the minimum is 2048/],
-  [pemOf(unknownCurve.privateKey), /curve secp256k1, and must be on P-256/],
+  [pemOf(unknownCurve.privateKey), /curve secp256k1, it must be P-256/],
   [pemOf(generateKeyPairSync("ed25519").privateKey), /type ed25519/],
 ] as const) {
   test(`a file that is no key to sign with is refused: ${message.source}`, () => throws(() => signerFromPem(pem), message));
@@ -140,7 +140,7 @@ test("a file may hold several keys, certificates too; other blocks are passed ov
   const { certificate } = testAuthority("a");
   const parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
   equal(verifiersFromPem(`${pemOf(RSA.publicKey)}${parameters}${certificate}${pemOf(CURVES.ES384.privateKey)}`).length, 3);
-  throws(() => verifiersFromPem(parameters), /holds no public key/);
+  throws(() => verifiersFromPem(parameters), /contains no PEM public key/);
   throws(() => verifiersFromPem(pemOf(weak.publicKey)), /1024 bits/);
 });
 

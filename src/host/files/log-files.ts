@@ -148,7 +148,7 @@ async function openIfAny<F>(path: string, made: (file: FileHandle) => F): Promis
 }
 
 /** Calls back whenever something in the directory of `path` is written, made or renamed. Watching that fails ends silently. */
-export function watchBeside(path: string, onChange: () => void): Disposable {
+export function watchSiblings(path: string, onChange: () => void): Disposable {
   try {
     const watcher = watch(dirname(path), { persistent: false }, () => onChange());
     watcher.on("error", () => watcher.close());

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { needs } from "../../testing/needs.ts";
-import { cgroupDirectories, cgroupProcesses, endCgroup, removeCgroup } from "./cgroup-tree.ts";
+import { cgroupDirectories, cgroupProcesses, killCgroup, removeCgroup } from "./cgroup-tree.ts";
 import { makeCgroup } from "./cgroups.ts";
 import { realClock } from "../real-clock.ts";
 
@@ -24,9 +24,9 @@ test("a group is found with what runs in it and below, ended, and removed when n
     await rejects(removeCgroup(path), /Cannot remove the cgroup .*\/inner/);
 
     const ended = once(sleeper, "exit");
-    await endCgroup(path, realClock);
+    await killCgroup(path, realClock);
     deepEqual(await ended, [null, "SIGKILL"]);
-    await endCgroup(path, realClock);
+    await killCgroup(path, realClock);
   } finally {
     sleeper.kill("SIGKILL");
     await removeCgroup(path);
@@ -50,7 +50,7 @@ test("what is frozen in a group is ended all the same", { ...needs("containerd")
     }
     const ended = once(sleeper, "exit");
 
-    await endCgroup(path, realClock);
+    await killCgroup(path, realClock);
 
     deepEqual(await ended, [null, "SIGKILL"]);
   } finally {

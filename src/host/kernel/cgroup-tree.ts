@@ -40,7 +40,7 @@ export async function cgroupProcesses(path: string): Promise<readonly ProcessMar
 const KILL_ROUNDS_MAX = 100;
 
 /** Kills what is in it and below. Until nothing is: what is just being started appears only after its parent was found. */
-export async function endCgroup(path: string, clock: Clock): Promise<void> {
+export async function killCgroup(path: string, clock: Clock): Promise<void> {
   for (let round = 1; round <= KILL_ROUNDS_MAX; round++) {
     const processes = await cgroupProcesses(path);
     if (processes.length === 0) return;

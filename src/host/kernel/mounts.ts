@@ -4,7 +4,7 @@
  */
 import { release } from "node:os";
 import { mountsUnder } from "./mount-table.ts";
-import { runSmall } from "../processes/helper-shell.ts";
+import { runInHelperShell } from "../processes/helper-shell.ts";
 
 export interface MemoryMount {
   /** Absent: half of the machine's memory. */
@@ -20,7 +20,7 @@ let canForbidSwap = isKernelSince(NO_SWAP_SINCE);
 export async function mountMemory(path: string, { sizeBytes }: MemoryMount): Promise<void> {
   const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
   const mountWith = (options: readonly string[]) =>
-    runSmall("mount", "-t", "tmpfs", ...options.flatMap((option) => ["-o", option]), "tmpfs", path);
+    runInHelperShell("mount", "-t", "tmpfs", ...options.flatMap((option) => ["-o", option]), "tmpfs", path);
   if (!canForbidSwap) return mountWith(size);
   try {
     await mountWith([...size, "noswap"]);
@@ -33,7 +33,7 @@ export async function mountMemory(path: string, { sizeBytes }: MemoryMount): Pro
 
 /** Shows what an open file or directory is at another path, too. By its number, since whatever it is called may have changed by now. */
 export async function mountOpenFile(fileDescriptor: number, path: string): Promise<void> {
-  await runSmall("mount", "--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fileDescriptor}`, path);
+  await runInHelperShell("mount", "--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fileDescriptor}`, path);
 }
 
 /**
@@ -44,9 +44,9 @@ export async function unmountUnder(path: string): Promise<void> {
   const mounted = await pathsUnder(path);
   if (mounted.length === 0) return;
   const all = mounted.toReversed();
-  await runSmall("umount", "--no-canonicalize", "--", ...all).catch(() => undefined);
+  await runInHelperShell("umount", "--no-canonicalize", "--", ...all).catch(() => undefined);
   const busy = (await pathsUnder(path)).toReversed();
-  if (busy.length > 0) await runSmall("umount", "--no-canonicalize", "--lazy", "--", ...busy).catch(() => undefined);
+  if (busy.length > 0) await runInHelperShell("umount", "--no-canonicalize", "--lazy", "--", ...busy).catch(() => undefined);
   const left = await pathsUnder(path);
   if (left.length > 0) throw new Error(`Cannot unmount ${left.join(", ")}: still mounted after umount`);
 }

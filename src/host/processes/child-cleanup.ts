@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 const children = new Set<ChildProcess>();
 
 /** Until it ends. One listener for all: a node runs many short programs at once. */
-export function killWithUs(child: ChildProcess): void {
+export function killWithParent(child: ChildProcess): void {
   if (children.size === 0) process.on("exit", killAll);
   children.add(child);
   const gone = (): void => {

@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Clock } from "../../base/clock.ts";
 import { SUPERVISED_VARIABLE } from "./supervision.ts";
-import { killWithUs } from "./child-cleanup.ts";
+import { killWithParent } from "./child-cleanup.ts";
 
 /** The lines of output kept for explaining a failure; a program that talks for days costs no more. */
 const OUTPUT_LINES_MAX = 200;
@@ -56,7 +56,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   keepLines(child, output, options.onLine);
   const exited = exitOf(child);
   await spawned(child, options.command);
-  killWithUs(child);
+  killWithParent(child);
   return {
     pid: child.pid as number,
     exited,

@@ -1,7 +1,7 @@
 import { equal, match, ok, rejects } from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { test } from "node:test";
-import { endProcess, outwaitProcess, signalProcess, startDetached } from "./detached-program.ts";
+import { terminateProcess, waitForProcessExit, signalProcess, startDetached } from "./detached-program.ts";
 import { isAlive, ourProcess } from "./process-identity.ts";
 import { argumentsOf, findProcesses } from "./process-table.ts";
 import { realClock } from "../real-clock.ts";
@@ -24,7 +24,7 @@ async function start(...words: readonly string[]) {
 
 test("what it says is in its file, and it has only the environment that it was given", async () => {
   await using program = await start("sh", "-c", "env; echo oops >&2");
-  ok(await outwaitProcess(program.mark, { timeoutMs: 60_000, clock: realClock }));
+  ok(await waitForProcessExit(program.mark, { timeoutMs: 60_000, clock: realClock }));
   const said = await readFile(program.logFile, "utf8");
   match(said, /^ONLY=this$/m);
   match(said, /^oops$/m);
@@ -43,7 +43,7 @@ test("it is found among the processes by its arguments", async () => {
 test("one that ends when told is given the time to", async () => {
   await using program = await start("sh", "-c", `trap 'echo bye; exit' TERM; echo ready; while :; do sleep 0.01; done`);
   while (!(await readFile(program.logFile, "utf8")).includes("ready")) await realClock.sleep(1);
-  await endProcess(program.mark, { graceMs: 60_000, clock: realClock });
+  await terminateProcess(program.mark, { graceMs: 60_000, clock: realClock });
   match(await readFile(program.logFile, "utf8"), /bye/);
 });
 
@@ -51,8 +51,8 @@ test("one that does not listen, or is stopped, is ended all the same", async () 
   await using deaf = await start("sh", "-c", `trap '' TERM; exec sleep 1000`);
   await using stopped = await start("sleep", "1000");
   signalProcess(stopped.mark, "SIGSTOP");
-  await endProcess(deaf.mark, { graceMs: 50, clock: realClock });
-  await endProcess(stopped.mark, { graceMs: 10_000, clock: realClock });
+  await terminateProcess(deaf.mark, { graceMs: 50, clock: realClock });
+  await terminateProcess(stopped.mark, { graceMs: 10_000, clock: realClock });
   ok(!isAlive(deaf.mark) && !isAlive(stopped.mark));
 });
 

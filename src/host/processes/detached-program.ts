@@ -52,7 +52,7 @@ export function signalProcess(mark: ProcessMark, signal: NodeJS.Signals): void {
 }
 
 /** Whether it was gone within the time. */
-export async function outwaitProcess(mark: ProcessMark, { timeoutMs, clock }: { readonly timeoutMs: number; readonly clock: Clock }) {
+export async function waitForProcessExit(mark: ProcessMark, { timeoutMs, clock }: { readonly timeoutMs: number; readonly clock: Clock }) {
   const until = clock.monotonic() + timeoutMs;
   while (isAlive(mark)) {
     if (clock.monotonic() >= until) return false;
@@ -62,13 +62,13 @@ export async function outwaitProcess(mark: ProcessMark, { timeoutMs, clock }: { 
 }
 
 /** Asks it to end, and ends it if it does not within the time. Resolves when it is gone. */
-export async function endProcess(
+export async function terminateProcess(
   mark: ProcessMark,
   { graceMs, clock }: { readonly graceMs: number; readonly clock: Clock },
 ): Promise<void> {
   signalProcess(mark, "SIGTERM");
   signalProcess(mark, "SIGCONT"); // One that is stopped would otherwise not hear it.
-  if (await outwaitProcess(mark, { timeoutMs: graceMs, clock })) return;
+  if (await waitForProcessExit(mark, { timeoutMs: graceMs, clock })) return;
   await killProcesses([mark], clock);
 }
 
@@ -79,7 +79,7 @@ const KILLED_WITHIN_MS = 30_000;
 export async function killProcesses(marks: readonly ProcessMark[], clock: Clock): Promise<void> {
   for (const mark of marks) signalProcess(mark, "SIGKILL");
   for (const mark of marks) {
-    if (!(await outwaitProcess(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
+    if (!(await waitForProcessExit(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
       throw new Error(`Cannot stop process ${mark.pid}: it is still running ${KILLED_WITHIN_MS} ms after SIGKILL`);
     }
   }

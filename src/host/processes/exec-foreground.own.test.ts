@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { passThrough } from "./exec-foreground.ts";
+import { runInForeground } from "./exec-foreground.ts";
 
 /** A process that passes through to a program, as `k8ts kubectl` does to kubectl. */
 function start(command: string, words: readonly string[]) {
@@ -35,9 +35,9 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"] as const) {
 }
 
 test("a program that a signal ends has the code that a shell reports", async () => {
-  equal(await passThrough({ command: "/bin/sh", arguments: ["-c", "kill -9 $$"], environment: {} }), 137);
+  equal(await runInForeground({ command: "/bin/sh", arguments: ["-c", "kill -9 $$"], environment: {} }), 137);
 });
 
 test("a program that cannot be started is named", async () => {
-  await rejects(passThrough({ command: "/none", arguments: [], environment: {} }), /^Error: Cannot start \/none: /);
+  await rejects(runInForeground({ command: "/none", arguments: [], environment: {} }), /^Error: Cannot start \/none: /);
 });

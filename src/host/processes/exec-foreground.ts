@@ -4,10 +4,10 @@
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { killWithUs } from "./child-cleanup.ts";
+import { killWithParent } from "./child-cleanup.ts";
 import { hasTerminal } from "./exec-program.ts";
 
-export interface PassThroughOptions {
+export interface RunInForegroundOptions {
   readonly command: string;
   readonly arguments: readonly string[];
   /** Added to this process's environment. */
@@ -23,9 +23,9 @@ const OF_THE_TERMINAL = ["SIGINT", "SIGQUIT"] as const;
 const SIGNALLED = 128;
 
 /** Resolves with the exit code, or with 128 and the signal's number. Rejects if the program cannot be started. */
-export async function passThrough({ command, arguments: words, environment }: PassThroughOptions): Promise<number> {
+export async function runInForeground({ command, arguments: words, environment }: RunInForegroundOptions): Promise<number> {
   const child = spawn(command, words, { stdio: "inherit", env: { ...process.env, ...environment } });
-  killWithUs(child);
+  killWithParent(child);
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   const ignore = (): void => {};
   const onTerminalSignal = hasTerminal() ? ignore : forward;

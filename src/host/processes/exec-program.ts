@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Clock } from "../../base/clock.ts";
-import { killWithUs } from "./child-cleanup.ts";
+import { killWithParent } from "./child-cleanup.ts";
 
 /** More than any program that is asked for a small document has to say. */
 const OUTPUT_BYTES_MAX = 1024 * 1024;
@@ -34,7 +34,7 @@ export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
     stdio: [isInteractive ? "inherit" : "ignore", "pipe", "inherit"],
     env: { ...process.env, ...environment },
   });
-  killWithUs(child);
+  killWithParent(child);
   const timer = new AbortController();
   let isLate = false;
   void clock.sleep(timeoutMs, timer.signal).then(

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { runSmall } from "./helper-shell.ts";
+import { runInHelperShell } from "./helper-shell.ts";
 
 const HARD_WORDS = ["", " two  blanks ", "$HOME `id` \"quoted\" 'single' \\n", "-n", "ünïcödé", "*", "\u0001", "a\ttab"];
 
@@ -14,7 +14,7 @@ test("words arrive as they are, also those with a line break", async (context) =
   context.after(() => rm(directory, { recursive: true }));
   for (const [index, words] of [HARD_WORDS, [...HARD_WORDS, "line\nbreak\n"]].entries()) {
     const file = join(directory, String(index));
-    await runSmall(
+    await runInHelperShell(
       process.execPath,
       "-e",
       "fs.writeFileSync(process.argv[1], JSON.stringify(process.argv.slice(2)))",
@@ -27,15 +27,15 @@ test("words arrive as they are, also those with a line break", async (context) =
 });
 
 test("a program that fails is told with how and with what it said", async () => {
-  await rejects(runSmall("sh", "-c", "echo one; echo two >&2; exit 3"), {
+  await rejects(runInHelperShell("sh", "-c", "echo one; echo two >&2; exit 3"), {
     message: /^Cannot run sh -c .*: it exited with code 3: one\ntwo$/,
   });
-  await rejects(runSmall("k8ts-there-is-no-such-program"), /exited with 127/);
+  await rejects(runInHelperShell("k8ts-there-is-no-such-program"), /exited with 127/);
 });
 
 test("many at once are each told their own end, and get nothing of what others are told", async () => {
   const codes = Array.from({ length: 50 }, (_, index) => index % 5);
-  const ends = await Promise.allSettled(codes.map((code, index) => runSmall("sh", "-c", `cat; echo ${index}; exit ${code}`)));
+  const ends = await Promise.allSettled(codes.map((code, index) => runInHelperShell("sh", "-c", `cat; echo ${index}; exit ${code}`)));
   for (const [index, end] of ends.entries()) {
     equal(end.status, codes[index] === 0 ? "fulfilled" : "rejected");
     if (end.status === "rejected") match((end.reason as Error).message, new RegExp(`: ${index}$`));
@@ -43,8 +43,8 @@ test("many at once are each told their own end, and get nothing of what others a
 });
 
 test("when the shell dies the waiting one is told, and the next one runs", async () => {
-  await rejects(runSmall("sh", "-c", 'kill -KILL "$PPID"'), /the shell that starts them has ended/);
-  await runSmall("true");
+  await rejects(runInHelperShell("sh", "-c", 'kill -KILL "$PPID"'), /the shell that starts them has ended/);
+  await runInHelperShell("true");
 });
 
 test("a process that has used it ends by itself, and the shell with it, also after SIGKILL", { timeout: 60_000 }, async () => {

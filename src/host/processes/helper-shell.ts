@@ -81,7 +81,7 @@ class SmallShell {
 let shell: SmallShell | undefined;
 
 /** Runs a program to its end. Rejects, with what it wrote, unless it exits with 0. */
-export async function runSmall(command: string, ...words: readonly string[]): Promise<void> {
+export async function runInHelperShell(command: string, ...words: readonly string[]): Promise<void> {
   const all = [command, ...words];
   // Words are told line by line.
   if (all.some((word) => word.includes("\n"))) return void (await runProgram({ command, arguments: words }));

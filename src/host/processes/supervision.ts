@@ -21,7 +21,7 @@ export class StopOrder extends Error {
 }
 
 /** Whether this process is supervised; then it is stopped when its supervisor is gone or says so. May be asked once. */
-export function obeySupervisor(stop: AbortController): boolean {
+export function followSupervisor(stop: AbortController): boolean {
   const isSupervised = process.env[SUPERVISED_VARIABLE] === "1";
   // What this process starts in turn is nobody's child in this sense.
   delete process.env[SUPERVISED_VARIABLE];

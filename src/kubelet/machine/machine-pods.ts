@@ -8,7 +8,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
-import { endCgroup, removeCgroup } from "../../host/kernel/cgroup-tree.ts";
+import { killCgroup, removeCgroup } from "../../host/kernel/cgroup-tree.ts";
 import { makeCgroup } from "../../host/kernel/cgroups.ts";
 import { readWhole } from "../../host/files/files.ts";
 import { emptyLogDirectories, removeEmptyLogDirectory } from "../../host/files/log-files.ts";
@@ -99,7 +99,7 @@ export class MachinePods implements PodMachine {
   }
 
   async killProcesses(podUid: string): Promise<void> {
-    for (const path of this.#cgroupsOf(podUid)) await endCgroup(path, this.#options.clock);
+    for (const path of this.#cgroupsOf(podUid)) await killCgroup(path, this.#options.clock);
   }
 
   async release(podUid: string, { willRestart } = { willRestart: false }): Promise<void> {

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { silentLogger } from "../../base/logger.ts";
-import { outwaitProcess, signalProcess } from "../../host/processes/detached-program.ts";
+import { waitForProcessExit, signalProcess } from "../../host/processes/detached-program.ts";
 import { machineFacts } from "../../host/kernel/machine-facts.ts";
 import { isOwnDirectory } from "../../host/files/private-files.ts";
 import { isAlive, ourProcess } from "../../host/processes/process-identity.ts";
@@ -102,7 +102,7 @@ export async function startTestContainerd({ images = true, hasNetwork = true } =
     resume: () => signalProcess(running().process, "SIGCONT"),
     async kill() {
       signalProcess(running().process, "SIGKILL");
-      await outwaitProcess(running().process, { timeoutMs: KILLED_WITHIN_MS, clock: realClock });
+      await waitForProcessExit(running().process, { timeoutMs: KILLED_WITHIN_MS, clock: realClock });
     },
     stop: () => running().stop(),
     restart: start,

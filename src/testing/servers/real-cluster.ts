@@ -14,7 +14,7 @@ import { findProcesses } from "../../host/processes/process-table.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { leftovers, type ClusterPlaces } from "../../kubelet/machine/containerd/leftovers.ts";
 import { findHome } from "../../cluster/home/cluster-home.ts";
-import { machinePlaces } from "../../cluster/machine/machine-paths.ts";
+import { machinePaths } from "../../cluster/machine/container-paths.ts";
 import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "../fixtures/busybox-image.ts";
 import { clientProgram, type ClientProgram } from "../clients/client-program.ts";
 import { aPod } from "../clients/manifests.ts";
@@ -127,7 +127,7 @@ function environmentOf({ root, kubeconfig }: K8tsMachine): Readonly<Record<strin
 async function placesOf(machine: K8tsMachine): Promise<ClusterPlaces> {
   const home = await findHome({ directory: machine.home() }, {});
   if (home?.runtimeDirectory === undefined) throw new Error(`Cannot find what the cluster in ${machine.home()} has on the machine`);
-  return machinePlaces({ ...home, runtimeDirectory: home.runtimeDirectory }, realClock);
+  return machinePaths({ ...home, runtimeDirectory: home.runtimeDirectory }, realClock);
 }
 
 /** What k8ts itself would look for, and beside that whatever names the directory, or the network that has it. */

@@ -8,7 +8,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
-import { endCgroup, removeCgroup } from "../../../host/kernel/cgroup-tree.ts";
+import { killCgroup, removeCgroup } from "../../../host/kernel/cgroup-tree.ts";
 import { killProcesses } from "../../../host/processes/detached-program.ts";
 import { fewAtATime } from "../../../host/files/limited-concurrency.ts";
 import { joinPath, removeFile } from "../../../host/files/files.ts";
@@ -138,7 +138,7 @@ async function removeBundle({ id, cgroup }: Bundle, options: OrphanedTasksOption
   const bundle = joinPath(tasksDirectory(files), id);
   try {
     if (cgroup !== undefined) {
-      await endCgroup(cgroup, clock);
+      await killCgroup(cgroup, clock);
       await removeCgroup(cgroup);
     }
     await unmountUnder(bundle);

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { endProcess, startDetached } from "../../../host/processes/detached-program.ts";
+import { terminateProcess, startDetached } from "../../../host/processes/detached-program.ts";
 import {
   fileExists,
   fileSizeBytes,
@@ -108,7 +108,7 @@ export async function startOwnContainerd(options: OwnContainerdOptions): Promise
   if (running !== undefined) {
     const adopted = await adopt(running, configuration, options);
     if (adopted !== undefined) return adopted;
-    await endProcess(running, { graceMs: STOP_GRACE_MS, clock: options.clock });
+    await terminateProcess(running, { graceMs: STOP_GRACE_MS, clock: options.clock });
   }
   const program = programOf(options);
   for (const directory of [files.stateDirectory, options.cniConfigDirectory]) await makePrivateDirectory(directory);
@@ -129,7 +129,7 @@ export async function startOwnContainerd(options: OwnContainerdOptions): Promise
     const version = await answering(mark, { ...options, timeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS, logStart });
     return handle(mark, version, { wasAdopted: false }, options);
   } catch (error) {
-    await endProcess(mark, { graceMs: 0, clock: options.clock }); // What cannot be used is not left behind.
+    await terminateProcess(mark, { graceMs: 0, clock: options.clock }); // What cannot be used is not left behind.
     throw error;
   }
 }
@@ -221,7 +221,7 @@ function handle(
     process: mark,
     wasAdopted,
     async stop() {
-      await endProcess(mark, { graceMs: STOP_GRACE_MS, clock: options.clock });
+      await terminateProcess(mark, { graceMs: STOP_GRACE_MS, clock: options.clock });
       await removeFile(files.process);
     },
   };

@@ -6,7 +6,7 @@
 import { exponentialDelayMs } from "../../../../base/backoff.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { NOT_NEEDED, onAbort } from "../../../../base/abort.ts";
-import { fileState, openGrowingFile, watchBeside, type GrowingFile } from "../../../../host/files/log-files.ts";
+import { fileState, openGrowingFile, watchSiblings, type GrowingFile } from "../../../../host/files/log-files.ts";
 import { RuntimeError, type LogLine, type LogOptions } from "../../../contracts/runtime.ts";
 import { LogReading } from "./read-logs.ts";
 import { fileAfter } from "./rotated-files.ts";
@@ -62,7 +62,7 @@ async function* follow(reading: LogReading, options: LogReaderOptions, signal: A
     mayHaveEnded = true;
     bell.ring();
   };
-  const watching = [watchBeside(path, bell.ring), options.watch(lookAgain)];
+  const watching = [watchSiblings(path, bell.ring), options.watch(lookAgain)];
   try {
     while (!signal.aborted) {
       // Before reading: what was written until it ended is read after that is known.

@@ -1,8 +1,8 @@
 /** What the API server shows to kubelets, and by what it knows them. */
-import type { ClientTls } from "../host/http/client/contract.ts";
-import type { KubeletAccess } from "../config/kubelet-access.ts";
-import { readAuthorities, readKubeletClientFiles } from "../config/certificate-files.ts";
-import type { Pki } from "../pki/pki.ts";
+import type { ClientTls } from "../../host/http/client/contract.ts";
+import type { KubeletAccess } from "../../config/kubelet-access.ts";
+import { readAuthorities, readKubeletClientFiles } from "../../config/certificate-files.ts";
+import type { Pki } from "../../pki/pki.ts";
 
 export class KubeletTls {
   readonly #given: ClientTls;

@@ -27,7 +27,7 @@ export function foreignConfigFile({ cniDirectory }: Pick<ClusterHome, "cniDirect
 }
 
 /** Known also when the machine has been started anew, and the directory for sockets is gone. */
-export function networkPlaces(home: Pick<ClusterHome, "name" | "directory" | "cniDirectory">) {
+export function networkPaths(home: Pick<ClusterHome, "name" | "directory" | "cniDirectory">) {
   return {
     cniConfigDirectory: joinPath(home.cniDirectory, "conf"),
     bridge: bridgeName(home),
@@ -38,14 +38,14 @@ export function networkPlaces(home: Pick<ClusterHome, "name" | "directory" | "cn
 /** The home that has its addresses there; undefined if no home has. */
 export function homeOfAddresses(addressDirectory: string): string | undefined {
   const directory = addressDirectory.split("/").slice(0, -2).join("/");
-  return networkPlaces({ ...homePaths(directory), name: "" }).addressDirectory === addressDirectory ? directory : undefined;
+  return networkPaths({ ...homePaths(directory), name: "" }).addressDirectory === addressDirectory ? directory : undefined;
 }
 
-export function machinePlaces(home: ClusterHome & { readonly runtimeDirectory: string }, clock: Clock): ClusterPlaces {
+export function machinePaths(home: ClusterHome & { readonly runtimeDirectory: string }, clock: Clock): ClusterPlaces {
   return {
     directory: home.containerdDirectory,
     runDirectory: joinPath(home.runtimeDirectory, "containerd"),
-    ...networkPlaces(home),
+    ...networkPaths(home),
     volumesDirectory: home.kubeletDirectory,
     cgroups: [machineCgroup(home)],
     clock,

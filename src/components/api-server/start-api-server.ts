@@ -1,32 +1,32 @@
 /** Puts the API server's core on a store: the built-in kinds, the real time, and the loops that keep the store small. */
-import { all as builtInResources } from "../api/all.ts";
-import { parseDescriptions, type Descriptions } from "../api/descriptions.ts";
-import type { Resource } from "../api/machinery/resource.ts";
-import { schemas } from "../api/schemas.ts";
-import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../apiserver/api-server.ts";
-import type { NodeConnector } from "../apiserver/framework/connection.ts";
-import type { Exchange } from "../apiserver/framework/exchange.ts";
-import { networkConnector } from "../apiserver/http/network-connector.ts";
-import type { Identity } from "../apiserver/framework/identity.ts";
-import type { Clock } from "../base/clock.ts";
-import { Disposables } from "../base/disposables.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Random } from "../base/random.ts";
-import { realClock } from "../host/real-clock.ts";
-import { realRandom } from "../host/real-random.ts";
-import { startCompaction } from "../store/compaction.ts";
-import { startExpiry } from "../store/expiry.ts";
-import type { Store } from "../store/store.ts";
-import { startApiServerPart, type ApiServerPart } from "./api-server.ts";
-import type { ApiServerOptions } from "../config/api-server-config.ts";
+import { all as builtInResources } from "../../api/all.ts";
+import { parseDescriptions, type Descriptions } from "../../api/descriptions.ts";
+import type { Resource } from "../../api/machinery/resource.ts";
+import { schemas } from "../../api/schemas.ts";
+import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../../apiserver/api-server.ts";
+import type { NodeConnector } from "../../apiserver/framework/connection.ts";
+import type { Exchange } from "../../apiserver/framework/exchange.ts";
+import { networkConnector } from "../../apiserver/http/network-connector.ts";
+import type { Identity } from "../../apiserver/framework/identity.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { realRandom } from "../../host/real-random.ts";
+import { startCompaction } from "../../store/compaction.ts";
+import { startExpiry } from "../../store/expiry.ts";
+import type { Store } from "../../store/store.ts";
+import { startApiServerPart, type ApiServerPart } from "./secure-serving.ts";
+import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { KubeletTls } from "./kubelet-tls.ts";
-import { checkNamedFiles } from "./check-named-files.ts";
-import { openStore } from "./store/open-store.ts";
-import { fixedPki } from "../pki/fixed-pki.ts";
-import type { Pki } from "../pki/pki.ts";
-import { serveStore } from "./store/serve-store.ts";
-import type { StoreConfig } from "../config/store-config.ts";
+import { checkApiServerFiles } from "./check-files.ts";
+import { openStore } from "../store/open-store.ts";
+import { fixedPki } from "../../pki/fixed-pki.ts";
+import type { Pki } from "../../pki/pki.ts";
+import { serveStore } from "../store/serve-store.ts";
+import type { StoreConfig } from "../../config/store-config.ts";
 
 export interface CoreContext {
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export async function startStoreAndApiServer(
 ): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
   const { clock, log } = context;
   await using starting = new Disposables();
-  await clock.external(checkNamedFiles(apiServer));
+  await clock.external(checkApiServerFiles(apiServer));
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
   starting.defer(() => store.close());
   const { part, core } = starting.use(await startApiServerOn(store, apiServer, context));
@@ -148,7 +148,7 @@ function withTimeToLive(resource: Resource, eventTtlMs: number): Resource {
 }
 
 async function loadDescriptions(): Promise<Descriptions> {
-  const { descriptionData } = await import("../api/generated/descriptions.ts");
+  const { descriptionData } = await import("../../api/generated/descriptions.ts");
   return parseDescriptions(descriptionData);
 }
 

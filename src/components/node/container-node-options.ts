@@ -1,4 +1,4 @@
-/** Options of a node that runs containers (real-node.ts). */
+/** Options of a node that runs containers (container-node.ts). */
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
@@ -12,7 +12,7 @@ import type { CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import type { KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
 import type { ServerAccess } from "./server-access.ts";
 
-export interface RealNodeOptions {
+export interface ContainerNodeOptions {
   readonly nodeName: string;
   /** The main one first. */
   readonly nodeIps: readonly string[];
@@ -32,7 +32,7 @@ export interface RealNodeOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NodeFacts["taints"];
   readonly reserved?: ResourceList;
-  readonly server: RealNodeServer;
+  readonly server: ContainerNodeServer;
   /** What /configz shows besides: fields that only mean something to whoever starts this. */
   readonly configuration?: JsonObject;
   readonly metrics: KubeletMetrics;
@@ -46,7 +46,7 @@ export interface RealNodeOptions {
   onPull?(image: string, done: PullProgress): void;
 }
 
-export interface RealNodeServer extends ServerAccess {
+export interface ContainerNodeServer extends ServerAccess {
   readonly host: string;
   readonly port: number;
   /** Of the port that is taken: whether any other will do. */

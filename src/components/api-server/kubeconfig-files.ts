@@ -3,13 +3,13 @@
  * (of one that was killed: when the next one starts), and, if certificates are kept, one for each part of the cluster, in `kubeconfigs`
  * beside them. Written at every start, since the port may be another, and whenever a certificate was made anew.
  */
-import type { Logger } from "../base/logger.ts";
-import { isDiskFull, joinPath } from "../host/files/files.ts";
-import { absolutePath, makeProcessDirectory, writePrivateText, type TemporaryDirectory } from "../host/files/private-files.ts";
-import type { ServingConfig } from "../config/api-server-config.ts";
+import type { Logger } from "../../base/logger.ts";
+import { isDiskFull, joinPath } from "../../host/files/files.ts";
+import { absolutePath, makeProcessDirectory, writePrivateText, type TemporaryDirectory } from "../../host/files/private-files.ts";
+import type { ServingConfig } from "../../config/api-server-config.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
-import { COMPONENTS, type LeafName } from "../pki/leaves.ts";
-import type { Pki } from "../pki/pki.ts";
+import { COMPONENTS, type LeafName } from "../../pki/leaves.ts";
+import type { Pki } from "../../pki/pki.ts";
 
 /** Inside the directory of the certificates. */
 const COMPONENTS_DIRECTORY = "kubeconfigs";

@@ -2,19 +2,19 @@
  * Who is who, from what was set (identity-config.ts) and from the cluster's own certificates and keys (pki). Files that were named are
  * read here, once at start; those with authorities again while the server runs, since they are where new ones are put before old ones end.
  */
-import { encodeBase64 } from "../api/machinery/codec/base64.ts";
-import { pemBlocks } from "../api/machinery/x509/pem.ts";
-import type { Identity, OpenIdIssuer } from "../apiserver/framework/identity.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Verifier } from "../base/crypto/signing.ts";
-import { fetchHttpsDocument } from "../host/http/client/https-document.ts";
-import { keyIdOf, readJsonWebKey, verifierOfSigner } from "../host/crypto/keys.ts";
-import { readAuthenticationConfiguration, type AuthenticationConfiguration } from "../config/authentication-configuration.ts";
-import { issuerOfFlags, readStaticTokens, type StaticTokens } from "../config/authentication-files.ts";
-import { readGiven, usable } from "../cli/framework/file-flag.ts";
-import type { IdentityConfig, OidcConfig, ServiceAccountConfig } from "../config/identity-config.ts";
-import { readAuthorities, readSigningKey, readVerifyingKeys } from "../config/certificate-files.ts";
-import type { Pki } from "../pki/pki.ts";
+import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
+import { pemBlocks } from "../../api/machinery/x509/pem.ts";
+import type { Identity, OpenIdIssuer } from "../../apiserver/framework/identity.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Verifier } from "../../base/crypto/signing.ts";
+import { fetchHttpsDocument } from "../../host/http/client/https-document.ts";
+import { keyIdOf, readJsonWebKey, verifierOfSigner } from "../../host/crypto/keys.ts";
+import { readAuthenticationConfiguration, type AuthenticationConfiguration } from "../../config/authentication-configuration.ts";
+import { issuerOfFlags, readStaticTokens, type StaticTokens } from "../../config/authentication-files.ts";
+import { readFileFlag, usable } from "../../cli/framework/file-flag.ts";
+import type { IdentityConfig, OidcConfig, ServiceAccountConfig } from "../../config/identity-config.ts";
+import { readAuthorities, readSigningKey, readVerifyingKeys } from "../../config/certificate-files.ts";
+import type { Pki } from "../../pki/pki.ts";
 
 /** By their names between the HTTP room, which finds out who signed a certificate, and the authenticators, which ask for one of them. */
 export interface ClientAuthorityBundles {
@@ -96,7 +96,7 @@ export async function readIdentity(config: IdentityConfig, context: IdentityCont
 
 export async function readStaticTokenFile(path: string): Promise<StaticTokens> {
   const flag = "--token-auth-file";
-  const text = await readGiven(path, flag);
+  const text = await readFileFlag(path, flag);
   return usable(path, flag, () => readStaticTokens(text));
 }
 
@@ -115,7 +115,7 @@ export async function readDescription(
   { serviceAccount, anonymousAuth }: IdentityConfig,
 ): Promise<AuthenticationConfiguration> {
   const flag = "--authentication-config";
-  const text = await readGiven(path, flag);
+  const text = await readFileFlag(path, flag);
   return usable(path, flag, () => {
     const described = readAuthenticationConfiguration(new TextEncoder().encode(text), serviceAccount.issuers);
     if (described.anonymous === undefined || anonymousAuth) return described;

@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeKey } from "../host/crypto/keys.ts";
-import { sharedPki, testAuthority } from "../testing/fixtures/certificates.ts";
-import { makeTemporaryDirectory } from "../host/files/private-files.ts";
-import { DEFAULT_IDENTITY_CONFIG, type IdentityConfig } from "../config/identity-config.ts";
-import { silentLogger } from "../base/logger.ts";
+import { makeKey } from "../../host/crypto/keys.ts";
+import { sharedPki, testAuthority } from "../../testing/fixtures/certificates.ts";
+import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
+import { DEFAULT_IDENTITY_CONFIG, type IdentityConfig } from "../../config/identity-config.ts";
+import { silentLogger } from "../../base/logger.ts";
 import { readClientAuthorities, readIdentity, type ClientAuthorityBundles, type IdentityContext } from "./identity.ts";
-import type { Pki } from "../pki/pki.ts";
+import type { Pki } from "../../pki/pki.ts";
 
 function contextOf(pki: Pki, clientAuthorities: ClientAuthorityBundles): IdentityContext {
   return { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };

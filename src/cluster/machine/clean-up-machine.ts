@@ -2,15 +2,15 @@
  * What a cluster that does not run any more has left on this machine outside of its files: processes, mounts, namespaces, links, rules.
  * Also after a `kill -9`. The cluster's data stays. May be repeated; the caller holds the home, so that nobody starts it meanwhile.
  */
-import type { Clock } from "../base/clock.ts";
-import { fileExists } from "../host/files/files.ts";
-import { leftovers, removeLeftovers } from "../kubelet/machine/containerd/leftovers.ts";
-import type { ClusterHome } from "./home/cluster-home.ts";
-import { machinePlaces } from "./machine/machine-paths.ts";
-import { removeRuntimeDirectory } from "./home/runtime-directory.ts";
+import type { Clock } from "../../base/clock.ts";
+import { fileExists } from "../../host/files/files.ts";
+import { leftovers, removeLeftovers } from "../../kubelet/machine/containerd/leftovers.ts";
+import type { ClusterHome } from "../home/cluster-home.ts";
+import { machinePaths } from "./container-paths.ts";
+import { removeRuntimeDirectory } from "../home/runtime-directory.ts";
 
 /** Resolves with what was removed, in words: "3 processes", "12 mounts". */
-export async function cleanMachine(home: ClusterHome, clock: Clock): Promise<readonly string[]> {
+export async function cleanUpMachine(home: ClusterHome, clock: Clock): Promise<readonly string[]> {
   const { runtimeDirectory } = home;
   // Made at every start, and gone with the machine's run, as everything else that is looked for here.
   if (runtimeDirectory === undefined) return [];
@@ -30,7 +30,7 @@ export async function removeIdleRuntimeDirectory(home: ClusterHome & { readonly 
 
 /** What cannot be looked for, by this user or without the programs for it, may be there. */
 async function hasNothingLeft(home: ClusterHome & { readonly runtimeDirectory: string }, clock: Clock): Promise<boolean> {
-  return leftovers(machinePlaces(home, clock)).then(
+  return leftovers(machinePaths(home, clock)).then(
     (found) => found.length === 0,
     () => false,
   );
@@ -46,7 +46,7 @@ export async function removeContainers(
   home: ClusterHome & { readonly runtimeDirectory: string },
   clock: Clock,
 ): Promise<readonly string[]> {
-  const places = machinePlaces(home, clock);
+  const places = machinePaths(home, clock);
   const found = await leftovers(places);
   await removeLeftovers(places);
   return countedByKind(found.map(({ is }) => is));

@@ -2,20 +2,20 @@
  * An API server as a part of a cluster: its core behind HTTPS, with the cluster's certificates and the kubeconfigs that hold them. Used by
  * `k8ts apiserver`, by `k8ts up` and by startCluster. The core is an argument, since it is pure and this is the machine.
  */
-import type { Exchange } from "../apiserver/framework/exchange.ts";
-import { startHttpApi } from "../apiserver/http/http-api.ts";
-import type { Identity } from "../apiserver/framework/identity.ts";
-import type { Clock } from "../base/clock.ts";
-import { Disposables } from "../base/disposables.ts";
-import type { Logger } from "../base/logger.ts";
-import { ListenError, type HttpsServer, type HttpsServerTls } from "../host/http/server.ts";
-import { reachableAddress } from "../host/network/network-address.ts";
-import { isLoopback, type ApiServerOptions, type ServingConfig } from "../config/api-server-config.ts";
+import type { Exchange } from "../../apiserver/framework/exchange.ts";
+import { startHttpApi } from "../../apiserver/http/http-api.ts";
+import type { Identity } from "../../apiserver/framework/identity.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import { ListenError, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
+import { reachableAddress } from "../../host/network/network-address.ts";
+import { isLoopback, type ApiServerOptions, type ServingConfig } from "../../config/api-server-config.ts";
 import { readIdentity } from "./identity.ts";
 import { KubeconfigFiles } from "./kubeconfig-files.ts";
-import type { CertificateWithKey } from "../pki/certificates.ts";
-import type { Pki } from "../pki/pki.ts";
-import { startRenewal } from "../pki/renewal.ts";
+import type { CertificateWithKey } from "../../pki/certificates.ts";
+import type { Pki } from "../../pki/pki.ts";
+import { startRenewal } from "../../pki/renewal.ts";
 import { ServingTls } from "./serving-tls.ts";
 
 /** What answers the requests. */

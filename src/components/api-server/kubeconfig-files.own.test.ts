@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { silentLogger } from "../base/logger.ts";
-import { realClock } from "../host/real-clock.ts";
-import { needs, toolPath } from "../testing/needs.ts";
-import { startStoreAndApiServer } from "./api-server-core.ts";
-import { DEFAULT_API_SERVER_OPTIONS } from "../config/api-server-config.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { needs, toolPath } from "../../testing/needs.ts";
+import { startStoreAndApiServer } from "./start-api-server.ts";
+import { DEFAULT_API_SERVER_OPTIONS } from "../../config/api-server-config.ts";
 
 const run = promisify(execFile);
 

@@ -17,7 +17,7 @@ export interface Seen {
   readonly process: ProcessMark | undefined;
 }
 
-export async function seeRunning({ record: path, runDirectory }: Pick<HomePaths, "record" | "runDirectory">): Promise<Seen> {
+export async function findRunningProcess({ record: path, runDirectory }: Pick<HomePaths, "record" | "runDirectory">): Promise<Seen> {
   const record = await readRecord(path);
   if (record !== undefined) return { record, isDamaged: false, process: runs(record) ? record.process : undefined };
   const isDamaged = await fileExists(path);

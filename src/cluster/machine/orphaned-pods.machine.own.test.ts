@@ -3,7 +3,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { outwaitProcess, signalProcess } from "../../host/processes/detached-program.ts";
+import { waitForProcessExit, signalProcess } from "../../host/processes/detached-program.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { containerdFiles, findOwnContainerd } from "../../kubelet/machine/containerd/own-containerd.ts";
 import type { ClientProgram } from "../../testing/clients/client-program.ts";
@@ -108,6 +108,6 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     const containerd = await findOwnContainerd(cluster.places);
     ok(containerd !== undefined);
     signalProcess(containerd, "SIGKILL");
-    ok(await outwaitProcess(containerd, { timeoutMs: GONE_WITHIN_MS, clock: realClock }));
+    ok(await waitForProcessExit(containerd, { timeoutMs: GONE_WITHIN_MS, clock: realClock }));
   }
 });

@@ -2,19 +2,19 @@
  * What the HTTPS server shows, and whom it trusts: the cluster's own certificates, or those that were given in files, and how they change
  * while it runs.
  */
-import { addToIp, formatIp, networkOf, parseCidr } from "../api/machinery/ip-address.ts";
-import type { Clock } from "../base/clock.ts";
-import { VirtualClock } from "../base/virtual-clock.ts";
-import type { HttpsServerTls } from "../host/http/server.ts";
-import { reachableAddress } from "../host/network/network-address.ts";
-import { machineName } from "../host/files/private-files.ts";
-import type { ApiServerOptions, ServingConfig } from "../config/api-server-config.ts";
+import { addToIp, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
+import type { Clock } from "../../base/clock.ts";
+import { VirtualClock } from "../../base/virtual-clock.ts";
+import type { HttpsServerTls } from "../../host/http/server.ts";
+import { reachableAddress } from "../../host/network/network-address.ts";
+import { machineName } from "../../host/files/private-files.ts";
+import type { ApiServerOptions, ServingConfig } from "../../config/api-server-config.ts";
 import { readClientAuthorities, type ClientAuthorityBundles } from "./identity.ts";
-import type { CertificateWithKey } from "../pki/certificates.ts";
-import { readServingFiles } from "../config/certificate-files.ts";
-import { machineMaker, timelessMaker } from "../pki/machine-maker.ts";
-import { pkiDirectory } from "../pki/pki-directory.ts";
-import { memoryPlace, openPki, type Pki } from "../pki/pki.ts";
+import type { CertificateWithKey } from "../../pki/certificates.ts";
+import { readServingFiles } from "../../config/certificate-files.ts";
+import { machineMaker, timelessMaker } from "../../pki/machine-maker.ts";
+import { pkiDirectory } from "../../pki/pki-directory.ts";
+import { memoryPlace, openPki, type Pki } from "../../pki/pki.ts";
 
 export interface ServingTlsContext {
   readonly clock: Clock;

@@ -32,11 +32,11 @@ import type { UsageStats } from "../../kubelet/contracts/runtime.ts";
 import { startKubeletServer, type KubeletServer } from "../../kubelet/server/kubelet-server.ts";
 import { startServiceAccountTokens } from "../../kubelet/references/service-account-tokens.ts";
 import { kubeletConfiguration } from "./kubelet-configuration.ts";
-import { machineNumbers } from "./machine-statistics.ts";
-import type { RealNodeOptions } from "./real-node-options.ts";
+import { machineStatistics } from "./machine-statistics.ts";
+import type { ContainerNodeOptions } from "./container-node-options.ts";
 import { accessRules } from "./server-access.ts";
 
-export interface RealNode extends AsyncDisposable {
+export interface ContainerNode extends AsyncDisposable {
   readonly kubelet: Kubelet;
   readonly server: KubeletServer;
   /** Ends the Pods and all that is theirs on this machine but files; the API is not told, and the next start goes on as after a reboot. */
@@ -44,7 +44,7 @@ export interface RealNode extends AsyncDisposable {
 }
 
 /** Resolves when the Node is registered, and its Pods are being seen to. */
-export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
+export async function startContainerNode(options: ContainerNodeOptions): Promise<ContainerNode> {
   const { nodeName, transport, runtime, clock, random, log, metrics } = options;
   await using starting = new Disposables();
   const client = createClient(transport).with({ fieldManager: "kubelet" });
@@ -96,7 +96,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   };
 }
 
-function lateKubelet({ nodeName, runtime }: RealNodeOptions, kubelet: () => Kubelet | undefined): ServedKubelet {
+function lateKubelet({ nodeName, runtime }: ContainerNodeOptions, kubelet: () => Kubelet | undefined): ServedKubelet {
   return {
     nodeName,
     runtime,
@@ -112,7 +112,7 @@ interface ServerParts {
   readonly podStorage: PodStorageSource;
 }
 
-async function startServer(options: RealNodeOptions, kubelet: ServedKubelet, parts: ServerParts): Promise<KubeletServer> {
+async function startServer(options: ContainerNodeOptions, kubelet: ServedKubelet, parts: ServerParts): Promise<KubeletServer> {
   const { host, port, mayMove, tls } = options.server;
   const { client, cgroups, podStorage } = parts;
   const { clock, metrics } = options;
@@ -121,7 +121,7 @@ async function startServer(options: RealNodeOptions, kubelet: ServedKubelet, par
     startKubeletServer({
       ...{ kubelet, host, port: at, tls, clock, log: options.log },
       ...accessRules(options.server, client),
-      nodeNumbers: machineNumbers({ ...options, ...(cgroups.isOwn ? { podsCgroup: podsCgroup(cgroups).path } : {}) }),
+      nodeNumbers: machineStatistics({ ...options, ...(cgroups.isOwn ? { podsCgroup: podsCgroup(cgroups).path } : {}) }),
       cgroupUsage: (cgroup) => usageAt(cgroup, clock),
       machine: machineFacts(),
       cgroupOf: (pod, containerId) => cgroupOf(pod, containerId, cgroups),
@@ -154,12 +154,12 @@ async function usageAt(cgroup: string, clock: Clock): Promise<UsageStats | undef
   return usage === undefined ? undefined : { atMs: clock.now(), ...usage };
 }
 
-async function makeDirectories({ rootDirectory, podLogDirectory }: RealNodeOptions): Promise<NodeView["directories"]> {
+async function makeDirectories({ rootDirectory, podLogDirectory }: ContainerNodeOptions): Promise<NodeView["directories"]> {
   for (const directory of [rootDirectory, podLogDirectory]) await makePrivateDirectory(directory);
   return { logs: podLogDirectory, pods: joinPath(rootDirectory, "pods"), seccomp: joinPath(rootDirectory, "seccomp") };
 }
 
-async function factsOf(options: RealNodeOptions, kubeletPort: number): Promise<NodeFacts> {
+async function factsOf(options: ContainerNodeOptions, kubeletPort: number): Promise<NodeFacts> {
   const { nodeName, nodeIps, podsMax, labels, taints, podCidrs, reserved } = options;
   const { totalBytes } = await diskBytes(options.rootDirectory);
   return machineNodeFacts({
@@ -176,7 +176,7 @@ async function factsOf(options: RealNodeOptions, kubeletPort: number): Promise<N
 type OwnCgroups = NodeView["cgroups"] & { readonly isOwn: boolean };
 
 /** Inside a container there is mostly no right to make control groups: then Pods are in those that the runtime makes. */
-function cgroupsOf({ cgroupRoot: root, runtime, log }: RealNodeOptions): OwnCgroups {
+function cgroupsOf({ cgroupRoot: root, runtime, log }: ContainerNodeOptions): OwnCgroups {
   const driver = runtime.setUp.usesSystemdCgroups === true ? "systemd" : "cgroupfs";
   const common = { root, driver, version: cgroupVersion(), canLimitSwap: false, hugePageSizes: hugePageSizes() } as const;
   if (driver === "systemd") return { ...common, isOwn: true };
@@ -196,7 +196,7 @@ function hugePageSizes(): readonly string[] {
   );
 }
 
-async function nodeViewOf(options: RealNodeOptions, facts: NodeFacts): Promise<Omit<NodeView, "directories" | "cgroups">> {
+async function nodeViewOf(options: ContainerNodeOptions, facts: NodeFacts): Promise<Omit<NodeView, "directories" | "cgroups">> {
   const { clusterDns, clusterDomain } = options;
   const resolver = await readWhole("/etc/resolv.conf").then(
     (bytes) => ({ resolver: parseResolvConf(new TextDecoder().decode(bytes)) }),

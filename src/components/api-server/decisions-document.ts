@@ -2,10 +2,10 @@
  * /debug/k8ts/decisions?pod=NAMESPACE/NAME at the API server: the scheduler's last decisions about a Pod. Authorized by its path, as
  * /debug/k8ts/causes: by default only the administrator may read it.
  */
-import { JSON_TYPE, negotiate, notAcceptable } from "../api/machinery/codec/media-type.ts";
-import { badRequest, StatusError } from "../api/machinery/status-error.ts";
-import type { Document } from "../apiserver/framework/document.ts";
-import { DECISIONS_PATH, readDecisions, type DecidingScheduler } from "./pages/decisions-page.ts";
+import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
+import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
+import type { Document } from "../../apiserver/framework/document.ts";
+import { DECISIONS_PATH, readDecisions, type DecidingScheduler } from "../pages/decisions-page.ts";
 
 export interface DecisionsDocumentOptions {
   /** The scheduler, while it acts in this process. */

@@ -10,16 +10,16 @@ import { fileExists } from "../../host/files/files.ts";
 import { leftovers } from "../../kubelet/machine/containerd/leftovers.ts";
 import { containerdFiles, startOwnContainerd } from "../../kubelet/machine/containerd/own-containerd.ts";
 import type { Environment } from "../../cli/framework/command.ts";
-import { removeContainers } from "../clean-machine.ts";
+import { removeContainers } from "./clean-up-machine.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
-import { machinePlaces } from "./machine-paths.ts";
+import { machinePaths } from "./container-paths.ts";
 import type { Steps } from "../../cli/framework/progress.ts";
 import { foreignRuntime } from "./foreign-runtime.ts";
 import { removeForeignConfiguration } from "./machine-network.ts";
 import { ownContainerd } from "./prepare-machine.ts";
 import { countRunningPods, stopMachinePods } from "./stop-machine-pods.ts";
 
-export interface AbandonedPodsOptions {
+export interface OrphanedPodsOptions {
   readonly home: HeldHome["home"];
   /** The endpoint of the runtime whose Pods are taken up. Absent: none are. */
   readonly keep?: string;
@@ -30,9 +30,9 @@ export interface AbandonedPodsOptions {
 }
 
 /** Of a start: all that it does not take up is stopped; if it runs no containers, nothing of them is left on the machine. */
-export async function stopPodsOfOthers(options: AbandonedPodsOptions): Promise<void> {
+export async function stopOrphanedPodsElsewhere(options: OrphanedPodsOptions): Promise<void> {
   const { home, keep, steps, clock, log } = options;
-  await stopAbandonedPods(options);
+  await stopOrphanedPods(options);
   if ((await foreignRuntime(home)) !== keep) await removeForeignConfiguration(home);
   if (keep !== undefined) return;
   try {
@@ -45,11 +45,11 @@ export async function stopPodsOfOthers(options: AbandonedPodsOptions): Promise<v
 }
 
 /** Never rejects: what cannot be ended in good order is told, and ended otherwise by who cleans up. */
-export async function stopAbandonedPods(options: AbandonedPodsOptions): Promise<void> {
+export async function stopOrphanedPods(options: OrphanedPodsOptions): Promise<void> {
   const { home, keep, steps, clock } = options;
   const foreign = await foreignRuntime(home);
   if (foreign !== undefined && foreign !== keep) await stopIn(foreign, options);
-  const { socket, stateDirectory } = containerdFiles(machinePlaces(home, clock));
+  const { socket, stateDirectory } = containerdFiles(machinePaths(home, clock));
   // Gone after every stop in good order.
   if (keep === `unix://${socket}` || !(await fileExists(stateDirectory)) || !(await hasProcesses(options))) return;
   try {
@@ -62,7 +62,7 @@ export async function stopAbandonedPods(options: AbandonedPodsOptions): Promise<
   }
 }
 
-async function stopIn(endpoint: string, options: AbandonedPodsOptions): Promise<void> {
+async function stopIn(endpoint: string, options: OrphanedPodsOptions): Promise<void> {
   const { home, keep, steps, clock, log } = options;
   const count = await countRunningPods({ home, endpoint, clock, log });
   if (count === 0) return;
@@ -75,8 +75,8 @@ async function stopIn(endpoint: string, options: AbandonedPodsOptions): Promise<
   }
 }
 
-async function hasProcesses({ home, clock }: AbandonedPodsOptions): Promise<boolean> {
-  return leftovers(machinePlaces(home, clock)).then(
+async function hasProcesses({ home, clock }: OrphanedPodsOptions): Promise<boolean> {
+  return leftovers(machinePaths(home, clock)).then(
     (found) => found.some(({ is }) => is === "process"),
     () => false, // Whoever may not look has not started any.
   );

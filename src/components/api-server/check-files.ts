@@ -1,0 +1,68 @@
+/** The files that an API server and its store may be told of: looked at before anything is started, so that all that is wrong is told at once. */
+import type { ApiServerFlagValues } from "../../config/api-server-config.ts";
+import { apiServerConfig, type ApiServerOptions } from "../../config/api-server-config.ts";
+import { checkApart, readDescription, readStaticTokenFile } from "./identity.ts";
+import { fileCheck, pairFileChecks, problemsOfFiles, type FileCheck } from "../../cli/framework/check-files.ts";
+import { readEtcdFile } from "../store/open-store.ts";
+import {
+  KUBELET_CLIENT_FLAGS,
+  readAuthorities,
+  readKubeletClientFiles,
+  readServingFiles,
+  readSigningKey,
+  readVerifyingKeys,
+  SERVING_FLAGS,
+} from "../../config/certificate-files.ts";
+import { etcdFiles, type StoreFlagValues } from "../../config/store-config.ts";
+import { UnusableFiles } from "../../cli/framework/unusable-files.ts";
+
+/** Rejects with UnusableFiles. */
+export async function checkApiServerFiles(options: ApiServerOptions): Promise<void> {
+  const problems = await problemsOfFiles(apiServerLooks(options));
+  if (problems.length > 0) throw new UnusableFiles(problems);
+}
+
+/** Of what was typed, whatever else is wrong with it. */
+export function clusterFileChecks(values: StoreFlagValues & ApiServerFlagValues): readonly FileCheck[] {
+  const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
+  const { "kubelet-client-certificate": clientCertificate, "kubelet-client-key": clientKey } = values;
+  return [
+    ...apiServerLooks(apiServerConfig(values, undefined)),
+    // Those that are of no use without another are in no configuration.
+    ...pairFileChecks({ certificate, key }, SERVING_FLAGS, readServingFiles),
+    ...pairFileChecks({ certificate: clientCertificate, key: clientKey }, KUBELET_CLIENT_FLAGS, readKubeletClientFiles),
+    ...fileCheck(values["oidc-ca-file"], (path) => readAuthorities(path, "--oidc-ca-file")),
+    ...Object.entries(etcdFiles(values)).flatMap(([name, named]) =>
+      fileCheck(named, (path) => readEtcdFile(name as keyof ReturnType<typeof etcdFiles>, path)),
+    ),
+  ];
+}
+
+function apiServerLooks({ serving, identity, kubelets }: ApiServerOptions): readonly FileCheck[] {
+  const { requestHeader, serviceAccount, oidc } = identity;
+  const { certificateFiles: clientFiles } = kubelets;
+  return [
+    ...(serving.certificateFiles === undefined ? [] : pairFileChecks(serving.certificateFiles, SERVING_FLAGS, readServingFiles)),
+    ...(clientFiles === undefined ? [] : pairFileChecks(clientFiles, KUBELET_CLIENT_FLAGS, readKubeletClientFiles)),
+    ...fileCheck(kubelets.authorityFile, (path) => readAuthorities(path, "--kubelet-certificate-authority")),
+    ...fileCheck(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
+    ...fileCheck(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
+    ...fileCheck(requestHeader.clientCaFile, (proxies) => lookApart(identity, proxies)),
+    ...fileCheck(serviceAccount.signingKeyFile, readSigningKey),
+    ...serviceAccount.keyFiles.flatMap((named) => fileCheck(named, (path) => readVerifyingKeys([path]))),
+    ...fileCheck(identity.tokenAuthFile, readStaticTokenFile),
+    ...fileCheck(oidc?.caFile, (path) => readAuthorities(path, "--oidc-ca-file")),
+    ...fileCheck(identity.authenticationConfigFile, (path) => readDescription(path, identity)),
+  ];
+}
+
+async function lookApart({ clientCaFile, requestHeader: { allowedNames } }: ApiServerOptions["identity"], proxies: string): Promise<void> {
+  const [look] = fileCheck(clientCaFile, async (clients) =>
+    checkApart({
+      clients: await readAuthorities(clients, "--client-ca-file"),
+      proxies: await readAuthorities(proxies, "--requestheader-client-ca-file"),
+      allowedNames,
+    }),
+  );
+  await look?.();
+}
