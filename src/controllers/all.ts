@@ -1,6 +1,6 @@
 /**
- * Every controller, in the order of upstream's list. One more is its folder and one line here. Those that need to know something of the
- * cluster are functions of their settings.
+ * All controllers, in the order of upstream's list. A new one is its folder and one line here. Those that need settings of the cluster are
+ * functions of them.
  */
 import { bootstrapSignerController } from "./bootstrap-signer/bootstrap-signer-controller.ts";
 import { certificateSigningRequestApprovingController } from "./certificate-signing-request-approving/certificate-signing-request-approving-controller.ts";
@@ -38,7 +38,7 @@ import { taintEvictionController } from "./taint-eviction/taint-eviction-control
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
 import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
-/** What the controllers of a cluster must be told; what can be left out has upstream's default. */
+/** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
 export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings, SigningSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;

@@ -27,7 +27,7 @@ async function dataNow(client: Client): Promise<Readonly<Record<string, string>>
   return (await client.get(configMaps, { namespace: "kube-public", name: "cluster-info" })).data;
 }
 
-test("every token for signing signs, and other entries stay", async () => {
+test("every signing token adds its signature to cluster-info, and other entries stay", async () => {
   await using cluster = await given(
     clusterInfo({ kubeconfig: "where it is", note: "mine" }),
     bootstrapTokenSecret("aaaaaa", SIGNS),
@@ -43,7 +43,7 @@ test("every token for signing signs, and other entries stay", async () => {
   assert.deepEqual(await dataNow(cluster.client), { kubeconfig: "where it is", note: "mine", ...signed("aaaaaa"), ...signed("bbbbbb") });
 });
 
-test("signatures of tokens that are gone, and of another text, are replaced", async () => {
+test("signatures of deleted tokens, and of another content, are replaced", async () => {
   const stale = { "jws-kubeconfig-aaaaaa": "another", "jws-kubeconfig-zzzzzz": "gone" };
   await using cluster = await given(clusterInfo({ kubeconfig: "where it is", ...stale }), bootstrapTokenSecret("aaaaaa", SIGNS));
 
@@ -52,7 +52,7 @@ test("signatures of tokens that are gone, and of another text, are replaced", as
   assert.deepEqual(await dataNow(cluster.client), { kubeconfig: "where it is", ...signed("aaaaaa") });
 });
 
-test("where there is nothing to sign, nothing is done", async () => {
+test("without cluster-info or tokens nothing is written", async () => {
   await using cluster = await given(clusterInfo({ other: "text", "jws-kubeconfig-zzzzzz": "kept" }), bootstrapTokenSecret("aaaaaa", SIGNS));
   await using empty = await given(bootstrapTokenSecret("aaaaaa", SIGNS));
 
@@ -62,7 +62,7 @@ test("where there is nothing to sign, nothing is done", async () => {
   assert.deepEqual([cluster.actions, empty.actions], [[], []]);
 });
 
-test("with the roles of a cluster signatures come and go with their tokens, and with the text", async () => {
+test("with a cluster's roles signatures follow their tokens and the content", async () => {
   await using server = await startControlledServer(["bootstrap-signer-controller"]);
   const path = "/api/v1/namespaces/kube-public/configmaps";
   const ids = async () => {
@@ -91,7 +91,7 @@ test("with the roles of a cluster signatures come and go with their tokens, and 
   assert.equal(bootstrapSignerController.onlyIfNamed, true);
 });
 
-test("wherever the process dies, the signatures are those of the tokens that there are", async () => {
+test("after a crash at any step the signatures match the existing tokens", async () => {
   const scenario = {
     objects: [
       clusterInfo(),

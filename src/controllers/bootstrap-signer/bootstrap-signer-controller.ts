@@ -1,7 +1,7 @@
 /**
- * The ConfigMap kube-public/cluster-info, which says where the API server is, bears a signature of every bootstrap token that is for
- * signing: a machine that joins with such a token can trust it. Signatures of tokens that have ended or gone are taken away.
- * Not here: what is signed (apiserver/bootstrap/cluster-info.ts makes it).
+ * Keeps the signatures of the ConfigMap kube-public/cluster-info, which contains the API server's address: one per bootstrap token with
+ * signing enabled, so that a machine that joins with such a token can trust it. Signatures of expired or deleted tokens are removed. Not
+ * here: the signed content (apiserver/bootstrap/cluster-info.ts creates it).
  */
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { secrets } from "../../api/core/v1/secret.ts";
@@ -12,11 +12,11 @@ import { after, defineController, onChange, watch, type Outcome, type Pass } fro
 import { detachedSignature } from "./detached-signature.ts";
 
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
-/** What is signed, and where the signatures stand: with the token's id after it. */
+/** The signed entry, and the prefix of the signatures: followed by the token's id. */
 const KUBECONFIG = "kubeconfig";
 const SIGNATURE_PREFIX = "jws-kubeconfig-";
 
-/** There is one key: the ConfigMap. */
+/** There is a single key: the ConfigMap. */
 export const bootstrapSignerController = defineController({
   name: "bootstrap-signer-controller",
   aliases: ["bootstrapsigner"],

@@ -13,7 +13,7 @@ const CONTENT = "apiVersion: v1\nkind: Config\n# ä\n";
 const HEADER = Buffer.from('{"alg":"HS256","kid":"abcdef"}').toString("base64url");
 const KEY = "0123456789abcdef";
 
-test("a signature is a JWS of the content with the content left out, as kubeadm computes it", () => {
+test("a detached signature is a JWS without its payload, as kubeadm computes it", () => {
   const mac = createHmac("sha256", KEY)
     .update(`${HEADER}.${Buffer.from(CONTENT).toString("base64url")}`)
     .digest("base64url");
@@ -21,7 +21,7 @@ test("a signature is a JWS of the content with the content left out, as kubeadm 
   assert.equal(detachedSignature(CONTENT, { id: "abcdef", key: new TextEncoder().encode(KEY) }), `${HEADER}..${mac}`);
 });
 
-test("OpenSSL computes the same", needs("openssl"), async () => {
+test("OpenSSL computes the same signature", needs("openssl"), async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-signature-"));
   after(() => rm(directory, { recursive: true }));
   const file = join(directory, "signed");

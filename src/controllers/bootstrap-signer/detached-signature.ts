@@ -1,11 +1,11 @@
 /**
- * A JSON Web Signature without what it signs (RFC 7515, appendix F), as `kubeadm join` makes and compares it: who knows a token can tell
- * that what everybody may read comes from somebody who knows it, too.
+ * Detached JSON Web Signature (RFC 7515, appendix F), as `kubeadm join` computes and compares it: a holder of a token can verify that a
+ * public document was signed with that token.
  */
 import { encodeBase64Url } from "../../api/machinery/codec/base64.ts";
 import { hmacSha256 } from "../../base/crypto/hash.ts";
 
-/** "header..signature", with the token's id in the header and its secret half as the key. */
+/** "header..signature", with the token's id in the header and its secret as the key. */
 export function detachedSignature(content: string, { id, key }: { readonly id: string; readonly key: Uint8Array }): string {
   const header = partOf(JSON.stringify({ alg: "HS256", kid: id }));
   return `${header}..${encodeBase64Url(hmacSha256(key, bytesOf(`${header}.${partOf(content)}`)))}`;

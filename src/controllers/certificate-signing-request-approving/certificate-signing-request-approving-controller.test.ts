@@ -17,7 +17,7 @@ function ofKubelet(name: string, spec: { readonly signerName?: string; readonly 
   return certificateSigningRequest(name, NODE, { signerName: SIGNER, usages: USAGES, ...spec });
 }
 
-test("a request is a kubelet's if signer, subject and usages say so, and a renewal if it asks for its own name", () => {
+test("a request is a kubelet's by signer, subject and usages, and a self-renewal if it requests its own name", () => {
   const permissions = (object: object, username: string) => {
     const { spec, ...rest } = object as CertificateSigningRequest;
     return permissionsFor({ ...rest, spec: { ...spec, username } }).map(({ subresource }) => subresource);
@@ -31,7 +31,7 @@ test("a request is a kubelet's if signer, subject and usages say so, and a renew
   assert.deepEqual(permissions(other, "system:node:a"), []);
 });
 
-test("a kubelet's request is approved if who asks may have it", async () => {
+test("a kubelet's request is approved if the requestor is authorized", async () => {
   await using cluster = await given(ofKubelet("node"));
 
   await cluster.reconcile(certificateSigningRequestApprovingController, "node");
@@ -51,7 +51,7 @@ test("a kubelet's request is approved if who asks may have it", async () => {
   ]);
 });
 
-test("other requests, and those that somebody has decided, are left alone", async () => {
+test("other requests, and those already approved or denied, are ignored", async () => {
   await using cluster = await given(ofKubelet("other", { signerName: "example.com/own" }), ofKubelet("denied"));
   const denied = await cluster.client.get(certificateSigningRequests, { name: "denied" });
   const status = { conditions: [{ type: "Denied", status: "True", reason: "No" }] };
@@ -62,7 +62,7 @@ test("other requests, and those that somebody has decided, are left alone", asyn
   assert.deepEqual(cluster.actions, []);
 });
 
-test("with the roles of a cluster a node gets its first certificate and renews it once both were allowed, and not before", async () => {
+test("with a cluster's roles a node gets its first certificate and renews it once both are authorized, and not before", async () => {
   await using server = await startControlledServer(["certificatesigningrequest-approving-controller"]);
   const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
   const bind = (role: string, group: string) =>
@@ -90,7 +90,7 @@ test("with the roles of a cluster a node gets its first certificate and renews i
   assert.equal(await messageOf("second"), "Auto approving self kubelet client certificate after SubjectAccessReview.");
 });
 
-test("a request is approved once, wherever the process dies", async () => {
+test("a request is approved once, also after a crash at any step", async () => {
   const scenario = {
     objects: [ofKubelet("one"), ofKubelet("two"), ofKubelet("other", { signerName: "example.com/own" })],
     controllers: () => [certificateSigningRequestApprovingController],

@@ -1,7 +1,6 @@
 /**
- * Approves what kubelets ask for without a person: client certificates in the name of a node, if whoever asks may have them. A new node asks
- * with its bootstrap token (permission "nodeclient"), one that is there renews its own ("selfnodeclient"). Who may is RBAC's to say.
- * All other requests wait for somebody. Not here: signing.
+ * Auto-approves kubelet client certificates if the requestor is authorized: a new node with its bootstrap token (permission "nodeclient"),
+ * an existing one renewing its own ("selfnodeclient"). RBAC decides. All other requests wait for an administrator. Not here: signing.
  */
 import { subjectAccessReviews } from "../../api/authorization.k8s.io/v1/subject-access-review.ts";
 import { certificateSigningRequests } from "../../api/certificates.k8s.io/v1/certificate-signing-request.ts";
@@ -16,7 +15,7 @@ import { itself } from "../runtime/keys.ts";
 const GROUP = "certificates.k8s.io";
 const PLURAL = "certificatesigningrequests";
 
-/** Nobody tells when somebody may more than before: a request is asked about again when it is twice as old. */
+/** There is no event when permissions are granted: a request is checked again when it is twice as old. */
 const ASK_AGAIN = { minMs: 1_000, maxMs: 1_000_000 };
 
 export const certificateSigningRequestApprovingController = defineController({
@@ -32,7 +31,7 @@ export const certificateSigningRequestApprovingController = defineController({
   reconcile,
 });
 
-/** A right to such certificates, and what is said of a request that is approved for it. */
+/** A permission for such certificates, and the approval message. */
 interface Permission {
   readonly subresource: string;
   readonly message: string;
@@ -57,12 +56,14 @@ async function reconcile({ name }: WorkKey, { read, write, clock, log }: Pass): 
     return onChange;
   }
   if (permissions.length === 0) return onChange;
-  log.debug("A kubelet's request is not approved: whoever asks may not have it", { tried: permissions.map((one) => one.subresource) });
+  log.debug("Kubelet certificate request not approved: the requestor lacks the permission", {
+    tried: permissions.map((one) => one.subresource),
+  });
   const ageMs = clock.now() - (parseTime(found.metadata.creationTimestamp ?? "") ?? 0);
   return after(Math.min(Math.max(ageMs, ASK_AGAIN.minMs), ASK_AGAIN.maxMs));
 }
 
-/** Any of them will do; none: it is not a kubelet that asks for a client certificate. */
+/** Any of them suffices; none: it is not a kubelet client certificate. */
 export function permissionsFor(object: CertificateSigningRequest): readonly Permission[] {
   const { signerName, usages = [], username } = object.spec;
   if (signerName !== CLUSTER_SIGNER.kubeletClient) return [];

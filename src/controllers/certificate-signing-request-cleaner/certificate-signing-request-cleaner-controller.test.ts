@@ -38,7 +38,7 @@ const condition = (type: string, lastUpdateTime?: string) => ({
 });
 
 const TIMES: readonly [title: string, status: CertificateSigningRequestStatus, hours: number][] = [
-  ["nobody has decided", {}, 24],
+  ["is pending", {}, 24],
   ["was denied", { conditions: [condition("Denied", NOW)] }, 1],
   ["failed", { conditions: [condition("Approved", NOW), condition("Failed", NOW)] }, 1],
   ["was approved and not signed", { conditions: [condition("Approved", NOW)] }, 24],
@@ -50,7 +50,7 @@ const TIMES: readonly [title: string, status: CertificateSigningRequestStatus, h
   ],
   ["got what is no certificate", { conditions: [condition("Approved", NOW)], certificate: "bm90aGluZw==" }, 1],
   ["was decided at no time", { conditions: [condition("Denied")] }, Infinity],
-  ["has a condition of somebody else's", { conditions: [condition("Noted", NOW)] }, Infinity],
+  ["has a foreign condition", { conditions: [condition("Noted", NOW)] }, Infinity],
 ];
 
 for (const [title, status, hours] of TIMES) {
@@ -61,7 +61,7 @@ for (const [title, status, hours] of TIMES) {
   });
 }
 
-test("a request is looked at when its time comes, and deleted then", async () => {
+test("a request is requeued for its expiry, and deleted then", async () => {
   await using cluster = await given(REQUEST);
 
   assert.deepEqual(await cluster.reconcile(certificateSigningRequestCleanerController, "one"), { again: "after", delayMs: 24 * HOUR_MS });
@@ -74,7 +74,7 @@ test("a request is looked at when its time comes, and deleted then", async () =>
   assert.deepEqual(cluster.actions, ["delete certificatesigningrequests one"]);
 });
 
-test("with the roles of a cluster a denied request is there for an hour, and one that waits for a day", async () => {
+test("with a cluster's roles a denied request is kept for an hour, and a pending one for a day", async () => {
   await using server = await startControlledServer(["certificatesigningrequest-cleaner-controller"]);
   const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
   const names = async () => (await server.call("GET", path)).body.items.map(({ metadata }: CertificateSigningRequest) => metadata.name);
@@ -90,7 +90,7 @@ test("with the roles of a cluster a denied request is there for an hour, and one
   assert.deepEqual(await names(), []);
 });
 
-test("wherever the process dies, what is over is deleted and what is not stays", async () => {
+test("after a crash at any step expired requests are deleted and others stay", async () => {
   const ended = { conditions: [condition("Denied", "2025-12-31T22:00:00Z")] };
   const named = (name: string) => ({ ...REQUEST, metadata: { name } });
   const scenario = {

@@ -1,6 +1,6 @@
 /**
- * Deletes CertificateSigningRequests that nobody needs any more: kubelets make new ones all the time. Each is looked at when its time has
- * come and not before. Not here: when that is (clean-up-time.ts).
+ * Deletes CertificateSigningRequests that are no longer needed: kubelets create new ones all the time. Each is reconciled when it expires
+ * and not before. Not here: when that is (clean-up-time.ts).
  */
 import { certificateSigningRequests } from "../../api/certificates.k8s.io/v1/certificate-signing-request.ts";
 import { after, defineController, onChange, watch, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";

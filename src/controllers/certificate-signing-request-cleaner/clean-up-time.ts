@@ -1,4 +1,4 @@
-/** When a CertificateSigningRequest is of no more use, by upstream's times. Pure. */
+/** Retention of a CertificateSigningRequest, with upstream's durations. Pure. */
 import { isIssued } from "../../api/certificates.k8s.io/v1/certificate-signing-request/decision.ts";
 import type { CertificateSigningRequest } from "../../api/generated/certificates.k8s.io/v1.ts";
 import { Base64Error, decodeBase64 } from "../../api/machinery/codec/base64.ts";
@@ -8,12 +8,12 @@ import { X509Error } from "../../api/machinery/x509/error.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** Time enough to fetch the certificate, or to read why there is none. */
+/** Enough time to fetch the certificate, or to read why there is none. */
 const DECIDED_MS = HOUR_MS;
-/** Somebody has to decide, or to sign. */
+/** An administrator has to decide, or a signer to sign. */
 const WAITING_MS = 24 * HOUR_MS;
 
-/** Infinity: never, until something changes. */
+/** Infinity: never, until it changes. */
 export function cleanUpAtMs(request: CertificateSigningRequest): number {
   const conditions = request.status?.conditions ?? [];
   const { creationTimestamp } = request.metadata;
@@ -37,12 +37,12 @@ function approvedTime(request: CertificateSigningRequest, approvedMs: number): n
   return Math.min(approvedMs + DECIDED_MS, certificateEndMs(request.status?.certificate ?? ""));
 }
 
-/** What is not there was never. */
+/** A missing timestamp counts as never. */
 function timeOf(text: string | undefined): number {
   return parseTime(text ?? "") ?? Infinity;
 }
 
-/** Of the first certificate; what cannot be read does not end. */
+/** Expiry of the first certificate; an unreadable one does not expire. */
 function certificateEndMs(base64: string): number {
   try {
     const [block] = pemBlocks(decodeBase64(base64));

@@ -38,7 +38,7 @@ function certificateOf({ status }: CertificateSigningRequest): Certificate | und
   return parsePemCertificates(new TextDecoder().decode(decodeBase64(status?.certificate ?? "")))[0];
 }
 
-test("what was approved is signed, for as long as was asked for, once", async () => {
+test("an approved request is signed once, with the requested duration", async () => {
   await using cluster = await given(request("jane", { expirationSeconds: 3_600 }), request("long"));
   for (const name of ["jane", "long"]) {
     await decide(cluster.client, name, "Approved");
@@ -62,7 +62,7 @@ test("what was approved is signed, for as long as was asked for, once", async ()
   );
 });
 
-test("what the signer does not sign fails, and says why", async () => {
+test("a request that the signer rejects gets the condition Failed with the reason", async () => {
   await using cluster = await given(request("jane", { usages: ["client auth", "server auth"] }));
   await decide(cluster.client, "jane", "Approved");
 
@@ -82,7 +82,7 @@ test("what the signer does not sign fails, and says why", async () => {
   });
 });
 
-test("what waits, was denied, or is for another signer is left alone", async () => {
+test("pending, denied and foreign requests are ignored", async () => {
   await using cluster = await given(request("waits"), request("denied"), request("other", { signerName: "example.com/own" }));
   await decide(cluster.client, "denied", "Denied");
   await decide(cluster.client, "other", "Approved");
@@ -92,7 +92,7 @@ test("what waits, was denied, or is for another signer is left alone", async () 
   assert.deepEqual(cluster.actions, []);
 });
 
-test("without an authority nothing is signed, and that is said once", async () => {
+test("without a CA nothing is signed, which is logged once", async () => {
   const controller = certificateSigningRequestSigningController({});
   const lines: LogLine[] = [];
   await using cluster = await given(request("jane"));
@@ -108,7 +108,7 @@ test("without an authority nothing is signed, and that is said once", async () =
   );
 });
 
-test("an authority that was renewed meanwhile signs with its new certificate", async () => {
+test("a CA certificate renewed meanwhile is used for signing", async () => {
   let reads = 0;
   const renewed = {
     ...TEST_SIGNING_AUTHORITY,
@@ -128,7 +128,7 @@ test("an authority that was renewed meanwhile signs with its new certificate", a
   assert.ok(reads > before);
 });
 
-test("with the roles of a cluster a kubelet's approved request for serving is signed", async () => {
+test("with a cluster's roles an approved kubelet serving request is signed", async () => {
   await using server = await startControlledServer(["certificatesigningrequest-signing-controller"]);
   const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
   const node = { organizations: ["system:nodes"], commonName: "system:node:a", dnsNames: ["a"] };
@@ -143,7 +143,7 @@ test("with the roles of a cluster a kubelet's approved request for serving is si
   assert.deepEqual(certificateOf(body)?.dnsNames, ["a"]);
 });
 
-test("wherever the process dies, what was approved ends signed or failed", async () => {
+test("after a crash at any step an approved request ends signed or failed", async () => {
   const scenario = {
     objects: [request("jane"), request("bad", { usages: ["server auth"] }), request("waits")],
     controllers: () => [signing],

@@ -1,6 +1,6 @@
 /**
- * Signs what was approved, for the four signers that every cluster has; requests to others are others' to sign. What the signer does not
- * sign fails for good, with the reason in a condition. Not here: what each signer signs (api/certificates.k8s.io/v1/cluster-signers.ts).
+ * Signs approved requests of the four built-in signers; other signers have their own controllers. A request that the signer rejects fails
+ * permanently, with the reason in a condition. Not here: the rules of each signer (api/certificates.k8s.io/v1/cluster-signers.ts).
  */
 import { certificateSigningRequests } from "../../api/certificates.k8s.io/v1/certificate-signing-request.ts";
 import { isApproved, isFailed, isIssued, requestOf } from "../../api/certificates.k8s.io/v1/certificate-signing-request/decision.ts";
@@ -15,7 +15,7 @@ import { durationOf, issueCertificate, type SigningAuthority } from "./issue-cer
 export interface SigningSettings {
   /** Absent: nothing is signed. */
   readonly signing?: SigningAuthority & {
-    /** For how long certificates are good, unless less was asked for. Default: a year. */
+    /** Maximum lifetime of issued certificates. Default: a year. */
     readonly durationMs?: number;
   };
 }
@@ -54,7 +54,7 @@ function signApproved(signing: NonNullable<SigningSettings["signing"]>): Reconci
   };
 }
 
-/** What becomes of its status: a certificate, or why there is none. Undefined: it is another signer's. */
+/** The new status: a certificate, or the failure. Undefined: another signer's request. */
 function judge(
   found: CertificateSigningRequest,
   { durationMs = SIGNING_DURATION_DEFAULT_MS, ...authority }: NonNullable<SigningSettings["signing"]>,

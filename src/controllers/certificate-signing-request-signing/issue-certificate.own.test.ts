@@ -25,7 +25,7 @@ const SERVING = {
   ipAddresses: [Uint8Array.of(10, 0, 0, 1)],
 };
 
-test("Node takes what was issued for a certificate of the authority, of the key that asked", () => {
+test("Node accepts an issued certificate as signed by the CA, with the requested key", () => {
   const [issued, authority] = [
     new X509Certificate(issue(SERVING, ["server auth", "digital signature"])),
     new X509Certificate(TEST_SIGNING_AUTHORITY.certificate),
@@ -36,7 +36,7 @@ test("Node takes what was issued for a certificate of the authority, of the key 
   assert.deepEqual(issued.publicKey.export({ type: "spki", format: "der" }), Buffer.from(REQUESTER_KEY.signer.publicKey));
 });
 
-test("OpenSSL accepts it for what it is for, and for nothing else", needs("openssl"), async () => {
+test("OpenSSL accepts an issued certificate for its usages only", needs("openssl"), async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-issued-"));
   after(() => rm(directory, { recursive: true }));
   const path = (name: string) => join(directory, name);

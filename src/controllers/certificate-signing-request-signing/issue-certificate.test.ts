@@ -21,10 +21,10 @@ const DURATIONS: readonly [askedSeconds: number | undefined, durationMs: number]
 ];
 
 for (const [asked, expected] of DURATIONS) {
-  test(`who asks for ${asked ?? "no"} seconds gets ${expected / 1_000}`, () => assert.equal(durationOf(asked, YEAR_MS), expected));
+  test(`a request for ${asked ?? "no"} seconds gets ${expected / 1_000}`, () => assert.equal(durationOf(asked, YEAR_MS), expected));
 }
 
-test("a certificate begins five minutes ago, and ends with its authority at the latest", () => {
+test("a certificate is backdated by five minutes, and expires with its CA at the latest", () => {
   const fromMs = NOW_MS - 5 * MINUTE_MS;
   const ends = (durationMs: number, toMs: number) => validityOf(durationMs, { toMs }, NOW_MS);
 
@@ -35,7 +35,7 @@ test("a certificate begins five minutes ago, and ends with its authority at the 
   assert.throws(() => ends(YEAR_MS, NOW_MS), /^Error: Cannot sign a certificate: the authority's own has ended at 2026-01-01T00:00:00Z$/);
 });
 
-test("usages are those of certificates, each once and in order", () => {
+test("key usages are translated, each once and in order", () => {
   assert.deepEqual(certificateUsages(["s/mime", "signing", "digital signature", "email protection", "client auth", "any"]), {
     keyUsages: ["digitalSignature"],
     extendedKeyUsages: ["2.5.29.37.0", "1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.4"],
@@ -51,7 +51,7 @@ function issued(wanted: Parameters<typeof certificateRequest>[0], usages: readon
   return certificate;
 }
 
-test("a certificate has the subject, the names and the key of the request, and its authority's signature", () => {
+test("a certificate has the subject, names and key of the request, and its CA's signature", () => {
   const wanted = {
     commonName: "system:node:ä",
     organizations: ["b", "a"],
@@ -76,7 +76,7 @@ test("a certificate has the subject, the names and the key of the request, and i
   assert.deepEqual(certificate.authorityKeyIdentifier, authority.subjectKeyIdentifier);
 });
 
-test("whoever asks to be an authority is not made one, and no two certificates have the same number", () => {
+test("a request for a CA certificate does not get one, and serial numbers are unique", () => {
   const [first, second] = [issued({ commonName: "x" }, ["cert sign"]), issued({ commonName: "x" }, ["cert sign"], 2)];
 
   assert.deepEqual([first.isAuthority, first.keyUsages], [false, ["certSign"]]);
@@ -84,7 +84,7 @@ test("whoever asks to be an authority is not made one, and no two certificates h
   assert.ok(first.serialNumber > 2n ** 126n && first.serialNumber < 2n ** 127n);
 });
 
-test("a request whose signature is not of its key gets none", () => {
+test("a request whose signature does not match its key is rejected", () => {
   const request = parsePemRequest(new TextEncoder().encode(certificateRequest({ commonName: "x" })));
   const wanted = { request: { ...request, signed: Uint8Array.of(1) }, usages: ["client auth"], durationMs: YEAR_MS };
 

@@ -1,6 +1,6 @@
 /**
- * The certificate that a request gets: its subject, its names and its key, for the usages that were asked for, and nothing else of what the
- * request says. Not an authority, and not good for longer than the authority that signs it. Pure.
+ * Issues the certificate of a request: its subject, names and key, for the requested usages, and nothing else from the request. Never a CA
+ * certificate, and never longer than the CA's own validity. Pure.
  */
 import type { Random } from "../../base/random.ts";
 import type { Signer } from "../../base/crypto/signing.ts";
@@ -14,36 +14,36 @@ import { formatTime } from "../../api/machinery/time.ts";
 import { certificateUsages } from "./key-usages.ts";
 
 export interface SigningAuthority {
-  /** PEM. Read each time, so that it may be renewed meanwhile. */
+  /** PEM. Read each time, so that it can be renewed. */
   readonly certificate: string;
-  /** Has the private key of the certificate. */
+  /** Signs with the CA's private key. */
   readonly signer: Signer;
 }
 
 export interface Wanted {
   readonly request: CertificateRequest;
-  /** In the words of the API. */
+  /** As in the API. */
   readonly usages: readonly string[];
-  /** For how long it is to be good. */
+  /** Requested lifetime. */
   readonly durationMs: number;
 }
 
 const MINUTE_MS = 60_000;
-/** The clocks of those who look at a certificate may be behind ours. */
+/** Backdating: verifiers' clocks may be behind ours. */
 const BACKDATED_MS = 5 * MINUTE_MS;
-/** Of what is good for less than this, five minutes would be more than a hundredth: then its end is not moved, too. */
+/** For shorter lifetimes five minutes would be more than a hundredth: then the end is not moved, too. */
 const SHORT_MS = 480 * MINUTE_MS;
-/** Twice what it is backdated. */
+/** Twice the backdating. */
 const DURATION_MIN_MS = 2 * BACKDATED_MS;
 
-/** Shorter if that was asked for, never longer. */
+/** Shorter if requested, never longer. */
 export function durationOf(expirationSeconds: number | undefined, durationMaxMs: number): number {
   if (expirationSeconds === undefined) return durationMaxMs;
   const askedMs = expirationSeconds * 1_000;
   return askedMs > durationMaxMs ? durationMaxMs : Math.max(askedMs, DURATION_MIN_MS);
 }
 
-/** PEM. Throws if the request is not signed with its own key, or the authority cannot sign any more. */
+/** PEM. Throws if the request is not signed with its own key, or the CA has expired. */
 export function issueCertificate(
   { request, usages, durationMs }: Wanted,
   authority: SigningAuthority,
@@ -77,7 +77,7 @@ export function validityOf(durationMs: number, { toMs: authorityToMs }: Pick<Cer
 
 const SERIAL_NUMBER_BYTES = 16;
 
-/** More than chance could give twice; not negative, and not zero. */
+/** Unique by its random bits; positive and not zero. */
 function serialNumber(random: Random): Uint8Array {
   const bytes = Uint8Array.from({ length: SERIAL_NUMBER_BYTES }, () => random.below(256));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

@@ -1,4 +1,4 @@
-/** What a certificate is for, from the words of the API to those of certificates. */
+/** Translates the API's key usages to X.509. */
 import type { KeyUsage } from "../../api/machinery/x509/extensions.ts";
 
 const KEY_USAGES: ReadonlyMap<string, KeyUsage> = new Map<string, KeyUsage>([
@@ -14,7 +14,7 @@ const KEY_USAGES: ReadonlyMap<string, KeyUsage> = new Map<string, KeyUsage>([
   ["decipher only", "decipherOnly"],
 ]);
 
-/** Their object identifiers, in the order in which Go writes them. */
+/** Object identifiers, in the order in which Go writes them. */
 const EXTENDED_KEY_USAGES: ReadonlyMap<string, string> = new Map([
   ["any", "2.5.29.37.0"],
   ["server auth", "1.3.6.1.5.5.7.3.1"],
@@ -37,7 +37,7 @@ export interface CertificateUsages {
   readonly extendedKeyUsages: readonly string[];
 }
 
-/** Each once. Throws if one is not known: the server lets nobody ask for such. */
+/** Each once. Throws if one is unknown: validation rejects such requests. */
 export function certificateUsages(usages: readonly string[]): CertificateUsages {
   const unknown = usages.filter((usage) => !KEY_USAGES.has(usage) && !EXTENDED_KEY_USAGES.has(usage));
   if (unknown.length > 0)

@@ -32,7 +32,7 @@ async function verbsOf(server: ControlledServer, name: string): Promise<readonly
   return (body.rules ?? []).flatMap(({ verbs }: { verbs: readonly string[] }) => verbs);
 }
 
-test("a role that is put together has the rules of the others, as these come, change and go", async () => {
+test("an aggregated ClusterRole has the rules of the selected ones, as these are created, changed and deleted", async () => {
   await using server = await startControlledServer(CONTROLLERS);
   await make(server, role("b", { to: "all" }, "b", "both"));
   await make(server, whole("all", {}, { to: "all" }));
@@ -49,7 +49,7 @@ test("a role that is put together has the rules of the others, as these come, ch
   assert.deepEqual(await verbsOf(server, "all"), ["c"]);
 });
 
-test("its rules are written as the controller's, which owns nothing else of it", async () => {
+test("the aggregated rules are owned by the controller's field manager, and nothing else", async () => {
   await using server = await startControlledServer(CONTROLLERS);
   await make(server, role("a", { to: "all" }, "a"));
   await make(server, whole("all", { mine: "yes" }, { to: "all" }));
@@ -60,7 +60,7 @@ test("its rules are written as the controller's, which owns nothing else of it",
   assert.deepEqual([controllers.operation, controllers.fieldsV1], ["Apply", { "f:rules": {} }]);
 });
 
-test("roles put together from each other come to rest", async () => {
+test("ClusterRoles that aggregate each other converge", async () => {
   await using server = await startControlledServer(CONTROLLERS);
   await make(server, role("a", { to: "x" }, "a"));
   await make(server, whole("x", { to: "y" }, { to: "x" }, { to: "z" }));
@@ -75,7 +75,7 @@ test("roles put together from each other come to rest", async () => {
   for (const name of ["x", "y", "z"]) assert.deepEqual(await verbsOf(server, name), ["a"]);
 });
 
-test("what it cannot write yet it writes when it can", async () => {
+test("a failed write is retried until it succeeds", async () => {
   await using server = await startControlledServer(CONTROLLERS);
   const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/system:controller:clusterrole-aggregation-controller";
   await server.call("PATCH", binding, { subjects: [] }, MERGE);
@@ -90,7 +90,7 @@ test("what it cannot write yet it writes when it can", async () => {
   assert.deepEqual(await verbsOf(server, "all"), ["a"]);
 });
 
-test("every step may be the last", () => {
+test("after a crash at any step the rules are complete", () => {
   const of = (object: JsonObject): JsonObject => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", ...object });
   return everyStepMayBeTheLast(
     {

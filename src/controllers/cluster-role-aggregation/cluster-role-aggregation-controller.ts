@@ -1,7 +1,6 @@
 /**
- * Keeps the rules of ClusterRoles that are put together from others (`aggregationRule`): whenever one that is a part changes, those made
- * of it are looked at. What is as it should be is not written, so it comes to rest. What belongs together is said purely in
- * api/rbac.authorization.k8s.io/v1/aggregation.ts.
+ * Maintains the rules of aggregated ClusterRoles (`aggregationRule`): when a selected one changes, those that aggregate it are reconciled.
+ * Unchanged rules are not written, so that it converges. The aggregation itself is pure: api/rbac.authorization.k8s.io/v1/aggregation.ts.
  */
 import type { ClusterRole } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { aggregatedRules, haveSameRules } from "../../api/rbac.authorization.k8s.io/v1/aggregation.ts";
@@ -10,7 +9,7 @@ import { defineIndex } from "../../client/informer/index.ts";
 import { defineController, onChange, watch, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { keyOf } from "../runtime/keys.ts";
 
-/** As upstream's, which applies. */
+/** Upstream's field manager; it applies, too. */
 const FIELD_MANAGER = "clusterrole-aggregation-controller";
 
 const AGGREGATED = "aggregated";
@@ -22,7 +21,7 @@ export const clusterRoleAggregationController = defineController({
   account: "clusterrole-aggregation-controller",
   rules: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], verbs: ["escalate", "get", "patch"] }],
   watches: [
-    // Few are aggregated, and any role may be a part of any of them.
+    // Few are aggregated, and any role may be part of any of them.
     watch(clusterRoles, (_change, read) => read.indexed(byAggregation, AGGREGATED).map(keyOf)),
   ],
   reconcile,
@@ -32,8 +31,8 @@ async function reconcile({ name }: WorkKey, { read, write }: Pass): Promise<Outc
   const role = read.get(clusterRoles, { name });
   if (role?.aggregationRule === undefined) return onChange;
   const rules = aggregatedRules(role, read.list(clusterRoles));
-  if (haveSameRules(rules, role.rules ?? [])) return onChange; // That a role has none is null.
-  // Only what it is about is named, so nothing else of the role becomes this manager's. As upstream, no rules is to name none.
+  if (haveSameRules(rules, role.rules ?? [])) return onChange; // A role without rules has null.
+  // Only the rules are applied, so that this manager owns nothing else. As upstream, empty rules are omitted.
   const { apiVersion, kind } = role;
   const part = { apiVersion, kind, metadata: { name }, ...(rules.length === 0 ? {} : { rules }) } as ClusterRole;
   await write.apply(clusterRoles, part, { fieldManager: FIELD_MANAGER, force: true });

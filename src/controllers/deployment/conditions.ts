@@ -1,7 +1,7 @@
 /**
- * The conditions of a Deployment, by its own rules: one that says the same for the same reason stays as it is, message and times and all.
- * `lastTransitionTime` is when the status came about, `lastUpdateTime` when the reason did. They stand in the order of their types, as they
- * mostly do upstream, where the one that changed last is the last: so they are the same whichever way a Deployment came to its end.
+ * The conditions of a Deployment: one with the same status and reason stays unchanged, including message and times. `lastTransitionTime` is
+ * when the status changed, `lastUpdateTime` when the reason did. They are ordered by type, as mostly upstream, where the last changed one
+ * is last: so the result does not depend on the path.
  */
 import type { DeploymentCondition } from "../../api/generated/apps/v1.ts";
 import { findCondition, withoutCondition } from "../../api/machinery/conditions.ts";
@@ -11,7 +11,7 @@ export type Conditions = readonly DeploymentCondition[] | undefined;
 
 export type ConditionType = "Available" | "Progressing" | "ReplicaFailure";
 
-/** Why an update goes on, or does not. Tools look for these words. */
+/** Reasons of the Progressing condition. Tools match these words. */
 export const PROGRESS = {
   created: "NewReplicaSetCreated",
   found: "FoundNewReplicaSet",
@@ -23,7 +23,7 @@ export const PROGRESS = {
   notCreated: "ReplicaSetCreateError",
 } as const;
 
-/** What is true from now on, should it be news. */
+/** Sets a condition if it differs. */
 export function conditionNow(
   condition: {
     readonly type: ConditionType;
@@ -44,7 +44,7 @@ export function withConditionSet(conditions: Conditions, condition: DeploymentCo
   return withConditionReplaced(conditions, condition);
 }
 
-/** Also if it says the same: that something happened again is news. */
+/** Also if it is unchanged: that something happened again is news. */
 export function withConditionReplaced(conditions: Conditions, condition: DeploymentCondition): Conditions {
   const { lastTransitionTime, status } = findCondition(conditions, condition.type) ?? {};
   const isSince = status === condition.status && lastTransitionTime !== undefined;
@@ -52,7 +52,7 @@ export function withConditionReplaced(conditions: Conditions, condition: Deploym
   return [...others, isSince ? { ...condition, lastTransitionTime } : condition].toSorted((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-/** The same list if there is none of the type. */
+/** The same list if the type is missing. */
 export function withConditionRemoved(conditions: Conditions, type: ConditionType): Conditions {
   return findCondition(conditions, type) === undefined ? conditions : withoutCondition(conditions, type);
 }

@@ -27,7 +27,7 @@ async function change(cluster: Given, spec: Partial<DeploymentSpec>, annotations
   });
 }
 
-/** "app:1 3/4": of which image, how many Pods it should have, and of what revision it is. The oldest first. */
+/** "app:1 3/4": image, desired Pods and revision. Oldest first. */
 async function shown(cluster: Given): Promise<readonly string[]> {
   const all = await cluster.list(replicaSets, "default");
   return all
@@ -47,7 +47,7 @@ function conditionsOf({ status }: Deployment): readonly string[] {
   return (status?.conditions ?? []).map(({ type, status: is, reason }) => `${type} ${is} ${reason}`);
 }
 
-/** A Deployment of `app:1` whose Pods are all there, with both controllers at work. */
+/** A Deployment of `app:1` with all Pods, with both controllers running. */
 async function running(facts: Parameters<typeof aDeployment>[0] = {}): Promise<Given> {
   const cluster = await given(aDeployment(facts));
   await cluster.run(deploymentController, obedientReplicaSets);
@@ -55,7 +55,7 @@ async function running(facts: Parameters<typeof aDeployment>[0] = {}): Promise<G
   return cluster;
 }
 
-test("a new Deployment makes a ReplicaSet and tells of it, in two writes", async () => {
+test("a new Deployment creates a ReplicaSet and emits ScalingReplicaSet, in two writes", async () => {
   await using cluster = await given(aDeployment({ annotations: { note: "hi" } }));
 
   await pass(cluster);
@@ -90,7 +90,7 @@ test("a new Deployment makes a ReplicaSet and tells of it, in two writes", async
   });
 });
 
-test("a second look changes nothing", async () => {
+test("a second reconciliation changes nothing", async () => {
   await using cluster = await given(aDeployment());
   await pass(cluster);
   cluster.actions.length = 0;
@@ -99,7 +99,7 @@ test("a second look changes nothing", async () => {
   assert.deepEqual(cluster.actions, []);
 });
 
-test("a Deployment comes to rest with its Pods available", async () => {
+test("a Deployment converges with its Pods available", async () => {
   await using cluster = await running();
 
   const deployment = await web(cluster);
@@ -115,7 +115,7 @@ test("a Deployment comes to rest with its Pods available", async () => {
   });
 });
 
-test("a rolling update goes step by step, within its bounds, and tells of each", async () => {
+test("a rolling update proceeds step by step within its bounds, with an event per step", async () => {
   await using cluster = await running({ replicas: 10, maxSurge: 3, maxUnavailable: 2 });
   const before = (await replicaSetOf(cluster, "app:1")).metadata.name;
   cluster.events.length = 0;
@@ -131,12 +131,12 @@ test("a rolling update goes step by step, within its bounds, and tells of each",
   assert.equal(steps.at(-1)?.startsWith(`down replica set ${before} from `), true);
 });
 
-test("scaling from 10 to 30 in the middle of an update keeps the proportion", async () => {
+test("scaling from 10 to 30 during an update is proportional", async () => {
   await using cluster = await given(aDeployment({ replicas: 10, maxSurge: 3, maxUnavailable: 2 }));
   await pass(cluster);
   await obey(cluster.client, await replicaSetOf(cluster, "app:1"));
   await change(cluster, { template: aTemplate("app:2") });
-  // Up by what fits on top, down by what may be missing, up by what that makes room for; the new Pods never become available.
+  // Up by the surge, down by what may be unavailable, up by what that frees; the new Pods never become available.
   for (let count = 0; count < 4; count++) {
     await pass(cluster);
     const all = await cluster.list(replicaSets, "default");
@@ -158,7 +158,7 @@ test("scaling from 10 to 30 in the middle of an update keeps the proportion", as
   assert.equal(annotations["deployment.kubernetes.io/max-replicas"], "33");
 });
 
-test("a paused Deployment is scaled and not updated, and goes on when it is resumed", async () => {
+test("a paused Deployment is scaled and not updated, and continues when resumed", async () => {
   await using cluster = await running({ replicas: 2 });
 
   await change(cluster, { paused: true, replicas: 4, template: aTemplate("app:2") });
@@ -175,7 +175,7 @@ test("a paused Deployment is scaled and not updated, and goes on when it is resu
   assert.equal(conditionsOf(await web(cluster)).at(-1), "Progressing True NewReplicaSetAvailable");
 });
 
-test("going back by writing the old template takes the old ReplicaSet, as the next revision", async () => {
+test("restoring the old template reuses the old ReplicaSet, as the next revision", async () => {
   await using cluster = await running();
   await change(cluster, { template: aTemplate("app:2") });
   await cluster.settled();
@@ -189,7 +189,7 @@ test("going back by writing the old template takes the old ReplicaSet, as the ne
   assert.equal((await web(cluster)).metadata.annotations?.[REVISION], "3");
 });
 
-test("the old annotation that asks to go back is followed and taken away", async () => {
+test("the legacy rollback annotation is followed and removed", async () => {
   await using cluster = await running({ annotations: { why: "start" } });
   await change(cluster, { template: aTemplate("app:2") }, { why: "logo" });
   await cluster.settled();
@@ -206,7 +206,7 @@ test("the old annotation that asks to go back is followed and taken away", async
   assert.equal(cluster.events[0], 'Normal DeploymentRollback Deployment/web Rolled back deployment "web" to revision 1');
 });
 
-test("an update without progress fails when its time is over, and not before", async () => {
+test("a rollout without progress fails at its deadline, and not before", async () => {
   await using cluster = await given(aDeployment({ progressDeadlineSeconds: 60 }));
   await cluster.run(deploymentController);
   await cluster.settled();
@@ -221,7 +221,7 @@ test("an update without progress fails when its time is over, and not before", a
   assert.match(progressing.message ?? "", /^ReplicaSet "web-[^"]+" has timed out progressing\.$/);
 });
 
-test("a template that is no longer the Deployment's is not gone back to, though the cache shows it still", async () => {
+test("a stale template from the cache is not rolled back to", async () => {
   await using cluster = await running();
   const old = await web(cluster);
   await change(cluster, { template: aTemplate("app:2"), replicas: 5 });
@@ -233,7 +233,7 @@ test("a template that is no longer the Deployment's is not gone back to, though 
   assert.deepEqual(await shown(cluster), before);
 });
 
-test("recreating waits until the last old Pod has ended, then makes all new ones at once", async () => {
+test("Recreate waits until the last old Pod has terminated, then creates all new ones at once", async () => {
   await using cluster = await given(aDeployment({ strategy: { type: "Recreate" } }));
   await cluster.run(deploymentController, obedientReplicaSets);
   await cluster.settled();
@@ -251,7 +251,7 @@ test("recreating waits until the last old Pod has ended, then makes all new ones
   assert.deepEqual(await shown(cluster), ["app:1 has 0 as 1", "app:2 has 3 as 2"]);
 });
 
-test("old ReplicaSets beyond the limit are deleted once the update is done", async () => {
+test("old ReplicaSets beyond the history limit are deleted once the rollout is complete", async () => {
   await using cluster = await running({ revisionHistoryLimit: 1 });
 
   for (const image of ["app:2", "app:3", "app:4"]) {
@@ -262,7 +262,7 @@ test("old ReplicaSets beyond the limit are deleted once the update is done", asy
   assert.deepEqual(await shown(cluster), ["app:3 has 0 as 3", "app:4 has 3 as 4"]);
 });
 
-test("while an update goes on, no old ReplicaSet is deleted", async () => {
+test("during a rollout no old ReplicaSet is deleted", async () => {
   await using cluster = await given(aDeployment({ revisionHistoryLimit: 1 }));
   await cluster.run(deploymentController);
   const obedient = await cluster.run(obedientReplicaSets);
@@ -280,7 +280,7 @@ test("while an update goes on, no old ReplicaSet is deleted", async () => {
   assert.deepEqual(await shown(cluster), ["app:2 has 0 as 2", "app:3 has 3 as 3"]);
 });
 
-test("an old ReplicaSet that got Pods again just before it was to be deleted stays", async () => {
+test("an old ReplicaSet that was scaled up just before its deletion stays", async () => {
   await using cluster = await given(aDeployment({ revisionHistoryLimit: 1 }));
   const both = [await cluster.run(deploymentController), await cluster.run(obedientReplicaSets)];
   await cluster.settled();
@@ -298,7 +298,7 @@ test("an old ReplicaSet that got Pods again just before it was to be deleted sta
   assert.deepEqual(await shown(cluster), ["app:1 has 2 as 1", "app:2 has 3 as 2"]);
 });
 
-test("a ReplicaSet that nobody controls is adopted, with its revision", async () => {
+test("an orphaned ReplicaSet is adopted, with its revision", async () => {
   const { uid: _, creationTimestamp: __, generation: ___, ...metadata } = aReplicaSet("mine").metadata;
   const orphan = {
     ...aReplicaSet("mine", { image: "app:1", size: 3 }),
@@ -314,7 +314,7 @@ test("a ReplicaSet that nobody controls is adopted, with its revision", async ()
   assert.deepEqual(adopted.metadata.ownerReferences, [controlledBy(await web(cluster))]);
 });
 
-test("a Deployment whose ReplicaSet was there before it says that it was found", async () => {
+test("a Deployment whose ReplicaSet already existed has reason FoundNewReplicaSet", async () => {
   const { uid: _, creationTimestamp: __, generation: ___, ...metadata } = aReplicaSet("mine").metadata;
   await using cluster = await given({ ...aReplicaSet("mine", { image: "app:1", size: 3, replicas: 0 }), metadata }, aDeployment());
 
@@ -323,7 +323,7 @@ test("a Deployment whose ReplicaSet was there before it says that it was found",
   assert.equal((await web(cluster)).status?.conditions?.at(-1)?.message, 'Found new replica set "mine"');
 });
 
-test("a name that somebody else has taken is avoided, and the collision counted", async () => {
+test("a name collision gets another name and increments collisionCount", async () => {
   const name = `web-${podTemplateHash((await defaulted()).template)}`;
   const stranger = aReplicaSet(name, { image: "app:9" });
   const { uid: _, creationTimestamp: __, generation: ___, ...metadata } = stranger.metadata;
@@ -342,7 +342,7 @@ test("a name that somebody else has taken is avoided, and the collision counted"
   assert.equal((await web(cluster)).status?.collisionCount, 1);
 });
 
-test("a ReplicaSet of that name and template that somebody else controls is not taken either", async () => {
+test("a ReplicaSet of the same name and template with another controller is a collision, too", async () => {
   const { template } = await defaulted();
   const name = `web-${podTemplateHash(template)}`;
   const { uid: _, creationTimestamp: __, generation: ___, ...metadata } = aReplicaSet(name).metadata;
@@ -359,13 +359,13 @@ test("a ReplicaSet of that name and template that somebody else controls is not 
   assert.equal((await web(cluster)).status?.collisionCount, 1);
 });
 
-/** The spec as the server keeps it: that is what is hashed. */
+/** The spec as stored by the server, since that is hashed. */
 async function defaulted(): Promise<DeploymentSpec> {
   await using cluster = await given(aDeployment());
   return (await web(cluster)).spec as DeploymentSpec;
 }
 
-test("a ReplicaSet that is refused is told of, as an event and a condition", async () => {
+test("a rejected ReplicaSet is reported by an event and a condition", async () => {
   await using cluster = await given(aDeployment());
   const rules = deploymentController.rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== "create") }));
 
@@ -376,7 +376,7 @@ test("a ReplicaSet that is refused is told of, as an event and a condition", asy
   assert.deepEqual(conditionsOf(await web(cluster)), ["Progressing False ReplicaSetCreateError"]);
 });
 
-test("a Deployment that is going makes nothing more, and still counts", async () => {
+test("a terminating Deployment creates nothing, and still updates its counts", async () => {
   const going = aDeployment();
   await using cluster = await given({ ...going, metadata: { ...going.metadata, finalizers: ["example.com/wait"] } });
   await cluster.client.delete(deployments, WEB);
@@ -387,7 +387,7 @@ test("a Deployment that is going makes nothing more, and still counts", async ()
   assert.equal((await web(cluster)).status?.observedGeneration, 2);
 });
 
-test("a ReplicaSet hears what its Deployment says now", async () => {
+test("changes of a Deployment's annotations are copied to its ReplicaSet", async () => {
   await using cluster = await running();
 
   await change(cluster, { minReadySeconds: 5 }, { why: "logo" });
@@ -397,7 +397,7 @@ test("a ReplicaSet hears what its Deployment says now", async () => {
   assert.deepEqual([metadata.annotations?.["why"], metadata.annotations?.[REVISION], spec?.minReadySeconds], ["logo", "1", 5]);
 });
 
-test("of two Deployments that select the same Pods each has its own ReplicaSets", async () => {
+test("two Deployments with the same selector have their own ReplicaSets", async () => {
   await using cluster = await given(aDeployment(), aDeployment({ name: "also", image: "app:2" }));
   await cluster.run(deploymentController, obedientReplicaSets);
   await cluster.settled();
@@ -405,19 +405,19 @@ test("of two Deployments that select the same Pods each has its own ReplicaSets"
   assert.deepEqual(await shown(cluster), ["app:1 has 3 as 1", "app:2 has 3 as 1"]);
 });
 
-test("a Deployment that got in with an empty selector is warned of and takes nothing in", async () => {
+test("a Deployment with an empty selector emits a warning and adopts nothing", async () => {
   const everything = aDeployment({ generation: 2, selector: {} });
-  const told: string[] = [];
-  // The API refuses such a one, so it is handed in.
+  const reported: string[] = [];
+  // The API rejects such an object, so it is put into the cache directly.
   const reconcile = deploymentController.start({} as never);
 
   await reconcile(WEB, {
     read: { get: () => everything },
-    events: { record: (_: unknown, { type, reason, message }: RecordedEvent) => told.push(`${type} ${reason} ${message}`) },
-    write: { updateStatus: (_: unknown, { status }: Deployment) => Promise.resolve(told.push(JSON.stringify(status))) },
+    events: { record: (_: unknown, { type, reason, message }: RecordedEvent) => reported.push(`${type} ${reason} ${message}`) },
+    write: { updateStatus: (_: unknown, { status }: Deployment) => Promise.resolve(reported.push(JSON.stringify(status))) },
   } as never);
 
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     "Warning SelectingAll This deployment is selecting all pods. A non-empty selector is required.",
     '{"observedGeneration":2}',
   ]);

@@ -1,9 +1,9 @@
 /**
- * Keeps the Pods of a Deployment at its template and number, through ReplicaSets: one per template it has had. A change of the template
- * makes a new one grow and the others shrink; those that are empty stay as the history to which one can go back.
+ * Reconciles a Deployment through ReplicaSets, one per template it has had. A template change scales a new one up and the others down;
+ * empty ones stay as the history for rollbacks.
  *
- * A pass makes one step and tells what it saw. Whatever comes of the step (a ReplicaSet's new status) wakes the next pass; only the
- * deadline of an update is waited for. Not here: making Pods (controllers/replica-set).
+ * A reconciliation makes one step and reports what it observed. The result of the step (a ReplicaSet's new status) triggers the next one;
+ * only the progress deadline needs a timer. Not here: creating Pods (controllers/replica-set).
  */
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import { REVISION_ANNOTATION } from "../../api/apps/v1/deployment-revision.ts";
@@ -29,7 +29,7 @@ import {
   withNewReplicaSetCreated,
   withNewReplicaSetFound,
   withNewReplicaSetRefused,
-  withPauseTold,
+  withPauseReported,
 } from "./progress.ts";
 import { isScaled, planScaling } from "./proportional-scaling.ts";
 import { planOldOnesAway, runsOldPods } from "./recreate.ts";
@@ -49,7 +49,7 @@ export const deploymentController = defineController({
   rules: [
     { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get", "list", "watch", "update"] },
     { apiGroups: ["apps"], resources: ["deployments/status"], verbs: ["update"] },
-    // To make ReplicaSets that hold up the deletion of their Deployment.
+    // Required for ReplicaSets with blockOwnerDeletion.
     { apiGroups: ["apps"], resources: ["deployments/finalizers"], verbs: ["update"] },
     { apiGroups: ["apps"], resources: ["replicasets"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
     { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
@@ -68,16 +68,16 @@ export const deploymentController = defineController({
 
 async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   const deployment = pass.read.get(deployments, key);
-  if (deployment?.spec === undefined) return onChange; // Gone: its ReplicaSets are the garbage collector's.
+  if (deployment?.spec === undefined) return onChange; // Deleted: the garbage collector deletes its ReplicaSets.
   const { spec } = deployment;
   const selector = readSelector(spec.selector);
   if (selector === undefined) return await refuseSelector(deployment, pass);
   const owned = await claim({ owner: deployment, ownerKind: deployments, kind: replicaSets, selector, pass });
-  const isGoing = deployment.metadata.deletionTimestamp !== undefined;
-  const told = isGoing ? deployment : withPauseTold(deployment, pass.clock.now());
-  const rollout = await refreshNewReplicaSet(rolloutOf(told, owned), pass);
+  const isTerminating = deployment.metadata.deletionTimestamp !== undefined;
+  const reported = isTerminating ? deployment : withPauseReported(deployment, pass.clock.now());
+  const rollout = await refreshNewReplicaSet(rolloutOf(reported, owned), pass);
 
-  if (isGoing) return await reportCounts(rollout, pass);
+  if (isTerminating) return await reportCounts(rollout, pass);
   if (spec.paused === true) return await scaleWhilePaused(rollout, pass);
   const asked = askedRevision(deployment);
   if (asked !== undefined) return await rollBack(rollout, spec, asked, pass);
@@ -85,9 +85,9 @@ async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   return isRollingUpdate(deployment) ? await rollOut(rollout, spec, pass) : await recreate(rollout, spec, pass);
 }
 
-// ── ways to go on ───────────────────────────────────────────────────────────────────────────────────
+// ── strategies ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The API refuses such a selector; one that got in long ago would take in every ReplicaSet. */
+/** The API rejects such a selector; an old object with one would adopt every ReplicaSet. */
 async function refuseSelector(deployment: Deployment, pass: Pass): Promise<Outcome> {
   const message = "This deployment is selecting all pods. A non-empty selector is required.";
   pass.events.record(deployment, { type: "Warning", reason: "SelectingAll", message });
@@ -98,7 +98,7 @@ async function refuseSelector(deployment: Deployment, pass: Pass): Promise<Outco
   return onChange;
 }
 
-/** Its number counts, its template does not. */
+/** Only its scale is applied, not its template. */
 async function scaleWhilePaused(rollout: Rollout, pass: Pass): Promise<Outcome> {
   const done = await scale(rollout, planScaling(rollout), pass);
   if (askedRevision(done.deployment) === undefined) await forgetOldOnes(done, pass);
@@ -140,49 +140,49 @@ async function recreate(rollout: Rollout, spec: DeploymentSpec, pass: Pass): Pro
 
 // ── the new ReplicaSet ──────────────────────────────────────────────────────────────────────────────
 
-/** Tells the new one, if there is one, what its Deployment says now, and the Deployment which revision that is. */
+/** Copies the Deployment's annotations to the new ReplicaSet, if it exists, and the revision back to the Deployment. */
 async function refreshNewReplicaSet(rollout: Rollout, pass: Pass): Promise<Rollout> {
   const { newReplicaSet, deployment } = rollout;
   if (newReplicaSet === undefined) return rollout;
   const next = refreshed(rollout, newReplicaSet);
   if (next !== newReplicaSet) await mustBeCurrent(deployment, pass);
   const written = next === newReplicaSet ? newReplicaSet : await pass.write.update(replicaSets, next);
-  const told = withRevisionOf(withNewReplicaSetFound(deployment, written, pass.clock.now()), written);
-  return withReplicaSet({ ...rollout, deployment: told }, written);
+  const reported = withRevisionOf(withNewReplicaSetFound(deployment, written, pass.clock.now()), written);
+  return withReplicaSet({ ...rollout, deployment: reported }, written);
 }
 
-/** Makes the new one if there is none. Undefined if that cannot be now; then a change will come that leads here again. */
+/** Creates the new ReplicaSet if it is missing. Undefined if that is impossible now; a change will trigger a retry. */
 async function startRollout(rollout: Rollout, spec: DeploymentSpec, pass: Pass): Promise<StartedRollout | undefined> {
   if (rollout.newReplicaSet !== undefined) return { ...rollout, newReplicaSet: rollout.newReplicaSet };
   const wanted = newReplicaSetFor(rollout, spec);
   await mustBeCurrent(rollout.deployment, pass);
   try {
-    return toldOfCreation(rollout, await pass.write.create(replicaSets, wanted), pass);
+    return withCreationReported(rollout, await pass.write.create(replicaSets, wanted), pass);
   } catch (error) {
     if (isReason(error, "AlreadyExists")) return await takeOrAvoid(rollout, wanted, pass);
-    if (isNamespaceTerminating(error)) return undefined; // With all that is in it, this Deployment too.
-    if (isStatusError(error)) await tellRefusal(rollout.deployment, wanted, error, pass);
+    if (isNamespaceTerminating(error)) return undefined; // The namespace is terminating, this Deployment included.
+    if (isStatusError(error)) await reportRejection(rollout.deployment, wanted, error, pass);
     throw error;
   }
 }
 
-function toldOfCreation(rollout: Rollout, newReplicaSet: ReplicaSet, pass: Pass): StartedRollout {
+function withCreationReported(rollout: Rollout, newReplicaSet: ReplicaSet, pass: Pass): StartedRollout {
   const { name } = newReplicaSet.metadata;
   const size = sizeOf(newReplicaSet);
   if (size > 0) pass.events.record(rollout.deployment, scalingEvent(name, { from: 0, to: size }));
-  const told = withNewReplicaSetCreated(rollout.deployment, name, pass.clock.now());
-  return { ...rollout, deployment: withRevisionOf(told, newReplicaSet), newReplicaSet };
+  const reported = withNewReplicaSetCreated(rollout.deployment, name, pass.clock.now());
+  return { ...rollout, deployment: withRevisionOf(reported, newReplicaSet), newReplicaSet };
 }
 
-/** One of that name is there: it is this Deployment's own, unseen so far, or of somebody else; then the next one gets another name. */
+/** The name exists: it is this Deployment's own, not yet observed, or a foreign one; then the next one gets another name. */
 async function takeOrAvoid(rollout: Rollout, wanted: ReplicaSet, pass: Pass): Promise<StartedRollout | undefined> {
   const { deployment } = rollout;
   const there = await pass.write.get(replicaSets, keyOf(wanted));
   const isOwn = controllerReference(there)?.uid === deployment.metadata.uid;
   const template = there.spec?.template;
   if (isOwn && template !== undefined && deployment.spec !== undefined && isSameTemplate(template, deployment.spec.template)) {
-    const told = withNewReplicaSetFound(deployment, there, pass.clock.now());
-    return { ...rollout, deployment: withRevisionOf(told, there), newReplicaSet: there };
+    const reported = withNewReplicaSetFound(deployment, there, pass.clock.now());
+    return { ...rollout, deployment: withRevisionOf(reported, there), newReplicaSet: there };
   }
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
   pass.log.info("The name of a new ReplicaSet is taken", { replicaSet: there.metadata.name, collisionCount });
@@ -190,7 +190,7 @@ async function takeOrAvoid(rollout: Rollout, wanted: ReplicaSet, pass: Pass): Pr
   return undefined;
 }
 
-async function tellRefusal(deployment: Deployment, { metadata }: ReplicaSet, error: StatusError, pass: Pass): Promise<void> {
+async function reportRejection(deployment: Deployment, { metadata }: ReplicaSet, error: StatusError, pass: Pass): Promise<void> {
   const message = `Failed to create new replica set "${metadata.name}": ${error.message}`;
   pass.events.record(deployment, { type: "Warning", reason: PROGRESS.notCreated, message });
   const { status = {} } = withNewReplicaSetRefused(deployment, message, pass.clock.now());
@@ -206,7 +206,7 @@ function withRevisionOf(deployment: Deployment, replicaSet: ReplicaSet): Deploym
 
 // ── act ─────────────────────────────────────────────────────────────────────────────────────────────
 
-/** One after the other, so that what is taken away first is gone first. */
+/** Sequentially, so that scale-downs come first. */
 async function scale<R extends Rollout>(rollout: R, steps: readonly ScalingStep[], pass: Pass): Promise<R> {
   if (steps.length > 0) await mustBeCurrent(rollout.deployment, pass);
   let done = rollout;
@@ -222,8 +222,8 @@ async function scale<R extends Rollout>(rollout: R, steps: readonly ScalingStep[
 }
 
 /**
- * Asked of the server before anything is done to ReplicaSets: they are written at their own versions, so that nothing else would keep a
- * process that knows only an older template from rolling back to it, and from counting that as a revision.
+ * A live read before ReplicaSets are changed: they are written at their own versions, so that nothing else would keep a process with a
+ * stale template from rolling back to it, and from counting that as a revision.
  */
 async function mustBeCurrent({ metadata: { namespace, name, uid, generation } }: Deployment, { write }: Pass): Promise<void> {
   const { metadata: now } = await write.get(deployments, { namespace, name });
@@ -231,7 +231,7 @@ async function mustBeCurrent({ metadata: { namespace, name, uid, generation } }:
   throw conflict({ group: deployments.storage.group, plural: deployments.plural }, name, "it was changed meanwhile");
 }
 
-/** What was told last says whether all is done: before, an old one may still be needed to go back to. */
+/** The reported status shows whether the rollout is complete: before, an old one may still be needed for a rollback. */
 async function forgetWhenComplete(rollout: Rollout, pass: Pass): Promise<void> {
   if (isComplete(rollout.deployment, rollout.deployment.status)) await forgetOldOnes(rollout, pass);
 }
@@ -252,7 +252,7 @@ async function forgetOldOnes(rollout: Rollout, pass: Pass): Promise<void> {
 
 // ── report ──────────────────────────────────────────────────────────────────────────────────────────
 
-/** How many there are, without a word about an update. */
+/** The counts, without progress of a rollout. */
 async function reportCounts(rollout: Rollout, pass: Pass): Promise<Outcome> {
   await writeStatus(rollout.deployment, observedStatus(rollout, pass.clock.now()), pass);
   return onChange;
@@ -266,7 +266,7 @@ async function reportProgress(rollout: Rollout, pass: Pass): Promise<Outcome> {
   return delayMs === undefined ? onChange : after(delayMs);
 }
 
-/** Writes only what differs. The revision is an annotation that goes with the status. */
+/** Writes only differences. The revision is an annotation that is written with the status. */
 async function writeStatus(deployment: Deployment, status: DeploymentStatus, pass: Pass): Promise<Deployment> {
   const stored = pass.read.get(deployments, keyOf(deployment));
   const isSame = deepEqual(status, stored?.status ?? {}) && deepEqual(deployment.metadata.annotations, stored?.metadata.annotations);

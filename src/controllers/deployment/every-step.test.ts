@@ -1,4 +1,4 @@
-/** Wherever the process dies in the middle of an update, the end is the same. */
+/** A crash at any step of an update leads to the same result. */
 import test from "node:test";
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import type { DeploymentSpec } from "../../api/generated/apps/v1.ts";
@@ -36,7 +36,7 @@ const SCENARIOS = {
 };
 
 for (const [it, { facts, steps }] of Object.entries(SCENARIOS)) {
-  test(`a Deployment that is ${it} ends the same wherever its controller dies`, async () => {
+  test(`a Deployment that is ${it} converges to the same result after a crash at any step`, async () => {
     const scenario = {
       objects: [aDeployment(facts)],
       controllers: () => [deploymentController, obedientReplicaSets],

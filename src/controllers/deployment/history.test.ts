@@ -11,7 +11,7 @@ for (const { it, limit, has, goes } of [
   { it: "keeps one that should have Pods, and no other goes for it", limit: 1, has: { a: { size: 1 }, b: {} }, goes: [] },
   { it: "keeps one that has Pods", limit: 0, has: { a: { replicas: 1 } }, goes: [] },
   { it: "keeps one that has not seen its last change", limit: 0, has: { a: { status: { observedGeneration: 0 } } }, goes: [] },
-  { it: "does not count one that is going", limit: 1, has: { a: { isGoing: true as const }, b: {} }, goes: [] },
+  { it: "does not count one that is terminating", limit: 1, has: { a: { isTerminating: true as const }, b: {} }, goes: [] },
   {
     it: "goes by age where revisions are no numbers",
     limit: 1,

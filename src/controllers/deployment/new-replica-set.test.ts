@@ -10,7 +10,7 @@ function newOne(facts: DeploymentFacts, ...old: readonly ReturnType<typeof aRepl
   return newReplicaSetFor(aRollout(deployment, ...old), deployment.spec as DeploymentSpec);
 }
 
-test("a Deployment makes a ReplicaSet of its template, which is found by the hash of that template", () => {
+test("a Deployment creates a ReplicaSet of its template, identified by the template hash", () => {
   const hash = podTemplateHash(aTemplate());
   const labels = { app: "web", "pod-template-hash": hash };
   const matchExpressions = [{ key: "app", operator: "Exists" }];
@@ -50,16 +50,16 @@ for (const { it, facts, replicas } of [
   { it: "there is room for on top of old ones", facts: { replicas: 4, maxSurge: 2 }, replicas: 1 },
   { it: "are wanted when all are recreated", facts: { replicas: 4, strategy: { type: "Recreate" as const } }, replicas: 4 },
 ]) {
-  test(`a new ReplicaSet starts with as many as ${it}`, () => {
+  test(`a new ReplicaSet starts with as many replicas as ${it}`, () => {
     assert.equal(newOne(facts, aReplicaSet("old", { size: 5 })).spec?.replicas, replicas);
   });
 }
 
-test("a name that was taken is not taken again", () => {
+test("a colliding name is not used again", () => {
   assert.notEqual(newOne({ status: { collisionCount: 1 } }).metadata.name, newOne({}).metadata.name);
 });
 
-test("a long name is cut so that the hash fits", () => {
+test("a long name is truncated so that the hash fits", () => {
   const name = replicaSetName("x".repeat(253), "abc");
 
   assert.equal(name.length, 253);
@@ -67,17 +67,17 @@ test("a long name is cut so that the hash fits", () => {
   assert.equal(replicaSetName("web", "abc"), "web-abc");
 });
 
-test("a ReplicaSet that knows all stays as it is, and one that does not is told", () => {
+test("an up-to-date ReplicaSet is unchanged, and an outdated one is updated", () => {
   const rollout = aRollout(aDeployment({ annotations: { a: "b" }, minReadySeconds: 5 }), aReplicaSet("old", { revision: 1 }));
   const stale = aReplicaSet("new", { revision: 1, size: 2 });
 
-  const told = refreshed(rollout, stale);
+  const reported = refreshed(rollout, stale);
 
-  assert.equal(refreshed(rollout, told), told);
-  assert.deepEqual(told.metadata.annotations, {
+  assert.equal(refreshed(rollout, reported), reported);
+  assert.deepEqual(reported.metadata.annotations, {
     a: "b",
     "deployment.kubernetes.io/revision": "2",
     "deployment.kubernetes.io/revision-history": "1",
   });
-  assert.deepEqual([told.spec?.minReadySeconds, told.spec?.replicas], [5, 2]);
+  assert.deepEqual([reported.spec?.minReadySeconds, reported.spec?.replicas], [5, 2]);
 });

@@ -1,6 +1,6 @@
 /**
- * The ReplicaSet that a Deployment makes for its template, and what one that is there already has to be told. Its name comes from the
- * template alone, so that a Deployment that has lost sight of it does not make a second one.
+ * The ReplicaSet of a Deployment's template, and the updates of an existing one. Its name depends on the template alone, so that a
+ * Deployment that does not observe it does not create a second one.
  */
 import { controlledBy } from "../runtime/keys.ts";
 import { podTemplateHash, POD_TEMPLATE_HASH_LABEL } from "../../api/apps/v1/pod-template-hash.ts";
@@ -12,7 +12,7 @@ import { newReplicaSetSize } from "./rolling-update.ts";
 import { sizeOf, sum, type Rollout } from "./rollout.ts";
 import { replicaCountAnnotations } from "./scaling.ts";
 
-/** Of any name of an object. */
+/** Maximum length of an object name. */
 const NAME_LENGTH_MAX = 253;
 
 export function newReplicaSetFor({ deployment, oldReplicaSets }: Rollout, spec: DeploymentSpec): ReplicaSet {
@@ -43,13 +43,13 @@ export function replicaSetName(deployment: string, hash: string): string {
   return `${deployment.slice(0, NAME_LENGTH_MAX - hash.length - 1)}-${hash}`;
 }
 
-/** In one go where old Pods are gone before new ones come, otherwise as many as there is room for. */
+/** All at once for Recreate, otherwise as many as the surge allows. */
 function firstSize(deployment: Deployment, oldReplicaSets: readonly ReplicaSet[]): number {
   if (!isRollingUpdate(deployment)) return wantedReplicas(deployment);
   return newReplicaSetSize(deployment, { size: 0, total: sum(oldReplicaSets, sizeOf) });
 }
 
-/** The new one with what its Deployment says now; itself if it has that already. */
+/** The ReplicaSet with the Deployment's current annotations; itself if it is up to date. */
 export function refreshed({ deployment, oldReplicaSets }: Rollout, replicaSet: ReplicaSet): ReplicaSet {
   const annotations = newReplicaSetAnnotations(deployment, replicaSet, nextRevision(oldReplicaSets));
   const minReadySeconds = deployment.spec?.minReadySeconds ?? 0;

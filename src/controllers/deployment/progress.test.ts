@@ -3,7 +3,7 @@ import test from "node:test";
 import type { Deployment, DeploymentCondition, DeploymentStatus } from "../../api/generated/apps/v1.ts";
 import { findCondition } from "../../api/machinery/conditions.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import { progressCheckDelayMs, rolloutStatus, withNewReplicaSetFound, withPauseTold } from "./progress.ts";
+import { progressCheckDelayMs, rolloutStatus, withNewReplicaSetFound, withPauseReported } from "./progress.ts";
 import { aDeployment, aReplicaSet, aRollout, type DeploymentFacts, type ReplicaSetFacts } from "./testing/rollouts.ts";
 
 const EARLIER_MS = Date.parse("2026-01-01T00:00:00Z");
@@ -38,7 +38,7 @@ const ROWS: readonly Row[] = [
     says: 'True ReplicaSetUpdated ReplicaSet "new" is progressing. updated now since earlier',
   },
   {
-    it: "has more ready Pods tells so again",
+    it: "has more ready Pods reports progress again",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("ReplicaSetUpdated")] },
     has: { new: { size: 3, available: 1 } },
     says: 'True ReplicaSetUpdated ReplicaSet "new" is progressing. updated now since earlier',
@@ -109,7 +109,7 @@ const ROWS: readonly Row[] = [
     says: "True NewReplicaSetAvailable as it was updated earlier since earlier",
   },
   {
-    it: "has no deadline tells nothing",
+    it: "has no deadline reports nothing",
     before: { conditions: [progressing("ReplicaSetUpdated")] },
     has: { new: { size: 3 } },
     facts: { progressDeadlineSeconds: 2 ** 31 - 1 },
@@ -118,7 +118,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const { it, before, has, facts, says } of ROWS) {
-  test(`an update that ${it}`, () => {
+  test(`a rollout that ${it}`, () => {
     const deployment = aDeployment({ ...facts, status: before });
     const all = Object.entries(has).map(([name, one]) => aReplicaSet(name, one));
 
@@ -128,11 +128,11 @@ for (const { it, before, has, facts, says } of ROWS) {
   });
 }
 
-test("what keeps a ReplicaSet from making Pods is told of the Deployment, that of the new one first, until it is over", () => {
+test("ReplicaFailure of a ReplicaSet is copied to the Deployment, that of the new one first, until it is resolved", () => {
   const failure = (message: string) => ({
     status: { conditions: [{ type: "ReplicaFailure", status: "True", lastTransitionTime: EARLIER, reason: "FailedCreate", message }] },
   });
-  const told = (...all: readonly [string, ReplicaSetFacts][]) => {
+  const reported = (...all: readonly [string, ReplicaSetFacts][]) => {
     const before = { type: "ReplicaFailure", status: "True", reason: "FailedDelete" };
     const deployment = aDeployment({ status: { conditions: [before] } });
     const { conditions } = rolloutStatus(aRollout(deployment, ...all.map(([name, facts]) => aReplicaSet(name, facts))), NOW_MS);
@@ -140,9 +140,9 @@ test("what keeps a ReplicaSet from making Pods is told of the Deployment, that o
   };
 
   const copied = { type: "ReplicaFailure", status: "True", lastUpdateTime: EARLIER, lastTransitionTime: EARLIER, reason: "FailedCreate" };
-  assert.deepEqual(told(["old", failure("quota of old")], ["new", failure("quota of new")])?.message, "quota of new");
-  assert.deepEqual(told(["old", failure("quota of old")], ["new", {}]), { ...copied, message: "quota of old" });
-  assert.equal(told(["old", {}], ["new", {}]), undefined);
+  assert.deepEqual(reported(["old", failure("quota of old")], ["new", failure("quota of new")])?.message, "quota of new");
+  assert.deepEqual(reported(["old", failure("quota of old")], ["new", {}]), { ...copied, message: "quota of old" });
+  assert.equal(reported(["old", {}], ["new", {}]), undefined);
 });
 
 for (const { it, status, facts, delayMs } of [
@@ -165,7 +165,7 @@ for (const { it, status, facts, delayMs } of [
   },
   { it: "waits for nothing when all are there", status: [progressing("ReplicaSetUpdated")], facts: { replicas: 0 }, delayMs: undefined },
 ]) {
-  test(`an update ${it}`, () => {
+  test(`a rollout ${it}`, () => {
     assert.equal(progressCheckDelayMs(aDeployment(facts), { conditions: status }, NOW_MS), delayMs);
   });
 }
@@ -194,7 +194,7 @@ for (const { it, paused, before, says, facts } of [
   { it: "has no deadline says nothing", paused: true, before: [], facts: { progressDeadlineSeconds: 2 ** 31 - 1 }, says: "nothing" },
 ]) {
   test(`a Deployment that ${it}`, () => {
-    assert.equal(toldOf(withPauseTold(aDeployment({ ...facts, paused, status: { conditions: before } }), NOW_MS)), says);
+    assert.equal(progressingText(withPauseReported(aDeployment({ ...facts, paused, status: { conditions: before } }), NOW_MS)), says);
   });
 }
 
@@ -202,27 +202,27 @@ const REVISION = "deployment.kubernetes.io/revision";
 const FOUND = 'True FoundNewReplicaSet Found new replica set "new" updated now since';
 
 for (const { it, revision, before, paused = false, says } of [
-  { it: "is the first that a Deployment has is told", revision: 1, before: [], says: `${FOUND} now` },
+  { it: "is the Deployment's first is reported", revision: 1, before: [], says: `${FOUND} now` },
   {
-    it: "is known is not told again",
+    it: "is already known is not reported again",
     revision: 1,
     before: [progressing("ReplicaSetUpdated")],
     says: "True ReplicaSetUpdated as it was updated earlier since earlier",
   },
   {
-    it: "is another revision than was told is told",
+    it: "is another revision than the reported one is reported",
     revision: 2,
     before: [progressing("NewReplicaSetAvailable")],
     says: `${FOUND} earlier`,
   },
   {
-    it: "comes back after one that failed is told",
+    it: "comes back after a failed one is reported",
     revision: 2,
     before: [progressing("ProgressDeadlineExceeded", "False")],
     says: `${FOUND} now`,
   },
   {
-    it: "is another revision while nobody goes on is not told",
+    it: "is another revision while the Deployment is paused is not reported",
     revision: 2,
     before: [progressing("DeploymentPaused", "Unknown")],
     paused: true,
@@ -232,10 +232,10 @@ for (const { it, revision, before, paused = false, says } of [
   test(`a ReplicaSet that ${it}`, () => {
     const deployment = aDeployment({ paused, annotations: { [REVISION]: "1" }, status: { conditions: before } });
 
-    assert.equal(toldOf(withNewReplicaSetFound(deployment, aReplicaSet("new", { revision }), NOW_MS)), says);
+    assert.equal(progressingText(withNewReplicaSetFound(deployment, aReplicaSet("new", { revision }), NOW_MS)), says);
   });
 }
 
-function toldOf({ status }: Deployment): string {
+function progressingText({ status }: Deployment): string {
   return textOf(findCondition(status?.conditions, "Progressing"));
 }

@@ -1,6 +1,6 @@
 /**
- * Whether an update goes on: every Pod that comes, becomes ready or available, or goes, is progress; without any for longer than
- * `progressDeadlineSeconds` the update has failed, and says so (nothing is undone). While it is paused nobody waits for it.
+ * Progress of a rollout: every Pod that is created, becomes ready or available, or is deleted, is progress; without any for longer than
+ * `progressDeadlineSeconds` the rollout has failed, which is reported (nothing is rolled back). While paused the deadline does not count.
  */
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet, ReplicaSetCondition } from "../../api/generated/apps/v1.ts";
 import { REVISION_ANNOTATION } from "../../api/apps/v1/deployment-revision.ts";
@@ -10,10 +10,10 @@ import { conditionNow, PROGRESS, withConditionRemoved, withConditionReplaced, wi
 import { allReplicaSets, type Rollout } from "./rollout.ts";
 import { isComplete, observedStatus, statusWith } from "./status.ts";
 
-/** As long as no time at all: nobody waits. */
+/** Upstream's value for "no deadline". */
 const NO_DEADLINE_SECONDS = 2 ** 31 - 1;
 
-/** What has only just passed has passed a moment later for sure. */
+/** A deadline just reached has certainly passed a moment later. */
 const PASSED_MS = 1;
 
 function deadlineMsOf({ spec }: Deployment): number | undefined {
@@ -21,7 +21,7 @@ function deadlineMsOf({ spec }: Deployment): number | undefined {
   return seconds === undefined || seconds === NO_DEADLINE_SECONDS ? undefined : seconds * 1000;
 }
 
-/** The status while an update may be under way. */
+/** The status while a rollout may be in progress. */
 export function rolloutStatus(rollout: Rollout, nowMs: number): DeploymentStatus {
   const status = observedStatus(rollout, nowMs);
   const progressed = withProgress(rollout, status, nowMs);
@@ -34,12 +34,12 @@ function withProgress(rollout: Rollout, status: DeploymentStatus, nowMs: number)
   const { deployment } = rollout;
   const { conditions } = status;
   if (deadlineMsOf(deployment) === undefined) return withConditionRemoved(conditions, "Progressing");
-  // An update that is done stays done, whatever happens to its Pods, as long as they are all of the new template.
+  // A complete rollout stays complete, whatever happens to its Pods, as long as they are all of the new template.
   const isDone = progressingOf(deployment.status)?.reason === PROGRESS.done && (status.replicas ?? 0) === (status.updatedReplicas ?? 0);
   if (isDone) return conditions;
   if (isComplete(deployment, status)) return withConditionSet(conditions, progressing(rollout, PROGRESS.done, nowMs));
   if (hasProgressed(deployment.status ?? {}, status)) {
-    // When it moved last is what the deadline is counted from, so that is told every time.
+    // The deadline counts from the last progress, so that is updated every time.
     return withConditionReplaced(conditions, progressing(rollout, PROGRESS.updated, nowMs));
   }
   if (hasTimedOut(deployment, nowMs)) return withConditionSet(conditions, progressing(rollout, PROGRESS.timedOut, nowMs));
@@ -76,16 +76,16 @@ function hasTimedOut(deployment: Deployment, nowMs: number): boolean {
   return deadlineMs !== undefined && deadlineMs < nowMs;
 }
 
-/** When it will have failed if nothing moves until then; undefined if nobody waits for anything. */
+/** When it fails without progress; undefined if there is no deadline. */
 function deadlineOf(deployment: Deployment, condition: DeploymentCondition | undefined): number | undefined {
   const deadlineMs = deadlineMsOf(deployment);
-  // One that is done may have news of the next update to come; that will be counted from its own beginning.
+  // A complete rollout may be followed by the next one; that is counted from its own start.
   if (deadlineMs === undefined || condition === undefined || condition.reason === PROGRESS.done) return undefined;
   const sinceMs = parseTime(condition.lastUpdateTime ?? "");
   return sinceMs === undefined ? undefined : sinceMs + deadlineMs;
 }
 
-/** How long until one must look again whether it has failed; undefined if there is nothing to wait for. */
+/** Delay until the deadline check; undefined if there is none. */
 export function progressCheckDelayMs(deployment: Deployment, status: DeploymentStatus, nowMs: number): number | undefined {
   const condition = progressingOf(status);
   if (isComplete(deployment, status) || condition?.reason === PROGRESS.timedOut) return undefined;
@@ -97,8 +97,8 @@ function progressingOf(status: DeploymentStatus | undefined): DeploymentConditio
   return findCondition(status?.conditions, "Progressing");
 }
 
-/** One that was paused and goes on has the whole time again. One that has failed stays so. */
-export function withPauseTold(deployment: Deployment, nowMs: number): Deployment {
+/** A resumed rollout has the whole deadline again. A failed one stays failed. */
+export function withPauseReported(deployment: Deployment, nowMs: number): Deployment {
   const present = progressingOf(deployment.status)?.reason;
   if (deadlineMsOf(deployment) === undefined || present === PROGRESS.timedOut) return deployment;
   const isPaused = deployment.spec?.paused === true;
@@ -109,21 +109,21 @@ export function withPauseTold(deployment: Deployment, nowMs: number): Deployment
 }
 
 export function withNewReplicaSetCreated(deployment: Deployment, name: string, nowMs: number): Deployment {
-  return withNewReplicaSetTold(deployment, PROGRESS.created, `Created new replica set "${name}"`, nowMs);
+  return withNewReplicaSetReported(deployment, PROGRESS.created, `Created new replica set "${name}"`, nowMs);
 }
 
 /**
- * Of one that was there already: adopted, gone back to, or made by a pass that did not come so far as to tell. Upstream tells of it only
- * where nothing was told before; then what was said of the update before stands for this one, until something moves.
+ * For an existing ReplicaSet: adopted, rolled back to, or created by a reconciliation that crashed before reporting. Upstream sets it only
+ * if there was no condition before; then the previous condition stands until there is progress.
  */
 export function withNewReplicaSetFound(deployment: Deployment, { metadata }: ReplicaSet, nowMs: number): Deployment {
-  const isTold = deployment.metadata.annotations?.[REVISION_ANNOTATION] === metadata.annotations?.[REVISION_ANNOTATION];
-  const isNews = progressingOf(deployment.status) === undefined || (!isTold && deployment.spec?.paused !== true);
+  const isReported = deployment.metadata.annotations?.[REVISION_ANNOTATION] === metadata.annotations?.[REVISION_ANNOTATION];
+  const isNews = progressingOf(deployment.status) === undefined || (!isReported && deployment.spec?.paused !== true);
   if (!isNews) return deployment;
-  return withNewReplicaSetTold(deployment, PROGRESS.found, `Found new replica set "${metadata.name}"`, nowMs);
+  return withNewReplicaSetReported(deployment, PROGRESS.found, `Found new replica set "${metadata.name}"`, nowMs);
 }
 
-function withNewReplicaSetTold(deployment: Deployment, reason: string, message: string, nowMs: number): Deployment {
+function withNewReplicaSetReported(deployment: Deployment, reason: string, message: string, nowMs: number): Deployment {
   if (deadlineMsOf(deployment) === undefined) return deployment;
   return withProgressing(deployment, conditionNow({ type: "Progressing", status: "True", reason, message }, nowMs));
 }
@@ -139,7 +139,7 @@ function withProgressing(deployment: Deployment, condition: DeploymentCondition)
   return { ...deployment, status: statusWith({ ...status, conditions: withConditionSet(status?.conditions, condition) }) };
 }
 
-/** What keeps a ReplicaSet from making Pods; that of the new one before all others. */
+/** ReplicaFailure of the ReplicaSets; that of the new one first. */
 function replicaFailure(rollout: Rollout): DeploymentCondition | undefined {
   const all = allReplicaSets(rollout);
   const failures = [rollout.newReplicaSet, ...all].map((one) => findCondition(one?.status?.conditions, "ReplicaFailure"));

@@ -16,7 +16,7 @@ const ROWS: readonly Row[] = [
   { it: "makes the only one as large as wanted", wants: { replicas: 5 }, has: { old: { size: 3, desired: 3 } }, steps: ["old to 5"] },
   { it: "leaves the only one alone if it is right", wants: { replicas: 5 }, has: { new: { size: 5, desired: 5 } }, steps: [] },
   {
-    it: "tells the only one what is wanted even if its size is right",
+    it: "updates the annotation of the only one even if its size is right",
     wants: { replicas: 5 },
     has: { new: { size: 5, desired: 3 } },
     steps: ["new to 5"],
@@ -60,19 +60,19 @@ const ROWS: readonly Row[] = [
     steps: ["old to 0", "new to 0"],
   },
   {
-    it: "takes the number of Pods for what was the most if somebody took that away",
+    it: "uses the number of Pods as maximum if the annotation was removed",
     wants: { replicas: 20, maxSurge: 0, maxUnavailable: 1, status: { replicas: 10 } },
     has: { old: { size: 5 }, new: { size: 5, available: 0, max: "many", bornAt: 1 } },
     steps: ["new to 10", "old to 10"],
   },
   {
-    it: "gives all to the largest if nobody knows what was",
+    it: "gives all to the largest without annotations",
     wants: { replicas: 20, maxSurge: 0, maxUnavailable: 1 },
     has: { old: { size: 6 }, new: { size: 5, available: 0 } },
     steps: ["old to 15", "new to 5"],
   },
   {
-    it: "tells all what is wanted even if no size changes",
+    it: "updates all annotations even if no size changes",
     wants: { replicas: 10, maxSurge: 3, maxUnavailable: 2 },
     has: { old: { size: 8, max: 13, desired: 9 }, new: { size: 5, available: 0, max: 13, desired: 9 } },
     steps: ["old to 8", "new to 5"],
@@ -98,7 +98,7 @@ for (const { it, wants, has, steps } of ROWS) {
   });
 }
 
-test("scaling to more than nothing ends with as many as there may be, whatever was before", () => {
+test("scaling to a positive number ends with the allowed total, whatever was before", () => {
   const size = fc.integer({ min: 1, max: 500 });
   fc.assert(
     fc.property(size, fc.nat(20), fc.array(fc.tuple(size, fc.nat(600)), { minLength: 2, maxLength: 6 }), (replicas, maxSurge, sizes) => {
@@ -109,21 +109,21 @@ test("scaling to more than nothing ends with as many as there may be, whatever w
 
       const total = plan.reduce((sum, step) => sum + step.replicas, 0);
       assert.ok(plan.every((step) => step.replicas >= 0));
-      // Only that there are no fewer than none can stand in the way.
+      // Only the lower bound 0 can prevent it.
       assert.ok(total === most || plan[0]?.replicas === 0, `${total} instead of ${most}`);
     }),
   );
 });
 
 for (const { it, has, is } of [
-  { it: "one with Pods was told another number", has: { size: 1, desired: 4 }, is: true },
-  { it: "one with Pods was told this number", has: { size: 1, desired: 3 }, is: false },
-  { it: "one without Pods was told another number", has: { size: 0, desired: 4 }, is: false },
-  { it: "nobody said a number", has: { size: 1 }, is: false },
+  { it: "one with Pods has another desired-replicas annotation", has: { size: 1, desired: 4 }, is: true },
+  { it: "one with Pods has this desired-replicas annotation", has: { size: 1, desired: 3 }, is: false },
+  { it: "one without Pods has another desired-replicas annotation", has: { size: 0, desired: 4 }, is: false },
+  { it: "there is no desired-replicas annotation", has: { size: 1 }, is: false },
   { it: "what was said is no number", has: { size: 1, desired: "-4" }, is: false },
   { it: "what was said is too large a number", has: { size: 1, desired: "4294967295" }, is: false },
 ]) {
-  test(`a Deployment is ${is ? "" : "not "}being scaled if ${it}`, () => {
+  test(`a Deployment is ${is ? "" : "not "}scaling if ${it}`, () => {
     assert.equal(isScaled(aRollout(aDeployment({ replicas: 3 }), aReplicaSet("old", has))), is);
   });
 }

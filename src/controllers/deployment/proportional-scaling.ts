@@ -1,6 +1,6 @@
 /**
- * What happens when somebody scales a Deployment, perhaps in the middle of an update. More Pods must not mean that a new template that may
- * not work is spread faster, so each ReplicaSet gets a share of what is added or taken away that is as large as it is among the others.
+ * Scaling of a Deployment, possibly during a rollout. More Pods must not spread a new template that may not work faster, so that each
+ * ReplicaSet gets a share of the change proportional to its size.
  */
 import { isRollingUpdate, maxSurgeOf, wantedReplicas } from "../../api/apps/v1/rolling-bounds.ts";
 import { oldestFirst } from "../../api/apps/v1/deployment-revision.ts";
@@ -8,12 +8,12 @@ import type { Deployment, ReplicaSet } from "../../api/generated/apps/v1.ts";
 import { activeOnes, allReplicaSets, availableOf, sizeOf, sum, type Rollout } from "./rollout.ts";
 import { desiredThen, maxThen, stepTo, type ScalingStep } from "./scaling.ts";
 
-/** Whether the Deployment wants another number of Pods now than when its ReplicaSets were last scaled. */
+/** Whether the Deployment's replicas differ from those recorded at the last scaling. */
 export function isScaled(rollout: Rollout): boolean {
   return activeOnes(allReplicaSets(rollout)).some((one) => !isDesired(one, rollout.deployment));
 }
 
-/** One that does not say what was wanted then is left to the update. */
+/** One without the annotation is left to the rollout. */
 function isDesired(replicaSet: ReplicaSet, deployment: Deployment): boolean {
   return (desiredThen(replicaSet) ?? wantedReplicas(deployment)) === wantedReplicas(deployment);
 }
@@ -29,22 +29,22 @@ export function planScaling(rollout: Rollout): readonly ScalingStep[] {
 function planOnlyOne(replicaSet: ReplicaSet | undefined, deployment: Deployment): readonly ScalingStep[] {
   if (replicaSet === undefined) return [];
   const wanted = wantedReplicas(deployment);
-  // One of the right size that says otherwise must be told as well, or it would look as if somebody scaled for ever.
+  // One of the right size with another annotation is updated as well, or it would look like scaling forever.
   const isRight = sizeOf(replicaSet) === wanted && (wanted === 0 || isDesired(replicaSet, deployment));
   return isRight ? [] : [stepTo(replicaSet, wanted)];
 }
 
-/** Whether the new one is all that is wanted: others were adopted late. */
+/** Whether the new one has all desired Pods: others were adopted late. */
 function isComplete(replicaSet: ReplicaSet, deployment: Deployment): boolean {
   const wanted = wantedReplicas(deployment);
   return [sizeOf(replicaSet), desiredThen(replicaSet), availableOf(replicaSet)].every((count) => count === wanted);
 }
 
-/** A step for each, also if its size stays: it is to know what is wanted now. */
+/** A step for each, also without a size change: the annotation is updated. */
 function planShares(active: readonly ReplicaSet[], deployment: Deployment): readonly ScalingStep[] {
   const wanted = wantedReplicas(deployment);
   const missing = (wanted === 0 ? 0 : wanted + maxSurgeOf(deployment)) - sum(active, sizeOf);
-  // The largest is asked first, and has what is left over by rounding; of equals the new ones grow first and the old ones shrink first.
+  // The largest goes first, and gets the rounding remainder; of equals the new ones grow first and the old ones shrink first.
   const ordered = active.toSorted((a, b) => sizeOf(b) - sizeOf(a) || (missing > 0 ? oldestFirst(b, a) : oldestFirst(a, b)));
   let rest = missing;
   const sizes = ordered.map((one) => {
@@ -56,12 +56,12 @@ function planShares(active: readonly ReplicaSet[], deployment: Deployment): read
   return ordered.map((one, index) => stepTo(one, index === 0 ? Math.max(0, (sizes[0] ?? 0) + rest) : (sizes[index] ?? 0)));
 }
 
-/** By how much it would grow (or shrink, below 0) if all grew alike. */
+/** Its proportional growth (below 0: shrinking). */
 function shareOf(replicaSet: ReplicaSet, deployment: Deployment): number {
   const size = sizeOf(replicaSet);
   if (wantedReplicas(deployment) === 0) return -size;
   const most = wantedReplicas(deployment) + maxSurgeOf(deployment);
-  // Somebody may have taken the annotation away; how many there are is the next best.
+  // The annotation may have been removed; the current total is the fallback.
   const mostThen = maxThen(replicaSet) || (deployment.status?.replicas ?? 0);
   return mostThen === 0 ? 0 : Math.round((size * most) / mostThen) - size;
 }

@@ -6,7 +6,7 @@ import { aDeployment, aReplicaSet, aRollout } from "./testing/rollouts.ts";
 
 const RECREATED = aDeployment({ strategy: { type: "Recreate" } });
 
-test("recreating empties every old one that has Pods, and not the new one", () => {
+test("Recreate scales every old ReplicaSet to zero, and not the new one", () => {
   const rollout = aRollout(RECREATED, aReplicaSet("a", { size: 2 }), aReplicaSet("b"), aReplicaSet("new", { size: 3 }));
 
   assert.deepEqual(planOldOnesAway(rollout), [{ name: "a", replicas: 0 }]);
@@ -16,11 +16,11 @@ for (const { it, counted = 0, phases, runs } of [
   { it: "has no Pods", phases: [], runs: false },
   { it: "says that it has Pods", counted: 1, phases: [], runs: true },
   { it: "has a Pod that is running", phases: ["Running"], runs: true },
-  { it: "has a Pod of which nobody knows", phases: ["Unknown"], runs: true },
+  { it: "has a Pod of unknown phase", phases: ["Unknown"], runs: true },
   { it: "has only Pods that have ended", phases: ["Failed", "Succeeded"], runs: false },
   { it: "has a Pod that has ended and one that is about to start", phases: ["Failed", "Pending"], runs: true },
 ]) {
-  test(`an old ReplicaSet that ${it} ${runs ? "keeps" : "does not keep"} new Pods waiting`, () => {
+  test(`an old ReplicaSet that ${it} ${runs ? "delays" : "does not delay"} new Pods`, () => {
     const rollout = aRollout(RECREATED, aReplicaSet("old", { replicas: counted }), aReplicaSet("new", { size: 1 }));
     const podsOf = phases.map((phase) => ({ status: { phase } }) as Pod);
 

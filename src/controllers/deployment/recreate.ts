@@ -1,5 +1,6 @@
 /**
- * Replaces all Pods at once: the old ones go, and when the last of them has ended, new ones come. At no time do Pods of two templates run.
+ * Recreate strategy: old Pods are deleted, and when the last of them has terminated, new ones are created. Pods of two templates never run
+ * at the same time.
  */
 import type { ReplicaSet } from "../../api/generated/apps/v1.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
@@ -10,13 +11,13 @@ export function planOldOnesAway({ oldReplicaSets }: Rollout): readonly ScalingSt
   return activeOnes(oldReplicaSets).map((one) => stepTo(one, 0));
 }
 
-/** Whether a Pod of an old template may still run, also one that is being deleted. */
+/** Whether a Pod of an old template may still run, including terminating ones. */
 export function runsOldPods({ oldReplicaSets }: Rollout, podsOf: (replicaSet: ReplicaSet) => readonly Pod[]): boolean {
   if (sum(oldReplicaSets, ({ status }) => status?.replicas ?? 0) > 0) return true;
   return oldReplicaSets.some((one) => podsOf(one).some((pod) => !hasEnded(pod)));
 }
 
-/** Of one whose node cannot be heard nobody knows, so it counts. */
+/** The state of a Pod on an unreachable node is unknown, so it counts. */
 function hasEnded({ status }: Pod): boolean {
   return status?.phase === "Failed" || status?.phase === "Succeeded";
 }

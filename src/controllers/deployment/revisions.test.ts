@@ -18,7 +18,7 @@ for (const { has, next, previous } of [
   { has: [3546343826724305832n], next: 3546343826724305833n, previous: undefined },
   { has: ["99999999999999999999", 1], next: 2n, previous: undefined },
 ]) {
-  test(`after revisions [${has.join(", ")}] comes ${next}, and one goes back to ${previous}`, () => {
+  test(`after revisions [${has.join(", ")}] comes ${next}, and a rollback goes to ${previous}`, () => {
     assert.equal(nextRevision(someOf(...has)), next);
     assert.equal(previousRevision(someOf(...has)), previous);
   });

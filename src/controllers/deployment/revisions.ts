@@ -1,6 +1,6 @@
 /**
- * The annotations of a new ReplicaSet: what its Deployment says of itself, and which revision it is. A revision is the highest there was
- * and one, and is counted as a bigint: somebody may have written one that no other number can hold.
+ * The annotations of a new ReplicaSet: those of its Deployment, and its revision. A revision is the maximum plus one, as a bigint:
+ * annotations may contain numbers beyond 2^53.
  */
 import {
   DESIRED_REPLICAS_ANNOTATION,
@@ -14,13 +14,13 @@ import type { Deployment, ReplicaSet } from "../../api/generated/apps/v1.ts";
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** What `kubectl apply` remembers: it is about the Deployment itself. */
+/** Last-applied configuration of `kubectl apply`: it concerns the Deployment itself. */
 const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** About 100 revisions. Older ones are forgotten. */
+/** About 100 revisions. Older ones are dropped. */
 const HISTORY_LENGTH_MAX = 2_000;
 
-/** Those that mean something else on a ReplicaSet than on its Deployment, or nothing. */
+/** Annotations with another meaning, or none, on a ReplicaSet. */
 const NOT_SHARED: ReadonlySet<string> = new Set([
   LAST_APPLIED_ANNOTATION,
   REVISION_ANNOTATION,
@@ -30,7 +30,7 @@ const NOT_SHARED: ReadonlySet<string> = new Set([
   ROLLBACK_ANNOTATION,
 ]);
 
-/** What a Deployment and its new ReplicaSet both have. */
+/** The annotations shared by a Deployment and its new ReplicaSet. */
 export function sharedAnnotations(annotations: Annotations = {}): Annotations {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !NOT_SHARED.has(key)));
 }
@@ -39,21 +39,21 @@ export function ownAnnotations(annotations: Annotations = {}): Annotations {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => NOT_SHARED.has(key)));
 }
 
-/** Of the one that comes after these. */
+/** The next revision. */
 export function nextRevision(oldReplicaSets: readonly ReplicaSet[]): bigint {
   return highest(revisionsOf(oldReplicaSets)) + 1n;
 }
 
-/** The one before the present one; undefined if there is none. */
+/** The previous revision; undefined if there is none. */
 export function previousRevision(replicaSets: readonly ReplicaSet[]): bigint | undefined {
   const revisions = revisionsOf(replicaSets);
   const present = highest(revisions);
-  // Only one of them is the present one: two of the same revision are the present and the previous one.
+  // Only one of them is the current one: two of the same revision are the current and the previous one.
   const previous = highest(revisions.toSpliced(revisions.indexOf(present), 1));
   return previous === 0n ? undefined : previous;
 }
 
-/** Without those whose revision is no number. */
+/** Without those whose revision is not a number. */
 function revisionsOf(replicaSets: readonly ReplicaSet[]): readonly bigint[] {
   return replicaSets.map(revisionOf).filter((revision) => revision !== undefined);
 }
@@ -63,15 +63,15 @@ function highest(revisions: readonly bigint[]): bigint {
 }
 
 /**
- * The annotations that a ReplicaSet has as the new one. It keeps a higher revision: those after which it came may be deleted. If it
- * was another revision before, its Deployment went back to it, and it remembers.
+ * The annotations of a ReplicaSet as the new one. It keeps a higher revision: those before it may be deleted. If it had another revision,
+ * the Deployment was rolled back to it, and the old one is recorded.
  */
 export function newReplicaSetAnnotations(deployment: Deployment, replicaSet: ReplicaSet, revision: bigint): Annotations {
   const { annotations = {} } = replicaSet.metadata;
   const present = annotations[REVISION_ANNOTATION];
   const isNone = present === undefined || present === "";
   const number = isNone ? 0n : revisionOf(replicaSet);
-  // Somebody wrote what is no number: upstream keeps its hands off, and so stays what they wanted to see.
+  // Not a number: upstream does not change it, so that it stays visible.
   if (number === undefined) return annotations;
   const shared = { ...annotations, ...sharedAnnotations(deployment.metadata.annotations) };
   if (number >= revision) return shared;
@@ -79,7 +79,7 @@ export function newReplicaSetAnnotations(deployment: Deployment, replicaSet: Rep
   return { ...shared, ...history, [REVISION_ANNOTATION]: revision.toString() };
 }
 
-/** The latest at the end. */
+/** Newest last. */
 function historyWith(history: string, revision: string): Annotations {
   const revisions = history === "" ? [revision] : [...history.split(","), revision];
   let length = revisions.join(",").length;

@@ -49,7 +49,7 @@ for (const { it, asked, all = ALL, image, annotations, event } of [
     event: 'Warning DeploymentRollbackTemplateUnchanged The rollback revision contains the same template as current deployment "web"',
   },
 ]) {
-  test(`going back to ${it}`, () => {
+  test(`rolling back to ${it}`, () => {
     const deployment = aDeployment({ image: "app:3", annotations: { [ASKS]: `${asked}`, [REVISION]: "3", why: "now" } });
 
     const plan = planRollback(aRollout(deployment, ...all), asked);
@@ -66,7 +66,7 @@ for (const [text, revision] of [
   ["", undefined],
   ["four", undefined],
 ] as const) {
-  test(`"${text}" asks for ${revision === undefined ? "nothing" : `revision ${revision}`}`, () => {
+  test(`"${text}" requests ${revision === undefined ? "nothing" : `revision ${revision}`}`, () => {
     assert.equal(askedRevision(aDeployment({ annotations: { [ASKS]: text } })), revision);
   });
 }

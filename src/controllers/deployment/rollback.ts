@@ -1,6 +1,6 @@
 /**
- * Going back to an earlier revision because an annotation asks for it, as clients of versions long gone did. (`kubectl rollout undo` writes
- * the old template itself.) Whatever comes of it, the annotation goes: nothing is tried twice.
+ * Rollback by the legacy annotation, as very old clients requested it. (`kubectl rollout undo` writes the old template itself.) Whatever
+ * the result, the annotation is removed: nothing is tried twice.
  */
 import { parseInt64 } from "../../api/apps/v1/annotated-number.ts";
 import { ROLLBACK_ANNOTATION } from "../../api/apps/v1/deployment-rollback.ts";
@@ -12,12 +12,12 @@ import { ownAnnotations, previousRevision, sharedAnnotations } from "./revisions
 import { allReplicaSets, type Rollout } from "./rollout.ts";
 
 export interface Rollback {
-  /** The Deployment as it is to be written. */
+  /** The Deployment to write. */
   readonly deployment: Deployment;
   readonly event: RecordedEvent;
 }
 
-/** 0 is the revision before the present one; undefined: nobody asks. */
+/** 0 is the previous revision; undefined: not requested. */
 export function askedRevision({ metadata }: Deployment): bigint | undefined {
   const text = metadata.annotations?.[ROLLBACK_ANNOTATION] ?? "";
   return text === "" ? undefined : parseInt64(text);
@@ -42,7 +42,7 @@ export function planRollback(rollout: Rollout, asked: bigint): Rollback {
   return {
     deployment: withoutAsking({
       ...deployment,
-      // What the Deployment said of itself at that revision comes back, too: why it was changed belongs to the template.
+      // The Deployment's annotations of that revision are restored, too: the change cause belongs to the template.
       metadata: {
         ...deployment.metadata,
         annotations: { ...ownAnnotations(deployment.metadata.annotations), ...sharedAnnotations(source.metadata.annotations) },

@@ -43,7 +43,7 @@ const ROWS: readonly Row[] = [
     steps: [],
   },
   {
-    it: "takes away broken old ones first, and tells of both steps",
+    it: "scales down unhealthy old ones first, and reports both steps",
     wants: { replicas: 10, maxSurge: 3, maxUnavailable: 2 },
     has: { old: { size: 10, available: 8 }, new: { size: 3, available: 3 } },
     steps: ["old to 8", "old to 5"],
@@ -93,7 +93,7 @@ for (const { it, wants, has, steps } of ROWS) {
   });
 }
 
-test("a new one starts as large as there is room for, and empty where there is none", () => {
+test("a new ReplicaSet starts as large as the surge allows, and empty where there is no room", () => {
   const deployment = aDeployment({ replicas: 10, maxSurge: 3 });
 
   assert.equal(newReplicaSetSize(deployment, { size: 0, total: 0 }), 10);

@@ -1,6 +1,6 @@
 /**
- * Replaces Pods a few at a time: never are there more than wanted and `maxSurge`, and never fewer available ones than wanted without
- * `maxUnavailable`. One pass either makes the new ReplicaSet larger or the old ones smaller; what becomes of it wakes the next.
+ * RollingUpdate strategy: the total never exceeds replicas + `maxSurge`, and the available Pods never fall below replicas −
+ * `maxUnavailable`. One reconciliation scales either the new ReplicaSet up or the old ones down; the result triggers the next.
  */
 import { maxSurgeOf, maxUnavailableOf, wantedReplicas } from "../../api/apps/v1/rolling-bounds.ts";
 import type { Deployment, ReplicaSet } from "../../api/generated/apps/v1.ts";
@@ -14,7 +14,7 @@ export function planRollingUpdate(rollout: StartedRollout): readonly ScalingStep
   return next === size ? planOldOnes(rollout) : [stepTo(newReplicaSet, next)];
 }
 
-/** How large the new one may be, while it is `size` and all of them together `total`. */
+/** Size of the new one, given its current `size` and the `total`. */
 export function newReplicaSetSize(deployment: Deployment, { size, total }: { readonly size: number; readonly total: number }): number {
   const wanted = wantedReplicas(deployment);
   if (size >= wanted) return wanted;
@@ -25,22 +25,22 @@ export function newReplicaSetSize(deployment: Deployment, { size, total }: { rea
 function planOldOnes(rollout: StartedRollout): readonly ScalingStep[] {
   const { deployment, newReplicaSet } = rollout;
   const old = activeOnes(rollout.oldReplicaSets);
-  // One that was made smaller and has not followed counts Pods that are about to go: nobody knows yet how many are left.
+  // One that was scaled down and has not followed still counts Pods that are about to be deleted: the remaining number is unknown.
   if (old.some((one) => availableOf(one) > sizeOf(one))) return [];
   const leastAvailable = wantedReplicas(deployment) - maxUnavailableOf(deployment);
-  // New Pods that are not available yet must not be a reason to take away old ones that are.
+  // Unavailable new Pods must not cause available old ones to be removed.
   const notYetAvailable = sizeOf(newReplicaSet) - availableOf(newReplicaSet);
   const surplus = sum(allReplicaSets(rollout), sizeOf) - leastAvailable - notYetAvailable;
   if (surplus <= 0) return [];
 
-  // What does not work goes first, or it could stand in the way for ever; only then what works.
+  // Unhealthy Pods first, or they could block the rollout forever; only then healthy ones.
   const broken = takeAway(old, surplus, (one) => sizeOf(one) - availableOf(one));
   const left = old.map((one, index) => sizeOf(one) - (broken[index] ?? 0));
   const working = takeAway(old, sum([...old, newReplicaSet], availableOf) - leastAvailable, (_, index) => left[index] ?? 0);
   return [...stepsOf(old, old.map(sizeOf), broken), ...stepsOf(old, left, working)];
 }
 
-/** From each in turn as many as it has to give, `most` altogether. */
+/** From each in turn as many as it can give, at most `most` in total. */
 function takeAway(
   replicaSets: readonly ReplicaSet[],
   most: number,

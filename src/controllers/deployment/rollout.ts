@@ -1,20 +1,20 @@
 /**
- * A Deployment with its ReplicaSets, told apart: the new one has the Deployment's template, all others are old. Every decision of this
- * folder is made from one of these. Also the sums that those decisions share.
+ * A Deployment with its ReplicaSets: the new one has the Deployment's template, all others are old. Every decision of this folder is made
+ * from one of these. Also the sums shared by those decisions.
  */
 import type { Deployment, ReplicaSet } from "../../api/generated/apps/v1.ts";
 import { newReplicaSetOf, oldestFirst } from "../../api/apps/v1/deployment-revision.ts";
 
 export interface Rollout {
-  /** With what this pass has to tell about it; see `report` in deployment-controller.ts. */
+  /** With the status that this reconciliation reports; see `report` in deployment-controller.ts. */
   readonly deployment: Deployment;
-  /** Undefined as long as there is none with the Deployment's template. */
+  /** Undefined if no ReplicaSet has the Deployment's template. */
   readonly newReplicaSet: ReplicaSet | undefined;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly oldReplicaSets: readonly ReplicaSet[];
 }
 
-/** Once the new one is made. */
+/** Once the new one is created. */
 export interface StartedRollout extends Rollout {
   readonly newReplicaSet: ReplicaSet;
 }
@@ -28,24 +28,24 @@ export function allReplicaSets({ newReplicaSet, oldReplicaSets }: Rollout): read
   return newReplicaSet === undefined ? oldReplicaSets : [...oldReplicaSets, newReplicaSet];
 }
 
-/** With one of its ReplicaSets as it was written just now. */
+/** With one of its ReplicaSets as just written. */
 export function withReplicaSet<R extends Rollout>(rollout: R, written: ReplicaSet): R {
   const isIt = ({ metadata }: ReplicaSet) => metadata.name === written.metadata.name;
   if (rollout.newReplicaSet !== undefined && isIt(rollout.newReplicaSet)) return { ...rollout, newReplicaSet: written };
   return { ...rollout, oldReplicaSets: rollout.oldReplicaSets.map((one) => (isIt(one) ? written : one)) };
 }
 
-/** How many Pods it should have. */
+/** Desired number of Pods. */
 export function sizeOf({ spec }: ReplicaSet): number {
   return spec?.replicas ?? 1;
 }
 
-/** How many of its Pods have been ready for long enough. */
+/** Number of available Pods. */
 export function availableOf({ status }: ReplicaSet): number {
   return status?.availableReplicas ?? 0;
 }
 
-/** Those that should have Pods. */
+/** Those with desired Pods. */
 export function activeOnes(replicaSets: readonly ReplicaSet[]): readonly ReplicaSet[] {
   return replicaSets.filter((one) => sizeOf(one) > 0);
 }

@@ -1,6 +1,6 @@
 /**
- * One step of making ReplicaSets larger or smaller. With its size a ReplicaSet is told how many Pods its Deployment wants and may have:
- * that is how a later pass knows whether somebody has scaled the Deployment since, and in which proportion the ReplicaSets stood.
+ * One scaling step of ReplicaSets. With its size a ReplicaSet gets annotations with the Deployment's desired and maximum replicas: so a
+ * later reconciliation knows whether the Deployment was scaled since, and in which proportion.
  */
 import { DESIRED_REPLICAS_ANNOTATION, MAX_REPLICAS_ANNOTATION } from "../../api/apps/v1/deployment-revision.ts";
 import { maxSurgeOf, wantedReplicas } from "../../api/apps/v1/rolling-bounds.ts";
@@ -9,7 +9,7 @@ import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import type { Annotations } from "./revisions.ts";
 import { sizeOf } from "./rollout.ts";
 
-/** One ReplicaSet may be in several steps of a plan; they are made in order. */
+/** A ReplicaSet may be in several steps of a plan; they are executed in order. */
 export interface ScalingStep {
   readonly name: string;
   readonly replicas: number;
@@ -21,7 +21,7 @@ export function stepTo({ metadata }: ReplicaSet, replicas: number): ScalingStep 
   return { name: metadata.name, replicas };
 }
 
-/** Itself if it is as it should be. */
+/** Itself if it is up to date. */
 export function scaled(replicaSet: ReplicaSet, replicas: number, deployment: Deployment): ReplicaSet {
   const { metadata, spec } = replicaSet;
   const counts = replicaCountAnnotations(deployment);
@@ -47,12 +47,12 @@ export function scalingEvent(name: string, { from, to }: { readonly from: number
   return { type: "Normal", reason: "ScalingReplicaSet", message, action: "ScalingReplicaSet" };
 }
 
-/** How many Pods its Deployment wanted when it was last scaled; undefined if it does not say, or no number. */
+/** Desired replicas of its Deployment at the last scaling; undefined if missing or not a number. */
 export function desiredThen(replicaSet: ReplicaSet): number | undefined {
   return readCount(replicaSet, DESIRED_REPLICAS_ANNOTATION);
 }
 
-/** How many its Deployment could have at most then. */
+/** Maximum replicas of its Deployment at that time. */
 export function maxThen(replicaSet: ReplicaSet): number | undefined {
   return readCount(replicaSet, MAX_REPLICAS_ANNOTATION);
 }

@@ -5,7 +5,7 @@ import { aDeployment, aReplicaSet, aRollout } from "./testing/rollouts.ts";
 
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
 
-test("a Deployment counts the Pods of all its ReplicaSets, and keeps its other conditions and its collisions", () => {
+test("a Deployment's status sums the Pods of all ReplicaSets, and keeps other conditions and collisionCount", () => {
   const kept = { type: "Progressing", status: "True", reason: "ReplicaSetUpdated" };
   const deployment = aDeployment({ replicas: 5, generation: 4, status: { collisionCount: 0, conditions: [kept], observedGeneration: 3 } });
   const old = aReplicaSet("old", { size: 2, replicas: 3, available: 2, status: { terminatingReplicas: 1 } });
@@ -34,7 +34,7 @@ test("a Deployment counts the Pods of all its ReplicaSets, and keeps its other c
   });
 });
 
-test("counts of nothing are left out, and more that are available than should be are none missing", () => {
+test("zero counts are omitted, and more available Pods than desired means none unavailable", () => {
   const none = observedStatus(aRollout(aDeployment({ replicas: 0 })), NOW_MS);
   const shrinking = observedStatus(aRollout(aDeployment({ replicas: 1 }), aReplicaSet("new", { size: 1, replicas: 3 })), NOW_MS);
 
@@ -47,7 +47,7 @@ for (const { it, statuses, terminating } of [
   { it: "one does not say", statuses: [{ terminatingReplicas: 1 }, {}], terminating: undefined },
   { it: "one was not looked at yet", statuses: [{ terminatingReplicas: 1 }, { observedGeneration: 0 }], terminating: 1 },
 ]) {
-  test(`how many Pods are going is ${terminating ?? "not known"} if ${it}`, () => {
+  test(`terminatingReplicas is ${terminating ?? "unknown"} if ${it}`, () => {
     const all = statuses.map((status, index) => aReplicaSet(`rs-${index}`, { status }));
 
     assert.equal(observedStatus(aRollout(aDeployment(), ...all), NOW_MS).terminatingReplicas, terminating);
@@ -75,7 +75,7 @@ for (const { available, facts, is } of [
   });
 }
 
-test("an update is complete when all that is wanted is new and available, nothing else is there, and that was seen", () => {
+test("a rollout is complete when all desired Pods are new and available, no others exist, and the generation was observed", () => {
   const deployment = aDeployment({ replicas: 2, generation: 3 });
   const complete = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, observedGeneration: 3 };
 

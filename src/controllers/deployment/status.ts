@@ -1,4 +1,4 @@
-/** What a Deployment's ReplicaSets tell together: how many Pods there are, and whether there are enough. */
+/** A Deployment's status from its ReplicaSets: counts and availability. */
 import { maxUnavailableOf, wantedReplicas } from "../../api/apps/v1/rolling-bounds.ts";
 import type { Deployment, DeploymentStatus, ReplicaSet } from "../../api/generated/apps/v1.ts";
 import { conditionNow, withConditionSet, type Conditions } from "./conditions.ts";
@@ -16,7 +16,7 @@ export function observedStatus(rollout: Rollout, nowMs: number): DeploymentStatu
     updatedReplicas: newReplicaSet?.status?.replicas,
     readyReplicas: sum(all, ({ status }) => status?.readyReplicas ?? 0),
     availableReplicas: available,
-    // While it shrinks there may be more that are available than should be there.
+    // While scaling down there may be more available Pods than desired.
     unavailableReplicas: Math.max(0, sum(all, sizeOf) - available),
     terminatingReplicas: terminatingOf(all),
     collisionCount,
@@ -24,19 +24,19 @@ export function observedStatus(rollout: Rollout, nowMs: number): DeploymentStatu
   });
 }
 
-/** Counts of which "none" and "not known" differ. */
-const TOLD_IF_NONE: ReadonlySet<string> = new Set(["terminatingReplicas", "collisionCount"]);
+/** Counts for which 0 and unknown differ. */
+const REPORTED_IF_NONE: ReadonlySet<string> = new Set(["terminatingReplicas", "collisionCount"]);
 
-/** Without what is not known, none or empty: so the server shows it. */
+/** Without unknown, zero or empty fields: as the server returns it. */
 export function statusWith(members: { readonly [Name in keyof DeploymentStatus]?: DeploymentStatus[Name] | undefined }): DeploymentStatus {
-  const isTold = ([name, value]: [string, unknown]) => {
+  const isReported = ([name, value]: [string, unknown]) => {
     if (Array.isArray(value)) return value.length > 0;
-    return value !== undefined && (value !== 0 || TOLD_IF_NONE.has(name));
+    return value !== undefined && (value !== 0 || REPORTED_IF_NONE.has(name));
   };
-  return Object.fromEntries(Object.entries(members).filter(isTold));
+  return Object.fromEntries(Object.entries(members).filter(isReported));
 }
 
-/** Not known as long as one does not say; those that nobody has looked at yet have none. */
+/** Unknown as long as one does not report it; unobserved ones have none. */
 function terminatingOf(replicaSets: readonly ReplicaSet[]): number | undefined {
   const seen = replicaSets.filter(({ status }) => (status?.observedGeneration ?? 0) > 0 || status?.terminatingReplicas !== undefined);
   if (seen.some(({ status }) => status?.terminatingReplicas === undefined)) return undefined;
@@ -55,7 +55,7 @@ function withAvailability(
   return withConditionSet(conditions, conditionNow({ type: "Available", ...condition }, nowMs));
 }
 
-/** All that is wanted is there, of the new template, available, and nothing else. */
+/** All desired Pods exist, of the new template, available, and no others. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus | undefined): boolean {
   const wanted = wantedReplicas(deployment);
   const { replicas = 0, updatedReplicas = 0, availableReplicas = 0, observedGeneration = 0 } = status ?? {};

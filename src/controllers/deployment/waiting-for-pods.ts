@@ -1,6 +1,6 @@
 /**
- * Which Deployment waits for a Pod to be gone: one whose strategy is Recreate, for its old Pods. Nothing else about Pods matters to
- * Deployments that the status of a ReplicaSet would not tell; that one counts Pods no longer that are going, but still run.
+ * Which Deployment waits for a Pod's deletion: one with strategy Recreate, for its old Pods. Otherwise ReplicaSet status suffices; that no
+ * longer counts terminating Pods, which still run.
  */
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import { replicaSets } from "../../api/apps/v1/replica-set.ts";

@@ -30,19 +30,19 @@ for (const { spec, scale, expected, desired } of [
   { spec: { maxUnavailable: "0%" }, scale: 3, expected: 3, desired: 3 },
   { spec: {}, scale: 5, expected: 0, desired: 0 },
 ]) {
-  test(`of a scale of ${scale} a budget of ${JSON.stringify(spec)} expects ${expected} Pods and wants ${desired} healthy`, () => {
+  test(`for a scale of ${scale} a budget of ${JSON.stringify(spec)} expects ${expected} Pods and requires ${desired} healthy`, () => {
     const counts = { expectedPods: expected, currentHealthy: 5, desiredHealthy: desired };
     deepEqual(countPods(aBudget(spec), FIVE, scale, NONE), counts);
   });
 }
 
-test("a Pod that is not ready, is going or is being evicted is not healthy", () => {
+test("a Pod that is not ready, terminating or being evicted is not healthy", () => {
   const pods = [aPod("well"), aPod("sick", { ready: false }), aPod("going", { going: true }), aPod("evicted")];
   const counts = countPods(aBudget({ minAvailable: 1 }), pods, 0, { ...NONE, pods: { evicted: NOW } });
   deepEqual(counts, { expectedPods: 4, currentHealthy: 1, desiredHealthy: 1 });
 });
 
-test("an eviction is forgotten when the Pod is going or gone, and when it has not gone for two minutes", () => {
+test("a disrupted Pod is dropped when it is terminating or deleted, and after two minutes", () => {
   const disruptedPods = {
     new: "2026-01-01T00:09:30Z",
     newer: "2026-01-01T00:09:50Z",
@@ -60,7 +60,7 @@ test("an eviction is forgotten when the Pod is going or gone, and when it has no
   });
 });
 
-test("a Pod may be called like a member of every object", () => {
+test("a Pod may be named like a member of Object.prototype", () => {
   deepEqual(disruptedOf(aBudget({}, { disruptedPods: {} }), [aPod("constructor")], NOW_MS), NONE);
 });
 
@@ -70,7 +70,7 @@ for (const { counts, allowed, word } of [
   { counts: { expectedPods: 5, currentHealthy: 1, desiredHealthy: 3 }, allowed: 0, word: { status: "False", reason: "InsufficientPods" } },
   { counts: { expectedPods: 0, currentHealthy: 5, desiredHealthy: 0 }, allowed: 0, word: { status: "False", reason: "InsufficientPods" } },
 ]) {
-  test(`with ${JSON.stringify(counts)} ${allowed} may leave`, () => {
+  test(`with ${JSON.stringify(counts)} ${allowed} disruptions are allowed`, () => {
     deepEqual(budgetStatus(aBudget({}), counts, NONE, NOW_MS), {
       observedGeneration: 3,
       disruptionsAllowed: allowed,
@@ -80,7 +80,7 @@ for (const { counts, allowed, word } of [
   });
 }
 
-test("a budget that cannot be counted allows nothing, says why, and keeps its other numbers", () => {
+test("a budget that cannot be computed allows nothing, reports why, and keeps its other counts", () => {
   const status = { observedGeneration: 2, disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3 };
   deepEqual(failedStatus(aBudget({}, status), "because", NOW_MS), {
     ...status,

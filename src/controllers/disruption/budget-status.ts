@@ -1,7 +1,6 @@
 /**
- * What a PodDisruptionBudget says about its Pods: how many there should be, how many must be and are healthy, and so how many may be asked
- * to leave. Pods that are being evicted are named in it by whoever evicts them, and do not count as healthy from then on; one that is
- * still there after a while was not evicted after all. Pure.
+ * The status of a PodDisruptionBudget: expected, required and healthy Pods, and allowed disruptions. The eviction API records evicted Pods
+ * in it, which then no longer count as healthy; one that still exists after a timeout was not evicted after all. Pure.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus } from "../../api/generated/policy/v1.ts";
@@ -9,17 +8,17 @@ import { isReady, momentMs } from "../../api/core/v1/pod/readiness.ts";
 import { withCondition, type Condition } from "../../api/machinery/conditions.ts";
 import { shareOf } from "../../api/number-or-percent.ts";
 
-/** From an eviction to the moment when everybody must have seen that the Pod is going. */
+/** From an eviction to the time by which every component must have observed the deletion. */
 const DELETION_TIMEOUT_MS = 120_000;
 
 const ALLOWED = "DisruptionAllowed";
 
 export interface Disrupted {
-  /** When each was evicted, by name. */
+  /** Eviction times by name. */
   readonly pods: Readonly<Record<string, string>>;
-  /** Those that should be gone and are not even going. */
+  /** Overdue Pods that are not even terminating. */
   readonly overdue: readonly Pod[];
-  /** When the next will be overdue, in milliseconds since the epoch. */
+  /** When the next one is overdue, in milliseconds since the epoch. */
   readonly nextMs: number | undefined;
 }
 
@@ -49,12 +48,12 @@ export interface PodCounts {
   readonly desiredHealthy: number;
 }
 
-/** Whether it takes the scale of the Pods' controllers to know how many must be healthy. */
+/** Whether the scale of the Pods' controllers is needed. */
 export function countsByScale({ maxUnavailable, minAvailable }: PodDisruptionBudgetSpec): boolean {
   return maxUnavailable !== undefined || typeof minAvailable === "string";
 }
 
-/** Shares are rounded up, whichever way they are meant: so does upstream. */
+/** Percentages are rounded up in both cases, as upstream. */
 export function countPods(budget: PodDisruptionBudget, pods: readonly Pod[], scale: number, disrupted: Disrupted): PodCounts {
   const { maxUnavailable, minAvailable } = budget.spec ?? {};
   const currentHealthy = pods.filter((pod) => isHealthy(pod, disrupted)).length;
@@ -72,7 +71,7 @@ function isHealthy(pod: Pod, disrupted: Disrupted): boolean {
   return deletionTimestamp === undefined && !Object.hasOwn(disrupted.pods, name) && isReady(pod);
 }
 
-/** A budget that has no Pods yet allows nothing, so that the first that come are safe before they are counted. */
+/** A budget without Pods allows nothing, so that the first ones are safe before they are counted. */
 export function budgetStatus(
   { metadata, status }: PodDisruptionBudget,
   counts: PodCounts,
@@ -93,7 +92,7 @@ export function budgetStatus(
   };
 }
 
-/** Nobody may be evicted while it is not known how many there should be. */
+/** Nothing may be evicted while the expected number is unknown. */
 export function failedStatus({ status }: PodDisruptionBudget, message: string, nowMs: number): PodDisruptionBudgetStatus {
   const generation = status?.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration };
   const condition = { type: ALLOWED, status: "False", reason: "SyncFailed", message, ...generation };

@@ -69,7 +69,7 @@ function pass(cluster: Given): Promise<unknown> {
   return cluster.reconcile(disruptionController, "default/web");
 }
 
-test("a budget of a number counts the Pods that it selects", async () => {
+test("a budget with an absolute number counts the selected Pods", async () => {
   await using cluster = await given(aBudget({ minAvailable: 1 }), aPod("a"), aPod("b"), aPod("c", undefined, "False"));
 
   await pass(cluster);
@@ -92,7 +92,7 @@ test("a budget of a number counts the Pods that it selects", async () => {
   deepEqual(cluster.events, []);
 });
 
-test("a budget without Pods allows nothing and says so", async () => {
+test("a budget without Pods allows nothing and reports so", async () => {
   await using cluster = await given(aBudget({ minAvailable: 0 }));
   await pass(cluster);
   deepEqual(await numbersOf(cluster), [0, 0, 0, 0]);
@@ -104,7 +104,7 @@ for (const [apiVersion, kind, plural] of [
   ["apps/v1", "StatefulSet", "statefulsets"],
   ["v1", "ReplicationController", "replicationcontrollers"],
 ] as const) {
-  test(`a share is one of what the ${kind} of the Pods is to make`, async () => {
+  test(`a percentage refers to the scale of the Pods' ${kind}`, async () => {
     await using cluster = await given(aBudget({ minAvailable: "50%" }));
     const owner = await make(cluster, plural, aWorkload(apiVersion, kind, "web", 4));
     await make(cluster, "pods", aPod("a", ownedBy(owner)));
@@ -115,7 +115,7 @@ for (const [apiVersion, kind, plural] of [
   });
 }
 
-test("of a ReplicaSet that belongs to a Deployment it is the Deployment that counts, and its scale is followed", async () => {
+test("for a ReplicaSet of a Deployment the Deployment's scale counts, and is followed", async () => {
   await using cluster = await given(aBudget({ maxUnavailable: "34%" }));
   const deployment = await make(cluster, "deployments", aWorkload("apps/v1", "Deployment", "web", 3));
   const set = await make(cluster, "replicasets", aWorkload("apps/v1", "ReplicaSet", "web-1", 9, ownedBy(deployment)));
@@ -130,7 +130,7 @@ test("of a ReplicaSet that belongs to a Deployment it is the Deployment that cou
   deepEqual((await numbersOf(cluster)).slice(0, 3), [10, 0, 6]);
 });
 
-test("of a ReplicaSet whose Deployment is gone its own scale is asked for", async () => {
+test("for a ReplicaSet whose Deployment was deleted its own scale counts", async () => {
   const gone = { apiVersion: "apps/v1", kind: "Deployment", name: "gone", uid: "1", controller: true };
   await using cluster = await given(aBudget({ maxUnavailable: 1 }));
   const set = await make(cluster, "replicasets", aWorkload("apps/v1", "ReplicaSet", "web-1", 5, gone));
@@ -141,7 +141,7 @@ test("of a ReplicaSet whose Deployment is gone its own scale is asked for", asyn
 
 const UNCOUNTABLE: readonly (readonly [it: string, owner: OwnerReference, message: string])[] = [
   [
-    "owner is of a kind that nobody serves",
+    "owner is of a kind that is not served",
     { apiVersion: "example.com/v1", kind: "Ghost", name: "g", uid: "1", controller: true },
     'no matches for kind "Ghost" in version "example.com/v1"',
   ],
@@ -158,7 +158,7 @@ const UNCOUNTABLE: readonly (readonly [it: string, owner: OwnerReference, messag
 ];
 
 for (const [it, owner, message] of UNCOUNTABLE) {
-  test(`a budget of Pods whose ${it} allows nothing and says why`, async () => {
+  test(`a budget of Pods whose ${it} allows nothing and reports why`, async () => {
     await using cluster = await given(aBudget({ maxUnavailable: 1 }), aPod("a", owner));
 
     await pass(cluster);
@@ -176,7 +176,7 @@ for (const [it, owner, message] of UNCOUNTABLE) {
   });
 }
 
-test("Pods that nobody controls are part of no share, and people are told", async () => {
+test("Pods without a controller do not count for a percentage, which is reported by an event", async () => {
   await using cluster = await given(aBudget({ maxUnavailable: 1 }), aPod("a"));
   await pass(cluster);
   deepEqual(await numbersOf(cluster), [0, 1, 0, 0]);
@@ -193,7 +193,7 @@ function evict(client: Client, name: string): Promise<JsonObject> {
   return client.post(pods, { namespace: "default", name }, "eviction", value);
 }
 
-test("evictions spend the budget, and the next Pods to be ready fill it again", async () => {
+test("evictions use up the budget, and new ready Pods restore it", async () => {
   await using cluster = await given(aBudget({ minAvailable: 1 }), aPod("a"), aPod("b"));
   await cluster.run(disruptionController);
   await cluster.settled();
@@ -211,7 +211,7 @@ test("evictions spend the budget, and the next Pods to be ready fill it again", 
   deepEqual(await numbersOf(cluster), [3, 2, 1, 1]);
 });
 
-test("a Pod that was to be evicted and is still there after two minutes counts again", async () => {
+test("an evicted Pod that still exists after two minutes counts again", async () => {
   await using cluster = await given(aBudget({ minAvailable: 1 }), aPod("a"), aPod("b"));
   await cluster.run(disruptionController);
   await cluster.settled();
@@ -232,7 +232,7 @@ test("a Pod that was to be evicted and is still there after two minutes counts a
   deepEqual(cluster.events, ["Warning NotDeleted Pod/a Pod was expected by PDB default/web to be deleted but it wasn't"]);
 });
 
-test("that a Pod is about to be ended is taken back if nobody ends it for two minutes", async () => {
+test("DisruptionTarget is reset if the Pod is not deleted within two minutes", async () => {
   await using cluster = await given(aPod("a"));
   await cluster.run(disruptionController);
   const lastTransitionTime = formatTime(cluster.clock.now());
@@ -260,7 +260,7 @@ test("that a Pod is about to be ended is taken back if nobody ends it for two mi
   deepEqual(await found(), { type: "DisruptionTarget", status: "False", reason: "", message: "" });
 });
 
-test("a Pod of two budgets is told of, and both count it", async () => {
+test("a Pod with two budgets is reported, and both count it", async () => {
   await using cluster = await given(aBudget({ minAvailable: 1 }), aBudget({ minAvailable: 1 }, "other"));
   await cluster.run(disruptionController);
   await cluster.settled();
@@ -284,7 +284,7 @@ test("a Pod that is no longer selected no longer counts", async () => {
   equal((await statusOf(cluster))?.expectedPods, 0);
 });
 
-test("wherever the process dies, the cluster ends the same", async () => {
+test("a crash at any step leads to the same result", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [aBudget({ minAvailable: 1 }), aPod("a"), aPod("b"), aPod("c", undefined, "False")],

@@ -1,7 +1,7 @@
 /**
- * Keeps the status of every PodDisruptionBudget true (budget-status.ts), and takes back what was said of Pods that nobody ended
- * (stale-target.ts). Who asks the budget, and spends from it, is the eviction subresource of the API server: both write the status, each
- * upon the version it has seen, so that one of them is refused and looks again.
+ * Maintains the status of every PodDisruptionBudget (budget-status.ts), and resets stale DisruptionTarget conditions (stale-target.ts). The
+ * eviction subresource of the API server consumes the budget: both write the status with optimistic concurrency, so that one of them gets a
+ * Conflict and retries.
  */
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import { replicaSets } from "../../api/apps/v1/replica-set.ts";
@@ -65,7 +65,7 @@ interface Workload extends KubeObject {
   readonly spec?: { readonly replicas?: number; readonly template?: PodTemplateSpec };
 }
 
-/** Pods tell most; but what their number is compared with can change without them. */
+/** Mostly Pods; but the expected number can change without them. */
 function* keysOfWorkload({ is, object, previous }: Change<Workload>, read: Reader): Iterable<WorkKey> {
   if (is === "updated" && object.spec?.replicas === previous?.spec?.replicas) return;
   const budgets = budgetsOf(object.spec?.template?.metadata?.labels, object, read);
@@ -74,15 +74,15 @@ function* keysOfWorkload({ is, object, previous }: Change<Workload>, read: Reade
 
 type Labels = Parameters<LabelSelector["matches"]>[0];
 
-/** In the order of their names. */
+/** Ordered by name. */
 function budgetsOf(labels: Labels, { metadata }: KubeObject, read: Reader): readonly PodDisruptionBudget[] {
   return read.list(podDisruptionBudgets, metadata.namespace).filter((budget) => selectorOf(budget)?.matches(labels) === true);
 }
 
-/** Each made once while its object lives: every change of a Pod asks for those of its namespace. */
+/** Cached while its object lives: every Pod change queries those of its namespace. */
 const selectors = new WeakMap<LabelSelectorObject, LabelSelector>();
 
-/** Undefined if it cannot be read: no validation lets such a one in. An empty one selects all, and none selects nothing. */
+/** Undefined if invalid, which validation prevents. An empty one selects all, and a missing one nothing. */
 function selectorOf({ spec }: PodDisruptionBudget): LabelSelector | undefined {
   const written = spec?.selector;
   if (written === undefined) return undefined;
@@ -103,25 +103,25 @@ async function lookAtBudget(key: WorkKey, pass: Pass): Promise<Outcome> {
   if (budget === undefined) return onChange;
   const selector = selectorOf(budget);
   const covered = read.list(pods, key.namespace).filter(({ metadata }) => selector?.matches(metadata.labels) === true);
-  if (covered.length === 0) tell(budget, "Normal", "NoPods", "No matching pods found", pass);
+  if (covered.length === 0) emitEvent(budget, "Normal", "NoPods", "No matching pods found", pass);
   const expected = await scaleOf(budget, covered, pass);
   if (expected === undefined) return onChange;
 
   const nowMs = clock.now();
   const disrupted = disruptedOf(budget, covered, nowMs);
-  tellOfPods(budget, expected, disrupted, pass);
+  emitPodEvents(budget, expected, disrupted, pass);
   await report(budget, budgetStatus(budget, countPods(budget, covered, expected.scale, disrupted), disrupted, nowMs), pass);
   return disrupted.nextMs === undefined ? onChange : after(disrupted.nextMs - nowMs);
 }
 
-/** Undefined if nobody can count them until something changes; the budget then says so and allows nothing. */
+/** Undefined if they cannot be counted until something changes; the budget then reports so and allows nothing. */
 async function scaleOf(budget: PodDisruptionBudget, covered: readonly Pod[], pass: Pass): Promise<ExpectedScale | undefined> {
   if (!countsByScale(budget.spec ?? {})) return { scale: covered.length, unmanaged: [] };
   try {
     return await expectedScale(covered, pass);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    tell(budget, "Warning", "CalculateExpectedPodCountFailed", `Failed to calculate the number of expected pods: ${message}`, pass);
+    emitEvent(budget, "Warning", "CalculateExpectedPodCountFailed", `Failed to calculate the number of expected pods: ${message}`, pass);
     if (isReason(error, "Conflict")) throw error;
     await report(budget, failedStatus(budget, message, pass.clock.now()), pass);
     if (error instanceof UncountablePods) return undefined;
@@ -129,16 +129,16 @@ async function scaleOf(budget: PodDisruptionBudget, covered: readonly Pod[], pas
   }
 }
 
-function tellOfPods(budget: PodDisruptionBudget, { unmanaged }: ExpectedScale, { overdue }: Disrupted, pass: Pass): void {
+function emitPodEvents(budget: PodDisruptionBudget, { unmanaged }: ExpectedScale, { overdue }: Disrupted, pass: Pass): void {
   if (unmanaged.length > 0) {
     const message =
       `Pods selected by this PodDisruptionBudget (selector: ${selectorText(budget.spec?.selector)}) were found to be unmanaged. ` +
       "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
       'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.';
-    tell(budget, "Warning", "UnmanagedPods", message, pass);
+    emitEvent(budget, "Warning", "UnmanagedPods", message, pass);
   }
   for (const pod of overdue) {
-    tell(pod, "Warning", "NotDeleted", `Pod was expected by PDB ${objectText(budget.metadata)} to be deleted but it wasn't`, pass);
+    emitEvent(pod, "Warning", "NotDeleted", `Pod was expected by PDB ${objectText(budget.metadata)} to be deleted but it wasn't`, pass);
   }
 }
 
@@ -152,7 +152,7 @@ async function lookAtPod(key: WorkKey, pass: Pass): Promise<Outcome> {
   const { read, write, clock } = pass;
   const pod = read.get(pods, key);
   if (pod === undefined) return onChange;
-  tellIfContested(pod, pass);
+  emitIfContested(pod, pass);
 
   const remainingMs = staleInMs(pod, clock.now());
   if (remainingMs === undefined) return onChange;
@@ -164,16 +164,16 @@ async function lookAtPod(key: WorkKey, pass: Pass): Promise<Outcome> {
   return onChange;
 }
 
-/** Nobody can evict such a Pod: the eviction subresource refuses to choose. */
-function tellIfContested(pod: Pod, pass: Pass): void {
+/** Such a Pod cannot be evicted: the eviction subresource rejects it. */
+function emitIfContested(pod: Pod, pass: Pass): void {
   const budgets = budgetsOf(pod.metadata.labels, pod, pass.read);
   const [first] = budgets;
   if (first === undefined || budgets.length < 2) return;
   const { namespace, name } = pod.metadata;
   const which = `Pod "${namespace}"/"${name}" matches multiple PodDisruptionBudgets.`;
-  tell(pod, "Warning", "MultiplePodDisruptionBudgets", `${which}  Chose "${first.metadata.name}" arbitrarily.`, pass);
+  emitEvent(pod, "Warning", "MultiplePodDisruptionBudgets", `${which}  Chose "${first.metadata.name}" arbitrarily.`, pass);
 }
 
-function tell(about: KubeObject, type: "Normal" | "Warning", reason: string, message: string, { events }: Pass): void {
+function emitEvent(about: KubeObject, type: "Normal" | "Warning", reason: string, message: string, { events }: Pass): void {
   events.record(about, { type, reason, message });
 }

@@ -1,6 +1,6 @@
 /**
- * How many Pods there should be: the sum of what the controllers of some Pods are to make. Deployments, ReplicaSets, StatefulSets and
- * ReplicationControllers are in the cache; any other owner is asked through its `scale` subresource.
+ * The expected number of Pods: the sum of the scales of their controllers. Deployments, ReplicaSets, StatefulSets and
+ * ReplicationControllers are cached; any other owner is queried through its `scale` subresource.
  */
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import { replicaSets } from "../../api/apps/v1/replica-set.ts";
@@ -13,12 +13,12 @@ import type { ResourceKind } from "../../client/client.ts";
 import type { Pass } from "../runtime/controller.ts";
 import { controllerReference } from "../runtime/keys.ts";
 
-/** To try again does not help: somebody must change something. The message is for people, in upstream's words. */
+/** A retry does not help: the objects must change. The message has upstream's wording. */
 export class UncountablePods extends Error {}
 
 export interface ExpectedScale {
   readonly scale: number;
-  /** Pods that nobody controls: they are part of no number. */
+  /** Pods without a controller. */
   readonly unmanaged: readonly Pod[];
 }
 
@@ -26,10 +26,10 @@ interface Scaled extends KubeObject {
   readonly spec?: { readonly replicas?: number };
 }
 
-/** Where workloads once were. Nothing is served there, but owner references live on. */
+/** Former API group of workloads. It is no longer served, but owner references remain. */
 const WORKLOAD_GROUPS = ["apps", "extensions"];
 
-/** Rejects with UncountablePods, or as a request to the server does. */
+/** Rejects with UncountablePods, or like a request to the server. */
 export async function expectedScale(pods: readonly Pod[], pass: Pass): Promise<ExpectedScale> {
   const unmanaged = pods.filter((pod) => controllerReference(pod) === undefined);
   const scaleOf = new Map<string, number>();
@@ -45,7 +45,7 @@ export async function expectedScale(pods: readonly Pod[], pass: Pass): Promise<E
   return { scale: [...scaleOf.values()].reduce((sum, scale) => sum + scale, 0), unmanaged };
 }
 
-/** A ReplicaSet that belongs to a Deployment is not what somebody wants to have so many of: the Deployment is. */
+/** For a ReplicaSet of a Deployment, the Deployment's scale counts. */
 function ownerInCache(reference: OwnerReference, pod: Pod, pass: Pass): Scaled | undefined {
   const find = <T extends Scaled>(kind: ResourceKind<T>, groups: readonly string[], by = reference): T | undefined => {
     const isMeant = by.kind === kind.kind && groups.includes(parseApiVersion(by.apiVersion)?.group ?? "none");

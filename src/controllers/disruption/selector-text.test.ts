@@ -2,7 +2,7 @@ import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { selectorText } from "./selector-text.ts";
 
-test("a selector is shown as Go prints it", () => {
+test("a selector is formatted as Go prints it", () => {
   const expression = { key: "app", operator: "In", values: ["lone", "b"] };
   equal(
     selectorText({ matchLabels: { x: "1", app: "lone" }, matchExpressions: [expression] }),

@@ -1,4 +1,4 @@
-/** A label selector in the form in which Go prints one. Upstream shows it to people in an event. */
+/** Formats a label selector as Go prints it. Upstream's event contains it. */
 import type { LabelSelectorObject } from "../../api/machinery/selectors/label-selector.ts";
 
 export function selectorText(selector: LabelSelectorObject | undefined): string {

@@ -47,14 +47,14 @@ for (const { it, objects, shows } of [
   });
 }
 
-test("a second look writes nothing", async () => {
+test("a second reconciliation writes nothing", async () => {
   await using cluster = await given(SERVICE, anEndpoints({ labels: { a: "b" }, annotations: { c: "d" } }));
   await cluster.reconcile(CONTROLLER, "default/db");
   await cluster.reconcile(CONTROLLER, "default/db");
   deepEqual(cluster.actions, ["create endpointslices default/db-*"]);
 });
 
-test("too many addresses are told", async () => {
+test("skipped addresses are reported by an event", async () => {
   await using cluster = await given(SERVICE, anEndpoints({}, 1002));
 
   await cluster.reconcile(CONTROLLER, "default/db");
@@ -83,7 +83,7 @@ const ends: readonly { readonly it: string; readonly end: (cluster: Pick<Given, 
 ];
 
 for (const { it, end } of ends) {
-  test(`mirrored slices go when ${it}`, async () => {
+  test(`mirrored slices are deleted when ${it}`, async () => {
     await using cluster = await given(SERVICE, anEndpoints());
     await cluster.run(CONTROLLER);
     await cluster.settled();
@@ -96,7 +96,7 @@ for (const { it, end } of ends) {
   });
 }
 
-test("a mirrored slice that somebody deletes or changes is put right while it runs", async () => {
+test("a mirrored slice that is deleted or changed is restored", async () => {
   await using cluster = await given(SERVICE, anEndpoints());
   await cluster.run(CONTROLLER);
   await cluster.settled();
@@ -111,7 +111,7 @@ test("a mirrored slice that somebody deletes or changes is put right while it ru
   deepEqual(await shown(cluster), [["10.0.0.0"]]);
 });
 
-test("every step may be the last", async () => {
+test("a crash at any step leads to the same result", async () => {
   const two = { ...anEndpoints(), subsets: [{ addresses: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }], ports: [{ port: 80 }] }] };
   const scenario = {
     objects: [SERVICE, two],

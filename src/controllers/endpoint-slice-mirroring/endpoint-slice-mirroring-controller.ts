@@ -1,8 +1,7 @@
 /**
- * Mirrors Endpoints that somebody else writes into EndpointSlices, so that proxies need only read those. A Service with a selector has
- * slices already, and whoever writes slices of his own says so by a label on the Endpoints.
- * The slices go when the Endpoints or the Service go, or when they are no longer to be mirrored.
- * Not here: Services with a selector (controllers/endpoint-slice).
+ * Mirrors custom Endpoints into EndpointSlices, so that proxies need only read those. A Service with a selector already has slices, and
+ * authors of their own slices opt out by a label on the Endpoints. The slices are deleted when the Endpoints or the Service are, or when
+ * they are no longer to be mirrored. Not here: Services with a selector (controllers/endpoint-slice).
  */
 import { endpoints } from "../../api/core/v1/endpoints.ts";
 import { services } from "../../api/core/v1/service.ts";
@@ -26,12 +25,12 @@ import { slicesManagedBy, writeSlices } from "../shared/service-endpoints/slices
 import { MIRROR_MANAGER, planMirror, type MirrorPlan } from "./mirrored-slices.ts";
 
 export interface MirroringSettings {
-  /** --mirroring-max-endpoints-per-subset, 1 to 1000: how many addresses of one subset are mirrored. Default: 1000, all that a slice can have. */
+  /** --mirroring-max-endpoints-per-subset, 1 to 1000: maximum mirrored addresses per subset. Default: 1000, the maximum of a slice. */
   readonly maxEndpointsPerSubset?: number;
 }
 
 const ENDPOINTS_PER_SUBSET = 1000;
-/** A label of Endpoints whose writer writes slices, too. */
+/** Opt-out label of Endpoints. */
 const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
 
 const managedSlices = slicesManagedBy(MIRROR_MANAGER);
@@ -44,7 +43,7 @@ export function endpointSliceMirroringController({ maxEndpointsPerSubset = ENDPO
     component: "endpoint-slice-mirroring-controller",
     rules: [
       { apiGroups: [""], resources: ["services", "endpoints"], verbs: ["get", "list", "watch"] },
-      // A slice keeps its owner from going first, which only those may say who may finalize the owner.
+      // Slices set blockOwnerDeletion, which requires permission to finalize the owner.
       { apiGroups: [""], resources: ["endpoints/finalizers"], verbs: ["update"] },
       { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch", "create", "update", "delete"] },
       { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },

@@ -61,16 +61,15 @@ const rows: readonly { readonly it: string; readonly subsets: readonly EndpointS
     shows: ["IPv4 80: 10.0.0.1,10.0.0.2"],
   },
   {
-    it: "addresses are written as everybody writes them",
+    it: "addresses are canonical",
     subsets: [{ addresses: [{ ip: "010.0.0.1" }], ports: [HTTP] }],
     shows: ["IPv4 80: 10.0.0.1"],
   },
 ];
 
-for (const { it, subsets, shows } of rows)
-  test(`of mirrored slices, ${it}`, () => deepEqual(texts(plan(anEndpoints(subsets)).create), shows));
+for (const { it, subsets, shows } of rows) test(`mirrored slices: ${it}`, () => deepEqual(texts(plan(anEndpoints(subsets)).create), shows));
 
-test("a mirrored slice has the labels and annotations of the Endpoints, says whose it is, and goes with them", () => {
+test("a mirrored slice has the labels and annotations of the Endpoints, names its manager, and is owned by them", () => {
   const annotations = {
     mine: "yes",
     "endpoints.kubernetes.io/last-change-trigger-time": "x",
@@ -127,19 +126,19 @@ for (const { it, endpoints, does } of [
   { it: "nothing", endpoints: anEndpoints([]), does: { create: 0, update: 0, remove: 1 } },
   { it: "the same, written anew", endpoints: anEndpoints(FIRST.subsets ?? [], { uid: "2" }), does: { create: 0, update: 1, remove: 0 } },
 ]) {
-  test(`Endpoints that say ${it} lead to ${JSON.stringify(does)}`, () => {
+  test(`Endpoints with ${it} lead to ${JSON.stringify(does)}`, () => {
     const { create, update, remove } = plan(endpoints, EXISTING);
     deepEqual({ create: create.length, update: update.length, remove: remove.length }, does);
   });
 }
 
-test("Endpoints that are going are not mirrored any more than they are", () => {
+test("terminating Endpoints are not mirrored further", () => {
   const metadata = { deletionTimestamp: "2030-01-01T00:00:00Z" };
 
   deepEqual(plan(anEndpoints([{ addresses: [A], ports: [HTTP] }], metadata)).create, []);
 });
 
-test("what cannot be read and what is too much is left out and counted", () => {
+test("invalid and surplus addresses are skipped and counted", () => {
   const addresses = [A, { ip: "no" }, B, { ip: "10.0.0.3" }];
 
   const { create, invalid, skipped } = plan(anEndpoints([{ addresses, ports: [HTTP] }]), [], 2);

@@ -1,6 +1,5 @@
 /**
- * The EndpointSlices that mirror Endpoints which somebody wrote for a Service without a selector: one for each set of ports and each
- * address family. Pure.
+ * The EndpointSlices that mirror custom Endpoints of a Service without a selector: one for each set of ports and each address family. Pure.
  */
 import type { EndpointAddress, Endpoints, EndpointSubset } from "../../api/generated/core/v1.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
@@ -15,10 +14,10 @@ import { inSliceOrder, portSetKey } from "../shared/service-endpoints/port-set.t
 import { slicePrefix, type SlicePlan } from "../shared/service-endpoints/slices.ts";
 import { repackSubsets } from "../shared/service-endpoints/subsets.ts";
 
-/** In the label of slices: who writes them. */
+/** Value of the slices' managed-by label. */
 export const MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io";
 
-/** Say something about the Endpoints that is not true of the slice. */
+/** Annotations that do not apply to the slice. */
 const ANNOTATIONS_NOT_MIRRORED = [TRIGGER_TIME, "kubectl.kubernetes.io/last-applied-configuration"];
 
 export interface MirrorSources {
@@ -29,9 +28,9 @@ export interface MirrorSources {
 }
 
 export interface MirrorPlan extends SlicePlan {
-  /** How many addresses cannot be read. */
+  /** Number of invalid addresses. */
   readonly invalid: number;
-  /** How many addresses are left out, for whichever reason. */
+  /** Number of skipped addresses, for any reason. */
   readonly skipped: number;
 }
 
@@ -46,7 +45,7 @@ export function planMirror(sources: MirrorSources): MirrorPlan {
   const mirrored = repackSubsets(endpoints.subsets ?? []).map((subset) => mirrorSubset(subset, maxEndpointsPerSubset));
   const groups = mirrored.flatMap((subset) => subset.groups);
 
-  // The first slice of each group is the group's; what else there is can become another one of its family, or go.
+  // The first slice of each group is kept; others are reused for another group of the family, or deleted.
   const free = new Set(existing);
   const claimed = groups.map((group) => {
     const slice = existing.find(
@@ -60,9 +59,9 @@ export function planMirror(sources: MirrorSources): MirrorPlan {
     if (before !== undefined) free.delete(before);
     return { group, before };
   });
-  const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
+  const isTerminating = endpoints.metadata.deletionTimestamp !== undefined;
   return {
-    create: slices.flatMap(({ group, before }) => (isGoing || before ? [] : sliceOf(group, newMetadata(endpoints), endpoints))),
+    create: slices.flatMap(({ group, before }) => (isTerminating || before ? [] : sliceOf(group, newMetadata(endpoints), endpoints))),
     update: slices.flatMap(({ group, before }) => {
       const after = before === undefined ? undefined : sliceOf(group, before.metadata, endpoints);
       return before === undefined || after === undefined || isSame(before, after) ? [] : after;
@@ -83,7 +82,7 @@ interface MirroredSubset {
   readonly skipped: number;
 }
 
-/** Ready ones come first, so that of too many those are left out that serve nobody. */
+/** Ready ones first, so that surplus ones that are dropped serve no traffic. */
 function mirrorSubset({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, max: number): MirroredSubset {
   const endpoints: Record<IpFamily, Endpoint[]> = { IPv4: [], IPv6: [] };
   let added = 0;
@@ -160,7 +159,7 @@ function isSame(before: EndpointSlice, after: EndpointSlice): boolean {
   );
 }
 
-/** Endpoints of a slice are a set: whoever wrote them in another order has written the same. */
+/** Endpoints of a slice are a set: another order is equal. */
 function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const keyed = endpoints.map((endpoint) => ({ endpoint, key: `${endpoint.addresses[0] ?? ""} ${endpoint.targetRef?.uid ?? ""}` }));
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ endpoint }) => endpoint);

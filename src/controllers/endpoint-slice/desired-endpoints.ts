@@ -1,7 +1,6 @@
 /**
- * The endpoints that a Service is to have in one address family, together by the ports that they have in common: a named port may be
- * another number in every Pod, and a slice has one list of ports. Pure.
- * Not here: into which slices they go (slice-packing.ts), hints (hints.ts).
+ * The desired endpoints of a Service in one address family, grouped by their ports: a named port may be another number in every Pod, and a
+ * slice has one list of ports. Pure. Not here: packing into slices (slice-packing.ts), hints (hints.ts).
  */
 import type { Node, Pod, Service } from "../../api/generated/core/v1.ts";
 import type { Endpoint, EndpointPort } from "../../api/generated/discovery.k8s.io/v1.ts";
@@ -21,13 +20,13 @@ export interface EndpointGroup {
 export interface DesiredEndpoints {
   /** By the key of their ports (portSetKey). None is empty. */
   readonly groups: ReadonlyMap<string, EndpointGroup>;
-  /** Pods whose node is not known: whether anything can be reached there is not known either. */
+  /** Pods whose node is unknown: whether they are reachable is unknown, too. */
   readonly skipped: readonly Pod[];
 }
 
 export interface EndpointSources {
   readonly service: Service;
-  /** Those that the Service selects. */
+  /** The selected Pods. */
   readonly pods: readonly Pod[];
   node(name: string): Node | undefined;
 }
@@ -53,7 +52,7 @@ export function desiredEndpoints({ service, pods, node }: EndpointSources, famil
   return { groups, skipped };
 }
 
-/** A Pod that is going is not ready, however it is, unless the Service wants all; `serving` says how it is. */
+/** A terminating Pod is not ready unless the Service publishes not-ready addresses; `serving` shows its state. */
 function endpointOf(pod: Pod, node: Node | undefined, service: Service, family: IpFamily): Endpoint {
   const { namespace, name, uid, deletionTimestamp } = pod.metadata;
   const serving = isReady(pod);
@@ -71,7 +70,7 @@ function endpointOf(pod: Pod, node: Node | undefined, service: Service, family: 
   };
 }
 
-/** A port whose name the Pod does not have is left out. */
+/** A port whose name the Pod does not have is omitted. */
 function endpointPorts(service: Service, pod: Pod): readonly EndpointPort[] {
   const found: EndpointPort[] = [];
   for (const servicePort of specOf(service).ports ?? []) {

@@ -20,7 +20,7 @@ function pass(cluster: Given, controller = CONTROLLER) {
   return cluster.reconcile(controller, "default/web");
 }
 
-/** Those that a controller wrote: the API server has one of its own. */
+/** Slices of controllers: the API server has one of its own. */
 async function slicesOf(cluster: Given): Promise<readonly EndpointSlice[]> {
   return (await cluster.list(endpointSlices)).filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === "web");
 }
@@ -40,7 +40,7 @@ async function patchService(cluster: Given, value: JsonObject): Promise<void> {
   await cluster.client.patch(services, WEB, { type: "merge", value });
 }
 
-test("a Service gets a slice with all that is known of its Pods", async () => {
+test("a Service gets a slice with all details of its Pods", async () => {
   const service = aService("web", {
     labels: { team: "x", "kubernetes.io/service-name": "lies" },
     spec: { ports: [{ port: 80, targetPort: "web" }] },
@@ -85,7 +85,7 @@ test("a Service gets a slice with all that is known of its Pods", async () => {
   );
 });
 
-test("a second look writes nothing", async () => {
+test("a second reconciliation writes nothing", async () => {
   await using cluster = await given(
     NODE,
     aService("web"),
@@ -109,9 +109,9 @@ for (const { it, spec = {}, pod, conditions } of [
     pod: aPod("a", { ips: ["10.0.0.1"], isReady: false }),
     conditions: [true, false, false],
   },
-  { it: "that is going", pod: going(aPod("a", { ips: ["10.0.0.1"] })), conditions: [false, true, true] },
+  { it: "that is terminating", pod: going(aPod("a", { ips: ["10.0.0.1"] })), conditions: [false, true, true] },
   {
-    it: "that is going, of a Service that wants all",
+    it: "that is terminating, of a Service that wants all",
     spec: { publishNotReadyAddresses: true },
     pod: going(aPod("a", { ips: ["10.0.0.1"] })),
     conditions: [true, true, true],
@@ -153,7 +153,7 @@ for (const { it, objects, shows } of nothing) {
   });
 }
 
-test("Pods whose named port is another number are in slices of their own", async () => {
+test("Pods whose named port is another number are in separate slices", async () => {
   const service = aService("web", { spec: { ports: [{ port: 80, targetPort: "web" }] } });
   await using cluster = await given(NODE, service, aPod("a", { ips: ["10.0.0.1"] }), aPod("b", { ips: ["10.0.0.2"], port: 9090 }));
 
@@ -162,7 +162,7 @@ test("Pods whose named port is another number are in slices of their own", async
   deepEqual(await shown(cluster), ["web- IPv4 8080: 10.0.0.1", "web- IPv4 9090: 10.0.0.2"]);
 });
 
-test("a headless Service may have no ports, and says what it is", async () => {
+test("a headless Service may have no ports, and is labelled headless", async () => {
   await using cluster = await given(NODE, aService("web", { spec: { clusterIP: "None", ports: [] } }), aPod("a", { ips: ["10.0.0.1"] }));
 
   await pass(cluster);
@@ -171,7 +171,7 @@ test("a headless Service may have no ports, and says what it is", async () => {
   equal((await slicesOf(cluster))[0]?.metadata.labels?.["service.kubernetes.io/headless"], "");
 });
 
-test("a Service of two families has slices of each, and loses those of one that it loses", async () => {
+test("a dual-stack Service has slices of each family, and loses those of a removed one", async () => {
   const service = aService("web", { spec: { ipFamilyPolicy: "RequireDualStack" } });
   const config = { serviceClusterIpRange: "10.96.0.0/16,fd00:96::/112" };
   await using cluster = await givenWith({ config }, NODE, service, aPod("a", { ips: ["10.0.0.1", "fd00::1"] }));
@@ -184,7 +184,7 @@ test("a Service of two families has slices of each, and loses those of one that 
   deepEqual(await shown(cluster), ["web- IPv4 80: 10.0.0.1"]);
 });
 
-test("a change of labels of the Service is a change of its slices", async () => {
+test("labels of the Service are copied to its slices", async () => {
   await using cluster = await given(NODE, aService("web", { labels: { a: "1", b: "2" } }), aPod("a", { ips: ["10.0.0.1"] }));
   await pass(cluster);
 
@@ -199,7 +199,7 @@ test("a change of labels of the Service is a change of its slices", async () => 
   deepEqual(labels, { b: "2", c: "3" });
 });
 
-test("slices are filled up to a number, and a Pod that comes changes one of them", async () => {
+test("slices are filled to the maximum, and a new Pod changes one of them", async () => {
   const controller = endpointSliceController({ maxEndpointsPerSlice: 2 });
   const many = ["a", "b", "c"].map((name, index) => aPod(name, { ips: [`10.0.0.${index + 1}`] }));
   await using cluster = await given(NODE, aService("web"), ...many);
@@ -214,7 +214,7 @@ test("slices are filled up to a number, and a Pod that comes changes one of them
   equal(cluster.actions.length, 1);
 });
 
-test("a Pod on a node that is not known is left out, which is told", async () => {
+test("a Pod on an unknown node is omitted, which is reported", async () => {
   await using cluster = await given(
     NODE,
     aService("web"),
@@ -230,7 +230,7 @@ test("a Pod on a node that is not known is left out, which is told", async () =>
   ]);
 });
 
-test("slices of an older Service of the same name go, and new ones are made", async () => {
+test("slices of an older Service of the same name are deleted, and new ones created", async () => {
   await using cluster = await given(NODE, aService("web"), aPod("a", { ips: ["10.0.0.1"] }));
   await pass(cluster);
   await cluster.client.delete(services, WEB);
@@ -246,7 +246,7 @@ test("slices of an older Service of the same name go, and new ones are made", as
   );
 });
 
-test("a Service that is going gets no more slices", async () => {
+test("a terminating Service gets no more slices", async () => {
   const service = aService("web");
   await using cluster = await given(NODE, { ...service, metadata: { ...service.metadata, finalizers: ["example.com/hold"] } });
   await cluster.client.delete(services, WEB);
@@ -256,7 +256,7 @@ test("a Service that is going gets no more slices", async () => {
   deepEqual(cluster.actions, []);
 });
 
-test("a slice that is going counts as gone", async () => {
+test("a terminating slice counts as deleted", async () => {
   await using cluster = await given(NODE, aService("web"), aPod("a", { ips: ["10.0.0.1"] }));
   await pass(cluster);
   const key = { namespace: "default", name: (await slicesOf(cluster))[0]?.metadata.name ?? "" };
@@ -268,7 +268,7 @@ test("a slice that is going counts as gone", async () => {
   deepEqual(await shown(cluster), ["web- IPv4 80: 10.0.0.1", "web- IPv4 80: 10.0.0.1"]);
 });
 
-test("with a traffic distribution endpoints have hints, and lose them with it", async () => {
+test("trafficDistribution adds hints, and its removal removes them", async () => {
   const hints = async (cluster: Given) => (await slicesOf(cluster))[0]?.endpoints?.[0]?.hints;
   await using cluster = await given(
     NODE,
@@ -283,7 +283,7 @@ test("with a traffic distribution endpoints have hints, and lose them with it", 
   equal(await hints(cluster), undefined);
 });
 
-test("with the annotation endpoints are shared among zones, and people are told when that begins, cannot be, and ends", async () => {
+test("the topology annotation distributes endpoints among zones, with events when that starts, fails and ends", async () => {
   const service = aService("web", { annotations: { "service.kubernetes.io/topology-mode": "Auto" } });
   const placed = [aPod("a", { ips: ["10.0.0.1"], node: "n1" }), aPod("b", { ips: ["10.0.0.2"], node: "n2" })];
   await using cluster = await given(NODE, aNode("n2", { zone: "b" }), service, ...placed);
@@ -314,7 +314,7 @@ test("with the annotation endpoints are shared among zones, and people are told 
   ]);
 });
 
-test("while it runs, it follows Pods, nodes and slices, and then has nothing left to do", async () => {
+test("the running controller follows Pods, nodes and slices, and converges", async () => {
   await using cluster = await given(NODE, aService("web"), aPod("a"), aPod("b", { ips: ["10.0.0.2"], node: "n2" }));
   await cluster.run(CONTROLLER);
   await cluster.settled();
@@ -335,7 +335,7 @@ test("while it runs, it follows Pods, nodes and slices, and then has nothing lef
   deepEqual(await shown(cluster), ["web- IPv4 80: 10.0.0.1,10.0.0.2"]);
 });
 
-test("every step may be the last", async () => {
+test("a crash at any step leads to the same result", async () => {
   const many = Array.from({ length: 5 }, (_, index) => aPod(`p${index}`, { ips: [`10.0.0.${index}`], port: index < 3 ? 8080 : 9090 }));
   const scenario = {
     objects: [NODE, aService("web", { spec: { ports: [{ port: 80, targetPort: "web" }] } }), ...many],

@@ -1,8 +1,7 @@
 /**
- * Keeps the EndpointSlices of every Service that has a selector: in each address family, the addresses and ports of the Pods that the
- * Service selects, at most a hundred in a slice, with as few writes as possible (slice-packing.ts).
- * Nothing is remembered that is needed: slices that are lost, changed by others or left over are put right when they are seen.
- * Not here: removing slices whose Service is gone (garbage collector, by their owner), Services without a selector
+ * Maintains the EndpointSlices of every Service with a selector: in each address family, the addresses and ports of the selected Pods, at
+ * most a hundred per slice, with as few writes as possible (slice-packing.ts). No state is required: lost, modified or stale slices are
+ * repaired when observed. Not here: deleting slices of deleted Services (garbage collector, by their owner), Services without a selector
  * (controllers/endpoint-slice-mirroring), the slice of the API servers themselves (apiserver/bootstrap).
  */
 import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
@@ -36,7 +35,7 @@ import { planFamily, SLICE_MANAGER, type FamilyPlan } from "./slice-plan.ts";
 import { sameShare, zoneShares } from "./zone-shares.ts";
 
 export interface EndpointSliceSettings {
-  /** --max-endpoints-per-slice, 1 to 1000: more make fewer but greater slices, each of which goes to every node as a whole. Default: 100. */
+  /** --max-endpoints-per-slice, 1 to 1000: larger slices are fewer, but each is sent to every node as a whole. Default: 100. */
   readonly maxEndpointsPerSlice?: number;
 }
 
@@ -57,20 +56,20 @@ export function endpointSliceController({ maxEndpointsPerSlice = ENDPOINTS_PER_S
     component: "endpoint-slice-controller",
     rules: [
       { apiGroups: [""], resources: ["services", "pods", "nodes"], verbs: ["get", "list", "watch"] },
-      // A slice keeps its owner from going first, which only those may say who may finalize the owner.
+      // Slices set blockOwnerDeletion, which requires permission to finalize the owner.
       { apiGroups: [""], resources: ["services/finalizers"], verbs: ["update"] },
       { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch", "create", "update", "delete"] },
       { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
     ],
     watches: [watch(services, itself), watch(pods, servicesOfPod), watch(nodes, servicesOfNode), watch(endpointSlices, managedSlices.keys)],
     start() {
-      const memory: Memory = { maxEndpointsPerSlice, told: new Map() };
+      const memory: Memory = { maxEndpointsPerSlice, reported: new Map() };
       return (key, pass) => reconcile(key, pass, memory);
     },
   });
 }
 
-/** Those of the Pods on it, if their zone may be another; and those whose endpoints are shared among zones, if its part may be. */
+/** Services of the Pods on it, if their zone may change; and those with topology hints, if the zone's share may. */
 function* servicesOfNode({ object: node, previous }: Change<Node>, read: Reader): Iterable<WorkKey> {
   if (previous === undefined || previous.metadata.labels?.[ZONE_LABEL] !== node.metadata.labels?.[ZONE_LABEL]) {
     for (const pod of read.indexed(podsByNode, node.metadata.name)) yield* servicesOfPod({ is: "added", object: pod }, read);
@@ -81,13 +80,13 @@ function* servicesOfNode({ object: node, previous }: Change<Node>, read: Reader)
 
 interface Memory {
   readonly maxEndpointsPerSlice: number;
-  /** What was last told about the hints of a Service and family; lost, it is told again. Nothing else depends on it. */
-  readonly told: Map<string, string>;
+  /** Last reported hint state of a Service and family; if lost, it is reported again. Nothing else depends on it. */
+  readonly reported: Map<string, string>;
 }
 
 async function reconcile(key: WorkKey, pass: Pass, memory: Memory): Promise<Outcome> {
   const service = pass.read.get(services, key);
-  if (service === undefined) for (const family of FAMILIES) memory.told.delete(hintsKey(key, family));
+  if (service === undefined) for (const family of FAMILIES) memory.reported.delete(hintsKey(key, family));
   if (service === undefined || !followsPods(service)) return onChange;
 
   const plan = planService(service, key, pass.read, memory);
@@ -95,8 +94,8 @@ async function reconcile(key: WorkKey, pass: Pass, memory: Memory): Promise<Outc
     const what = `failed to ${action} for Service ${keyText(key)}: ${messageOf(error)}`;
     pass.events.record(service, failure(service, what));
   });
-  for (const event of eventsOf(service, plan.families, memory.told)) pass.events.record(service, event);
-  return onChange; // The node of a Pod that was left out wakes us when it comes.
+  for (const event of eventsOf(service, plan.families, memory.reported)) pass.events.record(service, event);
+  return onChange; // The node of an omitted Pod triggers a reconciliation when it appears.
 }
 
 interface ServicePlan extends SlicePlan {
@@ -130,10 +129,10 @@ function planService(service: Service, key: WorkKey, read: Reader, { maxEndpoint
 
 // ── report ──────────────────────────────────────────────────────────────────────────────────────────
 
-function* eventsOf(service: Service, plans: readonly FamilyPlan[], told: Map<string, string>): Iterable<RecordedEvent> {
+function* eventsOf(service: Service, plans: readonly FamilyPlan[], reported: Map<string, string>): Iterable<RecordedEvent> {
   const skipped = new Set(plans.flatMap((plan) => plan.skipped));
   if (skipped.size > 0) yield failure(service, listText([...skipped].map((pod) => skippedText(service, pod))));
-  for (const plan of plans) yield* hintEvents(service, plan, told);
+  for (const plan of plans) yield* hintEvents(service, plan, reported);
 }
 
 function failure(service: Service, what: string): RecordedEvent {
@@ -145,19 +144,19 @@ function skippedText(service: Service, { metadata, spec }: Pod): string {
   return `skipping Pod ${metadata.name} for Service ${keyText(keyOf(service))}: Node ${spec?.nodeName ?? ""} Not Found`;
 }
 
-/** As upstream writes several errors. */
+/** As upstream formats several errors. */
 function listText(texts: readonly string[]): string {
   return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 }
 
-/** Told once, as long as it stays so. */
-function* hintEvents(service: Service, { family, hintsRefused }: FamilyPlan, told: Map<string, string>): Iterable<RecordedEvent> {
+/** Reported once per state. */
+function* hintEvents(service: Service, { family, hintsRefused }: FamilyPlan, reported: Map<string, string>): Iterable<RecordedEvent> {
   const key = hintsKey(keyOf(service), family);
-  const before = told.get(key);
+  const before = reported.get(key);
   const now = hintsRefused ?? (hasTopologyMode(service) ? ENABLED : undefined);
   if (now === before) return;
-  if (now === undefined) told.delete(key);
-  else told.set(key, now);
+  if (now === undefined) reported.delete(key);
+  else reported.set(key, now);
 
   if (now === ENABLED) yield { type: "Normal", reason: "TopologyAwareHintsEnabled", message: `${ENABLED}, addressType: ${family}` };
   const loss = now === undefined && before === ENABLED ? "Topology Aware Hints has been disabled" : hintsRefused;

@@ -33,8 +33,8 @@ for (const { it, endpoint, distribution, hints } of [
     distribution: "same-node",
     hints: { forZones: [{ name: "a" }], forNodes: [{ name: "n1" }] },
   },
-  { it: "nobody if it is not ready", endpoint: { ...PLACED, conditions: { ready: false } }, distribution: "same-node", hints: undefined },
-  { it: "nobody if it has no zone", endpoint: { addresses: [], conditions: { ready: true } }, distribution: "same-zone", hints: undefined },
+  { it: "no zone if it is not ready", endpoint: { ...PLACED, conditions: { ready: false } }, distribution: "same-node", hints: undefined },
+  { it: "no zone if it has none", endpoint: { addresses: [], conditions: { ready: true } }, distribution: "same-zone", hints: undefined },
 ] as const) {
   test(`by ${distribution}, an endpoint is for ${it}`, () => deepEqual(hintsCloseBy(endpoint, distribution), hints));
 }

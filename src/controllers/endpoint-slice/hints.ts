@@ -1,7 +1,7 @@
 /**
- * Hints tell proxies for whose traffic an endpoint is meant: that of a zone or of a node. A Service asks for them in one of two ways: the
- * field trafficDistribution (everybody to the endpoints close by, however many there are), or the older annotation (zones share endpoints
- * by their CPUs: topology-hints.ts), which wins if both are there. Pure.
+ * Hints state for which zone's or node's traffic an endpoint is meant. A Service requests them by the field trafficDistribution (prefer
+ * close endpoints, however many there are), or by the older annotation (endpoints distributed by the zones' CPUs: topology-hints.ts), which
+ * takes precedence. Pure.
  */
 import type { Service } from "../../api/generated/core/v1.ts";
 import type { Endpoint, EndpointHints } from "../../api/generated/discovery.k8s.io/v1.ts";
@@ -10,7 +10,7 @@ import type { PlannedSlice } from "./slice-packing.ts";
 import { withoutHints } from "./slice-packing.ts";
 
 const TOPOLOGY_MODE = "service.kubernetes.io/topology-mode";
-/** The annotation's name before; it still counts first. */
+/** The annotation's former name; it still takes precedence. */
 const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";
 
 export type Distribution = "none" | "same-zone" | "same-node" | "topology";
@@ -18,7 +18,7 @@ export type Distribution = "none" | "same-zone" | "same-node" | "topology";
 export function distributionOf(service: Service): Distribution {
   if (hasTopologyMode(service)) return "topology";
   switch (specOf(service).trafficDistribution) {
-    case "PreferClose": // The older name of the next.
+    case "PreferClose": // The former name of the next.
     case "PreferSameZone":
       return "same-zone";
     case "PreferSameNode":
@@ -45,7 +45,7 @@ export function withHintsOf(slice: PlannedSlice, hintsFor: (endpoint: Endpoint) 
   return { ...slice, endpoints };
 }
 
-/** What is not ready takes no traffic, so it has none. */
+/** Not-ready endpoints receive no traffic, so they have no hints. */
 export function hintsCloseBy(endpoint: Endpoint, distribution: "same-zone" | "same-node"): EndpointHints | undefined {
   const { zone, nodeName } = endpoint;
   const hasNode = distribution === "same-node" && nodeName !== undefined;

@@ -38,7 +38,7 @@ function pack(
   return packEndpoints(new Map(groups), existing, { max: MAX, isStale: ({ metadata }) => stale.includes(metadata.name) });
 }
 
-/** "s1! 1,2": what is to be written has an exclamation mark, what is to be made a plus, what is to go a minus. */
+/** "s1! 1,2": "!" is an update, "+" a creation, "-" a deletion. */
 function summary({ slices, surplus }: PackedSlices): readonly string[] {
   const planned = slices.map(({ existing, endpoints, isChanged }) => {
     const name = existing === undefined ? "+" : `${existing.metadata.name}${isChanged ? "!" : ""}`;
@@ -98,9 +98,9 @@ const rows: readonly { readonly it: string; readonly packed: PackedSlices; reado
   },
 ];
 
-for (const { it, packed, shows } of rows) test(`of slices, ${it}`, () => deepEqual(summary(packed), shows));
+for (const { it, packed, shows } of rows) test(`slice packing: ${it}`, () => deepEqual(summary(packed), shows));
 
-test("an endpoint that changes is written where it is, and hints of those that do not change are kept", () => {
+test("a changed endpoint is updated in place, and hints of unchanged ones are kept", () => {
   const hinted = { ...anEndpoint("1"), hints: { forZones: [{ name: "a" }] } };
   const existing = [aSlice("s1", HTTP, [hinted]), aSlice("s2", HTTP, [anEndpoint("2", { ready: false })])];
 
@@ -115,13 +115,13 @@ test("an endpoint that changes is written where it is, and hints of those that d
   );
 });
 
-/** Any number of endpoints of two sets of ports, over slices that came from any other. */
+/** Any number of endpoints of two sets of ports, over slices from any previous state. */
 const state = fc.record({
   http: fc.uniqueArray(fc.integer({ min: 1, max: 12 })),
   dns: fc.uniqueArray(fc.integer({ min: 1, max: 5 })),
 });
 
-test("however endpoints come and go, each is in one slice, none is too full, and a second look changes nothing", () => {
+test("under any changes each endpoint is in one slice, none is too full, and a second reconciliation changes nothing", () => {
   fc.assert(
     fc.property(fc.array(state, { minLength: 1, maxLength: 6 }), (states) => {
       let existing: readonly EndpointSlice[] = [];

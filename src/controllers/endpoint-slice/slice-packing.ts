@@ -1,7 +1,7 @@
 /**
- * Puts endpoints into slices so that few slices change: an endpoint stays where it is, room that others leave is used first in slices that
- * change anyway, then in one slice that all the rest fit into, and only then are slices added. As upstream: slices that are half empty are
- * not put together, because every write goes to every node of the cluster. Pure.
+ * Packs endpoints into slices with few writes: an endpoint stays where it is, free places are used first in slices that change anyway, then
+ * in one slice that all the rest fit into, and only then are slices added. As upstream, half-empty slices are not merged, because every
+ * write is sent to every node. Pure.
  */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
 import { without } from "../../api/members.ts";
@@ -9,12 +9,12 @@ import { deepEqual } from "../../base/deep.ts";
 import { portSetKey } from "../shared/service-endpoints/port-set.ts";
 import type { EndpointGroup } from "./desired-endpoints.ts";
 
-/** A slice as it is to be. */
+/** A desired slice. */
 export interface PlannedSlice {
-  /** Absent: it is to be made. */
+  /** Absent: to be created. */
   readonly existing?: EndpointSlice;
   readonly ports: readonly EndpointPort[];
-  /** Of one that is not changed: with the hints that it has. Otherwise without. */
+  /** If unchanged: with its hints. Otherwise without. */
   readonly endpoints: readonly Endpoint[];
   readonly isChanged: boolean;
 }
@@ -25,13 +25,13 @@ export interface PackedSlices {
 }
 
 export interface PackingOptions {
-  /** How many endpoints a slice may have. */
+  /** Maximum endpoints per slice. */
   readonly max: number;
-  /** Whether something else of it must be written, so that it costs nothing to change its endpoints as well. */
+  /** Whether it is written anyway, so that changing its endpoints is free. */
   isStale(slice: EndpointSlice): boolean;
 }
 
-/** `existing` are of one address family, all of them the Service's own. There is always at least one slice, if only an empty one. */
+/** `existing` are of one address family, all of them the Service's own. There is always at least one slice, possibly empty. */
 export function packEndpoints(
   groups: ReadonlyMap<string, EndpointGroup>,
   existing: readonly EndpointSlice[],
@@ -46,7 +46,7 @@ export function packEndpoints(
   return recycle(slices.length === 0 ? [placeholder(surplus, options)] : slices, surplus);
 }
 
-/** Tells those who ask that the Service is known and has no endpoints. */
+/** Shows clients that the Service is known and has no endpoints. */
 function placeholder(surplus: readonly EndpointSlice[], { isStale }: PackingOptions): PlannedSlice {
   const existing = surplus.find((slice) => isEmpty(slice) && !isStale(slice));
   const empty = { ports: [], endpoints: [] };
@@ -57,7 +57,7 @@ function isEmpty({ ports, endpoints }: EndpointSlice): boolean {
   return (ports ?? []).length === 0 && (endpoints ?? []).length === 0;
 }
 
-/** One write instead of two: a slice that is to be made takes the place of one that is to go. */
+/** One write instead of two: a new slice replaces one to be deleted. */
 function recycle(slices: readonly PlannedSlice[], surplus: readonly EndpointSlice[]): PackedSlices {
   const kept = new Set(slices.map(({ existing }) => existing));
   const free = surplus.filter((slice) => !kept.has(slice));
@@ -70,7 +70,7 @@ function recycle(slices: readonly PlannedSlice[], surplus: readonly EndpointSlic
 
 // ── one group of ports ──────────────────────────────────────────────────────────────────────────────
 
-/** While it is being filled. */
+/** While being filled. */
 interface Filling {
   readonly existing?: EndpointSlice;
   readonly ports: readonly EndpointPort[];
@@ -96,7 +96,7 @@ function packGroup({ ports, endpoints }: EndpointGroup, existing: readonly Endpo
   return { slices: fillings.map(plannedOf), surplus: surplus.flatMap((filling) => filling.existing ?? []) };
 }
 
-/** What it has and is to keep is taken from what is missing, so that nothing is in two slices. A slice that is too full gives some away. */
+/** Kept endpoints are removed from the missing ones, so that none is in two slices. A slice that is too full gives some away. */
 function keepDesired(existing: EndpointSlice, missing: Map<string, Endpoint>, { max, isStale }: PackingOptions): Filling {
   const before = existing.endpoints ?? [];
   const endpoints: Endpoint[] = [];
@@ -120,7 +120,7 @@ function fill(filling: Filling, rest: Endpoint[], { max }: PackingOptions): void
   filling.isChanged = true;
 }
 
-/** Of those that do not change yet and have room for all: the one that is fullest then. */
+/** Of the unchanged slices with room for all: the fullest. */
 function closestFit(fillings: readonly Filling[], count: number, { max }: PackingOptions): Filling | undefined {
   let fullest: Filling | undefined;
   for (const filling of fillings) {
@@ -135,7 +135,7 @@ function plannedOf({ existing, ports, endpoints, isChanged }: Filling): PlannedS
   return { existing, ports, endpoints: isChanged ? endpoints : (existing.endpoints ?? []), isChanged };
 }
 
-/** What makes it the same endpoint, whatever else of it changes. */
+/** Identity of an endpoint, whatever else changes. */
 function endpointKey({ addresses, hostname = "", targetRef }: Endpoint): string {
   return [...addresses.toSorted(), hostname, targetRef?.namespace ?? "", targetRef?.name ?? ""].join(" ");
 }

@@ -1,6 +1,6 @@
 /**
- * What is to be written so that the slices of one address family are as they should be: desired endpoints, packed, with hints, compared
- * with what is there. Without a difference nothing is written. Pure.
+ * The writes that bring the slices of one address family to the desired state: desired endpoints, packed, with hints, compared with the
+ * actual ones. Pure.
  */
 import type { Pod, Service } from "../../api/generated/core/v1.ts";
 import type { Endpoint, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
@@ -18,7 +18,7 @@ import { packEndpoints, type PlannedSlice } from "./slice-packing.ts";
 import { topologyHints, type HintedSlices } from "./topology-hints.ts";
 import type { ZoneShares } from "./zone-shares.ts";
 
-/** In the label of slices: who writes them. */
+/** Value of the slices' managed-by label. */
 export const SLICE_MANAGER = "endpointslice-controller.k8s.io";
 
 const RESERVED_LABELS = [SERVICE_NAME, SLICE_MANAGED_BY, HEADLESS];
@@ -28,15 +28,15 @@ export interface FamilySources extends EndpointSources {
   /** All slices of this controller for a Service of this name, of this family. */
   readonly existing: readonly EndpointSlice[];
   readonly maxEndpointsPerSlice: number;
-  /** Only asked if the Service wants its endpoints shared among zones. */
+  /** Only called if the Service wants topology hints. */
   zoneShares(): ZoneShares | undefined;
 }
 
 export interface FamilyPlan extends SlicePlan {
   readonly family: IpFamily;
-  /** Pods that are left out because their node is not known. */
+  /** Pods that are omitted because their node is unknown. */
   readonly skipped: readonly Pod[];
-  /** Of a Service that wants its endpoints shared among zones: why they are not. */
+  /** Why a Service with the topology annotation has no hints. */
   readonly hintsRefused?: string;
 }
 
@@ -51,20 +51,20 @@ export function planFamily(sources: FamilySources): FamilyPlan {
   const slices = "refused" in hinted ? packed.slices.map(withNoHints) : hinted.slices;
 
   const changed = slices.filter((slice) => isDifferent(slice, labels));
-  const isGoing = service.metadata.deletionTimestamp !== undefined;
+  const isTerminating = service.metadata.deletionTimestamp !== undefined;
   return {
     family,
-    // While the garbage collector removes what the Service had, nothing is to be added.
-    create: changed.flatMap((slice) => (isGoing || slice.existing ? [] : sliceOf(slice, newMetadata(service), labels, sources))),
+    // While the garbage collector deletes the Service's dependents, nothing is added.
+    create: changed.flatMap((slice) => (isTerminating || slice.existing ? [] : sliceOf(slice, newMetadata(service), labels, sources))),
     update: changed.flatMap((slice) => (slice.existing ? sliceOf(slice, slice.existing.metadata, labels, sources) : [])),
-    // Those of an older Service of the same name are the garbage collector's, but proxies would take them for this one's.
+    // Those of an older Service of the same name belong to the garbage collector, but proxies would use them for this one.
     remove: [...packed.surplus, ...existing.filter((slice) => !isOwn(slice))],
     skipped,
     ...("refused" in hinted ? { hintsRefused: hinted.refused } : {}),
   };
 }
 
-/** Those of the Service, except where they would say something else about the slice. */
+/** The Service's labels, except reserved ones. */
 function sliceLabels(service: Service): Labels {
   const { name, labels = {} } = service.metadata;
   return {
@@ -119,7 +119,7 @@ function newMetadata(service: Service): Partial<ObjectMeta> {
   return { generateName: slicePrefix(name), namespace, ownerReferences: [controlledBy(service)] };
 }
 
-/** What a slice is written for: Pods that it shows for the first time or otherwise than before; if it is new and shows none, the Service. */
+/** The trigger of a write: Pods that are new or changed in the slice; if it is new and empty, the Service. */
 function timeOf({ existing, endpoints }: PlannedSlice, { service, pods, existing: all }: FamilySources): string | undefined {
   const servingBefore = new Map(
     all.flatMap((slice) => slice.endpoints ?? []).map((endpoint) => [podUid(endpoint), endpoint.conditions?.serving]),

@@ -13,7 +13,7 @@ const SHARES = new Map([
 
 const NO_SHARES = "none";
 
-/** "ab-": endpoints in zones a and b, and one without. In capitals: not ready. */
+/** "ab-": endpoints in zones a and b, and one without. Upper case: not ready. */
 function endpoints(zones: string): readonly Endpoint[] {
   return zones.split("").map((letter, index) => {
     const zone = letter.toLowerCase();
@@ -45,7 +45,7 @@ const rows: readonly { readonly it: string; readonly hints: readonly string[] | 
   { it: "each serves its own zone if they are even", hints: hintsOf([changed("aabb")]), are: ["aabb"] },
   { it: "a zone that has too many gives to the other", hints: hintsOf([changed("aaab")]), are: ["baab"] },
   { it: "a zone without endpoints gets its part", hints: hintsOf([changed("aaaa")]), are: ["bbaa"] },
-  { it: "what is not ready serves nobody and does not count", hints: hintsOf([changed("aabbA")]), are: ["aabb_"] },
+  { it: "what is not ready receives no traffic and does not count", hints: hintsOf([changed("aabbA")]), are: ["aabb_"] },
   {
     it: "zones get by their CPUs",
     hints: hintsOf(
@@ -106,9 +106,9 @@ const rows: readonly { readonly it: string; readonly hints: readonly string[] | 
   },
 ];
 
-for (const { it, hints, are } of rows) test(`of endpoints shared among zones, ${it}`, () => deepEqual(hints, are));
+for (const { it, hints, are } of rows) test(`topology hints: ${it}`, () => deepEqual(hints, are));
 
-test("no zone gets so few that its endpoints would have to do 20 % more than their part", () => {
+test("no zone gets so few endpoints that they are overloaded by more than 20 %", () => {
   const zone = fc.constantFrom("a", "b", "c");
   fc.assert(
     fc.property(
@@ -127,7 +127,7 @@ test("no zone gets so few that its endpoints would have to do 20 % more than the
         if (typeof hints === "string") return;
         const [shown = ""] = hints;
         equal(shown.length, zones.length);
-        // As many as the part demands, short of the one endpoint that rounding may leave where it is.
+        // As many as the share demands, less the one endpoint that rounding may leave.
         for (const [name, share] of shares) {
           const count = shown.split("").filter((letter) => letter === name).length;
           equal(count >= Math.floor((share * zones.length) / 1.2) - 1, true, `${name}: ${count} of ${zones.length}`);

@@ -1,24 +1,23 @@
 /**
- * Shares the endpoints of a Service among the zones by their CPUs (upstream's "topology aware routing"): every endpoint is for the traffic
- * of its own zone, except those that a zone with too many gives to one with too few. If that cannot be done without some endpoint getting
- * far more traffic than others, nobody gets hints, and the Service is told why. Hints that are there stay as long as they still fit, so
- * that few slices change. Pure.
+ * Distributes the endpoints of a Service among zones by their CPUs (upstream's "topology aware routing"): every endpoint serves its own
+ * zone, except those that a zone with a surplus gives to one with a deficit. If that would overload some endpoints, there are no hints, and
+ * an event says why. Existing hints stay as long as they fit, so that few slices change. Pure.
  */
 import type { Endpoint, EndpointHints } from "../../api/generated/discovery.k8s.io/v1.ts";
 import { isReady, withHintsOf } from "./hints.ts";
 import type { PlannedSlice } from "./slice-packing.ts";
 import type { ZoneShares } from "./zone-shares.ts";
 
-/** How much more than its part an endpoint may get: 20 %. */
+/** Overload threshold of an endpoint: 20 %. */
 const OVERLOAD_MAX = 0.2;
-/** Less than half of an endpoint is not worth moving one. */
+/** Less than half an endpoint is not worth moving one. */
 const MOVED_MIN = 0.5;
 
 export type HintedSlices = { readonly slices: readonly PlannedSlice[] } | { readonly refused: string };
 
 interface Allocation {
   readonly zone: string;
-  /** Below this, the zone's endpoints get too much. */
+  /** Below this, the zone's endpoints are overloaded. */
   readonly minimum: number;
   /** Above this, other zones cannot have their minimum. */
   readonly maximum: number;
@@ -47,7 +46,7 @@ export function topologyHints(slices: readonly PlannedSlice[], shares: ZoneShare
   return { slices: slices.map((slice) => (kept.has(slice) ? slice : withHintsOf(slice, hintsFor))) };
 }
 
-/** How many endpoints each zone is to have; or why that cannot be. */
+/** Endpoints per zone; or why there are no hints. */
 function allocate(count: number, shares: ZoneShares | undefined): readonly Allocation[] | string {
   if (shares === undefined) return "Insufficient Node information: allocatable CPU or zone not specified on one or more nodes";
   const counted = `(${count} endpoints, ${shares.size} zones)`;
@@ -64,7 +63,7 @@ function allocate(count: number, shares: ZoneShares | undefined): readonly Alloc
   return wanted.map((allocation) => ({ ...allocation, maximum: allocation.minimum + free }));
 }
 
-/** Whether a slice that needs no change can keep the hints that it has; if so, they are counted. */
+/** Whether an unchanged slice can keep its hints; if so, they are counted. */
 function keepsHints({ endpoints, isChanged }: PlannedSlice, allocations: readonly Allocation[], counts: Counts): boolean {
   if (isChanged) return false;
   const here: Counts = new Map();
@@ -81,14 +80,14 @@ function keepsHints({ endpoints, isChanged }: PlannedSlice, allocations: readonl
 
 interface Transfers {
   readonly giving: Counts;
-  /** A zone for each endpoint that it gets, the neediest first. */
+  /** A zone for each endpoint that it receives, neediest first. */
   readonly receiving: readonly string[];
 }
 
-/** Whole endpoints, one at a time, from the zone that has most too many to the one that has most too few. */
+/** Whole endpoints, one at a time, from the largest surplus to the largest deficit. */
 function transfers(allocations: readonly Allocation[], counts: Counts): Transfers {
   const surplus = allocations.map(({ zone, desired }) => [zone, (counts.get(zone) ?? 0) - desired] as const);
-  // Apart, because a zone that has given one too many is not to get it back.
+  // Separate, because a zone that has given one too many must not get it back.
   const tooMany: Counts = new Map(surplus.filter(([, number]) => number > 0));
   const tooFew: Counts = new Map(surplus.filter(([, number]) => number < 0).map(([zone, number]) => [zone, -number]));
   const giving: Counts = new Map();
@@ -111,7 +110,7 @@ function greatest(numbers: Counts): { readonly zone: string; readonly number: nu
   return found;
 }
 
-/** Which endpoint is for which other zone. */
+/** Which endpoint serves which other zone. */
 function move(ready: readonly Endpoint[], { giving, receiving }: Transfers): ReadonlyMap<Endpoint, string> {
   const moved = new Map<Endpoint, string>();
   for (const endpoint of ready) {

@@ -1,4 +1,4 @@
-/** How much of the cluster's work each zone can be expected to ask for: its share of the CPUs of nodes that are ready. Pure. */
+/** Expected traffic share of each zone: its share of the CPUs of ready nodes. Pure. */
 import type { Node } from "../../api/generated/core/v1.ts";
 import { isConditionTrue } from "../../api/machinery/conditions.ts";
 import { parseQuantity, quantityMilliValue } from "../../api/machinery/quantity.ts";
@@ -7,10 +7,10 @@ import { ZONE_LABEL } from "./desired-endpoints.ts";
 /** Nodes with one of these, whatever its value, send no traffic to speak of. */
 const EXCLUDED_LABELS = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
 
-/** Each zone's part of 1, in the order of names. */
+/** Each zone's fraction, ordered by name. */
 export type ZoneShares = ReadonlyMap<string, number>;
 
-/** Undefined if there are fewer than two zones, or a node does not say its zone or CPUs: shares would be wrong, so there are none. */
+/** Undefined if there are fewer than two zones, or a node lacks zone or CPUs: shares would be wrong. */
 export function zoneShares(nodes: readonly Node[]): ZoneShares | undefined {
   const milliByZone = new Map<string, number>();
   let total = 0;
@@ -35,7 +35,7 @@ function capacityOf({ metadata, status }: Node): { readonly zone: string; readon
   return { zone: metadata.labels?.[ZONE_LABEL] ?? "", cpuMilli: quantityMilliValue(cpu) };
 }
 
-/** Whether shares stay as they are when a node changes. Its status is written every few minutes, mostly without. */
+/** Whether a node change keeps the shares. Its status is written every few minutes, mostly without a change. */
 export function sameShare(a: Node, b: Node): boolean {
   return (
     counts(a) === counts(b) &&

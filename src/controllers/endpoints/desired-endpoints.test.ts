@@ -13,7 +13,7 @@ function endpointsFor(pods: readonly Pod[], current?: Endpoints): Endpoints {
   return changedEndpoints(WEB, pods, current) ?? (current as Endpoints);
 }
 
-test("more than a thousand addresses are truncated, which is said, and is no change the next time", () => {
+test("more than a thousand addresses are truncated, which is annotated, and is stable", () => {
   const many = Array.from({ length: 1001 }, (_, index) => aPod(`p${index}`, { ips: [`10.0.${index >> 8}.${index & 255}`] }));
 
   const truncated = endpointsFor(many);
@@ -36,7 +36,7 @@ for (const { it, current, isChanged } of [
   { it: "no label of who writes it", current: labelled({ team: "x" }), isChanged: true },
   { it: "no addresses", current: { ...CURRENT, subsets: [] }, isChanged: true },
 ]) {
-  test(`Endpoints that have ${it} ${isChanged ? "are" : "are not"} written`, () => {
+  test(`Endpoints with ${it} ${isChanged ? "are" : "are not"} written`, () => {
     equal(changedEndpoints(WEB, [A], current) !== undefined, isChanged);
   });
 }
@@ -58,9 +58,10 @@ for (const { it, pods, time } of [
   },
   { it: "a Pod that goes", pods: [], time: undefined },
 ]) {
-  test(`the time of ${it} is ${time ?? "not known"}`, () => deepEqual(endpointsFor(pods, CURRENT).metadata.annotations?.[TRIGGER], time));
+  test(`the trigger time of ${it} is ${time ?? "unknown"}`, () =>
+    deepEqual(endpointsFor(pods, CURRENT).metadata.annotations?.[TRIGGER], time));
 }
 
-test("what others annotated is kept", () => {
+test("foreign annotations are kept", () => {
   equal(endpointsFor([A, B], annotated({ mine: "yes" })).metadata.annotations?.["mine"], "yes");
 });

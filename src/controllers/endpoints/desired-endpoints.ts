@@ -1,4 +1,4 @@
-/** The Endpoints object of a Service as it is to be, made from what is there, and whether that is a change. Pure. */
+/** The desired Endpoints object of a Service, based on the current one, and whether it differs. Pure. */
 import type { Endpoints, EndpointSubset, Pod, Service } from "../../api/generated/core/v1.ts";
 import { isReady } from "../../api/core/v1/pod/readiness.ts";
 import { hasNoClusterIp, type Labels } from "../../api/core/v1/service/backends.ts";
@@ -8,14 +8,14 @@ import { repackSubsets } from "../shared/service-endpoints/subsets.ts";
 import { triggerTime, withTriggerTime } from "../shared/service-endpoints/trigger-time.ts";
 import { desiredSubsets } from "./desired-subsets.ts";
 
-/** A label: who writes them. */
+/** managed-by label. */
 export const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 export const MANAGER = "endpoint-controller";
-/** An annotation: there are more addresses than one object may have. */
+/** Over-capacity annotation: there are more addresses than one object may have. */
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 const TRUNCATED = "truncated";
 
-/** Undefined if `current` is as it should be. `pods` are those that the Service selects. */
+/** Undefined if `current` is up to date. `pods` are the selected ones. */
 export function changedEndpoints(service: Service, pods: readonly Pod[], current: Endpoints | undefined): Endpoints | undefined {
   const { subsets, isTruncated } = desiredSubsets(service, pods);
   const labels = endpointsLabels(service);
@@ -33,7 +33,7 @@ export function changedEndpoints(service: Service, pods: readonly Pod[], current
   };
 }
 
-/** All of the Service's, so that they can be found by them, and two that say what it is. */
+/** The Service's labels, so that selectors find them, plus two of our own. */
 function endpointsLabels(service: Service): Labels {
   const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
   return { ...labels, ...(hasNoClusterIp(service) ? { [HEADLESS]: "" } : {}), [MANAGED_BY]: MANAGER };
@@ -50,7 +50,7 @@ interface Wanted {
   readonly annotations: Labels;
 }
 
-/** Subsets that another program has put into another order are no change. */
+/** Another order of subsets is not a change. */
 function isSame({ metadata, subsets = [] }: Endpoints, wanted: Wanted): boolean {
   return (
     deepEqual(metadata.labels ?? {}, wanted.labels) &&
@@ -59,7 +59,7 @@ function isSame({ metadata, subsets = [] }: Endpoints, wanted: Wanted): boolean 
   );
 }
 
-/** What they are written for: Pods that are shown for the first time or otherwise than before; if they are new, the Service as well. */
+/** The trigger of the write: new or changed Pods; if the object is new, the Service as well. */
 function timeOf(service: Service, pods: readonly Pod[], current: Endpoints | undefined): string | undefined {
   const readyBefore = new Map<string | undefined, boolean>();
   for (const { addresses = [], notReadyAddresses = [] } of current?.subsets ?? []) {

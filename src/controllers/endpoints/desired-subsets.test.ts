@@ -8,7 +8,7 @@ const A = aPod("a", { ips: ["10.0.0.1"] });
 const B = aPod("b", { ips: ["10.0.0.2"], isReady: false });
 const GOING = { ...A, metadata: { ...A.metadata, deletionTimestamp: "2030-01-01T00:00:00Z" } };
 
-/** "10.0.0.1|10.0.0.2:80": ready ones, those that are not, ports. */
+/** "10.0.0.1|10.0.0.2:80": ready addresses, not-ready ones, ports. */
 function texts(subsets: readonly EndpointSubset[]): readonly string[] {
   return subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
     const list = (all: readonly { readonly ip: string }[]): string => all.map(({ ip }) => ip).join(",");
@@ -28,9 +28,9 @@ const rows: readonly { readonly it: string; readonly service: Service; readonly 
   [
     { it: "Pods are ready or not", service: aService("web"), pods: [B, A], are: ["10.0.0.1|10.0.0.2:80"] },
     { it: "all are ready if the Service wants all", service: aService("web", { spec: all }), pods: [A, B], are: ["10.0.0.1,10.0.0.2|:80"] },
-    { it: "those that are going are left out", service: aService("web"), pods: [GOING], are: [] },
+    { it: "those that are terminating are left out", service: aService("web"), pods: [GOING], are: [] },
     {
-      it: "those that are going stay if the Service wants all",
+      it: "those that are terminating stay if the Service wants all",
       service: aService("web", { spec: all }),
       pods: [GOING],
       are: ["10.0.0.1|:80"],
@@ -62,10 +62,9 @@ const rows: readonly { readonly it: string; readonly service: Service; readonly 
     },
   ];
 
-for (const { it, service, pods, are } of rows)
-  test(`of Endpoints, ${it}`, () => deepEqual(texts(desiredSubsets(service, pods).subsets), are));
+for (const { it, service, pods, are } of rows) test(`Endpoints: ${it}`, () => deepEqual(texts(desiredSubsets(service, pods).subsets), are));
 
-test("an address says whose it is, and where", () => {
+test("an address has its targetRef and nodeName", () => {
   const pod = aPod("a", { ips: ["10.0.0.1"], spec: { hostname: "one", subdomain: "web" } });
 
   deepEqual(desiredSubsets(aService("web"), [pod]).subsets[0]?.addresses, [
@@ -73,7 +72,7 @@ test("an address says whose it is, and where", () => {
   ]);
 });
 
-/** So many Pods, each with an address of its own. */
+/** That many Pods, each with its own address. */
 function many(count: number, first: number, parts: Parameters<typeof aPod>[1] = {}): readonly Pod[] {
   return Array.from({ length: count }, (_, index) => {
     const number = first + index;
@@ -94,7 +93,7 @@ for (const { it, pods, counts } of [
     ],
   },
 ]) {
-  test(`of too many addresses, ${it}`, () => {
+  test(`truncated Endpoints: ${it}`, () => {
     const service = aService("web", { spec: { ports: [{ port: 80, targetPort: "web" }] } });
     const { subsets, isTruncated } = desiredSubsets(service, pods);
     deepEqual(

@@ -1,6 +1,6 @@
 /**
- * The subsets that the Endpoints of a Service are to have: the Pods that it selects, in its first address family, ready or not. Pods that
- * are going are in it only if the Service wants all. There is one object for them all, so there are at most a thousand. Pure.
+ * The desired subsets of a Service's Endpoints: the selected Pods, in its primary address family, ready or not. Terminating Pods are
+ * included only if the Service publishes not-ready addresses. There is one object for all, so there are at most a thousand addresses. Pure.
  */
 import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service, ServicePort } from "../../api/generated/core/v1.ts";
 import { isReady } from "../../api/core/v1/pod/readiness.ts";
@@ -8,16 +8,16 @@ import { familiesOf, hostnameWithin, isBackend, podAddresses, targetPortOf } fro
 import { specOf } from "../../api/core/v1/service/needs.ts";
 import { repackSubsets } from "../shared/service-endpoints/subsets.ts";
 
-/** As upstream: the whole object goes to everybody with every change. */
+/** As upstream: the whole object is sent to every watcher on every change. */
 export const ADDRESSES_MAX = 1000;
 
 export interface DesiredSubsets {
   readonly subsets: readonly EndpointSubset[];
-  /** Whether some had to be left out. */
+  /** Whether some were dropped. */
   readonly isTruncated: boolean;
 }
 
-/** `pods` are those that the Service selects. */
+/** `pods` are the selected ones. */
 export function desiredSubsets(service: Service, pods: readonly Pod[]): DesiredSubsets {
   const { publishNotReadyAddresses: publishesAll = false } = specOf(service);
   const single = pods
@@ -26,13 +26,13 @@ export function desiredSubsets(service: Service, pods: readonly Pod[]): DesiredS
   return truncate(repackSubsets(single));
 }
 
-/** One for each port, which are put together later. */
+/** One for each port; merged later. */
 function* subsetsOfPod(service: Service, pod: Pod, state: { readonly isReady: boolean }): Iterable<EndpointSubset> {
   const address = addressOf(service, pod);
   if (address === undefined) return;
   const addresses = state.isReady ? { addresses: [address] } : { notReadyAddresses: [address] };
   const { ports = [] } = specOf(service);
-  // A headless Service may be about addresses alone.
+  // A headless Service may have addresses without ports.
   if (ports.length === 0) yield addresses;
   for (const servicePort of ports) {
     const port = targetPortOf(pod, servicePort);
@@ -58,9 +58,9 @@ function endpointPort({ name = "", protocol = "TCP", appProtocol }: ServicePort,
   return { ...(name === "" ? {} : { name }), port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) };
 }
 
-// ── a thousand at most ──────────────────────────────────────────────────────────────────────────────
+// ── the limit of a thousand ─────────────────────────────────────────────────────────────────────────
 
-/** Ready ones come first; each subset gives in proportion to what it has, rounded so that the last ones may have to give more. */
+/** Ready ones first; each subset gives in proportion to its size, rounded so that the last ones may have to give more. */
 function truncate(subsets: readonly EndpointSubset[]): DesiredSubsets {
   const readyCount = subsets.reduce((sum, { addresses = [] }) => sum + addresses.length, 0);
   const notReadyCount = subsets.reduce((sum, { notReadyAddresses = [] }) => sum + notReadyAddresses.length, 0);
@@ -78,7 +78,7 @@ function truncate(subsets: readonly EndpointSubset[]): DesiredSubsets {
   const truncated = subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
     isReadyTruncated ? subset(take(addresses), [], ports) : subset(addresses, take(notReadyAddresses), ports),
   );
-  // One without addresses would not be valid.
+  // A subset without addresses would be invalid.
   return { subsets: truncated.filter((one) => one.addresses ?? one.notReadyAddresses), isTruncated: true };
 }
 

@@ -49,7 +49,7 @@ test("a Service gets Endpoints with its labels and the addresses of its Pods", a
   });
 });
 
-test("a headless Service without Pods gets Endpoints without addresses, with the time of the Service", async () => {
+test("a headless Service without Pods gets Endpoints without addresses, with the Service's trigger time", async () => {
   await using cluster = await given(aService("web", { spec: { clusterIP: "None" } }));
 
   await pass(cluster);
@@ -62,7 +62,7 @@ test("a headless Service without Pods gets Endpoints without addresses, with the
   });
 });
 
-test("a second look writes nothing", async () => {
+test("a second reconciliation writes nothing", async () => {
   await using cluster = await given(aService("web"), A, aPod("b", { ips: ["10.0.0.2"], isReady: false }));
   await pass(cluster);
   cluster.actions.length = 0;
@@ -72,7 +72,7 @@ test("a second look writes nothing", async () => {
   deepEqual(cluster.actions, []);
 });
 
-test("a Pod that goes takes its address and the time of the last change away, and leaves what others annotated", async () => {
+test("a deleted Pod's address and the trigger time are removed, and foreign annotations are kept", async () => {
   await using cluster = await given(aService("web"), A);
   await pass(cluster);
   await cluster.client.patch(endpoints, WEB, { type: "merge", value: { metadata: { annotations: { mine: "yes" } } } });
@@ -88,14 +88,14 @@ for (const { it, service } of [
   { it: "without a selector", service: aService("web", { spec: { selector: {} } }) },
   { it: "that is another name", service: aService("web", { spec: { type: "ExternalName", externalName: "x.y" } }) },
 ]) {
-  test(`the Endpoints of a Service ${it} are not touched`, async () => {
+  test(`the Endpoints of a Service ${it} are ignored`, async () => {
     await using cluster = await given(service, anEndpoints(), A);
     await pass(cluster);
     deepEqual(cluster.actions, []);
   });
 }
 
-test("a Service that goes takes its Endpoints with it, whoever wrote them", async () => {
+test("a deleted Service's Endpoints are deleted, also foreign ones", async () => {
   await using cluster = await given(aService("web", { spec: { selector: {} } }), anEndpoints());
   await cluster.run(endpointsController);
   await cluster.settled();
@@ -106,7 +106,7 @@ test("a Service that goes takes its Endpoints with it, whoever wrote them", asyn
   equal(await shown(cluster), undefined);
 });
 
-test("Endpoints that are written before their Service stay, and are lost only to a start", async () => {
+test("Endpoints written before their Service stay, and are only cleaned up at startup", async () => {
   await using cluster = await given();
   const running = await cluster.run(endpointsController);
   await cluster.settled();
@@ -120,14 +120,14 @@ test("Endpoints that are written before their Service stay, and are lost only to
   equal(await shown(cluster), undefined);
 });
 
-test("Endpoints by which a leader is elected stay at a start", async () => {
+test("Endpoints used for leader election stay at startup", async () => {
   await using cluster = await given(anEndpoints({ annotations: { "control-plane.alpha.kubernetes.io/leader": "{}" } }));
   await cluster.run(endpointsController);
   await cluster.settled();
   equal((await shown(cluster))?.subsets?.length, 1);
 });
 
-test("Endpoints that somebody changes or deletes are put right while it runs", async () => {
+test("modified or deleted Endpoints are restored", async () => {
   await using cluster = await given(aService("web"), A);
   await cluster.run(endpointsController);
   await cluster.settled();
@@ -141,7 +141,7 @@ test("Endpoints that somebody changes or deletes are put right while it runs", a
   deepEqual((await shown(cluster))?.subsets, before?.subsets);
 });
 
-test("the Endpoints of a Service that only the informer does not show stay", async () => {
+test("Endpoints stay if only the informer lacks their Service", async () => {
   await using cluster = await given(aService("web"), A);
   await cluster.reconcile(endpointsController, "default/web");
   cluster.actions.length = 0;
@@ -156,7 +156,7 @@ test("the Endpoints of a Service that only the informer does not show stay", asy
   deepEqual(cluster.actions, ["delete endpoints default/web"]);
 });
 
-test("every step may be the last", async () => {
+test("a crash at any step leads to the same result", async () => {
   const scenario = {
     objects: [aService("web"), aService("other", { spec: { selector: { app: "web" } } }), A],
     controllers: () => [endpointsController],

@@ -1,8 +1,7 @@
 /**
- * Keeps the Endpoints of every Service that has a selector: one object of the Service's name with the addresses of the Pods that it
- * selects. It goes when the Service goes, whoever wrote it.
- * Not here: EndpointSlices, which took its place (controllers/endpoint-slice); Endpoints of Services without a selector, which are their
- * writers' own.
+ * Maintains the Endpoints of every Service with a selector: one object of the Service's name with the addresses of the selected Pods. It is
+ * deleted with the Service, whichever client wrote it. Not here: EndpointSlices, its successor (controllers/endpoint-slice); Endpoints of
+ * Services without a selector, which belong to their authors.
  */
 import { endpoints } from "../../api/core/v1/endpoints.ts";
 import { pods } from "../../api/core/v1/pod.ts";
@@ -39,7 +38,7 @@ export const endpointsController = defineController({
   },
 });
 
-/** Others may write Endpoints before their Service, which must then not count as left over: only those are looked at that are our own. */
+/** Others may write Endpoints before their Service, which are not leftovers: only our own are considered. */
 function* ownEndpoints({ is, object, previous }: Change<Endpoints>): Iterable<WorkKey> {
   if (is === "deleted" || isOwn(object) || (previous !== undefined && isOwn(previous))) yield keyOf(object);
 }
@@ -48,7 +47,7 @@ function isOwn({ metadata }: Endpoints): boolean {
   return metadata.labels?.[MANAGED_BY] === MANAGER;
 }
 
-/** Those whose Service went while nobody looked, also of others; upstream, too, looks for them only at its start. */
+/** Leftovers of Services deleted while the controller was down, also foreign ones; upstream, too, cleans up at startup only. */
 function* leftovers(read: Reader): Iterable<WorkKey> {
   for (const object of read.list(endpoints)) if (read.get(services, keyOf(object)) === undefined) yield keyOf(object);
 }
@@ -70,7 +69,7 @@ async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   return onChange;
 }
 
-/** Asked of the server: a Service that the cache does not show yet must not lose its addresses. */
+/** A live read: a Service missing from the cache must not lose its addresses. */
 async function isGone(service: WorkKey, { write }: Pass): Promise<boolean> {
   try {
     await write.get(services, service);
@@ -100,7 +99,7 @@ async function put(changed: Endpoints, current: Endpoints | undefined, { write, 
     await (current === undefined ? write.create(endpoints, changed) : write.update(endpoints, changed));
   } catch (error) {
     if (isNamespaceTerminating(error)) return;
-    // A race is not worth telling: the next pass decides again.
+    // A race is not logged: the next reconciliation decides again.
     if (!isReason(error, "Conflict") && !isReason(error, "AlreadyExists")) {
       const name = keyText(keyOf(changed));
       const failure =

@@ -34,7 +34,7 @@ function deleted(metadata: Partial<ObjectMeta>): Change {
 const ROWS: readonly { readonly it: string; readonly change: Change; readonly wakes: readonly string[] }[] = [
   { it: "a new object without owners", change: added({}), wakes: [] },
   { it: "a new object with an owner", change: added({ ownerReferences: [owner] }), wakes: [ITSELF] },
-  { it: "a new object that is going", change: added({ ...GOING, ownerReferences: [owner] }), wakes: [] },
+  { it: "a new object that is terminating", change: added({ ...GOING, ownerReferences: [owner] }), wakes: [] },
   { it: "a new object that waits already", change: added(WAITING), wakes: [ITSELF, DEPENDENTS] },
   { it: "a new object that is to leave orphans", change: added({ ...GOING, finalizers: ["orphan"] }), wakes: [ITSELF] },
   {
@@ -68,12 +68,12 @@ const ROWS: readonly { readonly it: string; readonly change: Change; readonly wa
 ];
 
 for (const { it, change, wakes } of ROWS) {
-  test(`${it} wakes ${wakes.length === 0 ? "nothing" : wakes.join(", ")}`, () => {
+  test(`${it} queues ${wakes.length === 0 ? "nothing" : wakes.join(", ")}`, () => {
     assert.deepEqual([...collectorKeys(change, configMaps)].map(keyText), wakes);
   });
 }
 
-test("a key says what it is about, also after it was a text", () => {
+test("a key round-trips as text", () => {
   assert.deepEqual(targetOf(parseKey(ITSELF)), { is: "object", kind: "configmaps" });
   assert.deepEqual(targetOf(parseKey(DEPENDENTS)), { is: "dependents", ownerUid: "u" });
   assert.deepEqual(targetOf(parseKey(OWNER_KEY)), { is: "owner", group: "apps", kind: "ReplicaSet" });

@@ -1,9 +1,9 @@
 /**
- * What the collector looks at when something changes. A key names one of three things:
- * - an object ("pods default/a"), whose owners or whose finalizers are to be looked at,
- * - everything that an owner of this uid owns ("* 1234-…"), when the owner has gone or has begun to wait,
- * - an owner as a reference names it ("apps/v1/ReplicaSet default/a"), when something no longer holds it back.
- * The last two are only passed on to objects, since which kinds there are is known to a pass and not here.
+ * The garbage collector's work-queue keys. A key names one of three things:
+ * - an object ("pods default/a"), whose owners or finalizers are to be checked,
+ * - all dependents of an owner's uid ("* 1234-…"), when the owner was deleted or started to wait,
+ * - an owner as a reference names it ("apps/v1/ReplicaSet default/a"), when a dependent no longer blocks it. The last two are only expanded
+ *   to objects, since the set of kinds is known to a reconciliation and not here.
  */
 import { parseApiVersion, type KubeObject, type OwnerReference } from "../../api/machinery/object.ts";
 import { deepEqual } from "../../base/deep.ts";
@@ -14,7 +14,7 @@ import {
   FOREGROUND_FINALIZER,
   hasFinalizer,
   isBlocking,
-  isGoing,
+  isTerminating,
   isWaitingForDependents,
   ORPHAN_FINALIZER,
   ownersOf,
@@ -42,7 +42,7 @@ export function objectKey(kind: ResourceKind, object: KubeObject): WorkKey {
 
 export function* collectorKeys({ is, object, previous }: Change, kind: ResourceKind): Iterable<WorkKey> {
   if (is === "deleted") return yield* keysOfGone(object);
-  // Of a stretch that was not seen, one of the same name may be told as an update.
+  // After a gap, another object of the same name may arrive as an update.
   const isAnother = previous !== undefined && uidOf(previous) !== uidOf(object);
   if (previous !== undefined && isAnother) yield* keysOfGone(previous);
   const before = isAnother ? undefined : previous;
@@ -53,22 +53,22 @@ export function* collectorKeys({ is, object, previous }: Change, kind: ResourceK
   if (before !== undefined) for (const reference of releasedOwners(object, before)) yield ownerKey(reference, object);
 }
 
-/** What it owned has lost an owner, and an owner that waited for it may go. */
+/** Its dependents have lost an owner, and an owner that waited for it may be deleted. */
 function* keysOfGone(object: KubeObject): Iterable<WorkKey> {
   yield dependentsKey(object);
   for (const reference of ownersOf(object)) if (isBlocking(reference)) yield ownerKey(reference, object);
 }
 
-/** Whether a pass over it can come to another end than before. */
+/** Whether a reconciliation can have another result than before. */
 function mustBeLookedAt(object: KubeObject, before: KubeObject | undefined): boolean {
   const isKeptByUs = hasFinalizer(object, ORPHAN_FINALIZER) || hasFinalizer(object, FOREGROUND_FINALIZER);
-  if (isGoing(object) ? !isKeptByUs : ownersOf(object).length === 0) return false;
-  if (before === undefined || isGoing(object) !== isGoing(before)) return true;
+  if (isTerminating(object) ? !isKeptByUs : ownersOf(object).length === 0) return false;
+  if (before === undefined || isTerminating(object) !== isTerminating(before)) return true;
   if (!deepEqual(object.metadata.ownerReferences, before.metadata.ownerReferences)) return true;
-  return isGoing(object) && !deepEqual(object.metadata.finalizers, before.metadata.finalizers);
+  return isTerminating(object) && !deepEqual(object.metadata.finalizers, before.metadata.finalizers);
 }
 
-/** The owners that the object held back before and does not any more. */
+/** Owners that the object no longer blocks. */
 function releasedOwners(object: KubeObject, before: KubeObject): readonly OwnerReference[] {
   if (object.metadata.ownerReferences === before.metadata.ownerReferences) return [];
   const held = new Set(
@@ -83,7 +83,7 @@ function dependentsKey(owner: KubeObject): WorkKey {
   return { kind: ANY_KIND, name: uidOf(owner) };
 }
 
-/** An owner of the cluster has no namespace; until its kind is known it is not known whether this is one. */
+/** A cluster-scoped owner has no namespace; until its kind is known its scope is unknown. */
 function ownerKey({ apiVersion, kind, name }: OwnerReference, { metadata: { namespace } }: KubeObject): WorkKey {
   return { kind: `${apiVersion}/${kind}`, ...(namespace === undefined ? {} : { namespace }), name };
 }

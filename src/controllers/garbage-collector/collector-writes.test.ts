@@ -24,7 +24,7 @@ function anObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
 
 const ITEM = { kind: configMaps, object: anObject() };
 
-/** A server that answers each call with the next of these; an error is thrown. */
+/** A server with scripted responses; an error is thrown. */
 function answering(...answers: readonly (Error | KubeObject | undefined)[]): { readonly write: Client; readonly asked: string[] } {
   const asked: string[] = [];
   const answer = (verb: string, options?: object): Promise<unknown> => {
@@ -60,24 +60,24 @@ for (const { it, answers, asked } of [
   });
 }
 
-test("a deletion is decided again if the owners were changed meanwhile", async () => {
+test("a deletion is decided again if the owners changed meanwhile", async () => {
   const server = answering(CONFLICT, anObject({ ownerReferences: [] }));
   await assert.rejects(deleteObject(server.write, ITEM, "Background"), CONFLICT);
 });
 
-test("a kind that knows no strategic patches gets its references written as a whole", async () => {
+test("a kind without strategic patches gets its references written as a whole", async () => {
   const server = answering(new StatusError("UnsupportedMediaType", "the body of the request was in an unknown format"), anObject());
   await patchReferences(server.write, ITEM, withoutOwners(ITEM.object, new Set(["1"])));
   assert.deepEqual(server.asked, ["strategic", "merge"]);
 });
 
-test("a finalizer of what is gone need not be removed", async () => {
+test("a finalizer of a deleted object need not be removed", async () => {
   const server = answering(GONE);
   await removeFinalizer(server.write, ITEM, "orphan");
   assert.deepEqual(server.asked, ["merge"]);
 });
 
-test("a finalizer that was added meanwhile is not lost with the one that is removed", async () => {
+test("a finalizer added meanwhile is not lost with the removed one", async () => {
   await using cluster = await given();
   const { client } = cluster;
   const seen = await makeMap(client, "x", { finalizers: ["orphan"] });

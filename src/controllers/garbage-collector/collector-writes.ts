@@ -1,6 +1,6 @@
 /**
- * How the collector writes: only to the object that it looked at. Each write says of which uid it is, and a deletion also at which version
- * the decision was made; the server refuses it if the object is another one by now.
+ * Writes of the garbage collector, always to the object that it examined: each carries the uid as precondition, and a deletion also the
+ * resourceVersion of the decision; the server rejects it if the object has been replaced.
  */
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -12,7 +12,7 @@ import { uidOf, type ReferencesPatch } from "./ownership.ts";
 
 type Propagation = NonNullable<DeleteOptions["propagationPolicy"]>;
 
-/** Rejects with Conflict if its owners were changed meanwhile: then the decision is to be made again. */
+/** Rejects with Conflict if its owners changed meanwhile: then the decision is repeated. */
 export async function deleteObject(write: Client, { kind, object }: Dependent, propagationPolicy: Propagation): Promise<void> {
   const key = keyOf(object);
   const preconditions = { uid: uidOf(object), ...versionOf(object) };
@@ -22,9 +22,9 @@ export async function deleteObject(write: Client, { kind, object }: Dependent, p
     if (isReason(error, "NotFound")) return;
     if (!isReason(error, "Conflict")) throw error;
     const live = await fetchIfThere(write, { kind, object });
-    if (live === undefined || uidOf(live) !== uidOf(object)) return; // Gone by itself.
+    if (live === undefined || uidOf(live) !== uidOf(object)) return; // Already deleted.
     if (!deepEqual(live.metadata.ownerReferences, object.metadata.ownerReferences)) throw error;
-    // Somebody who writes it all the time, a status perhaps, must not keep it alive.
+    // Frequent foreign writes, such as status updates, must not keep it alive.
     await write.delete(kind, key, { propagationPolicy, preconditions: { uid: uidOf(object) } });
   }
 }
@@ -39,7 +39,7 @@ export async function patchReferences(write: Client, { kind, object }: Dependent
   }
 }
 
-/** After it the object is gone, unless somebody else keeps it. */
+/** Afterwards the object is removed, unless other finalizers remain. */
 export async function removeFinalizer(write: Client, { kind, object }: Dependent, finalizer: string): Promise<void> {
   const finalizers = object.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
   const value: JsonObject = { metadata: { uid: uidOf(object), ...versionOf(object), finalizers } };

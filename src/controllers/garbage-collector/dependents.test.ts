@@ -15,7 +15,7 @@ function held(name: string): KubeObject {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default", uid: `uid of ${name}`, ownerReferences } };
 }
 
-/** Counts how often all dependents are looked through. */
+/** Counts full scans of the dependents. */
 class CountingReader {
   readonly left: Map<string, KubeObject>;
   searches = 0;
@@ -34,7 +34,7 @@ class CountingReader {
   }
 }
 
-test("to ask after each of 1,000 deletions whether something is left looks through them twice", () => {
+test("checking for remaining dependents after each of 1,000 deletions scans them twice", () => {
   const objects = Array.from({ length: 1_000 }, (_, at) => held(`d-${at}`));
   const reader = new CountingReader(objects);
   const dependents = new Dependents({ read: reader as unknown as Reader, kinds });
@@ -48,7 +48,7 @@ test("to ask after each of 1,000 deletions whether something is left looks throu
   assert.equal(reader.searches, 2);
 });
 
-test("one that no longer holds back its owner, or is another one by now, does not count", () => {
+test("a dependent that no longer blocks its owner, or was replaced, does not count", () => {
   const reader = new CountingReader([held("a")]);
   const dependents = new Dependents({ read: reader as unknown as Reader, kinds });
   assert.equal(dependents.hasBlocking(OWNER), true);

@@ -1,7 +1,7 @@
 /**
- * What an owner owns, of all kinds. Of an owner that waits it is asked after every deletion whether something still holds it back. With
- * 10,000 dependents the answer must not cost 10,000 each time, so one that does is remembered: as long as it is there, nothing else needs
- * to be looked at. To forget it costs a search and nothing more.
+ * The dependents of an owner, of all kinds. For a waiting owner every deletion asks whether a dependent still blocks it. With 10,000
+ * dependents that must not cost 10,000 each time, so one blocking dependent is cached: as long as it exists, nothing else is scanned.
+ * Losing the cache costs a scan and nothing more.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { Lru } from "../../base/lru.ts";
@@ -12,7 +12,7 @@ import { keyOf } from "../runtime/keys.ts";
 import type { KindTable } from "./kind-table.ts";
 import { blocks, uidOf } from "./ownership.ts";
 
-/** Owners that wait at the same time. */
+/** Maximum number of concurrently waiting owners in the cache. */
 const REMEMBERED_MAX = 1_000;
 
 export interface Dependent {
@@ -36,17 +36,17 @@ export class Dependents {
     }
   }
 
-  /** The kinds of which it is not known what there is, since they cannot be listed, or not yet: of these anybody may own something. */
+  /** Kinds whose objects are unknown, since they cannot be listed, or not yet: any of them may be a dependent. */
   get unknownKinds(): readonly ResourceKind[] {
     return this.#kinds.followed.filter((kind) => !this.#read.knows(kind));
   }
 
-  /** Also if it is not known. */
+  /** Also if unknown. */
   mayHaveAny(ownerUid: string): boolean {
     return this.#kinds.followed.some((kind) => !this.#read.knows(kind) || this.#read.indexed(byOwner(kind), ownerUid).length > 0);
   }
 
-  /** Whether something holds back the owner of this uid. */
+  /** Whether a dependent blocks the owner of this uid. */
   hasBlocking(ownerUid: string): boolean {
     const remembered = this.#blocking.get(ownerUid);
     if (remembered !== undefined && this.#isStillBlocking(remembered, ownerUid)) return true;
@@ -61,7 +61,7 @@ export class Dependents {
     return now !== undefined && uidOf(now) === uidOf(object) && blocks(now, ownerUid);
   }
 
-  /** The last of a kind: they are deleted in order, so it stays the longest. */
+  /** The last of a kind: they are deleted in order, so that it stays the longest. */
   #findBlocking(ownerUid: string): Dependent | undefined {
     for (const kind of this.#kinds.followed) {
       const object = this.#read.indexed(byOwner(kind), ownerUid).findLast((dependent) => blocks(dependent, ownerUid));

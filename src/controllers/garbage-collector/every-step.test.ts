@@ -8,7 +8,7 @@ import { giveOwners, heldBy, makeMap, ownedBy } from "./testing/owned-maps.ts";
 
 const OPTIONS = { deathsMax: rounds({ quick: 5, full: 1_000 }), disturbedRuns: rounds({ quick: 1, full: 30 }) };
 
-/** An owner of two, one of which owns a third; one has another owner, too, and two hold each other back. */
+/** An owner of two, one of which owns a third; one has another owner, too, and two block each other. */
 function deletionOf(propagationPolicy: NonNullable<DeleteOptions["propagationPolicy"]>): Scenario {
   return {
     objects: [],
@@ -35,7 +35,7 @@ function deletionOf(propagationPolicy: NonNullable<DeleteOptions["propagationPol
 }
 
 for (const policy of ["Background", "Foreground", "Orphan"] as const) {
-  test(`a deletion with ${policy} ends the same wherever the collector is cut short`, async () => {
+  test(`a deletion with ${policy} leads to the same result after a crash at any step`, async () => {
     await everyStepMayBeTheLast(deletionOf(policy), OPTIONS);
   });
 }

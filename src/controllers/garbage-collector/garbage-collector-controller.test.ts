@@ -31,7 +31,7 @@ async function ownersNow(cluster: Given, name: string): Promise<readonly string[
   return metadata.ownerReferences?.map((owner) => owner.name) ?? [];
 }
 
-test("what an owner leaves behind is deleted, and what that owned, too", async () => {
+test("dependents of a deleted owner are deleted, transitively", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -48,7 +48,7 @@ test("what an owner leaves behind is deleted, and what that owned, too", async (
   assert.deepEqual(await names(cluster), ["unowned"]);
 });
 
-test("what was left behind while nobody watched is found at the start", async () => {
+test("dependents orphaned while the controller was down are found at startup", async () => {
   await using cluster = await given();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -61,7 +61,7 @@ test("what was left behind while nobody watched is found at the start", async ()
   assert.deepEqual(await names(cluster), []);
 });
 
-test("an owner of the same name is not the owner if its uid is another", async () => {
+test("an owner of the same name with another uid is not the owner", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -72,7 +72,7 @@ test("an owner of the same name is not the owner if its uid is another", async (
   assert.deepEqual(await names(cluster), ["a"]);
 });
 
-test("what has another owner stays, and forgets exactly the one that is gone", async () => {
+test("a dependent with another owner stays, and loses exactly the dangling reference", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const [a, b, c] = [await makeMap(client, "a"), await makeMap(client, "b"), await makeMap(client, "c")];
@@ -86,7 +86,7 @@ test("what has another owner stays, and forgets exactly the one that is gone", a
   assert.deepEqual(await ownersNow(cluster, "d"), ["a", "c"]);
 });
 
-test("in the foreground an owner goes after all that it owns, and all that they own", async () => {
+test("foreground deletion removes an owner after all its dependents, transitively", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -110,7 +110,7 @@ test("in the foreground an owner goes after all that it owns, and all that they 
   assert.deepEqual([await cluster.list(deployments), await cluster.list(replicaSets), await cluster.list(pods)], [[], [], []]);
 });
 
-test("in the foreground an owner waits only for what holds it back, but all that it owns is deleted", async () => {
+test("foreground deletion waits only for blocking dependents, but deletes all of them", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -118,9 +118,9 @@ test("in the foreground an owner waits only for what holds it back, but all that
   await makeMap(client, "other", { owners: [ownedBy(a)], finalizers: ["example.com/kept"] });
   await client.delete(configMaps, { namespace: DEFAULT, name: "a" }, FOREGROUND);
   await cluster.settled();
-  const isGoing = async (name: string): Promise<boolean> =>
+  const isTerminating = async (name: string): Promise<boolean> =>
     (await client.get(configMaps, { namespace: DEFAULT, name })).metadata.deletionTimestamp !== undefined;
-  assert.deepEqual([await isGoing("holding"), await isGoing("other")], [true, true]);
+  assert.deepEqual([await isTerminating("holding"), await isTerminating("other")], [true, true]);
 
   const value = { metadata: { finalizers: null } };
   await client.patch(configMaps, { namespace: DEFAULT, name: "holding" }, { type: "merge", value });
@@ -129,7 +129,7 @@ test("in the foreground an owner waits only for what holds it back, but all that
   assert.deepEqual(await names(cluster), ["other"]);
 });
 
-test("in the foreground what has another owner stays, and the owner does not wait for it", async () => {
+test("foreground deletion keeps a dependent with another owner, and does not wait for it", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const [a, b] = [await makeMap(client, "a"), await makeMap(client, "b")];
@@ -144,7 +144,7 @@ test("in the foreground what has another owner stays, and the owner does not wai
   assert.deepEqual(await ownersNow(cluster, "both"), ["b"]);
 });
 
-test("an owner that waits goes when it is no longer named as one that is held back", async () => {
+test("a waiting owner is deleted when blockOwnerDeletion is removed", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -159,7 +159,7 @@ test("an owner that waits goes when it is no longer named as one that is held ba
   assert.deepEqual(await names(cluster), ["b"]);
 });
 
-test("an owner that leaves orphans is forgotten by them before it goes", async () => {
+test("orphan deletion removes the owner references before the owner", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const [a, b] = [await makeMap(client, "a"), await makeMap(client, "b")];
@@ -178,7 +178,7 @@ test("an owner that leaves orphans is forgotten by them before it goes", async (
   assert.deepEqual([await ownersNow(cluster, "one"), await ownersNow(cluster, "two")], [[], ["b"]]);
 });
 
-test("what is collected treats what it owns as it was asked to before", async () => {
+test("a collected object handles its own dependents as requested before", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -197,7 +197,7 @@ for (const { it, deleted } of [
   { it: "one of them is deleted", deleted: ["a"] },
   { it: "all of them are deleted at once", deleted: ["a", "b", "c"] },
 ]) {
-  test(`three that own each other in a circle are gone when ${it} in the foreground`, async () => {
+  test(`three objects that own each other in a cycle are removed when ${it} in the foreground`, async () => {
     await using cluster = await collecting();
     const { client } = cluster;
     const [a, b, c] = [await makeMap(client, "a"), await makeMap(client, "b"), await makeMap(client, "c")];
@@ -214,7 +214,7 @@ for (const { it, deleted } of [
   });
 }
 
-test("what owns itself can be deleted in the foreground", async () => {
+test("an object that owns itself can be deleted in the foreground", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -226,7 +226,7 @@ test("what owns itself can be deleted in the foreground", async () => {
   assert.deepEqual(await names(cluster), []);
 });
 
-test("an owner in another namespace does not count, and whoever wrote that is told", async () => {
+test("an owner in another namespace does not count, which is reported by an event", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } });
@@ -242,7 +242,7 @@ test("an owner in another namespace does not count, and whoever wrote that is to
   assert.deepEqual([await names(cluster), await names(cluster, "elsewhere")], [[], ["a"]]);
 });
 
-test("something of the cluster whose owner is in a namespace is left alone, and whoever wrote that is told", async () => {
+test("a cluster-scoped object with a namespaced owner is ignored, which is reported by an event", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");
@@ -258,7 +258,7 @@ test("something of the cluster whose owner is in a namespace is left alone, and 
   assert.deepEqual(cluster.actions, []);
 });
 
-test("an owner of the cluster owns things of any namespace", async () => {
+test("a cluster-scoped owner owns objects of any namespace", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const owner = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "owner" } });
@@ -284,7 +284,7 @@ for (const { it, owner } of [
   });
 }
 
-test("an owner may be named in any version in which it is served", async () => {
+test("an owner may be referenced in any served version", async () => {
   await using cluster = await given();
   const { client } = cluster;
   const owner = { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler", name: "x", uid: "11111111-2222-3333-4444-555555555555" };
@@ -295,16 +295,16 @@ test("an owner may be named in any version in which it is served", async () => {
   assert.deepEqual(await names(cluster), []);
 });
 
-test("a pass over what is gone, or of a kind that is, does nothing", async () => {
+test("reconciling a deleted object, or one of a removed kind, does nothing", async () => {
   await using cluster = await given();
 
-  for (const key of ["configmaps default/a", "widgets.example.com default/a", "example.com/v1/Widget default/a", "* nobody"]) {
+  for (const key of ["configmaps default/a", "widgets.example.com default/a", "example.com/v1/Widget default/a", "* unknown"]) {
     assert.deepEqual(await cluster.reconcile(garbageCollectorController, key), { again: "on-change" });
   }
   assert.deepEqual(cluster.actions, []);
 });
 
-test("nothing is done about objects whose owners stay, however they change", async () => {
+test("objects whose owners exist are not written, however they change", async () => {
   await using cluster = await collecting();
   const { client } = cluster;
   const a = await makeMap(client, "a");

@@ -1,14 +1,13 @@
 /**
- * Deletes what has lost its owners, of any kind; keeps an owner that is deleted in the foreground until what it owns is gone; lets what an
- * owner leaves behind as orphans forget it. A pass is about one object and needs nothing but what there is now:
- * - all of its owners are gone, or wait for it: it is deleted;
- * - some owner stays: references to those that do not are taken away;
- * - it waits for its dependents and none holds it back any more: its finalizer goes. Objects that wait for each other in a circle would
- *   wait for ever, so whoever finds itself in one no longer holds back its owners;
- * - it is to leave orphans: its dependents are told, then its finalizer goes.
- * Whoever waits for its dependents or is to leave orphans also waits while a kind cannot be listed: of that kind it may have some. Upstream
- * lets it go, and what it was to leave behind is deleted when the kind can be listed again.
- * Where upstream keeps a graph of everything in step with what it hears, here are the indexes of the informers.
+ * Garbage collection of dependents of any kind; foreground deletion, which keeps an owner until its dependents are deleted; orphaning,
+ * which removes the references of dependents. A reconciliation concerns one object and needs only current state:
+ * - all of its owners are deleted, or wait for it: it is deleted;
+ * - some owner stays: dangling references are removed;
+ * - it waits for its dependents and none blocks it any more: its finalizer is removed. Objects that wait for each other in a cycle would
+ *   wait forever, so that one that is in a cycle no longer blocks its owners;
+ * - it orphans its dependents: their references are removed, then its finalizer. An object that waits or orphans also waits while a kind
+ *   cannot be listed: it may have dependents of that kind. Upstream lets it proceed, and what was to be orphaned is deleted when the kind
+ *   can be listed again. Where upstream maintains a graph of everything, here are the indexes of the informers.
  */
 import { isReason } from "../../api/machinery/status-error.ts";
 import { defineController, onChange, type ControllerContext, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
@@ -22,7 +21,7 @@ import { Owners } from "./owners.ts";
 import {
   FOREGROUND_FINALIZER,
   hasFinalizer,
-  isGoing,
+  isTerminating,
   isWaitingForDependents,
   ORPHAN_FINALIZER,
   ownersOf,
@@ -32,7 +31,7 @@ import {
   withoutOwners,
 } from "./ownership.ts";
 
-/** As upstream: most passes wait for the server. */
+/** As upstream: most reconciliations wait for the server. */
 const CONCURRENCY = 20;
 
 export const garbageCollectorController = defineController({
@@ -79,7 +78,7 @@ class Collector {
     const object = kind === undefined ? undefined : pass.read.get(kind, key);
     if (kind === undefined || object === undefined) return;
     const item = { kind, object };
-    if (!isGoing(object)) await this.#deleteIfAbandoned(item, pass);
+    if (!isTerminating(object)) await this.#deleteIfAbandoned(item, pass);
     else if (hasFinalizer(object, ORPHAN_FINALIZER)) await this.#leaveOrphans(item, pass);
     else if (hasFinalizer(object, FOREGROUND_FINALIZER)) await this.#goIfAlone(item, pass);
   }
@@ -91,7 +90,7 @@ class Collector {
     const { solid, dangling, waiting } = verdict;
     const { write, log } = pass;
     if (solid.length > 0) {
-      // One that waits would wait for ever for what others keep.
+      // A waiting one would wait forever for what others keep.
       const lost = new Set([...dangling, ...waiting].map(({ uid }) => uid));
       if (lost.size > 0) await patchReferences(write, { kind, object }, withoutOwners(object, lost));
       return;
@@ -99,14 +98,14 @@ class Collector {
     const isOwner = waiting.length > 0 && this.#dependents.mayHaveAny(uidOf(object));
     log.debug("Deleting what has no owner that stays", { propagation: isOwner ? "Foreground" : propagationOf(object) });
     if (!isOwner) return deleteObject(write, { kind, object }, propagationOf(object));
-    // Whoever waits for it waits for what it owns, too.
+    // Its waiting owners also wait for its dependents.
     const latest = this.#owners.waitsForItself(object) ? await patchReferences(write, { kind, object }, withoutBlocking(object)) : object;
     await deleteObject(write, { kind, object: latest }, "Foreground");
   }
 
   async #goIfAlone(item: Dependent, { write }: Pass): Promise<void> {
     if (!this.#dependents.hasBlocking(uidOf(item.object))) return this.#letGo(item, FOREGROUND_FINALIZER, write);
-    // Its dependents are looked at on their own, and the last of them to go wakes it.
+    // Its dependents are reconciled on their own, and the last deletion triggers it.
     if (this.#owners.waitsForItself(item.object)) await patchReferences(write, item, withoutBlocking(item.object));
   }
 
@@ -116,7 +115,7 @@ class Collector {
     await this.#letGo(item, ORPHAN_FINALIZER, write);
   }
 
-  /** Rejects if it may have dependents that nobody can see, so that it is tried again. */
+  /** Rejects if it may have dependents that cannot be seen, so that it is retried. */
   async #letGo(item: Dependent, finalizer: string, write: Pass["write"]): Promise<void> {
     const unknown = this.#dependents.unknownKinds;
     if (unknown.length > 0) {

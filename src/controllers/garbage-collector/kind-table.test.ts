@@ -19,7 +19,7 @@ function aKind(plural: string, verbs = ["list", "watch", "delete"]): DiscoveredK
   return { kind: "Widget", plural, singular: "", shortNames: [], categories: [], scope: "Namespaced", storage, verbs };
 }
 
-/** Answers each question with the next of these. */
+/** Scripted responses. */
 function answering(...answers: readonly (object | Error)[]): { readonly write: Client; readonly asked: string[] } {
   const asked: string[] = [];
   const write = {
@@ -31,7 +31,7 @@ function answering(...answers: readonly (object | Error)[]): { readonly write: C
   return { write: write as Client, asked };
 }
 
-test("kinds that are discovered again are the same values, since indexes belong to them", () => {
+test("rediscovered kinds are the same values, since indexes belong to them", () => {
   let discovered = [aKind("widgets"), aKind("unwatched", ["list", "delete"])];
   const table = new KindTable({ kinds: () => discovered, clock: virtualClock() });
   const [first] = table.followed;
@@ -44,7 +44,7 @@ test("kinds that are discovered again are the same values, since indexes belong 
   assert.equal(table.named("unwatched.example.com"), undefined);
 });
 
-test("a version is asked for once in a while, however many owners are of it", async () => {
+test("a version is discovered once per interval, however many owners are of it", async () => {
   const clock = virtualClock();
   const table = new KindTable({ kinds: () => [], clock });
   const server = answering({ resources: [] }, WIDGETS);
@@ -60,7 +60,7 @@ test("a version is asked for once in a while, however many owners are of it", as
   assert.deepEqual([plural, scope, server.asked.length], ["widgets", "Namespaced", 2]);
 });
 
-test("a server that does not answer is asked again, one that has no such version is not", async () => {
+test("a server that does not respond is retried, one without the version is not", async () => {
   const down = new StatusError("ServiceUnavailable", "down");
   const table = new KindTable({ kinds: () => [], clock: virtualClock() });
   const server = answering(down, notFound({ group: "", plural: "" }, ""));

@@ -1,7 +1,7 @@
 /**
- * Finds kinds by the names under which the collector meets them: that of a key ("pods"), and that of a reference (apiVersion and kind).
- * The kinds whose changes are told are asked for again and again and cost a look into a table. Others (an owner may be of any kind, also of
- * one that has just been defined) are asked of the server, and the answer is kept for a short while.
+ * Finds kinds by the names that the garbage collector encounters: that of a key ("pods"), and that of a reference (apiVersion and kind).
+ * Watched kinds are looked up in a table. Others (an owner may be of any kind, also of a just defined one) are discovered, and the result
+ * is cached briefly.
  */
 import { apiVersionOf, parseApiVersion, type OwnerReference } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -12,7 +12,7 @@ import { discoverVersion, type DiscoveredKind } from "../../client/discovery.ts"
 import { isFollowed } from "../runtime/all-kinds.ts";
 import { kindName } from "../runtime/keys.ts";
 
-/** So that thousands of objects whose owner is of an unknown kind do not ask thousands of times, and a new kind is soon known. */
+/** So that thousands of objects with an owner of an unknown kind do not cause thousands of requests, and a new kind is soon known. */
 const DOCUMENT_KEPT_MS = 5_000;
 const DOCUMENTS_MAX = 100;
 
@@ -24,7 +24,7 @@ interface KeptDocument {
 export class KindTable {
   readonly #kinds: () => readonly DiscoveredKind[];
   readonly #clock: Clock;
-  /** The first value that was seen of each kind: indexes belong to it, and would be built again for another. */
+  /** The first value of each kind: indexes belong to it, and would be rebuilt for another. */
   #known = new Map<string, DiscoveredKind>();
   readonly #documents = new Lru<string, KeptDocument>({ max: DOCUMENTS_MAX });
   #discovered: readonly DiscoveredKind[] | undefined;
@@ -49,13 +49,13 @@ export class KindTable {
     return this.#byName.get(name);
   }
 
-  /** In whatever version: an object is one and the same in all of them. */
+  /** In any version: an object is the same in all of them. */
   followedAs({ group, kind }: { readonly group: string; readonly kind: string }): ResourceKind | undefined {
     this.#refresh();
     return this.#byReference.get(`${group}/${kind}`);
   }
 
-  /** The kind in the very version of the reference, as the server has it. Rejects if the server has none, or does not answer. */
+  /** The kind in the very version of the reference, as the server has it. Rejects if it is not served, or the server does not respond. */
   async ask({ apiVersion, kind }: OwnerReference, write: Client): Promise<ResourceKind> {
     const found = (await this.#document(apiVersion, write)).find((candidate) => candidate.kind === kind);
     if (found === undefined) throw new Error(`Cannot look for an owner of kind ${JSON.stringify(kind)}: ${apiVersion} has no such kind`);
@@ -67,7 +67,7 @@ export class KindTable {
     if (kept !== undefined && kept.untilMs > this.#clock.monotonic()) return kept.kinds;
     const kinds = kindsOfVersion(apiVersion, write);
     this.#documents.set(apiVersion, { untilMs: this.#clock.monotonic() + DOCUMENT_KEPT_MS, kinds });
-    // A server that did not answer is asked again.
+    // A server that did not respond is retried.
     void kinds.catch(() => this.#documents.delete(apiVersion));
     return kinds;
   }

@@ -1,7 +1,7 @@
 /**
- * Whether the owners of an object are there. That an informer does not show one proves nothing: it may not have heard of it yet. An owner
- * is absent only if the server itself has said so, about this name and this uid; as no uid comes back, that is true for ever and is
- * remembered for a while, since many objects tend to lose the same owner at once.
+ * Whether the owners of an object exist. Absence from an informer proves nothing: it may lag. An owner is absent only if the server itself
+ * has said so, for this name and uid; as uids are never reused, that is permanent and cached, since many objects tend to lose the same
+ * owner at once.
  */
 import { apiVersionOf, parseApiVersion, type KubeObject, type OwnerReference } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -13,14 +13,14 @@ import type { Pass } from "../runtime/controller.ts";
 import type { KindTable } from "./kind-table.ts";
 import { isBlocking, isWaitingForDependents, ownersOf, uidOf } from "./ownership.ts";
 
-/** As many as upstream remembers. */
+/** Upstream's cache size. */
 const ABSENT_MAX = 500;
 
 export interface OwnerVerdict {
-  /** They are there, and are to stay or are going without waiting. */
+  /** They exist, and stay or are terminating without waiting. */
   readonly solid: readonly OwnerReference[];
   readonly dangling: readonly OwnerReference[];
-  /** They are going, as soon as what they own is gone. */
+  /** They are terminating, waiting for their dependents. */
   readonly waiting: readonly OwnerReference[];
 }
 
@@ -38,8 +38,8 @@ export class Owners {
   }
 
   /**
-   * Undefined if it cannot be said, now or later: something of the cluster names an owner that is in a namespace, but not which one.
-   * Rejects if it cannot be said now.
+   * Undefined if it can never be determined: a cluster-scoped object references a namespaced owner without its namespace. Rejects if it
+   * cannot be determined now.
    */
   async judge(object: KubeObject, pass: Pass): Promise<OwnerVerdict | undefined> {
     const verdict = { solid: [] as OwnerReference[], dangling: [] as OwnerReference[], waiting: [] as OwnerReference[] };
@@ -51,7 +51,7 @@ export class Owners {
     return verdict;
   }
 
-  /** Whether it waits for itself: it holds back an owner that holds back an owner … that it owns, and all of them wait. */
+  /** Whether it waits for itself: it blocks an owner that blocks an owner … that it owns, and all of them wait. */
   waitsForItself(object: KubeObject): boolean {
     const seen = new Set<string>();
     const climbing: KubeObject[] = [object];
@@ -104,7 +104,7 @@ export class Owners {
     return followed !== undefined && apiVersionOf(followed.storage) === reference.apiVersion ? followed : this.#kinds.ask(reference, write);
   }
 
-  /** A reference cannot reach into another namespace. Whoever wrote one that should does not know, and is about to lose the object. */
+  /** A reference cannot reach into another namespace. Its author does not know, and is about to lose the object. */
   #reportElsewhere(reference: OwnerReference, object: KubeObject, { events }: Pass): void {
     const kind = this.#followed(reference);
     if (kind === undefined || kind.scope === "Cluster") return;
@@ -128,7 +128,7 @@ function stateOfPresent(owner: KubeObject): OwnerState {
   return isWaitingForDependents(owner) ? "waiting" : "solid";
 }
 
-/** Undefined if the server says that there is none. That it does not know the kind or the version says nothing about the owner. */
+/** Undefined if the server reports NotFound. That it does not know the kind or the version says nothing about the owner. */
 async function fetchOwner(kind: ResourceKind, key: ObjectKey, { write }: Pass): Promise<KubeObject | undefined> {
   try {
     return await write.get(kind, key);

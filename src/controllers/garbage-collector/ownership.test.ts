@@ -23,18 +23,18 @@ for (const { finalizers, policy } of [
   { finalizers: ["foregroundDeletion"], policy: "Foreground" },
   { finalizers: ["foregroundDeletion", "orphan"], policy: "Orphan" },
 ]) {
-  test(`what has the finalizers ${finalizers?.join(" and ") ?? "of nobody"} is deleted with ${policy}`, () => {
+  test(`an object with the finalizers ${finalizers?.join(" and ") ?? "none"} is deleted with ${policy}`, () => {
     assert.equal(propagationOf(anObject(finalizers === undefined ? {} : { finalizers })), policy);
   });
 }
 
-test("an object waits for its dependents only once it is going", () => {
+test("an object waits for its dependents only once it is terminating", () => {
   const finalizers = ["foregroundDeletion"];
   assert.equal(isWaitingForDependents(anObject({ finalizers })), false);
   assert.equal(isWaitingForDependents(anObject({ finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" })), true);
 });
 
-test("owners are taken away one by one where the kind allows it, otherwise the others are written", () => {
+test("owner references are removed one by one where the kind allows it, otherwise the list is replaced", () => {
   assert.deepEqual(withoutOwners(OWNED, new Set(["1", "3"])), {
     strategic: {
       metadata: {
@@ -51,7 +51,7 @@ test("owners are taken away one by one where the kind allows it, otherwise the o
   });
 });
 
-test("who holds back nobody any more stays owned", () => {
+test("a dependent that no longer blocks keeps its owner", () => {
   const { strategic, merge } = withoutBlocking(OWNED);
 
   assert.deepEqual(strategic, {

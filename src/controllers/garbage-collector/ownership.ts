@@ -1,13 +1,13 @@
 /**
- * What ownership means for one object, from the object alone: which of its references hold an owner back, what it waits for before it
- * goes, how what it owns is treated when it is deleted, and the patches that change its references. All of it is pure.
+ * Ownership of one object, from the object alone: which of its references block an owner, what it waits for before it is removed, how its
+ * dependents are treated, and the patches of its references. Pure.
  */
 import type { Json, JsonObject, KubeObject, OwnerReference } from "../../api/machinery/object.ts";
 import type { DeleteOptions } from "../../client/client.ts";
 
-/** On an object that is going: it stays until nothing names it as an owner any more. */
+/** Finalizer: the object stays until no reference names it as owner. */
 export const ORPHAN_FINALIZER = "orphan";
-/** On an object that is going: it stays until everything that holds it back is deleted. */
+/** Finalizer: the object stays until all blocking dependents are deleted. */
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 
 export function uidOf({ metadata }: KubeObject): string {
@@ -18,7 +18,7 @@ export function ownersOf({ metadata }: KubeObject): readonly OwnerReference[] {
   return metadata.ownerReferences ?? [];
 }
 
-export function isGoing({ metadata }: KubeObject): boolean {
+export function isTerminating({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
@@ -26,41 +26,41 @@ export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boole
   return metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** Whether it is going as soon as what it owns is gone. */
+/** Whether it is terminating and waits for its dependents. */
 export function isWaitingForDependents(object: KubeObject): boolean {
-  return isGoing(object) && hasFinalizer(object, FOREGROUND_FINALIZER);
+  return isTerminating(object) && hasFinalizer(object, FOREGROUND_FINALIZER);
 }
 
 export function isBlocking({ blockOwnerDeletion }: OwnerReference): boolean {
   return blockOwnerDeletion === true;
 }
 
-/** Whether this owner, once it waits for its dependents, waits for this object. */
+/** Whether this owner, in foreground deletion, waits for this object. */
 export function blocks(dependent: KubeObject, ownerUid: string): boolean {
   return ownersOf(dependent).some((reference) => reference.uid === ownerUid && isBlocking(reference));
 }
 
-/** What happens to what it owns: as it was asked for before, otherwise it is collected by and by. */
+/** What happens to its dependents: as requested before, otherwise background deletion. */
 export function propagationOf(object: KubeObject): NonNullable<DeleteOptions["propagationPolicy"]> {
   if (hasFinalizer(object, ORPHAN_FINALIZER)) return "Orphan";
   return hasFinalizer(object, FOREGROUND_FINALIZER) ? "Foreground" : "Background";
 }
 
-/** The same change of references in two forms: not every kind knows which items of a list belong together (custom resources do not). */
+/** The same change in two forms: not every kind supports merging list items (custom resources do not). */
 export interface ReferencesPatch {
-  /** Changes these references and leaves those alone that somebody else adds meanwhile. */
+  /** Changes these references and keeps those added meanwhile. */
   readonly strategic: JsonObject;
-  /** Writes the whole list, if nobody has written meanwhile. */
+  /** Replaces the whole list, with optimistic concurrency. */
   readonly merge: JsonObject;
 }
 
-/** Takes away the references to these owners. */
+/** Removes the references to these owners. */
 export function withoutOwners(object: KubeObject, uids: ReadonlySet<string>): ReferencesPatch {
   const kept = ownersOf(object).filter(({ uid }) => !uids.has(uid));
   return referencesPatch(object, { changed: Array.from(uids, (uid) => ({ $patch: "delete", uid })), all: kept.map(asJson) });
 }
 
-/** Nobody waits for it any more. */
+/** No owner waits for it any more. */
 export function withoutBlocking(object: KubeObject): ReferencesPatch {
   const unblocked = (reference: OwnerReference): Json => ({ ...reference, blockOwnerDeletion: false });
   const owners = ownersOf(object);
@@ -72,7 +72,7 @@ function referencesPatch(
   { changed, all }: { readonly changed: readonly Json[]; readonly all: readonly Json[] },
 ): ReferencesPatch {
   return {
-    // The uid is not changed by it: it makes sure that it is still this object.
+    // The uid is a precondition.
     strategic: { metadata: { uid, ownerReferences: changed } },
     merge: { metadata: { uid, resourceVersion, ownerReferences: all } },
   };

@@ -33,7 +33,7 @@ async function left({ cluster }: RunWorld): Promise<readonly string[]> {
   return all.map(({ metadata }) => metadata.name).toSorted();
 }
 
-test("what has no owner is deleted although another kind cannot be listed", async () => {
+test("an object without owners is deleted although another kind cannot be listed", async () => {
   await using given = await brokenWorld();
   const gone = await makeMap(given.client, "gone");
   await makeMap(given.client, "abandoned", { owners: [ownedBy(gone)] });
@@ -47,7 +47,7 @@ for (const [propagationPolicy, expected] of [
   ["Foreground", []],
   ["Orphan", ["owned"]],
 ] as const) {
-  test(`${propagationPolicy}: an owner waits as long as it may own something that cannot be listed`, async () => {
+  test(`${propagationPolicy}: an owner waits as long as it may have dependents that cannot be listed`, async () => {
     await using given = await brokenWorld();
     await given.client.delete(configMaps, OWNER, { propagationPolicy });
     await given.clock.advance(600_000);
@@ -60,7 +60,7 @@ for (const [propagationPolicy, expected] of [
   });
 }
 
-test("it goes on collecting when a group prefers another version, and when it has gone", async () => {
+test("collection continues when a group prefers another version, and when it is removed", async () => {
   await using world = await runWorld();
   const { client, clock } = world.cluster;
   await world.start(garbageCollectorController);
@@ -77,7 +77,7 @@ test("it goes on collecting when a group prefers another version, and when it ha
   }
 });
 
-test("that the server no longer knows the kind of an owner does not say that the owner is gone", async () => {
+test("an owner whose kind is no longer served does not count as deleted", async () => {
   await using world = await runWorld();
   const { client, clock } = world.cluster;
   let isServed = false;

@@ -6,7 +6,7 @@ import { namespaceController } from "./namespace-controller.ts";
 
 const IN_SPACE = { namespace: "space" };
 
-test("a namespace is emptied to the same end wherever the controller is cut short", async () => {
+test("namespace deletion leads to the same result after a crash at any step", async () => {
   const spec = { containers: [{ name: "c", image: "i" }] };
   const scenario = {
     objects: [

@@ -23,7 +23,7 @@ function left(plural: string, group: string, count: number, finalizers: Readonly
   return { kind, count, finalizers: new Map(Object.entries(finalizers)), estimateSeconds: 15 };
 }
 
-test("when all is well every condition says so, in upstream's order", () => {
+test("without problems every condition is False, in upstream's order", () => {
   assert.deepEqual(
     conditionsOf(GOING, WELL, NOW_MS).map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`),
     [
@@ -65,7 +65,7 @@ const ROWS: readonly { readonly it: string; readonly findings: Partial<Namespace
 ];
 
 for (const { it, findings, says } of ROWS) {
-  test(`a namespace names ${it}`, () => {
+  test(`a namespace reports ${it}`, () => {
     const wrong = conditionsOf(GOING, { ...WELL, ...findings }, NOW_MS).filter(({ status }) => status === "True");
     assert.deepEqual(
       wrong.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
@@ -74,7 +74,7 @@ for (const { it, findings, says } of ROWS) {
   });
 }
 
-test("what has not changed stays the same list, and a time moves only with the status", () => {
+test("unchanged conditions are the same list, and a transition time changes only with the status", () => {
   const first = { ...GOING, status: { conditions: conditionsOf(GOING, { ...WELL, problems: ["one"] }, NOW_MS) } };
 
   assert.equal(conditionsOf(first, { ...WELL, problems: ["one"] }, NOW_MS + 5_000), first.status.conditions);

@@ -1,18 +1,18 @@
 /**
- * How a namespace that is emptied says how far it is: five conditions, in upstream's words and order. Each says what is wrong while it is
- * "True", and that all is well while it is "False". Pure.
+ * The conditions of a terminating namespace: five, with upstream's messages and order. Each reports a problem while "True", and its absence
+ * while "False". Pure.
  */
 import type { Namespace, NamespaceCondition } from "../../api/generated/core/v1.ts";
 import { findCondition, withCondition } from "../../api/machinery/conditions.ts";
 import type { DiscoveryFailure } from "../../client/discovery.ts";
 import type { KindRemainder } from "./namespace-content.ts";
 
-/** What was found out while emptying it. */
+/** The findings of a deletion pass. */
 export interface NamespaceFindings {
   readonly undiscovered: readonly DiscoveryFailure[];
-  /** Why something could not be deleted, one for each kind. */
+  /** Deletion failures, one for each kind. */
   readonly problems: readonly string[];
-  /** Absent while Pods remain: of the rest nothing is known then, and upstream speaks of none. */
+  /** Absent while Pods remain: the rest is unknown then, and upstream does not report it. */
   readonly remainders?: readonly KindRemainder[];
 }
 
@@ -23,7 +23,7 @@ interface Words {
 
 const WHEN_WELL: Readonly<Record<string, Words>> = {
   NamespaceDeletionDiscoveryFailure: { reason: "ResourcesDiscovered", message: "All resources successfully discovered" },
-  // What discovery names is taken apart by the client, which leaves out what it cannot: nobody has seen such a name for years.
+  // The client parses discovery and drops invalid names, which do not occur in practice.
   NamespaceDeletionGroupVersionParsingFailure: { reason: "ParsedGroupVersions", message: "All legacy kube types successfully parsed" },
   NamespaceDeletionContentFailure: {
     reason: "ContentDeleted",

@@ -18,7 +18,7 @@ function aWidget(name: string, ...finalizers: readonly string[]): KubeObject {
   return { apiVersion: "example.com/v1", kind: "Widget", metadata: { name, namespace: "space", finalizers } };
 }
 
-/** A server with these in it. */
+/** A server with these objects. */
 function holding(
   names: readonly string[],
   { refuses = [] as readonly string[] } = {},
@@ -74,7 +74,7 @@ for (const { it, server, verbs, asked } of [
   },
 ]) {
   test(`a kind that ${it}`, async () => {
-    const { count } = await emptyKind({ kind: aKind(...verbs), namespace: "space", goingForMs: 0, write: server.write });
+    const { count } = await emptyKind({ kind: aKind(...verbs), namespace: "space", terminatingForMs: 0, write: server.write });
 
     assert.equal(count, 0);
     assert.deepEqual(server.asked, asked);
@@ -84,10 +84,10 @@ for (const { it, server, verbs, asked } of [
 for (const { it, left, graceSeconds, estimateSeconds, isProblem } of [
   { it: "nothing", left: [], graceSeconds: 30, estimateSeconds: 0, isProblem: false },
   { it: "what has time to end", left: [aWidget("a", "x")], graceSeconds: 30, estimateSeconds: 30, isProblem: false },
-  { it: "what somebody keeps", left: [aWidget("a"), aWidget("b", "x")], graceSeconds: 0, estimateSeconds: 15, isProblem: false },
-  { it: "what nobody keeps", left: [aWidget("a")], graceSeconds: 0, estimateSeconds: 0, isProblem: true },
+  { it: "an object with a finalizer", left: [aWidget("a"), aWidget("b", "x")], graceSeconds: 0, estimateSeconds: 15, isProblem: false },
+  { it: "an object without finalizers", left: [aWidget("a")], graceSeconds: 0, estimateSeconds: 0, isProblem: true },
 ]) {
-  test(`if ${it} is left of a kind it may take ${estimateSeconds} s${isProblem ? ", and that is a problem" : ""}`, () => {
+  test(`if ${it} remains of a kind the estimate is ${estimateSeconds} s${isProblem ? ", which is a problem" : ""}`, () => {
     const remainder = remainderOf(aKind(), left, graceSeconds);
 
     assert.deepEqual([remainder.count, remainder.estimateSeconds], [left.length, estimateSeconds]);
@@ -96,7 +96,7 @@ for (const { it, left, graceSeconds, estimateSeconds, isProblem } of [
   });
 }
 
-test("Pods take as long as the one with the most time, unless it has ended", () => {
+test("the estimate for Pods is the longest grace period, unless it has expired", () => {
   const aPod = (terminationGracePeriodSeconds: number, phase: string): Pod =>
     ({ ...aWidget("p"), spec: { containers: [], terminationGracePeriodSeconds }, status: { phase } }) as Pod;
 

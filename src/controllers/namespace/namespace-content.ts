@@ -1,6 +1,6 @@
 /**
- * Deletes what a namespace holds of one kind, and says what is left of it. What is left is asked of the server and not of an informer, as
- * the namespace goes when nothing is: whatever was missed then would be there for ever, in a namespace that is not.
+ * Deletes the objects of one kind in a namespace, and reports what remains. That is a live read and not from an informer, as the namespace
+ * is removed when nothing remains: a missed object would stay forever, in a namespace that does not exist.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { pods } from "../../api/core/v1/pod.ts";
@@ -11,7 +11,7 @@ import type { DiscoveredKind } from "../../client/discovery.ts";
 import { kindName } from "../runtime/keys.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
 
-/** How long whoever put a finalizer on something is expected to take, as upstream. */
+/** Expected duration of a foreign finalizer, as upstream. */
 const FINALIZERS_TAKE_SECONDS = 15;
 
 const POD_KIND_NAME = kindName(pods);
@@ -19,19 +19,19 @@ const POD_KIND_NAME = kindName(pods);
 export interface KindRemainder {
   readonly kind: DiscoveredKind;
   readonly count: number;
-  /** How many of them wait for which finalizer. */
+  /** Number of objects per finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** How long they may take; 0 if they should be gone already. */
+  /** Estimated duration; 0 if they should already be deleted. */
   readonly estimateSeconds: number;
-  /** One of them: as long as it is there, nothing more can be done. */
+  /** One of them: as long as it exists, nothing more can be done. */
   readonly last?: KubeObject;
 }
 
 export interface ContentOptions {
   readonly kind: DiscoveredKind;
   readonly namespace: string;
-  /** How long ago the namespace was deleted. */
-  readonly goingForMs: number;
+  /** Time since the namespace was deleted. */
+  readonly terminatingForMs: number;
   readonly write: Client;
 }
 
@@ -41,17 +41,17 @@ export function isPodKind(kind: DiscoveredKind): boolean {
 
 /** Rejects if something could not be deleted, or cannot be listed. */
 export async function emptyKind(options: ContentOptions): Promise<KindRemainder> {
-  const { kind, goingForMs } = options;
+  const { kind, terminatingForMs } = options;
   const found = await firstLook(options);
   if (found?.length === 0) return { kind, count: 0, finalizers: new Map(), estimateSeconds: 0 };
   const graceSeconds = isPodKind(kind) ? podsTakeSeconds((found ?? []) as readonly Pod[]) : 0;
   const canBeDeletedAtOnce = kind.verbs.includes("deletecollection") && (await deleteAtOnce(options));
   if (!canBeDeletedAtOnce) await deleteOneByOne(options);
   const left = (await listOf(options)) ?? [];
-  return remainderOf(kind, left, graceSeconds * 1_000 > goingForMs ? graceSeconds : 0);
+  return remainderOf(kind, left, graceSeconds * 1_000 > terminatingForMs ? graceSeconds : 0);
 }
 
-/** What still remains although nothing holds it. Upstream's words, with the kind as Go prints it. */
+/** Objects that remain although nothing holds them. Upstream's message, with the kind as Go prints it. */
 export function problemOf({ kind, count, finalizers, estimateSeconds }: KindRemainder, namespace: string): string | undefined {
   if (count === 0 || estimateSeconds > 0 || finalizers.size > 0) return undefined;
   const { group, version } = kind.storage;
@@ -69,15 +69,15 @@ export function remainderOf(kind: DiscoveredKind, left: readonly KubeObject[], g
   return { kind, count: left.length, finalizers, estimateSeconds, ...(last === undefined ? {} : { last }) };
 }
 
-/** The longest time that one of them was given to end. */
+/** The longest grace period. */
 export function podsTakeSeconds(found: readonly Pod[]): number {
   const running = found.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
   return running.reduce((longest, { spec }) => Math.max(longest, spec?.terminationGracePeriodSeconds ?? 0), 0);
 }
 
-/** Most kinds have nothing in most namespaces, and to see that costs little. Undefined if the kind cannot be listed. */
+/** Most kinds have no objects in most namespaces, and checking that is cheap. Undefined if the kind cannot be listed. */
 function firstLook(options: ContentOptions): Promise<readonly KubeObject[] | undefined> {
-  // Of Pods all are wanted: each has a time of its own.
+  // All Pods are needed: each has its own grace period.
   return isPodKind(options.kind) ? listOf(options) : listOf(options, 1);
 }
 
@@ -91,10 +91,10 @@ async function listOf({ kind, namespace, write }: ContentOptions, limit?: number
   }
 }
 
-/** False if the kind cannot do that, whatever it says of itself. */
+/** False if the kind does not support it, whatever discovery says. */
 async function deleteAtOnce({ kind, namespace, write }: ContentOptions): Promise<boolean> {
   try {
-    // What it owns in this namespace goes as well, so nobody needs to be told to leave orphans or to wait.
+    // Its dependents in this namespace are deleted as well, so that neither orphaning nor waiting is needed.
     await write.deleteCollection(kind, { namespace, propagationPolicy: "Background" });
     return true;
   } catch (error) {
@@ -114,7 +114,7 @@ async function deleteOneByOne(options: ContentOptions): Promise<void> {
   });
 }
 
-/** The server has no such path, or not this verb on it; or, of one object, it is gone. */
+/** The path or verb is not served; or, for one object, it is deleted. */
 function isNotOffered(error: unknown): boolean {
   return isReason(error, "MethodNotAllowed") || isReason(error, "NotFound");
 }

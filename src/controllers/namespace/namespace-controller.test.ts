@@ -32,7 +32,7 @@ function aSecret(name: string, metadata: object = {}): object {
   return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: SPACE, ...metadata } };
 }
 
-/** One that is on a node is not gone before its kubelet has said so. */
+/** A Pod on a node is not removed before its kubelet has confirmed it. */
 function aPod(name: string, { metadata = {}, spec = {} }: { readonly metadata?: object; readonly spec?: object } = {}): object {
   const containers = [{ name: "c", image: "i" }];
   return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: SPACE, ...metadata }, spec: { containers, ...spec } };
@@ -52,7 +52,7 @@ async function isThere({ client }: Given, kind: ResourceKind, name: string): Pro
   }
 }
 
-/** Those that are not as they are when all is well. */
+/** Conditions that differ from the problem-free ones. */
 async function complaints({ client }: Given): Promise<readonly string[]> {
   const { status } = await client.get(namespaces, { name: SPACE });
   const conditions = status?.conditions ?? [];
@@ -64,7 +64,7 @@ async function letGo({ client }: Given, kind: ResourceKind<KubeObject>, name: st
   await client.patch(kind, { namespace: SPACE, name }, { type: "merge", value: { metadata: { finalizers: null } } });
 }
 
-test("a namespace that is deleted takes all that is in it along, Pods first, and what is elsewhere stays", async () => {
+test("deleting a namespace deletes its content, Pods first, and nothing elsewhere", async () => {
   const elsewhere = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "elsewhere", namespace: "default" } };
   await using cluster = await given(aNamespace(), aPod("a"), aConfigMap("a"), aConfigMap("b"), aSecret("a"), elsewhere);
   await cluster.run(namespaceController);
@@ -91,7 +91,7 @@ test("a namespace that is deleted takes all that is in it along, Pods first, and
   );
 });
 
-test("while a Pod is there nothing else is touched", async () => {
+test("while a Pod remains nothing else is deleted", async () => {
   await using cluster = await given(aNamespace(), aPod("held", { metadata: KEPT }), aConfigMap("a"));
   await cluster.run(namespaceController);
 
@@ -105,7 +105,7 @@ test("while a Pod is there nothing else is touched", async () => {
   assert.equal(await isThere(cluster, namespaces, SPACE), false);
 });
 
-test("a namespace says what remains in it, and what that waits for, and goes when it has gone", async () => {
+test("a namespace reports the remaining content and its finalizers, and is removed when that is", async () => {
   const twice = { finalizers: ["example.com/kept", "example.com/also"] };
   await using cluster = await given(aNamespace(), aConfigMap("a", KEPT), aConfigMap("b"), aSecret("a", twice), aSecret("b", KEPT));
   await cluster.run(namespaceController);
@@ -118,7 +118,7 @@ test("a namespace says what remains in it, and what that waits for, and goes whe
     "NamespaceFinalizersRemaining SomeFinalizersRemain Some content in the namespace has finalizers remaining: example.com/also in 1 resource instances, example.com/kept in 3 resource instances",
   ]);
   for (const name of ["a", "b"]) await letGo(cluster, secrets, name);
-  // Nobody is told about the ConfigMap: it is seen at the next look, half of the 15 s that a finalizer may take.
+  // The ConfigMap causes no event: it is observed at the next retry, half of the 15 s that a finalizer may take.
   await cluster.clock.advance(8_000);
   await cluster.settled();
   assert.deepEqual(await complaints(cluster), [
@@ -130,7 +130,7 @@ test("a namespace says what remains in it, and what that waits for, and goes whe
   assert.equal(await isThere(cluster, namespaces, SPACE), false);
 });
 
-test("Pods have the time that they were given; after it their namespace complains", async () => {
+test("Pods have their grace period; after it the namespace reports a problem", async () => {
   const spec = { nodeName: "node-1", terminationGracePeriodSeconds: 12 };
   await using cluster = await given(aNamespace(), aPod("slow", { spec }), aConfigMap("a"));
 
@@ -153,7 +153,7 @@ test("Pods have the time that they were given; after it their namespace complain
   assert.equal(await isThere(cluster, namespaces, SPACE), false);
 });
 
-test("others who are named in the spec keep the namespace when it is empty", async () => {
+test("foreign finalizers of the spec keep an empty namespace", async () => {
   await using cluster = await given(aNamespace(["example.com/z", "example.com/a"]), aConfigMap("a"));
   await cluster.run(namespaceController);
 
@@ -165,7 +165,7 @@ test("others who are named in the spec keep the namespace when it is empty", asy
   assert.equal(await isThere(cluster, configMaps, "a"), false);
 });
 
-test("as long as what it waits for is there, what else goes costs nothing", async () => {
+test("while the awaited object exists, other deletions cost nothing", async () => {
   const many = Array.from({ length: 20 }, (_, at) => aPod(`p-${at}`, { metadata: KEPT }));
   await using cluster = await given(aNamespace(), ...many);
   await cluster.run(namespaceController);
@@ -179,7 +179,7 @@ test("as long as what it waits for is there, what else goes costs nothing", asyn
   assert.deepEqual(cluster.actions.slice(before), []);
 });
 
-test("as long as a group does not answer, what could be in it keeps the namespace", async () => {
+test("a group that does not respond keeps the namespace", async () => {
   await using cluster = await given(aNamespace(), aConfigMap("a"));
   await deleteSpace(cluster);
   const transport = cluster.server.transport();
@@ -203,16 +203,16 @@ test("as long as a group does not answer, what could be in it keeps the namespac
   ]);
 });
 
-test("a namespace that is not deleted, or is gone, is left alone", async () => {
+test("a namespace that is not terminating, or is deleted, is ignored", async () => {
   await using cluster = await given(aNamespace(), aConfigMap("a"));
 
-  for (const key of [SPACE, "nobody"]) {
+  for (const key of [SPACE, "missing"]) {
     assert.deepEqual(await cluster.reconcile(namespaceController, key), { again: "on-change" });
   }
   assert.deepEqual(cluster.actions, []);
 });
 
-test("what it waits for may be served in another version meanwhile", async () => {
+test("the awaited object may be served in another version meanwhile", async () => {
   await using world = await runWorld();
   const { client, clock } = world.cluster;
   await makeObject(client, aNamespace());

@@ -1,11 +1,11 @@
 /**
- * Empties a namespace that was deleted, then lets it go. Pods go first, and while one is there nothing else is touched: what protects the
- * others from them (network policies) and what they need to end well must outlive them. Then everything of every kind goes, in parallel.
- * When a fresh look at the server finds nothing of any kind, the name "kubernetes" is taken off `spec.finalizers`.
+ * Empties a terminating namespace, then finalizes it. Pods are deleted first, and while one remains nothing else is touched: what protects
+ * the others from them (network policies) and what they need to terminate well must outlive them. Then everything of every kind is deleted,
+ * in parallel. When a live read finds nothing of any kind, "kubernetes" is removed from `spec.finalizers`.
  *
- * What takes its time (Pods that end, finalizers of others) wakes the namespace when it is gone; besides, it is looked at again after
- * upstream's estimate, so that the conditions do not grow old. Upstream waits five seconds before it begins, for API servers that
- * have not heard of the deletion yet; here what such a server lets in is found by the last look, and nobody waits.
+ * Slow deletions (Pods, foreign finalizers) trigger a reconciliation when they complete; besides, it is requeued after upstream's estimate,
+ * so that the conditions stay current. Upstream waits five seconds before it begins, for API servers that have not observed the deletion
+ * yet; here what such a server admits is found by the final read, without waiting.
  */
 import type { Namespace } from "../../api/generated/core/v1.ts";
 import { namespaces } from "../../api/core/v1/namespace.ts";
@@ -26,9 +26,9 @@ import { emptyKind, isPodKind, problemOf, type KindRemainder } from "./namespace
 const KUBERNETES_FINALIZER = "kubernetes";
 /** As upstream. */
 const CONCURRENCY = 10;
-/** To empty one kind, within one pass. */
+/** Concurrent deletions of kinds within one reconciliation. */
 const ATTEMPTS_MAX = 4;
-/** Namespaces that are going at the same time. */
+/** Concurrently terminating namespaces. */
 const REMEMBERED_MAX = 1_000;
 
 export const namespaceController = defineController({
@@ -55,7 +55,7 @@ function* goingItself({ is, object }: Change<Namespace>): Iterable<WorkKey> {
   if (is !== "deleted" && object.metadata.deletionTimestamp !== undefined) yield keyOf(object);
 }
 
-/** Something has gone that may have been the last in it. */
+/** A deletion that may have been the last object in it. */
 function* itsGoingNamespace({ is, object }: Change, read: Reader): Iterable<WorkKey> {
   const { namespace } = object.metadata;
   if (is !== "deleted" || namespace === undefined) return;
@@ -63,8 +63,9 @@ function* itsGoingNamespace({ is, object }: Change, read: Reader): Iterable<Work
 }
 
 /**
- * What a namespace waits for: as long as this object is there and it is not time to look again, a look would find nothing to do. Without
- * it, each of 5,000 Pods that end one by one would have all kinds listed. It is only a saving: who forgets it looks once more.
+ * What a namespace waits for: as long as this object exists and the estimate has not expired, a reconciliation would find nothing to do.
+ * Without it, each of 5,000 Pods that terminate one by one would cause all kinds to be listed. Only an optimisation: losing it costs one
+ * more reconciliation.
  */
 interface Wait {
   readonly kind: ResourceKind;
@@ -92,7 +93,7 @@ async function empty({ name }: WorkKey, pass: Pass, waits: Lru<string, Wait>): P
   return onChange;
 }
 
-/** The API server has written it already; one that was deleted by an older server may lack it. */
+/** The API server has already written it; one that was deleted by an older server may lack it. */
 async function withPhase(namespace: Namespace, { write }: Pass): Promise<Namespace> {
   if (namespace.status?.phase === "Terminating") return namespace;
   return write.updateStatus(namespaces, { ...namespace, status: { ...namespace.status, phase: "Terminating" } });
@@ -107,8 +108,8 @@ async function emptyAll(namespace: Namespace, { write, clock }: Pass): Promise<E
   const { name, deletionTimestamp = "" } = namespace.metadata;
   const { preferred, failures: undiscovered } = await discover(write);
   const kinds = preferred.filter(({ scope, verbs }) => scope === "Namespaced" && verbs.includes("delete"));
-  const goingForMs = clock.now() - (parseTime(deletionTimestamp) ?? clock.now());
-  const options = { namespace: name, goingForMs, write };
+  const terminatingForMs = clock.now() - (parseTime(deletionTimestamp) ?? clock.now());
+  const options = { namespace: name, terminatingForMs, write };
 
   const pods = await emptyKinds(kinds.filter(isPodKind), options);
   if (pods.remainders.some(({ count }) => count > 0) || pods.problems.length > 0) {
@@ -121,7 +122,7 @@ async function emptyAll(namespace: Namespace, { write, clock }: Pass): Promise<E
   return { findings: { undiscovered, problems, remainders }, remainders };
 }
 
-/** Side by side. A kind that fails does not keep the others from being emptied. */
+/** Concurrently. A failing kind does not prevent the others. */
 async function emptyKinds(
   kinds: readonly DiscoveredKind[],
   options: Omit<Parameters<typeof emptyKind>[0], "kind">,
@@ -141,7 +142,9 @@ async function emptyKinds(
   return { remainders: remainders.flat(), problems };
 }
 
-/** A pass makes a hundred requests and more: were one lost answer to spoil it, a shaky connection would never let one through. */
+/**
+ * A reconciliation sends a hundred requests and more: if one lost response failed it, an unreliable connection would never complete one.
+ */
 async function whileUnavailable<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -157,7 +160,7 @@ function throwIfAnyFailed(name: string, { problems, undiscovered }: NamespaceFin
   if (failures.length > 0) throw new Error(`Cannot empty namespace ${JSON.stringify(name)}: ${failures.join(", ")}`);
 }
 
-/** Half of the time that it may take, as upstream. */
+/** Half of the estimate, as upstream. */
 function waitFor(
   remainders: readonly KindRemainder[],
   estimateSeconds: number,
@@ -165,17 +168,17 @@ function waitFor(
   { waits, clock }: { readonly waits: Lru<string, Wait>; readonly clock: Pass["clock"] },
 ): Outcome {
   const delayMs = (Math.floor(estimateSeconds / 2) + 1) * 1_000;
-  const told = remainders.find(({ kind, last }) => last !== undefined && isFollowed(kind));
-  if (told?.last !== undefined) waits.set(uid, { kind: told.kind, object: told.last, untilMs: clock.monotonic() + delayMs });
+  const reported = remainders.find(({ kind, last }) => last !== undefined && isFollowed(kind));
+  if (reported?.last !== undefined) waits.set(uid, { kind: reported.kind, object: reported.last, untilMs: clock.monotonic() + delayMs });
   return after(delayMs);
 }
 
-/** Of a kind that has gone, or is followed in another version by now, nothing is known: then it is looked at once more. */
+/** If the kind was removed, or is watched in another version by now, nothing is known: then it is read once more. */
 function isStillThere({ kind, object }: Wait, read: Reader): boolean {
   return read.knows(kind) && read.get(kind, keyOf(object))?.metadata.uid === object.metadata.uid;
 }
 
-/** Others who are named keep it until they are done as well. */
+/** Foreign finalizers keep it until they are removed as well. */
 async function finalize(namespace: Namespace, { write }: Pass): Promise<void> {
   const finalizers = namespace.spec?.finalizers ?? [];
   if (!finalizers.includes(KUBERNETES_FINALIZER)) return;

@@ -25,7 +25,7 @@ function aPod(name: string, status: string, since: string): Pod {
   };
 }
 
-test("a lost Node's conditions are unknown: those that were said no longer, the others never", () => {
+test("a lost Node's conditions become Unknown: stopped posting, or never posted", () => {
   const network = { type: "NetworkUnavailable", status: "False" };
   const disk = { type: "DiskPressure", status: "Unknown", reason: "Mine" };
   const ready = { type: "Ready", status: "True", reason: "KubeletReady", message: "ok", lastHeartbeatTime: BORN, lastTransitionTime: BORN };
@@ -53,10 +53,10 @@ test("a lost Node's conditions are unknown: those that were said no longer, the 
   ]);
 });
 
-test("a Node that is known to be lost is left as it is", () =>
+test("a Node already marked as lost is unchanged", () =>
   equal(lostConditions(aNode({ type: "Ready", status: "Unknown" }), NOW_MS), undefined));
 
-test("all Pods of a silent Node that say they are ready are not", () => {
+test("all ready Pods of a silent Node become not ready", () => {
   const node = aNode({ type: "Ready", status: "Unknown", lastTransitionTime: BORN });
   const [before, since, not] = [aPod("before", "True", "2025-12-31T23:00:00Z"), aPod("since", "True", NOW), aPod("not", "False", BORN)];
 
@@ -64,10 +64,10 @@ test("all Pods of a silent Node that say they are ready are not", () => {
   deepEqual(podsToTakeBack(node, [before, since, not], { isSilent: false }), [before]);
 });
 
-test("Pods of a Node that speaks for itself are its kubelet's business", () => {
+test("Pods of a Node that posts status belong to its kubelet", () => {
   deepEqual(podsToTakeBack(aNode({ type: "Ready", status: "False" }), [aPod("p", "True", BORN)], { isSilent: false }), []);
 });
 
-test("a Pod that is not ready any more says since when, and all else it said", () => {
+test("a Pod that becomes not ready keeps its other conditions", () => {
   deepEqual(withoutReadiness(aPod("p", "True", BORN), NOW_MS), aPod("p", "False", NOW));
 });

@@ -1,14 +1,14 @@
-/** What is written about a Node that is silent, in upstream's words: its conditions are unknown, and its Pods serve nobody. */
+/** Status of a lost Node, with upstream's messages: its conditions are Unknown, and its Pods are not ready. */
 import type { Node, NodeCondition, Pod } from "../../api/generated/core/v1.ts";
 import { readyCondition } from "../../api/core/v1/node/health.ts";
 import { isReady, momentMs, readySinceMs } from "../../api/core/v1/pod/readiness.ts";
 import { findCondition, withCondition } from "../../api/machinery/conditions.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 
-/** NetworkUnavailable is not the kubelet's to say. */
+/** NetworkUnavailable is not set by the kubelet. */
 const KUBELETS_CONDITIONS = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
-/** The conditions of a Node that is taken for lost; undefined if it is known to be. */
+/** The conditions of a lost Node; undefined if it is already marked. */
 export function lostConditions(node: Node, nowMs: number): readonly NodeCondition[] | undefined {
   if (readyCondition(node)?.status === "Unknown") return undefined;
   let conditions = node.status?.conditions ?? [];
@@ -37,9 +37,9 @@ function noLongerSaid(condition: NodeCondition): NodeCondition {
 }
 
 /**
- * Which Pods still say that they are ready though their Node is lost. While it is silent these are all of them. One that we hear again, or
- * have not listened to for long enough, may have said so itself since: then only what was said before it was lost is taken back, or
- * the kubelet and we would contradict each other for ever.
+ * Pods that still report ready though their Node is lost. While it is silent these are all of them. A Node that is heard again, or not
+ * observed for long enough, may have reported so itself since: then only what was reported before the loss is reset, or the kubelet and we
+ * would contradict each other forever.
  */
 export function podsToTakeBack(node: Node, pods: readonly Pod[], { isSilent }: { readonly isSilent: boolean }): readonly Pod[] {
   const ready = readyCondition(node);
@@ -48,7 +48,7 @@ export function podsToTakeBack(node: Node, pods: readonly Pod[], { isSilent }: {
   return pods.filter((pod) => isReady(pod) && (isSilent || (readySinceMs(pod) ?? 0) <= lostAtMs));
 }
 
-/** All that it says stays, but for the one word and its time. */
+/** Everything else stays. */
 export function withoutReadiness(pod: Pod, nowMs: number): Pod {
   const ready = findCondition(pod.status?.conditions, "Ready");
   if (ready === undefined) return pod;

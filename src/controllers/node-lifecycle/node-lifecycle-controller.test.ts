@@ -16,9 +16,9 @@ import { after, onChange, type Pass } from "../runtime/controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle-controller.ts";
 
 const LONG_AGO = "2020-01-01T00:00:00Z";
-const BEAT_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 
-/** `ready` "": nobody has said anything yet. */
+/** `ready` "": no status was posted yet. */
 function aNode(name: string, ready = "True", labels: Readonly<Record<string, string>> = {}): object {
   const said = { type: "Ready", status: ready, lastHeartbeatTime: LONG_AGO, lastTransitionTime: LONG_AGO };
   const conditions = ready === "" ? [] : [said];
@@ -40,11 +40,11 @@ function aPod(name: string, nodeName: string): object {
   };
 }
 
-/** Lets time pass while these Nodes renew their leases as kubelets do. */
+/** Advances time while these Nodes renew their leases as kubelets do. */
 async function live(cluster: Given, durationMs: number, ...names: readonly string[]): Promise<void> {
-  for (let leftMs = durationMs; leftMs > 0; leftMs -= BEAT_MS) {
+  for (let leftMs = durationMs; leftMs > 0; leftMs -= HEARTBEAT_MS) {
     await Promise.all(names.map((name) => renew(cluster.client, name, cluster.clock.now())));
-    await cluster.clock.advance(Math.min(leftMs, BEAT_MS));
+    await cluster.clock.advance(Math.min(leftMs, HEARTBEAT_MS));
   }
 }
 
@@ -70,7 +70,7 @@ async function taints(cluster: Given, name: string): Promise<readonly string[]> 
   return ((await nodeOf(cluster, name)).spec?.taints ?? []).map(({ key, effect }: Taint) => `${key.split("/")[1]}:${effect}`);
 }
 
-test("a Node that is silent for 50 s is lost, keeps Pods away, drives them out, and what runs there is not ready", async () => {
+test("a Node that is silent for 50 s is lost: it gets NoSchedule and NoExecute taints, and its Pods become not ready", async () => {
   await using cluster = await given(aNode("n1"), aLease("n1"), aNode("n2"), aLease("n2"), aPod("p", "n1"));
   await cluster.run(nodeLifecycleController());
   await live(cluster, 49_999, "n2");
@@ -113,7 +113,7 @@ test("a Node that is silent for 50 s is lost, keeps Pods away, drives them out, 
   ]);
 });
 
-test("a Node that never said anything has 60 s", async () => {
+test("a Node that never posted status has 60 s", async () => {
   await using cluster = await given(aNode("n1", ""), aNode("n2"), aLease("n2"));
   await cluster.run(nodeLifecycleController());
 
@@ -124,7 +124,7 @@ test("a Node that never said anything has 60 s", async () => {
   deepEqual(await taints(cluster, "n1"), ["unreachable:NoSchedule", "unreachable:NoExecute"]);
 });
 
-test("whatever a Node's clock says, it lives as long as it says something new", async () => {
+test("a Node's clock does not matter: it is alive as long as its heartbeat changes", async () => {
   await using cluster = await given(
     aNode("past"),
     aLease("past"),
@@ -137,11 +137,11 @@ test("whatever a Node's clock says, it lives as long as it says something new", 
   await cluster.run(nodeLifecycleController());
   await renew(cluster.client, "mute", cluster.clock.now() + 3_600_000);
 
-  for (let beat = 1; beat <= 6; beat++) {
-    await cluster.clock.advance(BEAT_MS);
-    await renew(cluster.client, "past", Date.parse(LONG_AGO) + beat);
+  for (let heartbeat = 1; heartbeat <= 6; heartbeat++) {
+    await cluster.clock.advance(HEARTBEAT_MS);
+    await renew(cluster.client, "past", Date.parse(LONG_AGO) + heartbeat);
     await renew(cluster.client, "future", cluster.clock.now() + 3_600_000);
-    await say(cluster.client, "speaks", "True", formatTime(Date.parse(LONG_AGO) + beat * 1_000));
+    await say(cluster.client, "speaks", "True", formatTime(Date.parse(LONG_AGO) + heartbeat * 1_000));
   }
 
   deepEqual(await Promise.all(["past", "future", "speaks", "mute"].map((name) => readiness(cluster, name))), [
@@ -152,7 +152,7 @@ test("whatever a Node's clock says, it lives as long as it says something new", 
   ]);
 });
 
-test("a controller that was not running for ten minutes gives every Node its whole time", async () => {
+test("after ten minutes of downtime the controller gives every Node its whole grace period", async () => {
   await using cluster = await given(aNode("n1"), aNode("n2"), aLease("n2"));
   const controller = nodeLifecycleController();
   deepEqual(await cluster.reconcile(controller, "n1"), after(50_000));
@@ -167,7 +167,7 @@ test("a controller that was not running for ten minutes gives every Node its who
   equal(await readiness(cluster, "n1"), "Unknown");
 });
 
-test("silence while the API server does not answer does not count", async () => {
+test("silence while the API server does not respond does not count", async () => {
   const clock = virtualClock();
   const node = {
     apiVersion: "v1",
@@ -206,7 +206,7 @@ test("silence while the API server does not answer does not count", async () => 
   equal(isLost, true);
 });
 
-test("of several lost Nodes of a zone one drives Pods out every 10 s", async () => {
+test("of several lost Nodes of a zone one is evicted every 10 s", async () => {
   const dead = ["d1", "d2"];
   const alive = ["a1", "a2", "a3"];
   await using cluster = await given(...[...dead, ...alive].map((name) => aNode(name)), ...alive.map(aLease));
@@ -223,7 +223,7 @@ test("of several lost Nodes of a zone one drives Pods out every 10 s", async () 
   await live(cluster, 1, ...alive);
   equal(await driving(), 2);
 
-  // One that was driven out of before needs leave anew.
+  // A Node that was evicted before must wait for its turn anew.
   await say(cluster.client, "d1", "True", formatTime(cluster.clock.now()));
   await cluster.settled();
   await say(cluster.client, "d1", "False", formatTime(cluster.clock.now() + 1_000));
@@ -233,7 +233,7 @@ test("of several lost Nodes of a zone one drives Pods out every 10 s", async () 
   deepEqual(await taints(cluster, "d1"), ["not-ready:NoSchedule", "not-ready:NoExecute"]);
 });
 
-test("if all Nodes are lost nobody is driven out, and who was is not any more", async () => {
+test("if all Nodes are lost none is evicted, and existing NoExecute taints are removed", async () => {
   await using cluster = await given(aNode("n1"), aNode("n2"), aLease("n2"));
   await cluster.run(nodeLifecycleController());
   await live(cluster, 50_000, "n2");
@@ -249,7 +249,7 @@ test("if all Nodes are lost nobody is driven out, and who was is not any more", 
   deepEqual(await taints(cluster, "n1"), ["unreachable:NoSchedule", "unreachable:NoExecute"]);
 });
 
-test("when the first Node is back after all were lost, the others have their whole time again", async () => {
+test("when the first Node is back after all were lost, the others have their whole grace period again", async () => {
   await using cluster = await given(aNode("n1"), aNode("n2"), aLease("n2"));
   await cluster.run(nodeLifecycleController());
   await live(cluster, 50_000, "n2");
@@ -263,7 +263,7 @@ test("when the first Node is back after all were lost, the others have their who
   equal(await readiness(cluster, "n2"), "Unknown");
 });
 
-test("a Node that comes back in trouble changes its taints, and when it is well it has none", async () => {
+test("a Node that returns as not ready changes its taints, and when ready it has none", async () => {
   await using cluster = await given(aNode("n1"), aNode("n2"), aLease("n2"));
   await cluster.run(nodeLifecycleController());
   await live(cluster, 50_000, "n2");
@@ -276,7 +276,7 @@ test("a Node that comes back in trouble changes its taints, and when it is well 
   deepEqual(await taints(cluster, "n1"), []);
 });
 
-test("old labels follow the new ones, a Node that nobody shall use keeps Pods away, in one write", async () => {
+test("deprecated labels follow the new ones, and an unschedulable Node is tainted, in one write", async () => {
   await using cluster = await given(aNode("n1", "True", { "kubernetes.io/os": "linux" }));
   await cluster.client.patch(nodes, { name: "n1" }, { type: "merge", value: { spec: { unschedulable: true } } });
 
@@ -288,7 +288,7 @@ test("old labels follow the new ones, a Node that nobody shall use keeps Pods aw
   deepEqual(await taints(cluster, "n1"), ["unschedulable:NoSchedule"]);
 });
 
-test("a Node that is gone is told of once", async () => {
+test("a deleted Node is reported once", async () => {
   await using cluster = await given(aNode("n1"));
   await cluster.run(nodeLifecycleController());
   await cluster.settled();
@@ -308,18 +308,18 @@ test("healthy Nodes that renew their leases cause no writes", async () => {
   deepEqual(cluster.actions, []);
 });
 
-test("wherever the process dies, the cluster ends the same", async () => {
-  const beat = async ({ client, clock }: { readonly client: Client; readonly clock: Given["clock"] }): Promise<void> => {
+test("a crash at any step leads to the same result", async () => {
+  const heartbeat = async ({ client, clock }: { readonly client: Client; readonly clock: Given["clock"] }): Promise<void> => {
     await say(client, "n2", "True", formatTime(clock.now()));
   };
   await everyStepMayBeTheLast(
     {
       objects: [aNode("n1"), aNode("n2"), aPod("p", "n1")],
       controllers: () => [nodeLifecycleController()],
-      // A process that starts anew waits anew before it says that a Node is lost.
-      steps: Array.from({ length: 8 }, () => beat),
+      // A restarted process waits the whole grace period before it marks a Node as lost.
+      steps: Array.from({ length: 8 }, () => heartbeat),
       restMs: 40_000,
-      // Then the one that lives is missed, too.
+      // Then the live one is missed, too.
       idleMs: 8_000,
     },
     { deathsMax: rounds({ quick: 8, full: 100 }), disturbedRuns: rounds({ quick: 1, full: 20 }) },

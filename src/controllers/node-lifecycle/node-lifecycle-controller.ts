@@ -1,9 +1,8 @@
 /**
- * Says which Nodes are lost, and keeps Pods away from those that are in trouble. A Node that gives no sign of life (a lease, or its status)
- * for the grace period gets conditions that say "Unknown"; its Pods stop being ready; taints keep new Pods away at once and drive Pods
- * out one Node after the other (zones.ts). Nobody is looked at by the clock alone: each Node is looked at when something of it changes, and
- * at the moment when its time is over.
- * Not here: removing the Pods (controllers/taint-eviction), deleting Nodes whose machine is gone (a cloud's business).
+ * Marks lost Nodes, and keeps Pods off unhealthy ones. A Node without a heartbeat (lease or status) for the grace period gets conditions
+ * with status Unknown; its Pods become not ready; NoSchedule taints are added at once, NoExecute taints one Node after the other
+ * (zones.ts). There is no polling: each Node is reconciled when it changes, and when its grace period expires. Not here: evicting the Pods
+ * (controllers/taint-eviction), deleting Nodes whose machine no longer exists (cloud provider).
  */
 import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
 import { readyCondition } from "../../api/core/v1/node/health.ts";
@@ -25,21 +24,21 @@ import { planZones, zoneFacts } from "./zones.ts";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 
-/** Keys beside those of the Nodes. */
+/** Keys besides those of the Nodes. */
 const ZONES: WorkKey = { kind: "zones", name: "all" };
 const OURSELVES: WorkKey = { kind: "ourselves", name: "listening" };
 
-/** When many Nodes are lost at once, all are counted now and then and not for each of them. Upstream's period of evictions. */
+/** When many Nodes are lost at once, all are counted periodically and not for each of them. Upstream's eviction period. */
 const ZONES_INTERVAL_MS = 100;
 
-/** A check that is late by as much as itself was not late by chance. */
+/** A check that is late by as much as itself means that this process was paused. */
 const PAUSE_PERIODS = 2;
 
 /** All of it may be lost at any time. */
 interface Memory {
   readonly settings: NodeLifecycleSettings;
   readonly observation: Observation;
-  /** Nodes that we told people of, as last seen. */
+  /** Nodes with a reported event, as last seen. */
   readonly known: Map<string, Node>;
   readonly granted: Set<string>;
   readonly lastGrantMs: Map<string, number>;
@@ -64,7 +63,7 @@ export function nodeLifecycleController(given: Partial<NodeLifecycleSettings> = 
       { kind: leases, keys: keysOfLease },
       { kind: pods, keys: keysOfPod },
     ],
-    // Upstream's number of workers for Nodes.
+    // Upstream's number of Node workers.
     concurrency: 8,
     start(context) {
       const memory = newMemory(settings, context);
@@ -94,7 +93,7 @@ function* keysOfLease({ object }: Change<Lease>): Iterable<WorkKey> {
   if (object.metadata.namespace === LEASE_NAMESPACE) yield { name: object.metadata.name };
 }
 
-/** One that comes to a lost Node is not ready. What becomes of it there is the kubelet's to say. */
+/** A Pod that is bound to a lost Node is not ready. What becomes of it there is reported by the kubelet. */
 function* keysOfPod({ is, object, previous }: Change<Pod>): Iterable<WorkKey> {
   const name = nodeOf(object);
   if (is !== "deleted" && name !== "" && (previous === undefined || nodeOf(previous) !== name)) yield { name };
@@ -107,7 +106,7 @@ async function lookAtNode(name: string, pass: Pass, memory: Memory): Promise<Out
   const { observation, known } = memory;
   const seen = read.get(nodes, { name });
   if (seen === undefined) return forget(name, pass, memory);
-  if (!known.has(name)) tell(seen, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`, pass);
+  if (!known.has(name)) emitEvent(seen, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`, pass);
   known.set(name, seen);
   observation.hear(name, signOfLife(seen, read.get(leases, { namespace: LEASE_NAMESPACE, name })), clock.monotonic());
 
@@ -118,13 +117,13 @@ async function lookAtNode(name: string, pass: Pass, memory: Memory): Promise<Out
   await mark(node, pass, memory);
   const itsPods = readyCondition(node)?.status === "Unknown" ? read.indexed(podsByNode, name) : [];
   await takeBack(podsToTakeBack(node, itsPods, { isSilent }), pass);
-  // Of one that is lost the next sign of life wakes us.
+  // For a lost one the next heartbeat triggers the reconciliation.
   return isSilent ? onChange : after(graceMs - silentMs);
 }
 
 function forget(name: string, pass: Pass, { known, observation, granted }: Memory): Outcome {
   const gone = known.get(name);
-  if (gone !== undefined) tell(gone, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`, pass);
+  if (gone !== undefined) emitEvent(gone, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`, pass);
   known.delete(name);
   granted.delete(name);
   observation.forget(name);
@@ -140,7 +139,7 @@ async function declareLost(node: Node, pass: Pass): Promise<Node> {
   if (conditions === undefined) return node;
   const { name } = node.metadata;
   const lost = await pass.write.updateStatus(nodes, { ...node, status: { ...node.status, conditions } });
-  if (readyCondition(node)?.status === "True") tell(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`, pass);
+  if (readyCondition(node)?.status === "True") emitEvent(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`, pass);
   return lost;
 }
 
@@ -150,12 +149,12 @@ async function mark(node: Node, { write, clock }: Pass, { granted, isStopped }: 
   const taints = plannedTaints(node, { isGranted, isStopped }, clock.now());
   const labels = plannedLabels(node);
   if (taints !== undefined || labels !== undefined) {
-    // With the version, since taints are one list that others write, too.
+    // With the resourceVersion, since taints are one list with several writers.
     const metadata = { resourceVersion, ...(labels === undefined ? {} : { labels }) };
     const value = { metadata, ...(taints === undefined ? {} : { spec: { taints: taints.map((taint) => ({ ...taint })) } }) };
     await write.patch(nodes, { name }, { type: "strategic", value });
   }
-  // Leave that came meanwhile is for the next look.
+  // A turn granted meanwhile is for the next reconciliation.
   if (isGranted) granted.delete(name);
 }
 
@@ -171,13 +170,13 @@ async function takeBack(ready: readonly Pod[], { write, events, clock }: Pass): 
   });
 }
 
-function tell(node: Node, reason: string, message: string, { events }: Pass): void {
+function emitEvent(node: Node, reason: string, message: string, { events }: Pass): void {
   events.record(node, { type: "Normal", reason, message });
 }
 
 // ── all Nodes ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Gives leave; whoever has it is looked at, and there the taint is written. */
+/** Grants eviction turns; the Node's reconciliation then writes the taint. */
 function lookAtZones({ read, clock, log, wake }: Pass, memory: Memory): Outcome {
   const nowMs = clock.monotonic();
   const dueMs = memory.zonesLookedAtMs + ZONES_INTERVAL_MS;
@@ -187,7 +186,7 @@ function lookAtZones({ read, clock, log, wake }: Pass, memory: Memory): Outcome 
   const { isStopped, grants, nextMs } = planZones(all, memory.settings, memory, nowMs);
   if (isStopped !== memory.isStopped) {
     log.info(isStopped ? "All Nodes are lost: Pods stay where they are" : "Some Nodes are back");
-    // Who was not heard while we were cut off from all has its whole time again.
+    // Nodes that were not heard while we were disconnected have their whole grace period again.
     if (!isStopped) memory.observation.restart(nowMs);
     memory.isStopped = isStopped;
     for (const node of all) wake(keyOf(node));
@@ -200,7 +199,7 @@ function lookAtZones({ read, clock, log, wake }: Pass, memory: Memory): Outcome 
   return nextMs === undefined ? onChange : after(nextMs - nowMs);
 }
 
-/** That we run, and, if a Node is late, that the API server answers: or it is not the Node's fault that we hear nothing. */
+/** That we run, and, if a Node is late, that the API server responds: otherwise the silence is not the Node's fault. */
 async function lookAtOurselves({ read, write, clock, log }: Pass, { observation, settings }: Memory): Promise<Outcome> {
   observation.check(clock.monotonic());
   const isNotLost = (name: string): boolean => {

@@ -34,7 +34,7 @@ const CASES: readonly {
   readonly has?: readonly string[];
   readonly leave?: EvictionLeave;
   readonly unschedulable?: true;
-  /** Undefined: nothing is to change. */
+  /** Undefined: no change. */
   readonly gets: readonly string[] | undefined;
 }[] = [
   { it: "that is well has none", conditions: { Ready: "True", MemoryPressure: "False" }, gets: undefined },
@@ -44,7 +44,7 @@ const CASES: readonly {
     gets: ["memory-pressure:NoSchedule", "disk-pressure:NoSchedule", "pid-pressure:NoSchedule"],
   },
   { it: "without a network keeps Pods away", conditions: { NetworkUnavailable: "True" }, gets: ["network-unavailable:NoSchedule"] },
-  { it: "that nobody shall use keeps Pods away", conditions: {}, unschedulable: true, gets: ["unschedulable:NoSchedule"] },
+  { it: "that is unschedulable keeps Pods away", conditions: {}, unschedulable: true, gets: ["unschedulable:NoSchedule"] },
   { it: "that is usable again does not", conditions: {}, has: ["unschedulable:NoSchedule"], gets: [] },
   {
     it: "that is not ready drives Pods out if it has leave",
@@ -105,7 +105,7 @@ for (const { it, conditions, has = [], leave = LEAVE, unschedulable, gets } of C
   });
 }
 
-test("a taint says since when it is there, and those that stay keep their time", () => {
+test("a new taint has timeAdded, and existing ones keep theirs", () => {
   const old = { key: "a/b", effect: "NoExecute", timeAdded: "2025-01-01T00:00:00Z" } as const;
   const node = aNode({ Ready: "Unknown" }, []);
   deepEqual(plannedTaints({ ...node, spec: { taints: [old] } }, NO_LEAVE, NOW_MS), [
@@ -124,7 +124,7 @@ for (const [it, labels, planned] of [
   ["stay if the new ones are not there", { "beta.kubernetes.io/os": "windows" }, undefined],
   ["stay if they are right", { "kubernetes.io/os": "linux", "beta.kubernetes.io/os": "linux" }, undefined],
 ] as const) {
-  test(`the old labels of a Node ${it}`, () => {
+  test(`the deprecated labels of a Node ${it}`, () => {
     deepEqual(plannedLabels({ apiVersion: "v1", kind: "Node", metadata: { name: "n", labels } }), planned);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Which taints and labels of a Node follow from what its conditions say. Taints that keep new Pods away come at once. Those that drive
- * Pods out come only with leave (zones.ts), but go, and change from one kind of trouble to the other, at once.
+ * The taints and labels that follow from a Node's conditions. NoSchedule taints are added at once. NoExecute taints are added only with an
+ * eviction turn (zones.ts), but removed, and exchanged for the other one, at once.
  */
 import type { Node, NodeCondition, Taint } from "../../api/generated/core/v1.ts";
 import { readyCondition } from "../../api/core/v1/node/health.ts";
@@ -25,25 +25,25 @@ const TAINT_OF_CONDITION = new Map([
   ["NetworkUnavailable True", TAINT_NETWORK_UNAVAILABLE],
 ]);
 
-/** Those with effect NoSchedule that are ours to put on and take off. */
+/** The NoSchedule taints that this controller owns. */
 const OUR_NO_SCHEDULE = new Set([...TAINT_OF_CONDITION.values(), TAINT_UNSCHEDULABLE]);
 
 const TROUBLES = [TAINT_NOT_READY, TAINT_UNREACHABLE];
 
-/** The label on the right is there for what was written when it was the only one. */
+/** The label on the right is deprecated and kept for old manifests. */
 const LABELS = [
   ["kubernetes.io/os", "beta.kubernetes.io/os"],
   ["kubernetes.io/arch", "beta.kubernetes.io/arch"],
 ] as const;
 
 export interface EvictionLeave {
-  /** Whether this Node may be given a taint that drives Pods out. */
+  /** Whether this Node may get a NoExecute taint. */
   readonly isGranted: boolean;
-  /** Every zone is lost: then it is likelier we who are, and nobody is driven out of anything. */
+  /** Every zone is lost: then it is more likely our own network, and nothing is evicted. */
   readonly isStopped: boolean;
 }
 
-/** All taints of the Node as they are to be; undefined if they are so. */
+/** All desired taints of the Node; undefined if they are up to date. */
 export function plannedTaints(node: Node, leave: EvictionLeave, nowMs: number): readonly Taint[] | undefined {
   const present = node.spec?.taints ?? [];
   const wanted = [...noScheduleKeys(node).map((key) => ({ key, effect: "NoSchedule" as const })), ...wantedNoExecute(node, leave)];
@@ -55,7 +55,7 @@ export function plannedTaints(node: Node, leave: EvictionLeave, nowMs: number): 
   return [...kept, ...added.map((taint) => ({ ...taint, timeAdded }))];
 }
 
-/** The trouble that drives Pods out of this Node, if it were up to its condition alone. */
+/** The NoExecute taint by its condition alone. */
 export function troubleOf(node: Node): string | undefined {
   const ready = readyCondition(node);
   return ready === undefined ? undefined : TAINT_OF_CONDITION.get(conditionText(ready));
@@ -65,7 +65,7 @@ export function isEvicting({ key, effect }: Taint): boolean {
   return effect === "NoExecute" && TROUBLES.includes(key);
 }
 
-/** The Node's labels that must change, with their values. */
+/** The labels that must change, with their values. */
 export function plannedLabels({ metadata }: Node): Readonly<Record<string, string>> | undefined {
   const { labels = {} } = metadata;
   const wrong = LABELS.filter(([stable, old]) => labels[stable] !== undefined && labels[stable] !== labels[old]);
@@ -79,7 +79,7 @@ function noScheduleKeys({ spec, status }: Node): readonly string[] {
 
 function wantedNoExecute(node: Node, { isGranted, isStopped }: EvictionLeave): readonly Taint[] {
   const present = (node.spec?.taints ?? []).filter(isEvicting);
-  // Nobody has said yet how it is: what somebody else put there stays.
+  // Nothing is known yet: foreign values stay.
   if (readyCondition(node) === undefined) return present;
   const key = troubleOf(node);
   if (key === undefined || isStopped || (present.length === 0 && !isGranted)) return [];

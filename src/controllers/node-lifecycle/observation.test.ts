@@ -13,7 +13,7 @@ function pass(observation: Observation, fromMs: number, toMs: number): void {
   for (let nowMs = fromMs; nowMs <= toMs; nowMs += 5_000) observation.check(nowMs);
 }
 
-test("a Node is silent from its last sign of life on, and the same sign again is none", () => {
+test("a Node is silent since its last heartbeat, and a repeated one does not count", () => {
   const observation = listening();
   pass(observation, 5_000, 30_000);
   observation.hear("n", "2", 20_000);
@@ -22,7 +22,7 @@ test("a Node is silent from its last sign of life on, and the same sign again is
   equal(observation.silentMs("n", 30_000), 10_000);
 });
 
-test("after a pause of ours nobody has been silent", () => {
+test("after a pause of this process no Node is silent", () => {
   const observation = listening();
   pass(observation, 5_000, 30_000);
 
@@ -32,23 +32,23 @@ test("after a pause of ours nobody has been silent", () => {
   equal(observation.silentMs("n", 620_000), 20_000);
 });
 
-test("a check that is a little late is no pause", () => {
+test("a slightly late check is not a pause", () => {
   const observation = listening();
   observation.check(9_000);
   observation.check(18_000);
   equal(observation.silentMs("n", 18_000), 18_000);
 });
 
-test("after an outage nobody has been silent", () => {
+test("after an outage no Node is silent", () => {
   const observation = listening();
   pass(observation, 5_000, 30_000);
   observation.restart(30_000);
   equal(observation.silentMs("n", 32_000), 2_000);
 });
 
-test("a Node that was never heard of is not silent", () => equal(listening().silentMs("other", 9_000), 0));
+test("a Node never observed is not silent", () => equal(listening().silentMs("other", 9_000), 0));
 
-test("who is late is suspect, if it counts, also while it is we who do not hear", () => {
+test("a late Node is suspect, also while it is we who do not receive", () => {
   const observation = listening();
   pass(observation, 5_000, 15_000);
   equal(

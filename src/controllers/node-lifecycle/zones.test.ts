@@ -39,14 +39,14 @@ for (const [ready, lost, state, rate] of [
   [22, 29, "PartialDisruption", 0.01],
   [0, 1, "FullDisruption", 0.1],
 ] as const) {
-  test(`a zone with ${ready} ready and ${lost} lost Nodes is ${state} and left by ${rate} Nodes a second`, () => {
+  test(`a zone with ${ready} ready and ${lost} lost Nodes is ${state} and evicted at ${rate} Nodes per second`, () => {
     const count = { ready, lost };
     equal(zoneState(count, NODE_LIFECYCLE_DEFAULTS), state);
     equal(evictionRate(state, count, NODE_LIFECYCLE_DEFAULTS), rate);
   });
 }
 
-test("the Node that was lost first has leave first, and the next has it 10 s later", () => {
+test("the Node lost first gets the first eviction turn, and the next 10 s later", () => {
   const nodes = [
     ...some(3, { ready: "True" }),
     aNode("late", { ready: "Unknown", since: "2026-01-01T00:00:09Z" }),
@@ -59,12 +59,12 @@ test("the Node that was lost first has leave first, and the next has it 10 s lat
   deepEqual(plan(nodes, memory, 110_000), { isStopped: false, grants: [{ zone: ":a", node: "late" }], nextMs: undefined });
 });
 
-test("a Node that drives Pods out already, or of which nobody knows anything yet, waits for no leave", () => {
+test("a Node that already has a NoExecute taint, or no status yet, waits for no turn", () => {
   const nodes = [...some(3, { ready: "True" }), aNode("done", { ready: "Unknown", evicts: true }), aNode("new", {})];
   deepEqual(plan(nodes), { isStopped: false, grants: [], nextMs: undefined });
 });
 
-test("zones do not wait for each other", () => {
+test("zones are independent", () => {
   const nodes = ["a", "b"].flatMap((zone) => [...some(2, { zone, ready: "True" }), ...some(1, { zone, ready: "Unknown" })]);
   deepEqual(
     plan(nodes).grants.map(({ node }) => node),
@@ -72,26 +72,26 @@ test("zones do not wait for each other", () => {
   );
 });
 
-test("a zone that is lost as a whole is left while others are well, and everything stays if all are lost", () => {
+test("a zone lost as a whole is evicted while others are healthy, and nothing is if all are lost", () => {
   const lost = some(2, { zone: "a", ready: "Unknown" });
   equal(plan([...lost, ...some(1, { zone: "b", ready: "True" })]).grants.length, 1);
   deepEqual(plan([...lost, ...some(1, { zone: "b", ready: "False" })]), { isStopped: true, grants: [], nextMs: undefined });
 });
 
-test("a small zone most of which is lost is not left", () => {
+test("a small zone that is mostly lost is not evicted", () => {
   deepEqual(plan([...some(2, { ready: "True" }), ...some(3, { ready: "Unknown" })]).grants, []);
 });
 
-test("Nodes that are excluded say nothing about their zone", () => {
+test("excluded Nodes do not count for their zone", () => {
   const lost = some(3, { ready: "Unknown", excluded: true });
   equal(plan(lost).isStopped, false);
   equal(plan([...lost, ...some(1, { ready: "True" })]).grants.length, 1);
 });
 
-test("a heartbeat is no reason to look at zones, and whatever counts there is", () => {
+test("a heartbeat does not re-evaluate zones, and every relevant change does", () => {
   const node = aNode("n", { ready: "True" });
-  const beat = { ...node, status: { conditions: [{ type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:00:10Z" }] } };
-  equal(zoneFacts(beat), zoneFacts(node));
+  const heartbeat = { ...node, status: { conditions: [{ type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:00:10Z" }] } };
+  equal(zoneFacts(heartbeat), zoneFacts(node));
   for (const parts of [
     { ready: "False" },
     { ready: "True", zone: "b" },

@@ -1,14 +1,14 @@
 /**
- * From which Nodes Pods may be driven out now. One lost Node is a broken machine; most of a zone lost at once is more likely a broken
- * network, and everything lost means that it is we who hear nothing. So leave is given one Node at a time, slower or not at all the more of
- * a zone is lost, by upstream's numbers. Pure.
+ * Rate limiting of evictions per zone. One lost Node is a broken machine; most of a zone lost at once is more likely a broken network, and
+ * everything lost means that it is we who are disconnected. So turns are granted one Node at a time, slower or not at all the more of a
+ * zone is lost, with upstream's numbers. Pure.
  */
 import type { Node } from "../../api/generated/core/v1.ts";
 import { isNodeReady, readyCondition, zoneOf } from "../../api/core/v1/node/health.ts";
 import { isEvicting, troubleOf } from "./node-marks.ts";
 import type { NodeLifecycleSettings } from "./settings.ts";
 
-/** Nodes with this label say nothing about the state of their zone. */
+/** Nodes with this label do not count for the state of their zone. */
 const EXCLUSION_LABEL = "node.kubernetes.io/exclude-disruption";
 
 /** Two lost Nodes are never most of a zone. */
@@ -29,16 +29,16 @@ export interface ZoneCount {
 export interface ZonePlan {
   /** Every zone is lost. */
   readonly isStopped: boolean;
-  /** Nodes that may be given the taint now: one per zone at most. */
+  /** Nodes that may get the taint now: one per zone at most. */
   readonly grants: readonly { readonly zone: string; readonly node: string }[];
-  /** When the next may, if others wait for time to pass. */
+  /** When the next may, if others are waiting. */
   readonly nextMs: number | undefined;
 }
 
 export interface ZoneMemory {
-  /** When leave was last given in a zone. */
+  /** Time of the last granted turn per zone. */
   readonly lastGrantMs: ReadonlyMap<string, number>;
-  /** Who has leave and has not made use of it yet. */
+  /** Granted turns that are not used yet. */
   readonly granted: ReadonlySet<string>;
 }
 
@@ -47,13 +47,13 @@ export function zoneState({ ready, lost }: ZoneCount, { unhealthyZoneThreshold }
   return lost > LOST_MIN && lost / (lost + ready) >= unhealthyZoneThreshold ? "PartialDisruption" : "Normal";
 }
 
-/** A zone that is lost as a whole, while others are not, is left as fast as a healthy one: there is nothing to wait for. */
+/** A zone lost as a whole, while others are not, is evicted as fast as a healthy one: there is nothing to wait for. */
 export function evictionRate(state: ZoneState, { ready, lost }: ZoneCount, settings: ZoneSettings): number {
   if (state !== "PartialDisruption") return settings.nodeEvictionRate;
   return ready + lost > settings.largeClusterSizeThreshold ? settings.secondaryNodeEvictionRate : 0;
 }
 
-/** What of a Node matters here: zones are looked at again if it changes. */
+/** The relevant fields of a Node: zones are re-evaluated if they change. */
 export function zoneFacts(node: Node): string {
   const evicting = (node.spec?.taints ?? []).filter(isEvicting).map(({ key }) => key);
   return [zoneOf(node), readyCondition(node)?.status ?? "", isExcluded(node), ...evicting].join(" ");
@@ -83,7 +83,7 @@ export function planZones(nodes: readonly Node[], settings: ZoneSettings, memory
 interface Zone {
   ready: number;
   lost: number;
-  /** Nodes in trouble that do not drive Pods out yet, and have no leave. */
+  /** Unhealthy Nodes without a NoExecute taint and without a turn. */
   waiting: number;
   /** Of those. */
   longestLost: Node | undefined;
@@ -104,7 +104,7 @@ function isExcluded({ metadata }: Node): boolean {
   return Object.hasOwn(metadata.labels ?? {}, EXCLUSION_LABEL);
 }
 
-/** Times are stored in UTC and in one form, so that they are in order as texts. */
+/** Timestamps are stored in UTC and in one format, so that they sort as text. */
 function lostSince(node: Node): string {
   return readyCondition(node)?.lastTransitionTime ?? "";
 }

@@ -11,7 +11,7 @@ interface PodFields {
   readonly volume: Volume;
   readonly nodeName?: string;
   readonly phase?: NonNullable<PodStatus["phase"]>;
-  /** Seconds of grace, of one that is going. */
+  /** Grace period in seconds, of a terminating one. */
   readonly grace?: number;
 }
 
@@ -33,15 +33,15 @@ for (const [what, pod, claim, uses] of [
   ["that names another", aPod({ volume: { name: "v", persistentVolumeClaim: { claimName: "x" } } }), aClaim(), false],
   ["that has no node", aPod({ volume: NAMED, nodeName: "" }), aClaim(), false],
   ["that names it and has ended", aPod({ volume: NAMED, phase: "Succeeded" }), aClaim(), true],
-  ["that names it and is going", aPod({ volume: NAMED, grace: 30 }), aClaim(), true],
+  ["that names it and is terminating", aPod({ volume: NAMED, grace: 30 }), aClaim(), true],
   ["that names it and is shut down", aPod({ volume: NAMED, grace: 0 }), aClaim(), true],
   ["that it was made for", aPod({ volume: OWN }), aClaim("1"), true],
   ["that it was made for and has no node", aPod({ volume: OWN, nodeName: "" }), aClaim("1"), false],
   ["that it was made for and has ended", aPod({ volume: OWN, phase: "Failed" }), aClaim("1"), true],
-  ["that it was made for and is going", aPod({ volume: OWN, grace: 30 }), aClaim("1"), true],
+  ["that it was made for and is terminating", aPod({ volume: OWN, grace: 30 }), aClaim("1"), true],
   ["that it was made for and is shut down", aPod({ volume: OWN, grace: 0 }), aClaim("1"), false],
   ["whose own has its name, though it is an earlier Pod's", aPod({ volume: OWN }), aClaim("0"), false],
-  ["whose own has its name, though it is nobody's", aPod({ volume: OWN }), aClaim(), false],
+  ["whose own has its name, though it has no owner", aPod({ volume: OWN }), aClaim(), false],
 ] as const) {
   test(`a Pod ${what} ${uses ? "uses" : "does not use"} a claim`, () => assert.equal(podUsesClaim(pod, claim), uses));
 }

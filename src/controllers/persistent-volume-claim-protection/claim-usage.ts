@@ -1,12 +1,12 @@
 /**
- * Whether a Pod uses a claim, so that its volume must not go. A Pod that has ended still does: its node may not have let go of the volume.
- * One that has no node yet does not: no kubelet starts a Pod whose claim is going.
+ * Whether a Pod uses a claim, so that its volume must not be deleted. A completed Pod still does: its node may not have released the
+ * volume. One without a node does not: no kubelet starts a Pod whose claim is terminating.
  */
 import type { PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
 import { volumeClaimName } from "../../api/core/v1/pod/references.ts";
 import { controllerReference } from "../runtime/keys.ts";
 
-/** Both are of one namespace. */
+/** Both are in the same namespace. */
 export function podUsesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
   const { nodeName = "", volumes = [] } = pod.spec ?? {};
   if (nodeName === "") return false;
@@ -16,14 +16,14 @@ export function podUsesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
   });
 }
 
-/** Somebody else's claim may have the name that a Pod's own would get; the Pod does not use that. */
+/** A foreign claim may have the name that a Pod's own would get; the Pod does not use that. */
 function isMadeFor(claim: PersistentVolumeClaim, { metadata }: Pod): boolean {
   return controllerReference(claim)?.uid === metadata.uid;
 }
 
 /**
- * The kubelet is done with it, or nobody waits for one. Its own claims may go before it: it may itself be held by a finalizer of somebody
- * who waits for them.
+ * The kubelet is done with it, or there is none. Its own claims may be deleted before it: it may itself be held by a finalizer that waits
+ * for them.
  */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;

@@ -20,7 +20,7 @@ function claim(name: string, finalizers: readonly string[] = [FINALIZER]) {
   return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { ...key(name), finalizers }, spec: CLAIM } as const;
 }
 
-/** One that uses the claims. Without a node it waits for one. */
+/** A Pod that uses the claims. Without a node it is pending. */
 function pod(
   name: string,
   claims: readonly string[],
@@ -35,7 +35,7 @@ async function claimsOf(cluster: Given): Promise<readonly string[]> {
   return (await cluster.list(persistentVolumeClaims)).map(({ metadata }) => metadata.name);
 }
 
-test("claims that lack the finalizer get it after those they have, and others are left alone", async () => {
+test("claims without the finalizer get it, and others are unchanged", async () => {
   await using cluster = await given(claim("bare", []), claim("mine", ["example.com/mine"]), claim("whole"));
 
   await cluster.reconcile(controller, "default");
@@ -45,7 +45,7 @@ test("claims that lack the finalizer get it after those they have, and others ar
   assert.deepEqual(metadata.finalizers, ["example.com/mine", FINALIZER]);
 });
 
-test("of claims that are deleted those go that no Pod with a node uses", async () => {
+test("terminating claims are released if no Pod with a node uses them", async () => {
   await using cluster = await given(
     claim("a"),
     claim("b"),
@@ -62,7 +62,7 @@ test("of claims that are deleted those go that no Pod with a node uses", async (
   assert.deepEqual(await claimsOf(cluster), ["a", "b"]);
 });
 
-test("a claim goes when the last Pod that uses it is gone, and not when that has merely ended", async () => {
+test("a claim is released when the last Pod that uses it is deleted, and not when it has completed", async () => {
   await using cluster = await given(claim("data"), pod("x", ["data"]), pod("y", ["data"]));
   await cluster.run(controller);
   await cluster.client.delete(persistentVolumeClaims, key("data"));
@@ -79,7 +79,7 @@ test("a claim goes when the last Pod that uses it is gone, and not when that has
   assert.deepEqual(await claimsOf(cluster), []);
 });
 
-test("a claim that was made for a Pod goes when that is shut down, though a finalizer still holds it", async () => {
+test("an ephemeral claim is released when its Pod has terminated, though a finalizer still holds the Pod", async () => {
   const held = pod("x", [], { volumes: [{ name: "data", ephemeral: { volumeClaimTemplate: { spec: CLAIM } } }] });
   await using cluster = await given({ ...held, metadata: { ...held.metadata, finalizers: ["example.com/waits"] } });
   const { uid = "" } = (await cluster.client.get(pods, key("x"))).metadata;
@@ -99,7 +99,7 @@ test("a claim that was made for a Pod goes when that is shut down, though a fina
   assert.equal((await cluster.list(pods)).length, 1);
 });
 
-test("a Pod that only the server knows of keeps its claim, which is looked at again", async () => {
+test("a Pod known only to the server keeps its claim, which is checked again", async () => {
   await using cluster = await given(claim("data"), claim("free"), pod("x", ["data"]));
   for (const name of ["data", "free"]) await cluster.client.delete(persistentVolumeClaims, key(name));
   const claims = await cluster.list(persistentVolumeClaims);
@@ -112,7 +112,7 @@ test("a Pod that only the server knows of keeps its claim, which is looked at ag
   assert.deepEqual(await claimsOf(cluster), ["data"]);
 });
 
-test("Pods wake a namespace only if a claim waits for them", async () => {
+test("Pods queue a namespace only if a claim waits for them", async () => {
   await using cluster = await given(claim("data"), pod("x", ["data"]), pod("y", ["none"]));
   const x = await cluster.client.get(pods, key("x"));
   const [, ofPods] = controller.watches;
@@ -131,7 +131,7 @@ test("Pods wake a namespace only if a claim waits for them", async () => {
   assert.deepEqual(await wakes({ is: "deleted", object: await cluster.client.get(pods, key("y")) }), []);
 });
 
-test("with the roles and the admission of a cluster a namespace with claims in use is emptied", async () => {
+test("with a cluster's roles and admission a namespace with claims in use is emptied", async () => {
   const all = ["pvc-protection", "namespace-controller", "serviceaccount-controller"];
   await using server = await startControlledServer(all, { config: WITH_ALL_ADMISSION });
   await server.call("POST", "/api/v1/namespaces", { metadata: { name: "shop" } });
@@ -151,7 +151,7 @@ test("with the roles and the admission of a cluster a namespace with claims in u
   assert.equal((await server.call("GET", "/api/v1/namespaces/shop")).code, 404);
 });
 
-test("every step may be the last", () =>
+test("a crash at any step leads to the same result", () =>
   everyStepMayBeTheLast(
     {
       objects: [claim("a"), claim("b"), claim("bare", []), pod("x", ["a", "b"]), pod("y", ["bare"])],

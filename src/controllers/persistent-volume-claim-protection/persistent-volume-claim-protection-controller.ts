@@ -1,7 +1,7 @@
 /**
- * A PersistentVolumeClaim outlives its deletion until no Pod uses it (claim-usage.ts): then its finalizer is taken off.
- * Taking it off too early loses data. So when the informers know of no Pod that uses it, the server is asked as well: it may know of one
- * that they have not heard of. A pass looks at all claims of a namespace at once, so that a thousand of them cost one such question.
+ * Holds a terminating PersistentVolumeClaim until no Pod uses it (claim-usage.ts), then removes its finalizer. Removing it too early loses
+ * data. So when the informers know of no Pod that uses it, the server is queried as well: it may know of one that they have not received. A
+ * reconciliation covers all claims of a namespace, so that a thousand of them cost one such query.
  */
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { volumeClaimNames } from "../../api/core/v1/pod/references.ts";
@@ -18,8 +18,8 @@ import { podUsesClaim } from "./claim-usage.ts";
 const PROTECTION: Protection<PersistentVolumeClaim> = { kind: persistentVolumeClaims, finalizer: "kubernetes.io/pvc-protection" };
 
 /**
- * When a claim is looked at again that a Pod uses of which only the server has told. Informers that follow are never so late; but one
- * whose watch broke may never hear of a Pod that came and went meanwhile, and then nothing else would wake the claim.
+ * Requeue delay of a claim used by a Pod that only the server knows. Informers that follow are never so late; but one whose watch broke may
+ * never receive a Pod that was created and deleted meanwhile, and then nothing else would trigger a reconciliation.
  */
 const UNHEARD_POD_DELAY_MS = 1_000;
 
@@ -28,7 +28,7 @@ const podsByClaim = defineIndex(pods, (pod) => {
   return [...volumeClaimNames(pod)].map((name) => objectText({ namespace, name }));
 });
 
-/** By namespace, those of which something is to be done. */
+/** By namespace, those with something to do. */
 const waitingClaims = defineIndex(persistentVolumeClaims, (claim) => (isWaiting(claim) ? [claim.metadata.namespace ?? ""] : []));
 
 /** Keys are namespaces. */
@@ -55,7 +55,7 @@ function namespaceKey({ metadata }: Pod | PersistentVolumeClaim): WorkKey {
   return { name: metadata.namespace ?? "" };
 }
 
-/** A Pod matters when it lets go of a claim that waits for it; also one that was replaced by another of its name, unseen. */
+/** A Pod matters when it releases a claim that waits for it; also one replaced by another of its name, unobserved. */
 function keysOfPod({ is, object, previous }: Change<Pod>, read: Reader): Iterable<WorkKey> {
   if (is === "added") return [];
   const names = new Set([...volumeClaimNames(object), ...(previous === undefined ? [] : volumeClaimNames(previous))]);
@@ -85,7 +85,7 @@ function isUsed(claim: PersistentVolumeClaim, read: Reader): boolean {
   return read.indexed(podsByClaim, objectText(claim.metadata)).some((pod) => podUsesClaim(pod, claim));
 }
 
-/** Those of the claims that none of the Pods uses that the server knows of now. */
+/** Claims that no Pod on the server uses. */
 async function unusedByAny(
   claims: readonly PersistentVolumeClaim[],
   namespace: string,

@@ -15,7 +15,7 @@ function volume(name: string, { phase = "Available", finalizers = [FINALIZER] }:
   return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name, finalizers }, spec, status: { phase } } as const;
 }
 
-test("a volume that lacks the finalizer gets it after those it has, and one that has it is left alone", async () => {
+test("a volume without the finalizer gets it, and one with it is unchanged", async () => {
   await using cluster = await given(volume("bare", { finalizers: ["example.com/mine"] }), volume("disk"));
 
   for (const name of ["bare", "disk", "nowhere"]) await cluster.reconcile(controller, name);
@@ -32,7 +32,7 @@ for (const [phase, isGone] of [
   ["Released", true],
   ["Failed", true],
 ] as const) {
-  test(`a volume that is deleted while it is ${phase} ${isGone ? "goes" : "stays"}`, async () => {
+  test(`a volume deleted while ${phase} ${isGone ? "is removed" : "stays"}`, async () => {
     await using cluster = await given(volume("disk", { phase }));
     await cluster.client.delete(persistentVolumes, DISK);
 
@@ -43,7 +43,7 @@ for (const [phase, isGone] of [
   });
 }
 
-test("a volume goes when its claim lets go of it, and other finalizers stay", async () => {
+test("a volume is removed when its claim releases it, and other finalizers stay", async () => {
   await using cluster = await given(volume("disk", { phase: "Bound", finalizers: ["example.com/mine", FINALIZER] }));
   await cluster.run(controller);
   await cluster.client.delete(persistentVolumes, DISK);
@@ -57,7 +57,7 @@ test("a volume goes when its claim lets go of it, and other finalizers stay", as
   assert.deepEqual((await cluster.client.get(persistentVolumes, DISK)).metadata.finalizers, ["example.com/mine"]);
 });
 
-test("with the roles and the admission of a cluster a volume that is deleted goes", async () => {
+test("with a cluster's roles and admission a deleted volume is removed", async () => {
   await using server = await startControlledServer(["pv-protection"], { config: WITH_ALL_ADMISSION });
   const { finalizers: _none, ...metadata } = volume("disk").metadata;
   const made = await server.call("POST", "/api/v1/persistentvolumes", { ...volume("disk"), metadata });
@@ -69,7 +69,7 @@ test("with the roles and the admission of a cluster a volume that is deleted goe
   assert.equal((await server.call("GET", "/api/v1/persistentvolumes/disk")).code, 404);
 });
 
-test("every step may be the last", () =>
+test("a crash at any step leads to the same result", () =>
   everyStepMayBeTheLast(
     {
       objects: [volume("disk"), volume("bare", { finalizers: [] }), volume("bound", { phase: "Bound" })],

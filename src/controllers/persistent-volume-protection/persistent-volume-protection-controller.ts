@@ -1,7 +1,4 @@
-/**
- * A PersistentVolume that a claim is bound to outlives its deletion until the claim lets go: while its phase is Bound, a finalizer holds
- * it. The phase is what whoever binds volumes says; no claim is asked.
- */
+/** Holds a terminating PersistentVolume with a finalizer while its phase is Bound. The phase is set by the binder; claims are not read. */
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import type { PersistentVolume } from "../../api/generated/core/v1.ts";
 import { defineController, watch } from "../runtime/controller.ts";

@@ -7,7 +7,7 @@ function aPod(name: string, status: PodStatus, creationTimestamp = "2026-01-01T0
   return { apiVersion: "v1", kind: "Pod", metadata: { name, creationTimestamp, generation: 2 }, status };
 }
 
-test("of too many that have ended those go first that were evicted, then the oldest, then by name", () => {
+test("of too many terminated Pods evicted ones are deleted first, then the oldest, then by name", () => {
   const ended = [
     aPod("young", { phase: "Succeeded" }, "2026-01-03T00:00:00Z"),
     aPod("b", { phase: "Failed" }),
@@ -21,7 +21,7 @@ test("of too many that have ended those go first that were evicted, then the old
   deepEqual(names(0), []);
 });
 
-test("a Pod that nobody ended is marked as failed, with the reason if the cluster is it", () => {
+test("an orphaned Pod is marked as failed, with DisruptionTarget if the cluster is the cause", () => {
   const nowMs = Date.parse("2026-01-02T00:00:00Z");
   deepEqual(endedStatus(aPod("p", { phase: "Running" }), { nowMs }), { phase: "Failed", observedGeneration: 2 });
   deepEqual(endedStatus(aPod("p", { phase: "Running" }), { nowMs, because: { reason: "R", message: "m" } }), {

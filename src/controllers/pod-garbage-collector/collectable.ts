@@ -1,6 +1,6 @@
 /**
- * Which Pods nobody will end any more, so that somebody must: those whose Node is gone, those that wait to be ended by nobody, and the
- * oldest of too many that have ended. Pure.
+ * Pods that no kubelet will terminate: those whose Node was deleted, unscheduled terminating ones, and the oldest of too many terminated
+ * ones. Pure.
  */
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import { isNodeReady } from "../../api/core/v1/node/health.ts";
@@ -10,36 +10,36 @@ import { disruptionTarget } from "../../api/core/v1/pod/disruption-target.ts";
 import { isTerminal, momentMs } from "../../api/core/v1/pod/readiness.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 
-/** It was told to go before anybody had begun to run it, and is still held by something. */
-export function isUnscheduledAndGoing(pod: Pod): boolean {
-  return isGoing(pod) && !isVanishing(pod) && nodeOf(pod) === "";
+/** It was deleted before it was scheduled, and is held by a finalizer. */
+export function isUnscheduledAndTerminating(pod: Pod): boolean {
+  return isTerminating(pod) && !isVanishing(pod) && nodeOf(pod) === "";
 }
 
-/** Nothing holds it: that it goes is told a moment before it is gone. */
+/** Nothing holds it: it is about to be removed. */
 function isVanishing(pod: Pod): boolean {
-  return isGoingAtOnce(pod) && (pod.metadata.finalizers ?? []).length === 0;
+  return isTerminatingNow(pod) && (pod.metadata.finalizers ?? []).length === 0;
 }
 
-export function isGoing({ metadata }: Pod): boolean {
+export function isTerminating({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** It goes as soon as its finalizers let it: to delete it again changes nothing. */
-export function isGoingAtOnce(pod: Pod): boolean {
-  return isGoing(pod) && pod.metadata.deletionGracePeriodSeconds === 0;
+/** It is removed as soon as its finalizers are: deleting it again has no effect. */
+export function isTerminatingNow(pod: Pod): boolean {
+  return isTerminating(pod) && pod.metadata.deletionGracePeriodSeconds === 0;
 }
 
-/** All that can be done about it is done. */
+/** Everything possible has been done. */
 export function isDone(pod: Pod): boolean {
-  return isTerminal(pod) && isGoingAtOnce(pod);
+  return isTerminal(pod) && isTerminatingNow(pod);
 }
 
-/** Somebody said that this machine stays off, and it does look so. */
+/** The Node has the out-of-service taint, and is not ready. */
 export function isOutOfService(node: Node): boolean {
   return !isNodeReady(node) && (node.spec?.taints ?? []).some(({ key }) => key === TAINT_OUT_OF_SERVICE);
 }
 
-/** The surplus of Pods that have ended: first those that were evicted, then the oldest. A threshold of 0 or less keeps all. */
+/** The surplus of terminated Pods: evicted ones first, then the oldest. A threshold of 0 or less keeps all. */
 export function surplusOf(ended: readonly Pod[], threshold: number): readonly Pod[] {
   if (threshold <= 0 || ended.length <= threshold) return [];
   return ended.toSorted(evictedAndOldFirst).slice(0, ended.length - threshold);
@@ -59,12 +59,12 @@ function isEvicted({ status }: Pod): boolean {
 }
 
 export interface Ending {
-  /** Told in a condition, if it is the cluster's doing that the Pod ends. */
+  /** Recorded in a condition, if the cluster causes the termination. */
   readonly because?: { readonly reason: string; readonly message: string };
   readonly nowMs: number;
 }
 
-/** What the Pod's status must say before the Pod goes, as a patch; undefined if it says that it has ended. */
+/** The status patch before the deletion; undefined if the Pod has already terminated. */
 export function endedStatus(pod: Pod, { because, nowMs }: Ending): JsonObject | undefined {
   if (isTerminal(pod)) return undefined;
   const { generation } = pod.metadata;

@@ -41,7 +41,7 @@ function patchNode(cluster: Given, value: JsonObject, subresource?: string): Pro
   return cluster.client.patch(nodes, { name: "n1" }, { type: "merge", value }, subresource === undefined ? {} : { subresource });
 }
 
-test("Pods of a Node that is gone fail and go after 40 s, and the cluster says that it is its doing", async () => {
+test("Pods of a deleted Node fail and are deleted after 40 s, with DisruptionTarget", async () => {
   await using cluster = await given(
     NODE,
     aPod("p", { nodeName: "n1", finalizers: ["example.com/keep"] }),
@@ -67,7 +67,7 @@ test("Pods of a Node that is gone fail and go after 40 s, and the cluster says t
   equal(cluster.actions.length, count);
 });
 
-test("Pods of a Node that comes back in time stay", async () => {
+test("Pods of a Node that returns in time stay", async () => {
   await using cluster = await given(NODE, aPod("p", { nodeName: "n1" }));
   await cluster.run(podGarbageCollectorController());
   await cluster.client.delete(nodes, { name: "n1" });
@@ -78,14 +78,14 @@ test("Pods of a Node that comes back in time stay", async () => {
   deepEqual(cluster.actions, []);
 });
 
-test("a Pod on a Node that never was goes after 40 s", async () => {
+test("a Pod on a Node that never existed is deleted after 40 s", async () => {
   await using cluster = await given(aPod("p", { nodeName: "nowhere" }));
   await cluster.run(podGarbageCollectorController());
   await cluster.clock.advance(40_000);
   deepEqual(await names(cluster), []);
 });
 
-test("Pods of a Node that only the cache does not show stay", async () => {
+test("Pods stay if only the cache lacks their Node", async () => {
   await using cluster = await given(NODE, aPod("p", { nodeName: "n1" }));
   const blind = seeing(podGarbageCollectorController(), { get: () => undefined });
   const key = { kind: "nodes", name: "n1" };
@@ -100,7 +100,7 @@ test("Pods of a Node that only the cache does not show stay", async () => {
   deepEqual(await names(cluster), []);
 });
 
-test("a Pod that is told to go and is on no Node fails at once, and stays as long as something holds it", async () => {
+test("an unscheduled terminating Pod fails at once, and stays while a finalizer holds it", async () => {
   await using cluster = await given(aPod("p", { phase: "Pending", finalizers: ["example.com/keep"] }));
   await cluster.run(podGarbageCollectorController());
   await deletePod(cluster, "p");
@@ -111,7 +111,7 @@ test("a Pod that is told to go and is on no Node fails at once, and stays as lon
   equal(cluster.actions.length, 1);
 });
 
-test("a Pod that is on no Node and held by nothing goes by itself", async () => {
+test("an unscheduled terminating Pod without finalizers is left to the API server", async () => {
   await using cluster = await given(aPod("p", { phase: "Pending" }));
   await cluster.run(podGarbageCollectorController());
   await deletePod(cluster, "p");
@@ -120,7 +120,7 @@ test("a Pod that is on no Node and held by nothing goes by itself", async () => 
   deepEqual([await names(cluster), cluster.actions], [[], []]);
 });
 
-test("Pods that are told to go on a Node that stays off go at once, the others stay", async () => {
+test("terminating Pods on an out-of-service Node are deleted at once, the others stay", async () => {
   await using cluster = await given(NODE, aPod("going", { nodeName: "n1" }), aPod("staying", { nodeName: "n1" }));
   await cluster.run(podGarbageCollectorController());
   await deletePod(cluster, "going");
@@ -135,7 +135,7 @@ test("Pods that are told to go on a Node that stays off go at once, the others s
   deepEqual(await names(cluster), []);
 });
 
-test("a Node that works is not off, whatever its taints say", async () => {
+test("a ready Node is not out of service, whatever its taints are", async () => {
   await using cluster = await given(NODE, aPod("p", { nodeName: "n1" }));
   await patchNode(cluster, { status: { conditions: [{ type: "Ready", status: "True" }] } }, "status");
   await patchNode(cluster, { spec: { taints: [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }] } });
@@ -145,7 +145,7 @@ test("a Node that works is not off, whatever its taints say", async () => {
   deepEqual(await names(cluster), ["p"]);
 });
 
-test("of Pods that have ended only so many are kept", async () => {
+test("the number of terminated Pods is limited", async () => {
   await using cluster = await given(NODE, ...["a", "b", "c"].map((name) => aPod(name, { nodeName: "n1", phase: "Succeeded" })));
   await cluster.run(podGarbageCollectorController({ terminatedPodThreshold: 2 }));
   await cluster.settled();
@@ -160,7 +160,7 @@ test("of Pods that have ended only so many are kept", async () => {
   deepEqual(await names(cluster), ["c", "d"]);
 });
 
-test("wherever the process dies, the cluster ends the same", async () => {
+test("a crash at any step leads to the same result", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [

@@ -1,8 +1,7 @@
 /**
- * Removes Pods that nobody else will (collectable.ts): at once those that no kubelet has or will have, after a while those of a Node that
- * is gone, and the surplus of those that have ended. Such a Pod is first marked as failed, since nobody is left to say so, and
- * then deleted without a grace period.
- * Upstream looks at all Pods every 20 s. Here changes wake, and only what has ended is counted at most that often.
+ * Deletes orphaned Pods (collectable.ts): at once those that no kubelet has or will have, after a delay those of a deleted Node, and the
+ * surplus of terminated ones. Such a Pod is first marked as failed, since no kubelet will, and then deleted without a grace period.
+ * Upstream scans all Pods every 20 s. Here changes trigger, and only terminated ones are counted at most that often.
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import { nodeOf, podsByNode } from "../../api/core/v1/pod/by-node.ts";
@@ -19,25 +18,25 @@ import { inTurns } from "../runtime/concurrent-writes.ts";
 import {
   endedStatus,
   isDone,
-  isGoing,
-  isGoingAtOnce,
+  isTerminating,
+  isTerminatingNow,
   isOutOfService,
-  isUnscheduledAndGoing,
+  isUnscheduledAndTerminating,
   surplusOf,
   type Ending,
 } from "./collectable.ts";
 
 export interface PodGarbageCollectorSettings {
-  /** How many Pods that have ended are kept; 0 or less: all. --terminated-pod-gc-threshold. Default: 12,500. */
+  /** Maximum number of terminated Pods; 0 or less: all are kept. --terminated-pod-gc-threshold. Default: 12,500. */
   readonly terminatedPodThreshold: number;
 }
 
 const THRESHOLD_DEFAULT = 12_500;
 
-/** How long a Node must be missing before its Pods are taken for lost: informers of Nodes and Pods do not move in step. */
+/** How long a Node must be missing before its Pods count as orphaned: informers of Nodes and Pods are not synchronised. */
 const QUARANTINE_MS = 40_000;
 
-/** Counting takes longer the more there are, and a few too many do no harm. */
+/** Counting gets slower with their number, and a few too many do no harm. */
 const COUNT_INTERVAL_MS = 20_000;
 
 const NODE = "nodes";
@@ -81,10 +80,10 @@ export function podGarbageCollectorController(given: Partial<PodGarbageCollector
 function* keysOfPod({ is, object, previous }: Change<Pod>, read: Reader): Iterable<WorkKey> {
   if (is === "deleted") return;
   if (isTerminal(object) && (previous === undefined || !isTerminal(previous))) yield ENDED;
-  if (isUnscheduledAndGoing(object)) yield keyOf(object);
+  if (isUnscheduledAndTerminating(object)) yield keyOf(object);
   const name = nodeOf(object);
   const node = name === "" ? undefined : read.get(nodes, { name });
-  const isLeftAlone = !isDone(object) && (node === undefined || (isGoing(object) && isOutOfService(node)));
+  const isLeftAlone = !isDone(object) && (node === undefined || (isTerminating(object) && isOutOfService(node)));
   if (name !== "" && isLeftAlone) yield { kind: NODE, name };
 }
 
@@ -94,7 +93,7 @@ function* keysOfNode({ is, object }: Change<Node>): Iterable<WorkKey> {
 
 async function lookAtPod(key: WorkKey, pass: Pass): Promise<Outcome> {
   const pod = pass.read.get(pods, key);
-  if (pod !== undefined && isUnscheduledAndGoing(pod)) await remove([pod], { nowMs: pass.clock.now() }, pass);
+  if (pod !== undefined && isUnscheduledAndTerminating(pod)) await remove([pod], { nowMs: pass.clock.now() }, pass);
   return onChange;
 }
 
@@ -105,7 +104,7 @@ async function lookAtNode(name: string, pass: Pass, { missingSinceMs }: Memory):
   if (node !== undefined || itsPods.every(isDone)) {
     missingSinceMs.delete(name);
     const isOff = node !== undefined && isOutOfService(node);
-    if (isOff) await remove(itsPods.filter(isGoing), { nowMs: clock.now() }, pass);
+    if (isOff) await remove(itsPods.filter(isTerminating), { nowMs: clock.now() }, pass);
     return onChange;
   }
   const sinceMs = missingSinceMs.get(name) ?? clock.monotonic();
@@ -114,12 +113,12 @@ async function lookAtNode(name: string, pass: Pass, { missingSinceMs }: Memory):
   if (remainingMs > 0) return after(remainingMs);
   if (!(await isGone(name, pass))) return after(QUARANTINE_MS);
   await remove(itsPods, { because: NODE_IS_GONE, nowMs: clock.now() }, pass);
-  // Pods that are yet to name it wait anew.
+  // Pods bound to it later wait anew.
   missingSinceMs.delete(name);
   return onChange;
 }
 
-/** Asked of the server and not of the cache: what was not seen may be there. */
+/** A live read: the cache may lack it. */
 async function isGone(name: string, { write }: Pass): Promise<boolean> {
   try {
     await write.get(nodes, { name });
@@ -150,7 +149,7 @@ async function end(pod: Pod, ending: Ending, { write, log }: Pass): Promise<void
   try {
     const value = { metadata: { uid }, status };
     if (status !== undefined) await write.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status" });
-    if (isGoingAtOnce(pod)) return;
+    if (isTerminatingNow(pod)) return;
     await write.delete(pods, keyOf(pod), { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { preconditions: { uid } }) });
   } catch (error) {
     if (!isReason(error, "NotFound")) throw error;

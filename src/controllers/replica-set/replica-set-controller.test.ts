@@ -31,7 +31,7 @@ function aSet(replicas: number, { metadata = {}, spec = {}, template = {} }: Set
   };
 }
 
-/** All the passes that there is something to do for. */
+/** Reconciles until there is nothing to do. */
 async function settle(cluster: Given): Promise<void> {
   await cluster.reconcile(replicaSetController, "default/web");
   await cluster.reconcile(replicaSetController, "default/web");
@@ -51,7 +51,7 @@ async function statusOf(cluster: Given): Promise<ReplicaSet["status"]> {
   return (await cluster.client.get(replicaSets, WEB)).status;
 }
 
-test("a ReplicaSet of three makes three pods, tells of each, and reports what it saw before", async () => {
+test("a ReplicaSet of three creates three Pods, emits SuccessfulCreate, and reports the observed status", async () => {
   await using cluster = await given(aSet(3));
 
   deepEqual(await pass(cluster), onChange);
@@ -68,7 +68,7 @@ test("a ReplicaSet of three makes three pods, tells of each, and reports what it
   );
 });
 
-test("the next pass reports the pods, and the one after has nothing to do", async () => {
+test("the next reconciliation reports the Pods, and the one after does nothing", async () => {
   await using cluster = await given(aSet(2));
   await pass(cluster);
   cluster.actions.length = 0;
@@ -81,7 +81,7 @@ test("the next pass reports the pods, and the one after has nothing to do", asyn
   ]);
 });
 
-test("a pod has what the template says and the ReplicaSet as its controller", async () => {
+test("a Pod has the template's content and the ReplicaSet as its controller", async () => {
   const template = { labels: { ...LABELS, tier: "front" }, annotations: { note: "x" }, finalizers: ["example.com/hold"], name: "ignored" };
   await using cluster = await given(aSet(1, { template }));
 
@@ -103,7 +103,7 @@ test("a pod has what the template says and the ReplicaSet as its controller", as
   equal(/^web-[a-z0-9]{5}$/.test(name), true);
 });
 
-test("a ReplicaSet that is gone is left alone", async () => {
+test("a deleted ReplicaSet is ignored", async () => {
   await using cluster = await given();
 
   deepEqual(await pass(cluster), onChange);
@@ -111,7 +111,7 @@ test("a ReplicaSet that is gone is left alone", async () => {
   deepEqual(cluster.actions, []);
 });
 
-test("of too many pods those that are not ready go first, and it is told", async () => {
+test("scale-down deletes not-ready Pods first and emits SuccessfulDelete", async () => {
   await using cluster = await given(aSet(3));
   await settle(cluster);
   const [first = "", second = "", third = ""] = await podNames(cluster);
@@ -128,7 +128,7 @@ test("of too many pods those that are not ready go first, and it is told", async
   deepEqual(cluster.events, [`Normal SuccessfulDelete ReplicaSet/web Deleted pod: ${second}`]);
 });
 
-test("of too many pods those go first that share a node with others of the same Deployment", async () => {
+test("scale-down prefers Pods that share a node with others of the same Deployment", async () => {
   const controller: OwnerReference = { apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "d1", controller: true };
   const owned = { ownerReferences: [{ ...controller }] };
   const old = { ...aSet(1, { metadata: { ...owned, name: "old" }, template: { labels: { app: "old" } } }) };
@@ -145,7 +145,7 @@ test("of too many pods those go first that share a node with others of the same 
   await settle(cluster);
   await markReady(cluster, "shared");
   await cluster.clock.advance(60_000);
-  // By its age alone it would go first.
+  // By its age alone it would be deleted first.
   await markReady(cluster, "lonely");
   await cluster.clock.advance(1_000);
   await scale(cluster, 1);
@@ -155,7 +155,7 @@ test("of too many pods those go first that share a node with others of the same 
   equal(cluster.actions[0], "delete pods default/shared");
 });
 
-test("pods that have ended or are going do not count, and those going are told", async () => {
+test("terminated and terminating Pods do not count, and terminating ones are reported", async () => {
   await using cluster = await given(aSet(2), anOrphan("a", LABELS), anOrphan("b", LABELS));
   await settle(cluster);
   await setStatus(cluster, "a", { phase: "Failed" });
@@ -172,7 +172,7 @@ test("pods that have ended or are going do not count, and those going are told",
   ]);
 });
 
-test("a pod is available when it has been ready for long enough, and that is looked at just then", async () => {
+test("a Pod becomes available after minReadySeconds, and the ReplicaSet is requeued for that time", async () => {
   await using cluster = await given(aSet(2, { spec: { minReadySeconds: 10 } }));
   await settle(cluster);
   const [first = "", second = ""] = await podNames(cluster);
@@ -192,7 +192,7 @@ test("a pod is available when it has been ready for long enough, and that is loo
   equal((await statusOf(cluster))?.availableReplicas, 2);
 });
 
-test("a pod that nobody controls is adopted, and one whose labels no longer match is let go and made up for", async () => {
+test("an orphaned Pod is adopted, and one whose labels no longer match is released and replaced", async () => {
   await using cluster = await given(aSet(1), anOrphan("stray", LABELS), anOrphan("stranger", { app: "other" }));
 
   await pass(cluster);
@@ -215,7 +215,7 @@ test("a pod that nobody controls is adopted, and one whose labels no longer matc
   equal((await cluster.client.get(pods, { namespace: "default", name: "stray" })).metadata.ownerReferences, undefined);
 });
 
-test("a pod that has ended is neither adopted nor let go", async () => {
+test("a terminated Pod is neither adopted nor released", async () => {
   await using cluster = await given(aSet(0), { ...anOrphan("ended", LABELS), status: { phase: "Succeeded" } });
 
   await pass(cluster);
@@ -223,7 +223,7 @@ test("a pod that has ended is neither adopted nor let go", async () => {
   deepEqual(cluster.actions, ['status replicasets default/web {"replicas":0,"observedGeneration":1,"terminatingReplicas":0}']);
 });
 
-test("a server that refuses is asked once, which is told by an event and a condition until all goes well", async () => {
+test("a rejected creation is tried once per reconciliation, with an event and a condition until it succeeds", async () => {
   const strict = { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "baseline" } };
   const template = { metadata: { labels: LABELS }, spec: { ...POD_SPEC, hostNetwork: true } };
   const set = aSet(20, { metadata: { namespace: "strict" }, spec: { template } });
@@ -250,7 +250,7 @@ test("a server that refuses is asked once, which is told by an event and a condi
   equal((await cluster.client.get(replicaSets, key)).status?.conditions, undefined);
 });
 
-test("a template without labels makes no pod and says why", async () => {
+test("a template without labels creates no Pod and reports why", async () => {
   const spec = { selector: { matchExpressions: [{ key: "app", operator: "DoesNotExist" }] }, template: { metadata: {}, spec: POD_SPEC } };
   await using cluster = await given(aSet(1, { spec }));
 
@@ -259,7 +259,7 @@ test("a template without labels makes no pod and says why", async () => {
   deepEqual([(await statusOf(cluster))?.conditions?.[0]?.message, cluster.events], ["unable to create pods, no labels", []]);
 });
 
-test("in a namespace that is being deleted nothing is made, told or tried again", async () => {
+test("in a terminating namespace nothing is created, reported or retried", async () => {
   const gone = { apiVersion: "v1", kind: "Namespace", metadata: { name: "gone" }, spec: { finalizers: ["kubernetes"] } };
   await using cluster = await given(gone, aSet(5, { metadata: { namespace: "gone" } }));
   await cluster.server.call("DELETE", "/api/v1/namespaces/gone");
@@ -273,7 +273,7 @@ test("in a namespace that is being deleted nothing is made, told or tried again"
   deepEqual(cluster.events, []);
 });
 
-test("a ReplicaSet that is going makes, removes, adopts and releases nothing, and goes on telling what there is", async () => {
+test("a terminating ReplicaSet creates, deletes, adopts and releases nothing, and still updates its status", async () => {
   await using cluster = await given(aSet(2, { metadata: { finalizers: ["example.com/hold"] } }));
   await settle(cluster);
   const [first = ""] = await podNames(cluster);
@@ -287,7 +287,7 @@ test("a ReplicaSet that is going makes, removes, adopts and releases nothing, an
   ]);
 });
 
-test("what was seen is told also if somebody has changed the ReplicaSet meanwhile, with the generation that was seen", async () => {
+test("the status is written also if the ReplicaSet changed meanwhile, with the observed generation", async () => {
   await using cluster = await given(aSet(0));
   const seen = await cluster.client.get(replicaSets, WEB);
   await scale(cluster, 3);
@@ -303,7 +303,7 @@ test("what was seen is told also if somebody has changed the ReplicaSet meanwhil
   deepEqual([spec?.replicas, status], [3, { replicas: 0, observedGeneration: 1, terminatingReplicas: 0 }]);
 });
 
-test("what was seen of one ReplicaSet is not told of another that has its name by now", async () => {
+test("the status of one ReplicaSet is not written to another of the same name", async () => {
   await using cluster = await given(aSet(0));
   const controller = overtaken(replicaSetController, "updateStatus", async () => {
     await cluster.client.delete(replicaSets, WEB);
@@ -314,7 +314,7 @@ test("what was seen of one ReplicaSet is not told of another that has its name b
   deepEqual(await statusOf(cluster), { replicas: 0 });
 });
 
-test("running, it wakes itself for what happens to its pods and for what it can adopt", async () => {
+test("the running controller follows its Pods and orphans that it can adopt", async () => {
   await using cluster = await given(aSet(2));
   await cluster.run(replicaSetController);
   await cluster.settled();
@@ -331,7 +331,7 @@ test("running, it wakes itself for what happens to its pods and for what it can 
   equal((await cluster.client.get(pods, { namespace: "default", name: "stray" })).metadata.ownerReferences?.length ?? 0, 1);
 });
 
-test("wherever it is cut, a ReplicaSet that grows and shrinks ends with its number of pods", async () => {
+test("a ReplicaSet that is scaled up and down converges after a crash at any step", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [aSet(3), anOrphan("stray", LABELS)],

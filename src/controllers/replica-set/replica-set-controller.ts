@@ -1,7 +1,7 @@
 /**
- * Keeps the number of pods of a ReplicaSet equal to `spec.replicas`. How: controllers/shared/replicas.ts.
- * Of too many pods those go first that share a node with others of the same Deployment, of whichever of its ReplicaSets.
- * Not here: picking a node (scheduler), starting containers (kubelet), rolling updates (controllers/deployment).
+ * Keeps the number of Pods of a ReplicaSet equal to `spec.replicas`: controllers/shared/replicas.ts. Scale-down prefers Pods that share a
+ * node with others of the same Deployment, of any of its ReplicaSets. Not here: scheduling (scheduler), starting containers (kubelet),
+ * rolling updates (controllers/deployment).
  */
 import { replicaSets } from "../../api/apps/v1/replica-set.ts";
 import { isActive } from "../../api/core/v1/pod/readiness.ts";
@@ -31,12 +31,12 @@ export const replicaSetController = replicaController<ReplicaSet>(
   {
     kind: replicaSets,
     selectorOf: ({ spec }) => readSelector(spec?.selector),
-    tellsTerminating: true,
+    reportsTerminating: true,
     siblingPods,
   },
 );
 
-/** Of all ReplicaSets that have the same controller. Without one it has no siblings, and, as upstream, does not care about nodes. */
+/** All ReplicaSets with the same controller. Without one it has no siblings, and, as upstream, ignores nodes. */
 function siblingPods(replicaSet: ReplicaSet, read: Reader): readonly Pod[] {
   const reference = controllerReference(replicaSet);
   if (reference === undefined) return [];

@@ -12,7 +12,7 @@ import { replicationControllerController } from "./replication-controller-contro
 const OLD = { namespace: "default", name: "old" };
 const LABELS = { app: "old" };
 
-/** Without a selector: it is that of the template's labels. */
+/** Without a selector: it defaults to the template's labels. */
 function aController(replicas: number) {
   return {
     apiVersion: "v1",
@@ -22,7 +22,7 @@ function aController(replicas: number) {
   };
 }
 
-test("a ReplicationController of two makes two pods, tells of each, and then reports them", async () => {
+test("a ReplicationController of two creates two Pods, emits events, and then reports them", async () => {
   await using cluster = await given(aController(2));
 
   deepEqual(await cluster.reconcile(replicationControllerController, "default/old"), onChange);
@@ -46,7 +46,7 @@ test("a ReplicationController of two makes two pods, tells of each, and then rep
   ]);
 });
 
-test("it adopts what its labels select, and of too many pods removes those that are not ready", async () => {
+test("a ReplicationController adopts selected Pods, and scale-down deletes not-ready ones first", async () => {
   await using cluster = await given(
     aController(1),
     anOrphan("ready", LABELS),
@@ -64,7 +64,7 @@ test("it adopts what its labels select, and of too many pods removes those that 
   deepEqual(cluster.events, ["Normal SuccessfulDelete ReplicationController/old Deleted pod: unready"]);
 });
 
-test("running, it replaces a pod that is deleted", async () => {
+test("a running ReplicationController replaces a deleted Pod", async () => {
   await using cluster = await given(aController(2));
   await cluster.run(replicationControllerController);
   await cluster.settled();
@@ -78,7 +78,7 @@ test("running, it replaces a pod that is deleted", async () => {
   equal((await cluster.client.get(replicationControllers, OLD)).status?.replicas, 2);
 });
 
-test("wherever it is cut, a ReplicationController ends with its number of pods", async () => {
+test("a ReplicationController converges after a crash at any step", async () => {
   const scale = (replicas: number) => ({ type: "merge", value: { spec: { replicas } } }) as const;
   await everyStepMayBeTheLast(
     {

@@ -1,6 +1,6 @@
 /**
- * Keeps the number of pods of a ReplicationController equal to `spec.replicas`. How: controllers/shared/replicas.ts.
- * Its status has no field for pods that are going, and nothing groups ReplicationControllers, so none has siblings.
+ * Keeps the number of Pods of a ReplicationController equal to `spec.replicas`: controllers/shared/replicas.ts. Its status has no field for
+ * terminating Pods, and nothing groups ReplicationControllers, so none has siblings.
  */
 import { replicationControllers } from "../../api/core/v1/replication-controller.ts";
 import type { ReplicationController } from "../../api/generated/core/v1.ts";
@@ -26,6 +26,6 @@ export const replicationControllerController = replicaController<ReplicationCont
   {
     kind: replicationControllers,
     selectorOf: ({ spec }) => readSelector(spec?.selector),
-    tellsTerminating: false,
+    reportsTerminating: false,
   },
 );

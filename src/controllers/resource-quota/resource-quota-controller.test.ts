@@ -34,7 +34,7 @@ async function addQuota(server: ControlledServer, hard: JsonObject): Promise<voi
   assert.equal((await server.call("POST", QUOTAS, { metadata: { name: "q" }, spec: { hard } })).code, 201);
 }
 
-/** Once everything has come to rest. */
+/** Once everything has settled. */
 async function quotaOf(server: ControlledServer): Promise<CallBody> {
   await server.clock.settle();
   return (await server.call("GET", `${QUOTAS}/q`)).body;
@@ -48,7 +48,7 @@ async function makeSecrets(server: ControlledServer, ...names: readonly string[]
   for (const name of names) await server.call("POST", "/api/v1/namespaces/ns/secrets", { metadata: { name } });
 }
 
-test("a quota shows what is taken soon after it was made, and after it was changed", async () => {
+test("a quota shows its usage soon after it was created, and after it was changed", async () => {
   await using server = await start();
   await makeSecrets(server, "a", "b");
 
@@ -59,7 +59,7 @@ test("a quota shows what is taken soon after it was made, and after it was chang
   assert.deepEqual((await quotaOf(server)).status, { hard: { secrets: "2", services: "0" }, used: { secrets: "2", services: "0" } });
 });
 
-test("what is deleted, and what somebody wrote into the status, is put right", async () => {
+test("usage is corrected after deletions, and after foreign status writes", async () => {
   await using server = await start();
   await makeSecrets(server, "a", "b");
   await addQuota(server, { secrets: "5" });
@@ -83,7 +83,7 @@ async function usedByQuota(server: ControlledServer): Promise<Record<string, obj
   return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status.used]));
 }
 
-test("a Pod whose update sets activeDeadlineSeconds moves from the quota of NotTerminating Pods to that of Terminating ones", async () => {
+test("a Pod whose update sets activeDeadlineSeconds moves from the NotTerminating quota to the Terminating one", async () => {
   await using server = await start();
   await server.call("POST", `${NAMESPACE}/serviceaccounts`, { metadata: { name: "default" } });
   for (const scope of ["Terminating", "NotTerminating"]) {
@@ -103,7 +103,7 @@ test("a Pod whose update sets activeDeadlineSeconds moves from the quota of NotT
   assert.deepEqual(await usedByQuota(server), { terminating: one, notterminating: none });
 });
 
-test("a claim whose status names another VolumeAttributesClass moves from the quota of one class to that of the other", async () => {
+test("a claim whose status names another VolumeAttributesClass moves from one class's quota to the other's", async () => {
   await using server = await start();
   for (const name of ["silver", "gold"]) {
     const scopeSelector = { matchExpressions: [{ scopeName: "VolumeAttributesClass", operator: "In", values: [name] }] };
@@ -144,7 +144,7 @@ test("nothing is written while nothing changes", async () => {
   assert.equal(await server.store.currentRevision(), before);
 });
 
-test("quotas that were made while nobody looked are counted at the start", async () => {
+test("quotas created while the controller was down are counted at startup", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   const before = await start({ clock, store: memory, controllers: [] });
@@ -157,7 +157,7 @@ test("quotas that were made while nobody looked are counted at the start", async
   assert.deepEqual((await quotaOf(after)).status, { hard: { secrets: "1" }, used: { secrets: "0" } });
 });
 
-test("many who write right after a quota was made are let in up to what it allows, and it shows that", async () => {
+test("concurrent writers right after a quota was created are admitted up to its limit, and its usage shows that", async () => {
   await using server = await start();
   await makeSecrets(server, "before");
   await addQuota(server, { secrets: "5" });
@@ -168,7 +168,7 @@ test("many who write right after a quota was made are let in up to what it allow
   assert.equal((await server.call("GET", "/api/v1/namespaces/ns/secrets")).body.items.length, 5);
 });
 
-test("what was charged after the quota was read is not overwritten by an older count", async () => {
+test("usage charged after the quota was read is not overwritten by an older count", async () => {
   const key = { namespace: "default", name: "q" };
   await using cluster = await given({ apiVersion: "v1", kind: "ResourceQuota", metadata: key, spec: { hard: { secrets: "5" } } });
   const charged = { hard: { secrets: "5" }, used: { secrets: "4" } };
@@ -180,7 +180,7 @@ test("what was charged after the quota was read is not overwritten by an older c
   assert.deepEqual((await cluster.client.get(resourceQuotas, key)).status, charged);
 });
 
-test("every step may be the last", () => {
+test("a crash at any step leads to the same result", () => {
   const metadata = (name: string) => ({ name, namespace: "default" });
   return everyStepMayBeTheLast(
     {
@@ -189,7 +189,7 @@ test("every step may be the last", () => {
         { apiVersion: "v1", kind: "ResourceQuota", metadata: metadata("q"), spec: { hard: { secrets: "5", "count/configmaps": "2" } } },
       ],
       controllers: () => [resourceQuotaController],
-      // All kinds are watched: it takes a while until all have been heard of over streams that are cut.
+      // All kinds are watched: receiving all of them over broken streams takes a while.
       restMs: 300_000,
       steps: [
         async ({ client }) => void (await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: metadata("c") })),

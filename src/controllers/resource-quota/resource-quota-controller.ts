@@ -1,10 +1,10 @@
 /**
- * A ResourceQuota shows how much of it is taken. Admission charges whoever writes; this counts what is there: when a quota is made or
- * changed, when something that it counts comes, goes or changes what it takes, and when somebody has written another status.
+ * Maintains the usage of a ResourceQuota. Admission charges writes; this counts what exists: when a quota is created or changed, when a
+ * counted object is created, deleted or changes its usage, and when the status was modified.
  *
- * What is counted is asked of the server after the quota was read, so it is at least as new as the quota; and it is written only if the
- * quota is still that one. So whatever was charged together with its object is in the count, or the write is refused and made again. What
- * was charged before its object (under several quotas) may be missed for a moment; the object itself wakes its quotas when it comes.
+ * Objects are read live after the quota was read, so that the count is at least as recent as the quota; and it is written with optimistic
+ * concurrency. So whatever was charged together with its object is in the count, or the write is rejected and repeated. What was charged
+ * before its object (under several quotas) may be missed briefly; the object itself triggers its quotas when it is created.
  */
 import { resourceQuotas } from "../../api/core/v1/resource-quota.ts";
 import { areSameLists, listOf } from "../../api/core/v1/resource-quota/amounts.ts";
@@ -32,9 +32,9 @@ import {
 } from "../runtime/controller.ts";
 import { itself, keyOf, keyText } from "../runtime/keys.ts";
 
-/** A namespace that is written to all the time is counted this often and no more: admission keeps the figures meanwhile. */
+/** Minimum interval between counts of a busy namespace: admission maintains the usage meanwhile. */
 const COUNT_AGAIN_MS = 1_000;
-/** Upstream's: what is going counts less once its time is over, and nothing tells when that is. */
+/** Upstream's resync: a terminating object counts less once its grace period has expired, for which there is no event. */
 const RESYNC_MS = 300_000;
 
 export const resourceQuotaController = defineController({
@@ -49,7 +49,7 @@ export const resourceQuotaController = defineController({
   start,
 });
 
-/** Those of its namespace that have to do with its kind. */
+/** Quotas of its namespace that concern its kind. */
 function* quotasThatCount(change: Change, read: Reader, kind: ResourceKind): Iterable<WorkKey> {
   const { namespace } = change.object.metadata;
   if (namespace === undefined) return;
@@ -64,7 +64,7 @@ function* quotasThatCount(change: Change, read: Reader, kind: ResourceKind): Ite
   }
 }
 
-/** An update can move an object into or out of the quota's scopes while it takes the same: activeDeadlineSeconds, a class of a claim. */
+/** An update can move an object into or out of the quota's scopes without a change of usage: activeDeadlineSeconds, a class of a claim. */
 function changesScope({ object, previous }: Change, evaluator: QuotaEvaluator, quota: ResourceQuota): boolean {
   return previous !== undefined && isInAllScopes(evaluator, quota, object) !== isInAllScopes(evaluator, quota, previous);
 }
@@ -76,7 +76,7 @@ function changesUsage({ is, object, previous }: Change, evaluator: QuotaEvaluato
 }
 
 function start({ clock, kinds }: ControllerContext): Reconcile {
-  /** When a quota was last counted: forgotten, it is counted once more. */
+  /** Time of the last count; if lost, it is counted once more. */
   const countedAtMs = new Map<string, number>();
   return async (key, pass) => {
     const quota = pass.read.get(resourceQuotas, key);
@@ -88,19 +88,19 @@ function start({ clock, kinds }: ControllerContext): Reconcile {
     const waitMs = (countedAtMs.get(name) ?? -Infinity) + COUNT_AGAIN_MS - clock.monotonic();
     if (waitMs > 0 && areSameLists(quota.spec?.hard, quota.status?.hard)) return after(waitMs);
     countedAtMs.set(name, clock.monotonic());
-    const { used, isGoing } = await count(quota, kinds(), pass);
+    const { used, isTerminating } = await count(quota, kinds(), pass);
     const status = { hard: quota.spec?.hard ?? {}, used };
     if (!areSameLists(status.hard, quota.status?.hard) || !areSameLists(status.used, quota.status?.used)) {
       await pass.write.updateStatus(resourceQuotas, { ...quota, status });
     }
-    return isGoing ? after(RESYNC_MS) : onChange;
+    return isTerminating ? after(RESYNC_MS) : onChange;
   };
 }
 
 interface Counted {
   readonly used: Readonly<Record<string, string>>;
-  /** Whether something that is counted is going. */
-  readonly isGoing: boolean;
+  /** Whether a counted object is terminating. */
+  readonly isTerminating: boolean;
 }
 
 async function count(quota: ResourceQuota, kinds: readonly ResourceKind[], pass: Pass): Promise<Counted> {
@@ -108,13 +108,13 @@ async function count(quota: ResourceQuota, kinds: readonly ResourceKind[], pass:
   const surroundings = needsDeviceClasses(quota) ? await surroundingsOf(namespace, pass) : justNow(pass.clock.now());
   const counted = await Promise.all(
     evaluatorsOf(quota, surroundings).flatMap((evaluator) => {
-      // One that nobody serves is not counted, and shows no amount.
+      // A kind that is not served is not counted, and has no usage.
       const kind = kinds.find(({ storage, plural }) => storage.group === evaluator.group && plural === evaluator.plural);
       return kind === undefined ? [] : [list(kind, namespace, pass).then((objects) => ({ evaluator, objects }))];
     }),
   );
-  const isGoing = counted.some(({ objects }) => objects.some(({ metadata }) => metadata.deletionTimestamp !== undefined));
-  return { used: listOf(usageOfAll(quota, counted, surroundings)), isGoing };
+  const isTerminating = counted.some(({ objects }) => objects.some(({ metadata }) => metadata.deletionTimestamp !== undefined));
+  return { used: listOf(usageOfAll(quota, counted, surroundings)), isTerminating };
 }
 
 async function list<T extends KubeObject>(kind: ResourceKind<T>, namespace: string, { write }: Pass): Promise<readonly T[]> {

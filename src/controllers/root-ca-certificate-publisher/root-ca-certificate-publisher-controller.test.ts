@@ -11,7 +11,7 @@ const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
 const KEY = { namespace: "shop", name: "kube-root-ca.crt" };
 const controller = rootCaCertificatePublisherController({ rootCa: "PEM" });
 
-test("a namespace gets the certificate by which its pods know the API server", async () => {
+test("a namespace gets the CA certificate of the API server", async () => {
   await using cluster = await given(SHOP);
 
   await cluster.reconcile(controller, "shop");
@@ -22,7 +22,7 @@ test("a namespace gets the certificate by which its pods know the API server", a
   assert.match(metadata.annotations?.["kubernetes.io/description"] ?? "", /^Contains a CA bundle that can be used to verify/);
 });
 
-test("what somebody changed or deleted is put back, and other annotations stay", async () => {
+test("a modified or deleted ConfigMap is restored, and other annotations stay", async () => {
   await using cluster = await given(SHOP);
   await cluster.run(controller);
   await cluster.settled();
@@ -40,7 +40,7 @@ test("what somebody changed or deleted is put back, and other annotations stay",
   assert.deepEqual((await cluster.client.get(configMaps, KEY)).data, { "ca.crt": "PEM" });
 });
 
-test("nothing is made in a namespace that is going, and what is right is not written", async () => {
+test("nothing is created in a terminating namespace, and an up-to-date ConfigMap is not written", async () => {
   await using cluster = await given(SHOP);
   await cluster.reconcile(controller, "shop");
   await cluster.reconcile(controller, "shop");
@@ -52,7 +52,7 @@ test("nothing is made in a namespace that is going, and what is right is not wri
   assert.equal(cluster.actions.length, 1);
 });
 
-test("every step may be the last", () =>
+test("a crash at any step leads to the same result", () =>
   everyStepMayBeTheLast(
     {
       objects: [SHOP],

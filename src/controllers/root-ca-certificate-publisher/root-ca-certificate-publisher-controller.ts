@@ -1,6 +1,6 @@
 /**
- * Every namespace has a ConfigMap "kube-root-ca.crt" with the certificate by which its pods know the API server. It is made with the
- * namespace, and put back when somebody changes or deletes it.
+ * Publishes the CA certificate of the API server as ConfigMap "kube-root-ca.crt" in every namespace, and restores it when it is changed or
+ * deleted.
  */
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { namespaces } from "../../api/core/v1/namespace.ts";
@@ -12,7 +12,7 @@ import { itself } from "../runtime/keys.ts";
 
 const NAME = "kube-root-ca.crt";
 const DESCRIPTION = "kubernetes.io/description";
-/** Upstream's sentence: people read it in their clusters. */
+/** Upstream's description annotation. */
 const WHAT_IT_IS =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or " +
   "kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";

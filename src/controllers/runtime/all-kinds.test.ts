@@ -17,7 +17,7 @@ import { EveryKind, isFollowed, type KindListener } from "./all-kinds.ts";
 import { keyOf, keyText, kindName } from "./keys.ts";
 import { withGroup } from "./testing/run-world.ts";
 
-/** A kind that nobody knew, in the form of a ConfigMap. */
+/** A new kind, in the form of a ConfigMap. */
 function widgets(): Resource {
   return defineResource({
     kind: "Widget",
@@ -43,7 +43,7 @@ function definition(plural: string): Draft<CustomResourceDefinition> {
   };
 }
 
-/** A server, its kinds, and what was asked of it beside resources; `broken` are paths that are not answered. */
+/** A server, its kinds, and the recorded requests for documents; `broken` paths are not answered. */
 async function world(named: readonly ResourceKind[] = []) {
   const cluster = await given();
   const { clock, client } = cluster;
@@ -69,7 +69,7 @@ async function world(named: readonly ResourceKind[] = []) {
   };
 }
 
-function tellingTo(lines: string[]): KindListener {
+function recordingTo(lines: string[]): KindListener {
   const nameOf = ({ storage: { group, version }, plural }: ResourceKind) => `${group}/${version}/${plural}`;
   return {
     followed: (kind) => void lines.push(`followed ${nameOf(kind)}`),
@@ -77,7 +77,7 @@ function tellingTo(lines: string[]): KindListener {
   };
 }
 
-test("kinds that can be listed and deleted are known; of those, events are not followed", async () => {
+test("kinds that can be listed and deleted are known; of those, events are not watched", async () => {
   await using given = await world();
   await driven(given.clock, given.everyKind.start());
 
@@ -93,12 +93,12 @@ test("kinds that can be listed and deleted are known; of those, events are not f
   ok(pods !== undefined && isFollowed(pods) && !isFollowed({ ...pods, verbs: ["list", "delete"] }));
 });
 
-test("nothing is asked while nothing changes; a definition that comes makes it ask, and a new kind is told once", async () => {
+test("nothing is requested while nothing changes; a new definition triggers discovery, and a new kind is reported once", async () => {
   await using given = await world();
-  const told: string[] = [];
+  const reported: string[] = [];
   await driven(given.clock, given.everyKind.start());
-  given.everyKind.listen(tellingTo(told));
-  const known = told.length;
+  given.everyKind.listen(recordingTo(reported));
+  const known = reported.length;
   await given.clock.advance(10_000);
   given.asked.length = 0;
   await given.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "a" } });
@@ -110,11 +110,11 @@ test("nothing is asked while nothing changes; a definition that comes makes it a
   await given.client.create(customResourceDefinitions, definition("gadgets"));
   await given.clock.settle();
 
-  deepEqual(told.slice(known), ["followed example.com/v1/widgets"]);
+  deepEqual(reported.slice(known), ["followed example.com/v1/widgets"]);
   ok(given.everyKind.deletable.some((kind) => kindName(kind) === "widgets.example.com"));
 });
 
-test("a group that does not answer is asked again, and keeps nobody from the others", async () => {
+test("a group that does not respond is retried, and does not affect the others", async () => {
   await using given = await world();
   given.broken.add("/apis/apps/v1");
   await driven(given.clock, given.everyKind.start());
@@ -137,23 +137,26 @@ function scalers(version: string): ResourceKind {
   return { ...SCALERS, storage: { group: "autoscaling", version } };
 }
 
-/** From here on the server says this of the group "autoscaling", and a definition comes, so that it is asked. */
+/** From here on the server reports this for the group "autoscaling", and a definition triggers discovery. */
 async function change(given: Awaited<ReturnType<typeof world>>, preferred: string | undefined): Promise<void> {
   given.state.edit = (path, answer) => (path === "/apis" ? withGroup(answer, "autoscaling", preferred) : answer);
   await given.client.create(customResourceDefinitions, definition("widgets"));
   await given.clock.settle();
 }
 
-test("a kind whose group prefers another version is followed in that one; what shows it in the other is ended", async () => {
+test("a kind whose group prefers another version is watched in that one; the other informer is stopped", async () => {
   await using given = await world();
   await driven(given.clock, given.everyKind.start());
   await given.clock.settle();
-  const told: string[] = [];
-  given.everyKind.listen(tellingTo(told));
-  told.length = 0;
+  const reported: string[] = [];
+  given.everyKind.listen(recordingTo(reported));
+  reported.length = 0;
   await change(given, "v1");
 
-  deepEqual(told, ["left autoscaling/v2/horizontalpodautoscalers, which is served", "followed autoscaling/v1/horizontalpodautoscalers"]);
+  deepEqual(reported, [
+    "left autoscaling/v2/horizontalpodautoscalers, which is served",
+    "followed autoscaling/v1/horizontalpodautoscalers",
+  ]);
   deepEqual([given.informers.running(scalers("v2")), given.informers.running(scalers("v1"))?.isSynced], [undefined, true]);
   deepEqual(
     given.everyKind.followed.filter(({ plural }) => plural === SCALERS.plural).map(({ storage }) => storage.version),
@@ -163,17 +166,17 @@ test("a kind whose group prefers another version is followed in that one; what s
 
 for (const [title, named, isEnded] of [
   ["its informer is ended", [], true],
-  ["what somebody watches by name is not ended for it", [scalers("v2")], false],
+  ["what is watched by name is not stopped", [scalers("v2")], false],
 ] as const) {
-  test(`a kind that has gone is left: ${title}`, async () => {
+  test(`a removed kind is no longer watched: ${title}`, async () => {
     await using given = await world(named);
     await driven(given.clock, given.everyKind.start());
-    const told: string[] = [];
-    given.everyKind.listen(tellingTo(told));
-    told.length = 0;
+    const reported: string[] = [];
+    given.everyKind.listen(recordingTo(reported));
+    reported.length = 0;
     await change(given, undefined);
 
-    deepEqual(told, ["left autoscaling/v2/horizontalpodautoscalers"]);
+    deepEqual(reported, ["left autoscaling/v2/horizontalpodautoscalers"]);
     equal(given.informers.running(scalers("v2")) === undefined, isEnded);
     equal(
       given.everyKind.deletable.some(({ plural }) => plural === SCALERS.plural),
@@ -182,20 +185,20 @@ for (const [title, named, isEnded] of [
   });
 }
 
-test("a group of which a version does not answer stays as it was", async () => {
+test("a group of which a version does not respond stays as it was", async () => {
   await using given = await world();
   await driven(given.clock, given.everyKind.start());
-  const told: string[] = [];
-  given.everyKind.listen(tellingTo(told));
-  told.length = 0;
+  const reported: string[] = [];
+  given.everyKind.listen(recordingTo(reported));
+  reported.length = 0;
   given.broken.add("/apis/autoscaling/v2");
   await change(given, "v2");
 
-  deepEqual(told, []);
+  deepEqual(reported, []);
   ok(given.everyKind.deletable.some(({ plural, storage }) => plural === SCALERS.plural && storage.version === "v2"));
 });
 
-test("a server that ceases to serve a kind only after it has told of it is asked once more", async () => {
+test("a server that stops serving a kind only after its definition was deleted is queried once more", async () => {
   await using given = await world();
   await driven(given.clock, given.everyKind.start());
   await given.clock.advance(60_000);
@@ -210,7 +213,7 @@ test("a server that ceases to serve a kind only after it has told of it is asked
   );
 });
 
-test("without any answer it cannot start, and closed it asks no more", async () => {
+test("without any response it cannot start, and once closed it sends no requests", async () => {
   await using given = await world();
   given.broken.add("/apis");
   await rejects(driven(given.clock, given.everyKind.start()), /\/apis is down/);
@@ -224,7 +227,7 @@ test("without any answer it cannot start, and closed it asks no more", async () 
   deepEqual(given.asked, []);
 });
 
-test("a controller of every kind follows one that appears while it runs, and looks at what is there of it", async () => {
+test("a controller of all kinds watches one that appears while it runs, and receives its existing objects", async () => {
   await using cluster = await given();
   const woken: string[] = [];
   const controller = defineController({
@@ -251,7 +254,7 @@ test("a controller of every kind follows one that appears while it runs, and loo
   const widget = (name: string) => ({ apiVersion: "example.com/v1", kind: "Widget", metadata: { namespace: "default", name } });
   await cluster.client.create(resource, widget("early"));
   await cluster.settled();
-  equal(woken.includes("widgets.example.com default/early"), false, "nobody has said that there is a new kind");
+  equal(woken.includes("widgets.example.com default/early"), false, "the new kind was not announced");
   await cluster.client.create(customResourceDefinitions, definition("widgets"));
   await cluster.settled();
   await cluster.client.create(resource, widget("late"));

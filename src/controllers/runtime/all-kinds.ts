@@ -1,9 +1,9 @@
 /**
- * The kinds there are, for controllers that look after all of them, and their informers. Kinds come and go with definitions of custom
- * resources and with aggregated API servers, so a change of one of those makes it ask again; nothing is asked while nothing changes.
+ * The served kinds and their informers, for controllers that handle all of them. Kinds change with CustomResourceDefinitions and
+ * APIServices, so that a change of one of those triggers discovery; nothing is requested while nothing changes.
  *
- * A kind is followed in the version that its group prefers. When that changes it is followed in the other one, and when the kind has gone
- * its informer is ended. Only a group that answers in full can say that something has gone.
+ * A kind is watched in the version that its group prefers. When that changes it is watched in the other one, and when the kind is removed
+ * its informer is stopped. Only a complete response of a group can show that something was removed.
  */
 import { customResourceDefinitions } from "../../api/apiextensions.k8s.io/v1/custom-resource-definition.ts";
 import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
@@ -18,22 +18,22 @@ import { discover, type DiscoveredKind } from "../../client/discovery.ts";
 import type { Informers } from "../../client/informer/informer.ts";
 import { kindName } from "./keys.ts";
 
-/** After a group did not answer. */
+/** Retry delay after a group did not respond. */
 const RETRY_DELAY = { minMs: 1_000, maxMs: 60_000 };
 
-/** A server may serve a kind, or cease to, a while after it has told of the definition: so it is asked once more then. */
+/** A server may start or stop serving a kind shortly after its definition changed: so it is queried once more then. */
 const SERVED_WITHIN_MS = 10_000;
 
-/** One kind that cannot be listed (its conversion is broken, its server is down) keeps nobody from the others for longer. As upstream's. */
+/** Maximum time that one kind that cannot be listed (its conversion is broken, its server is down) delays the others. As upstream's. */
 const KNOWN_WITHIN_MS = 30_000;
 
-/** Events own nothing and wait for nothing, and there are many: nobody is told of each, as upstream's collector is not. */
+/** Events own nothing and wait for nothing, and there are many: they are not watched, as in upstream's garbage collector. */
 const NOT_FOLLOWED: ReadonlySet<string> = new Set(["events", "events.events.k8s.io"]);
 
-/** What makes it ask again. */
+/** Kinds that trigger discovery. */
 const DEFINITIONS: readonly ResourceKind[] = [customResourceDefinitions, apiServices] as readonly ResourceKind[];
 
-/** Whether there is an informer of it, so that changes of its objects are told and `read` shows them. */
+/** Whether there is an informer of it, so that changes of its objects are delivered and `read` shows them. */
 export function isFollowed(kind: DiscoveredKind): boolean {
   return kind.verbs.includes("watch") && !NOT_FOLLOWED.has(kindName(kind));
 }
@@ -44,20 +44,20 @@ export interface EveryKindOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** What controllers watch by name: those informers are not for this one to end. */
+  /** Kinds that controllers watch by name: those informers are not stopped here. */
   readonly named?: readonly ResourceKind[];
 }
 
 export interface KindListener {
-  /** Once for each kind that is followed; those there are first. */
+  /** Called once for each watched kind; existing ones first. */
   followed(kind: ResourceKind): void;
-  /** It is not followed any more, but `read` shows it until this returns. `isServed`: it still is there, and is followed in another version. */
+  /** It is no longer watched, but `read` shows it until this returns. `isServed`: it still exists, and is watched in another version. */
   left(kind: ResourceKind, state: { readonly isServed: boolean }): void;
 }
 
 export class EveryKind {
   readonly #options: EveryKindOptions;
-  /** By what is followed (identityOf). */
+  /** By what is watched (identityOf). */
   readonly #followed = new Map<string, DiscoveredKind>();
   readonly #named: ReadonlySet<string>;
   readonly #listeners = new Set<KindListener>();
@@ -75,13 +75,13 @@ export class EveryKind {
     this.#backoff = new Backoff({ ...RETRY_DELAY, random: options.random });
   }
 
-  /** Resolves when it is found out which kinds there are at first. Rejects if it is closed before, or `signal` comes. */
+  /** Resolves when the initial kinds are known. Rejects if it is closed before, or `signal` aborts. */
   async start(signal?: AbortSignal): Promise<void> {
     const given = anySignal(this.#stopped.signal, signal) as AbortSignal;
     try {
       await this.#ask(given);
     } catch (error) {
-      // One group that does not answer keeps nobody from the others; it is asked for again.
+      // A group that does not respond does not affect the others; it is retried.
       if (this.#deletable.length === 0 || given.aborted) throw error;
       this.#askSoon();
     }
@@ -89,13 +89,15 @@ export class EveryKind {
       this.#askSoon();
       void this.#askLater();
     };
-    // Those there are come first, so that one which came after the question makes it ask again.
+    // Existing ones come first, so that one created after the request triggers discovery.
     for (const kind of DEFINITIONS) {
       this.#listening.push(this.#options.informers.of(kind).listen({ added: changed, updated: changed, deleted: changed }));
     }
   }
 
-  /** Resolves when everything that is followed is known; or after a while, with a warning that names what is not: that is told when it is. */
+  /**
+   * Resolves when everything watched is synced; or after a timeout, with a warning that names what is not: that is delivered when it is.
+   */
   async known(signal: AbortSignal, log: Logger): Promise<void> {
     const { clock, informers } = this.#options;
     const enough = new AbortController();
@@ -105,7 +107,7 @@ export class EveryKind {
     enough.abort();
     signal.throwIfAborted();
     const unknown = this.followed.filter((kind) => informers.running(kind)?.isSynced !== true);
-    if (unknown.length > 0) log.warn("Some kinds cannot be listed; going on without them", { kinds: unknown.map(kindName).join(", ") });
+    if (unknown.length > 0) log.warn("Some kinds cannot be listed; continuing without them", { kinds: unknown.map(kindName).join(", ") });
   }
 
   /** What can be listed and deleted. */
@@ -113,7 +115,7 @@ export class EveryKind {
     return this.#deletable;
   }
 
-  /** What can be followed, too. */
+  /** What can be watched, too. */
   get followed(): readonly ResourceKind[] {
     return [...this.#followed.values()];
   }
@@ -162,7 +164,7 @@ export class EveryKind {
   async #ask(signal: AbortSignal): Promise<void> {
     const { preferred, failures } = await discover(this.#options.client, { signal });
     const unanswered = new Set(failures.map(({ groupVersion }) => parseApiVersion(groupVersion)?.group));
-    // What a group has said before stands until it has answered in full.
+    // The last complete response of a group stays valid until the next complete one.
     const kept = this.#deletable.filter(({ storage }) => unanswered.has(storage.group));
     const keptNames = new Set(kept.map(kindName));
     const found = preferred.filter(
@@ -176,7 +178,7 @@ export class EveryKind {
     this.#backoff.reset();
   }
 
-  /** All at once: nobody reads in between. */
+  /** All at once: there is no read in between. */
   #followOnly(kinds: readonly DiscoveredKind[]): void {
     const wanted = new Map(kinds.map((kind) => [identityOf(kind), kind]));
     const served = new Set(kinds.map(kindName));
@@ -201,12 +203,12 @@ export class EveryKind {
   }
 }
 
-/** As informers tell kinds apart. */
+/** As informers distinguish kinds. */
 function resourceOf({ storage, plural }: ResourceKind): string {
   return `${apiVersionOf(storage)}/${plural}`;
 }
 
-/** Also what it was called and where it lived: a definition may be made anew under the same name. */
+/** Including its name and scope: a definition may be recreated under the same name. */
 function identityOf(kind: ResourceKind): string {
   return `${resourceOf(kind)} ${kind.kind} ${kind.scope}`;
 }

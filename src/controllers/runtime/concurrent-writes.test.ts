@@ -2,12 +2,12 @@ import { test } from "node:test";
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { inTurns, slowStart, together } from "./concurrent-writes.ts";
 
-test("several works give their results in their own order", async () => {
+test("results are returned in the order of the work", async () => {
   deepEqual(await together([Promise.resolve(1), Promise.resolve(2)]), [1, 2]);
   deepEqual(await inTurns([1, 2], (number) => Promise.resolve(number * 10)), [10, 20]);
 });
 
-test("one that fails is told when all the others have ended", async () => {
+test("a failure is thrown when all the others have ended", async () => {
   let hasEnded = false;
   const slow = async (): Promise<void> => {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
@@ -20,7 +20,7 @@ test("one that fails is told when all the others have ended", async () => {
   equal(hasEnded, true);
 });
 
-test("in turns no more than 32 are under way at once, and a failure keeps none of the others from being done", async () => {
+test("at most 32 are in flight, and a failure does not prevent the others", async () => {
   let open = 0;
   let openMax = 0;
   let done = 0;
@@ -43,7 +43,7 @@ for (const { count, batches } of [
   { count: 7, batches: [1, 2, 4] },
   { count: 100, batches: [1, 2, 4, 8, 16, 32, 32, 5] },
 ]) {
-  test(`${count} starts go in batches of [${batches.join(", ")}]`, async () => {
+  test(`${count} starts run in batches of [${batches.join(", ")}]`, async () => {
     const started = batchesOf();
 
     await slowStart(count, started.work);
@@ -52,7 +52,7 @@ for (const { count, batches } of [
   });
 }
 
-test("a failure lets its batch end and starts no other", async () => {
+test("a failure completes its batch and starts no other", async () => {
   const started = batchesOf();
   let calls = 0;
   const failing = async (): Promise<void> => {
@@ -66,7 +66,7 @@ test("a failure lets its batch end and starts no other", async () => {
   deepEqual(started.sizes, [1, 2]);
 });
 
-/** How many were started before the first of them was answered. */
+/** Number of starts before the first response. */
 function batchesOf(): { readonly sizes: number[]; work(): Promise<void> } {
   const sizes: number[] = [];
   let open = 0;

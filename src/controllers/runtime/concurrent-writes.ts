@@ -1,10 +1,10 @@
 /**
- * Several writes at once. Unlike with `Promise.all`, nothing is still under way when it is over, since the next pass of the same key must
- * not meet the rest of the last one. What may be many goes in turns, since the server takes only so many at once (200 writes of everybody
- * together, by default) before it turns requests away.
+ * Concurrent writes. Unlike with `Promise.all`, nothing is in flight when it settles, since the next reconciliation of the same key must
+ * not overlap with the last one. Large numbers are limited, since the server accepts only so many at once (200 writes of all clients
+ * together, by default) before it rejects requests.
  */
 
-/** Of one pass. A controller has five passes side by side: all of them have room in what the server takes. */
+/** Per reconciliation. A controller has five in parallel: all of them fit into the server's limit. */
 const AT_ONCE_MAX = 32;
 
 /** Resolves with all results when all have ended; if some failed, rejects with the first failure then. For a few. */
@@ -12,7 +12,7 @@ export async function together<T>(works: readonly Promise<T>[]): Promise<readonl
   return resultsOf(await Promise.allSettled(works));
 }
 
-/** The same for any number: does the work for each, in order, never for more than 32 at once. A failure does not keep the others from being done. */
+/** The same for any number: in order, at most 32 in flight. A failure does not prevent the others. */
 export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
   const ends: PromiseSettledResult<R>[] = [];
   const waiting = items.entries();
@@ -34,8 +34,8 @@ function resultsOf<T>(ends: readonly PromiseSettledResult<T>[]): readonly T[] {
 }
 
 /**
- * Does the same work `count` times: once, then twice at once, then four times, as long as all goes well. What refuses one (a quota, a
- * webhook) mostly refuses all, and so is asked, and tells people, only a few times instead of 500. Rejects with the first failure.
+ * Slow start: does the same work `count` times, once, then twice at once, then four times, as long as all succeed. What rejects one (a
+ * quota, a webhook) mostly rejects all, and so is called, and reported, only a few times instead of 500. Rejects with the first failure.
  */
 export async function slowStart(count: number, work: () => Promise<unknown>): Promise<void> {
   let remaining = count;

@@ -1,10 +1,11 @@
 /**
- * The shape of a controller: one value that says what it watches, which keys a change wakes, what it may do, and how it looks at one key.
+ * The contract of a controller: one value with its watches, the mapping of changes to keys, its permissions, and how it reconciles one key.
  * The runtime owns everything else: informers, the queue, workers, retries, metrics, leader election, stopping. A controller's folder has
- * `<name>-controller.ts` (this value and the pass) and its pure decisions beside it, each with tests.
+ * `<name>-controller.ts` (this value and the reconciliation) and its pure decisions beside it, each with tests.
  *
- * A pass goes observe (`read`), plan (pure), act (`write`), report (status, only if it differs). Any message may be lost, doubled or late,
- * and the process may die between any two calls: the next pass starts from what is. Nothing that a controller remembers may be needed.
+ * A reconciliation goes observe (`read`), plan (pure), act (`write`), report (status, only if it differs). Any notification may be lost,
+ * duplicated or late, and the process may die between any two calls: the next reconciliation starts from current state. No controller may
+ * depend on state that it keeps in memory.
  */
 import type { PolicyRule } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -16,17 +17,17 @@ import type { DiscoveredKind } from "../../client/discovery.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 
-/** What a pass is about. `kind` is for controllers that look after several: "deployments.apps" (see kindName). */
+/** The subject of a reconciliation. `kind` is for controllers that handle several: "deployments.apps" (see kindName). */
 export interface WorkKey extends ObjectKey {
   readonly kind?: string;
 }
 
-/** Done until something changes, or look again after a while. Failure is a thrown error: the runtime tries again, later each time. */
+/** Done until something changes, or requeue after a delay. Failure is a thrown error: the runtime retries with backoff. */
 export type Outcome = { readonly again: "on-change" } | { readonly again: "after"; readonly delayMs: number };
 
 export const onChange: Outcome = { again: "on-change" };
 
-/** Of several delays of one key the earliest counts, and a change comes in between at once. */
+/** Of several delays of one key the earliest counts, and a change is handled at once. */
 export function after(delayMs: number): Outcome {
   return { again: "after", delayMs };
 }
@@ -34,23 +35,23 @@ export function after(delayMs: number): Outcome {
 export interface Change<T extends KubeObject = KubeObject> {
   readonly is: "added" | "updated" | "deleted";
   readonly object: T;
-  /** Of "updated": what was told last. */
+  /** For "updated": the object delivered before. */
   readonly previous?: T;
 }
 
 /**
- * Which keys are to be looked at when an object changes. Must not throw and must be quick: it is called for every change. On a start
- * everything is told as added, so a key that matters is woken then, too.
+ * Maps a change to keys. Must not throw and must be fast: it is called for every change. At startup everything is delivered as added, so
+ * that every relevant key is queued then, too.
  */
 export type KeysOf<T extends KubeObject = KubeObject> = (change: Change<T>, read: Reader) => Iterable<WorkKey>;
 
 export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: ResourceKind<T>;
-  /** Written as a method, so that a Watch<Pod> is a Watch. */
+  /** Declared as a method, so that a Watch<Pod> is a Watch. */
   keys(change: Change<T>, read: Reader): Iterable<WorkKey>;
 }
 
-/** Everything that can be listed, watched and deleted, also kinds that come and go while the controller runs. */
+/** Everything that can be listed, watched and deleted, also kinds that are added and removed while the controller runs. */
 export interface WatchOfEveryKind {
   readonly everyKind: true;
   keys(change: Change, read: Reader, kind: ResourceKind): Iterable<WorkKey>;
@@ -70,32 +71,35 @@ export interface ControllerContext {
   readonly random: Random;
   readonly log: Logger;
   /**
-   * Shows the watched kinds; before the first pass all that are watched by name are known. Of every kind one that cannot be listed is not:
-   * see `read.knows` before taking silence for an answer. Shows what `write` has written at once.
+   * Shows the watched kinds; before the first reconciliation all that are watched by name are synced. With all kinds, one that cannot be
+   * listed is not: check `read.knows` before relying on absence. Shows own writes at once.
    */
   readonly read: Reader;
-  /** Of a controller that watches every kind: what can be listed and deleted now. Of those, `read` shows what isFollowed (all-kinds.ts). */
+  /** For a controller of all kinds: what can be listed and deleted now. Of those, `read` shows what isFollowed (all-kinds.ts). */
   kinds(): readonly DiscoveredKind[];
   /**
-   * Adds a key to the work queue without a change that triggered it, such as a timer of the controller's own. Within a pass use the pass's
-   * `wake`, which names the cause.
+   * Queues a key without a change that triggered it, such as by a timer of the controller. Within a reconciliation use its own `wake`,
+   * which carries the cause.
    */
   wake(key: WorkKey): void;
 }
 
-/** What one pass is given. */
+/** Arguments of one reconciliation. */
 export interface Pass {
   readonly read: Reader;
-  /** Under the controller's own identity, with the cause of this pass on every write. Reads through it are fresh and cost a request. */
+  /**
+   * Under the controller's own identity, with the cause of this reconciliation on every write. Reads through it are live and cost a
+   * request.
+   */
   readonly write: Client;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly random: Random;
   /** Carries the controller's name and the key. */
   readonly log: Logger;
-  /** Aborted when the controller must stop. `write` gives up by itself. */
+  /** Aborted when the controller must stop. `write` is cancelled by itself. */
   readonly signal: AbortSignal;
-  /** Adds another key to the work queue; its pass has the trigger of this one. */
+  /** Queues another key; its reconciliation has the trigger of this one. */
   wake(key: WorkKey): void;
 }
 
@@ -104,28 +108,31 @@ export type Reconcile = (key: WorkKey, pass: Pass) => Promise<Outcome>;
 export interface Controller {
   /** Upstream's name for --controllers: "replicaset-controller". */
   readonly name: string;
-  /** Names that upstream had before and still takes: "replicaset". */
+  /** Deprecated names that upstream still accepts: "replicaset". */
   readonly aliases?: readonly string[];
-  /** The service account in kube-system under which it acts, as upstream's: "replicaset-controller". */
+  /** Its service account in kube-system, as upstream's: "replicaset-controller". */
   readonly account: string;
-  /** Whom its events come from. Default: the account, as with most of upstream's. */
+  /** Component name of its events. Default: the account, as with most of upstream's. */
   readonly component?: string;
   /**
-   * What it must be allowed beyond following what it watches: that is done once for all, under the identity of the controller manager. A
-   * program that has one identity for both names `list` and `watch` here, too.
-   * Tests hold it to them, and hold upstream's role `system:controller:<account>` to cover them.
+   * Permissions besides those for its watches: watching is done once for all controllers, under the identity of the controller manager. A
+   * program with one identity for both includes `list` and `watch` here, too. Tests enforce them, and check that upstream's role
+   * `system:controller:<account>` covers them.
    */
   readonly rules: readonly PolicyRule[];
   readonly watches: readonly (Watch | WatchOfEveryKind)[];
-  /** How many keys it looks at side by side. Default: 5, as upstream. */
+  /** Number of concurrent reconciliations. Default: 5, as upstream. */
   readonly concurrency?: number;
-  /** Started only if it is named in --controllers, not by "*". Upstream has such (bootstrap-signer-controller). */
+  /** Started only if named in --controllers, not by "*". Upstream has such (bootstrap-signer-controller). */
   readonly onlyIfNamed?: true;
-  /** Called once per start. What the returned function remembers between passes may be lost at any time and is never needed to be right. */
+  /**
+   * Called once per start. State that the returned function keeps between reconciliations may be lost at any time and must not be required
+   * for correctness.
+   */
   start(context: ControllerContext): Reconcile;
 }
 
-/** A controller is either one function, or is made at each start, if it remembers something between passes. */
+/** Either one function, or a factory called at each start, if it keeps state between reconciliations. */
 export type ControllerDefinition = Omit<Controller, "start"> &
   ({ readonly reconcile: Reconcile } | { readonly start: Controller["start"] });
 

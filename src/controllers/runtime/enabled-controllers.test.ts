@@ -15,7 +15,7 @@ const ALL = [
 const [DEPLOYMENT, NAMESPACE, CLEANER] = ["deployment-controller", "namespace-controller", "token-cleaner-controller"];
 const KNOWN = `known controllers: ${DEPLOYMENT}, ${NAMESPACE}, ${CLEANER}`;
 
-describe("which controllers run", () => {
+describe("--controllers selects the controllers that run", () => {
   for (const [wanted, chosen, mistakes = []] of [
     ["*", [DEPLOYMENT, NAMESPACE]],
     ["", []],

@@ -1,12 +1,12 @@
 /**
- * Which controllers run, by a list as upstream's --controllers takes it: "*" is all that run by default, "name" runs one, "-name" keeps
- * one from running. The first that names a controller decides. Names that upstream had before are understood.
+ * Selects controllers by a list as upstream's --controllers: "*" is all that run by default, "name" enables one, "-name" disables one. The
+ * first match decides. Deprecated names are accepted.
  */
 import type { Controller } from "./controller.ts";
 
 export interface ChosenControllers {
   readonly chosen: readonly Controller[];
-  /** One sentence for each name that there is none for. */
+  /** One sentence per unknown name. */
   readonly mistakes: readonly string[];
 }
 

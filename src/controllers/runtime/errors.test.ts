@@ -6,7 +6,7 @@ import { forbiddenError } from "../../api/machinery/status-error.ts";
 import { given } from "../../testing/given.ts";
 import { isNamespaceTerminating } from "./errors.ts";
 
-test("that a namespace is going is told from other refusals by what the server says", async () => {
+test("isNamespaceTerminating distinguishes that cause from other rejections", async () => {
   const metadata = { name: "going" };
   await using cluster = await given({ apiVersion: "v1", kind: "Namespace", metadata });
   await cluster.client.delete(namespaces, metadata);

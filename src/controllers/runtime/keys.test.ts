@@ -10,7 +10,7 @@ import type { Reader } from "../../client/informer/informer.ts";
 import type { Change, WorkKey } from "./controller.ts";
 import { controlledBy, controllerReference, itsController, itself, keyOf, keyText, kindName, objectText, parseKey } from "./keys.ts";
 
-/** None of these looks at anything but the change. */
+/** None of these reads anything but the change. */
 const NOTHING = {} as Reader;
 
 function owner(name: string, more: Partial<OwnerReference> = {}): OwnerReference {
@@ -21,7 +21,7 @@ function pod(...ownerReferences: readonly OwnerReference[]): KubeObject {
   return { apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "p", ownerReferences } };
 }
 
-describe("a key is a text that can be read", () => {
+describe("a key is readable text", () => {
   for (const [key, text] of [
     [{ namespace: "default", name: "web" }, "default/web"],
     [{ name: "node-1" }, "node-1"],
@@ -37,16 +37,16 @@ describe("a key is a text that can be read", () => {
   }
 });
 
-test("every key comes back as it was, also of kinds whose names may have spaces in them", () => {
+test("every key round-trips, also for names with spaces", () => {
   const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?$/);
-  // As upstream: a segment of a path, so neither slashes nor percent signs.
+  // As upstream: a path segment, so neither slashes nor percent signs.
   const name = fc.string({ unit: "grapheme", minLength: 1 }).filter((text) => !/[/%]/.test(text));
   const kind = fc.stringMatching(/^[a-z]{1,8}(\.[a-z]{1,8}){0,2}$/);
   const key = fc.record({ kind, namespace: label, name }, { requiredKeys: ["name"], noNullPrototype: true });
   fc.assert(fc.property(key, (given: WorkKey) => deepEqual(parseKey(keyText(given)), given)));
 });
 
-test("objects are named as in logs; one of the cluster has no slash", () => {
+test("objects are named as in logs; a cluster-scoped one has no slash", () => {
   equal(objectText({ namespace: "default", name: "web" }), "default/web");
   equal(objectText({ namespace: "", name: "n" }), "n");
   equal(objectText({ namespace: undefined, name: "n" }), "n");
@@ -54,12 +54,12 @@ test("objects are named as in logs; one of the cluster has no slash", () => {
   deepEqual([kindName(deployments), kindName(pods)], ["deployments.apps", "pods"]);
 });
 
-describe("of what is owned, its controller is woken, and the one that it was taken from", () => {
+describe("a dependent queues its controller, and its previous one", () => {
   const is = "updated" as const;
   const rows: readonly [string, Change, readonly string[]][] = [
     ["its controller", { is: "added", object: pod(owner("a")) }, ["default/a"]],
     ["an owner that does not control it", { is: "added", object: pod(owner("a", { controller: false })) }, []],
-    ["nobody", { is: "added", object: pod() }, []],
+    ["nothing", { is: "added", object: pod() }, []],
     ["one of another kind", { is: "added", object: pod(owner("a", { kind: "Deployment" })) }, []],
     ["one of another group", { is: "added", object: pod(owner("a", { apiVersion: "example.com/v1" })) }, []],
     ["one of another version of the group", { is: "added", object: pod(owner("a", { apiVersion: "apps/v1beta1" })) }, ["default/a"]],
@@ -76,13 +76,13 @@ describe("of what is owned, its controller is woken, and the one that it was tak
     test(what, () => deepEqual([...itsController(replicaSets)(change, NOTHING)].map(keyText), keys));
   }
 
-  test("one of the cluster is in no namespace", () => {
+  test("a cluster-scoped owner has no namespace", () => {
     const object = pod(owner("n", { apiVersion: "v1", kind: "Node" }));
     deepEqual([...itsController(nodes)({ is: "added", object }, NOTHING)], [{ name: "n" }]);
   });
 });
 
-test("an object wakes its own key, and refers to the one that controls it", () => {
+test("an object queues its own key, and references its controller", () => {
   const set: KubeObject = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { namespace: "default", name: "a", uid: "u" } };
   const reference = controlledBy(set);
 

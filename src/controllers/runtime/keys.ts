@@ -1,4 +1,4 @@
-/** The keys that most controllers are woken by, and their text. */
+/** Common mappings of changes to keys, and the text form of keys. */
 import type { KubeObject, OwnerReference } from "../../api/machinery/object.ts";
 import { groupResourceOf, parseApiVersion } from "../../api/machinery/object.ts";
 import type { ObjectKey, ResourceKind } from "../../client/client.ts";
@@ -14,8 +14,8 @@ export function objectText({ namespace, name }: ObjectKey): string {
 }
 
 /**
- * "deployments.apps default/web". It can be taken apart again: no name has a slash in it, and of those that may have spaces (roles) none
- * has a percent sign, so that can stand for the space.
+ * "deployments.apps default/web". Unambiguous: no name has a slash, and of those that may have spaces (roles) none has a percent sign,
+ * which therefore escapes the space.
  */
 export function keyText(key: WorkKey): string {
   const object = objectText(key).replaceAll(" ", SPACE);
@@ -35,7 +35,7 @@ export function parseKey(text: string): WorkKey {
   };
 }
 
-/** "deployments.apps": how a kind stands in a key. */
+/** "deployments.apps": a kind in a key. */
 export function kindName({ plural, storage }: Pick<ResourceKind, "plural" | "storage">): string {
   return groupResourceOf(storage.group, plural);
 }
@@ -45,12 +45,12 @@ export function* itself({ object }: Change): Iterable<WorkKey> {
   yield keyOf(object);
 }
 
-/** The owner that says `controller: true`. */
+/** The owner reference with `controller: true`. */
 export function controllerReference({ metadata }: KubeObject): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Of what is owned: its controller, if it is of this kind; and if it was taken from one, that one as well. */
+/** For a dependent: its controller, if it is of this kind; and its previous one, if it changed. */
 export function itsController(owner: ResourceKind): KeysOf {
   return function* ({ object, previous }) {
     const now = controllerKey(object, owner);
@@ -68,7 +68,7 @@ function controllerKey(object: KubeObject, owner: ResourceKind): WorkKey | undef
   return owner.scope === "Cluster" || namespace === undefined ? { name: reference.name } : { namespace, name: reference.name };
 }
 
-/** The reference by which `owner` controls something that it makes. */
+/** The controller reference to `owner`. */
 export function controlledBy(owner: KubeObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "", controller: true, blockOwnerDeletion: true };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { ControllerFigures, metricFamilies, type ControllerMetrics, type QueueNow } from "./metrics.ts";
 
-/** As a running controller, whose `now` needs its `this`. */
+/** Like a running controller, whose `now` needs its `this`. */
 class Fixed implements ControllerMetrics {
   readonly name: string;
   readonly figures = new ControllerFigures();
@@ -19,12 +19,12 @@ class Fixed implements ControllerMetrics {
   }
 }
 
-/** Lines without help and type, and without buckets that nothing fell into or above. */
+/** Lines without help and type, and without empty or redundant buckets. */
 function linesOf(text: string): readonly string[] {
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.includes("_bucket"));
 }
 
-test("the figures of every controller stand under upstream's names, so that dashboards work", () => {
+test("controller metrics have upstream's names, so that dashboards work", () => {
   const [a, b] = [new Fixed("a", { depth: 2, inProgress: 1 }), new Fixed("b", { depth: 0, inProgress: 0 })];
   Object.assign(a.figures, { adds: 5, passes: 3, failures: 2, retries: 1 });
   a.figures.waited.observe(0.5);
@@ -55,7 +55,7 @@ test("the figures of every controller stand under upstream's names, so that dash
   ]);
 });
 
-test("a duration falls into the bucket whose bound it does not exceed, and what is longer than all into the last", () => {
+test("a duration falls into the first bucket whose bound it does not exceed, and a longer one into the last", () => {
   const one = new Fixed("a", { depth: 0, inProgress: 0 });
   for (const seconds of [0, 0.1, 0.2, 1, 5_000]) one.figures.worked.observe(seconds);
   const buckets = prometheusText(metricFamilies([one]))
@@ -65,6 +65,6 @@ test("a duration falls into the bucket whose bound it does not exceed, and what 
   deepEqual(buckets, ["0.000001 1", "0.00001 1", "0.0001 1", "0.001 1", "0.01 1", "0.1 2", "1 4", "10 4", "100 4", "1000 4", "+Inf 5"]);
 });
 
-test("without controllers there is nothing to tell", () => {
+test("without controllers there are no metrics", () => {
   deepEqual(prometheusText(metricFamilies([])), "");
 });

@@ -1,7 +1,7 @@
-/** What the controllers' queues do, in figures, under upstream's names, so that dashboards work. Counting is an addition. */
+/** Work-queue metrics of controllers, under upstream's names, so that dashboards work. Counting is an addition. */
 import type { Family, HistogramFamily, HistogramSample } from "../../base/metrics/prometheus-text.ts";
 
-/** Upper bounds in seconds: upstream's for work queues, powers of ten from 10 ns to 1,000 s in the part that happens. */
+/** Bucket bounds in seconds: upstream's for work queues, powers of ten from 10 ns to 1,000 s, the relevant part. */
 const BOUNDS_S = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1_000] as const;
 
 class Histogram {
@@ -20,11 +20,11 @@ class Histogram {
 
 /** Of one controller. */
 export class ControllerFigures {
-  /** Keys that were woken, also those that waited already. */
+  /** Adds, including those of keys already queued. */
   adds = 0;
   passes = 0;
   failures = 0;
-  /** Keys that were put back because they failed. */
+  /** Retries after failures. */
   retries = 0;
   readonly waited = new Histogram();
   readonly worked = new Histogram();

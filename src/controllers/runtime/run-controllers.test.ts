@@ -6,7 +6,7 @@ import { driven } from "../../testing/driven.ts";
 import { onChange, watchEveryKind } from "./controller.ts";
 import { Gate, map, mapController, runWorld } from "./testing/run-world.ts";
 
-/** Makes a map with its own name when it sees the map "a". */
+/** Creates a map with its own name when it sees the map "a". */
 function copier(name: string) {
   return mapController(
     async (key, { read, write }) => {
@@ -17,7 +17,7 @@ function copier(name: string) {
   );
 }
 
-test("each controller acts under its own identity, and all read from one informer of a kind", async () => {
+test("each controller acts under its own identity, and all share one informer per kind", async () => {
   await using world = await runWorld("a");
   const watched: string[] = [];
   world.before = (request) => void ("verb" in request || watched.push(request.plural));
@@ -32,7 +32,7 @@ test("each controller acts under its own identity, and all read from one informe
   deepEqual([running.names, watched], [["one", "two"], ["configmaps"]]);
 });
 
-test("a controller that cannot be started stops all others, and what they were given is disposed of", async () => {
+test("a controller that fails to start stops all others and disposes of their resources", async () => {
   await using world = await runWorld("a");
   const lines: string[] = [];
   const broken = mapController(() => Promise.resolve(onChange), {
@@ -47,7 +47,7 @@ test("a controller that cannot be started stops all others, and what they were g
   });
   const starting = world.starting([copier("one"), broken], { recorderFor });
   await rejects(driven(world.cluster.clock, starting), /Cannot be started/);
-  // The first had begun to work before.
+  // The first was already running.
   await world.cluster.settled();
   const before = (await world.cluster.list(configMaps, "default")).length;
 
@@ -56,10 +56,10 @@ test("a controller that cannot be started stops all others, and what they were g
   await world.cluster.clock.advance(100_000);
 
   deepEqual(lines.toSorted(), ["recorder of broken", "recorder of one"]);
-  equal((await world.cluster.list(configMaps, "default")).length, 1, `nobody acts any more (there were ${before})`);
+  equal((await world.cluster.list(configMaps, "default")).length, 1, `no controller acts any more (there were ${before})`);
 });
 
-test("an identity that cannot be had keeps all from starting", async () => {
+test("an identity that cannot be obtained prevents the start", async () => {
   await using world = await runWorld("a");
   let recorders = 0;
   const clientFor = async () => Promise.reject(new Error("Who are you?"));
@@ -69,7 +69,7 @@ test("an identity that cannot be had keeps all from starting", async () => {
   equal(recorders, 0);
 });
 
-test("a start that waits for a server that does not answer can be given up", async () => {
+test("a start that waits for an unresponsive server can be aborted", async () => {
   for (const watches of [copier("one").watches, [watchEveryKind(() => [])]]) {
     await using world = await runWorld();
     const gate = new Gate();
@@ -85,7 +85,7 @@ test("a start that waits for a server that does not answer can be given up", asy
   }
 });
 
-test("after a stop what controllers told is written, and a second stop does nothing", async () => {
+test("stopping flushes recorded events, and stopping twice does nothing", async () => {
   await using world = await runWorld("a");
   const lines: string[] = [];
   const gate = new Gate();

@@ -1,6 +1,6 @@
 /**
- * Starts controllers over one set of informers, and stops them. Each acts under an identity of its own; all read from the same informers,
- * so that a kind is held once however many look at it. What is not here: who is the leader (client/election), and which process (main).
+ * Starts controllers over one set of informers, and stops them. Each acts under its own identity; all read from the same informers, so that
+ * a kind is held once. Not here: leader election (client/election), and which process runs them (components).
  */
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -19,18 +19,18 @@ import { RunningController } from "./running-controller.ts";
 
 export interface RunOptions {
   readonly controllers: readonly Controller[];
-  /** Of whoever may read everything that the controllers watch. */
+  /** For a client with read access to everything that the controllers watch. */
   readonly informers: Informers;
-  /** Of the same, for discovery. */
+  /** The same, for discovery. */
   readonly client: Client;
-  /** Under the identity of this controller: what it writes is written so. */
+  /** Client with the identity of this controller, for writes. */
   clientFor(controller: Controller): Client | Promise<Client>;
-  /** In the name of this controller. The runtime disposes of it. */
+  /** Event recorder of this controller. The runtime disposes of it. */
   recorderFor(controller: Controller, client: Client): EventRecorder;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Gives up a start that waits for a server that does not answer. It does not stop what runs: `stop` does. */
+  /** Aborts a start that waits for an unresponsive server. It does not stop what runs: `stop` does. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,13 +38,13 @@ export interface RunningControllers extends AsyncDisposable {
   /** Their names. */
   readonly names: readonly string[];
   metrics(): readonly (Family | HistogramFamily)[];
-  /** What is looked at now, as "deployment-controller default/web". */
+  /** Keys being reconciled, as "deployment-controller default/web". */
   underWay(): readonly string[];
-  /** Nothing begins any more; resolves when what ran has ended. */
+  /** Starts no more reconciliations; resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
-/** Resolves when all of them know what is there and work. Rejects, with all of them stopped, if one cannot be started or the signal comes. */
+/** Resolves when all of them are synced and running. Rejects, with all of them stopped, if one cannot be started or the signal aborts. */
 export async function runControllers(options: RunOptions): Promise<RunningControllers> {
   const { controllers, signal } = options;
   await using starting = new Disposables();
@@ -57,7 +57,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     const client = ownWrites(itsClient, options.informers);
     const events = options.recorderFor(controller, client);
     const one = new RunningController({ ...options, controller, read, client, events, everyKind });
-    // Stopped first, then what it has told is written.
+    // Stopped first, then its recorded events are written.
     starting.defer(async () => {
       await one.stop();
       await events[Symbol.asyncDispose]();
@@ -69,7 +69,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   await Promise.all(running.map((one) => one.start(signal)));
   const started = starting.move();
   const stop = async (): Promise<void> => {
-    // All at once: each may wait for a request that is under way.
+    // Concurrently: each may wait for a request in flight.
     await Promise.all(running.map((one) => one.stop()));
     await started[Symbol.asyncDispose]();
   };

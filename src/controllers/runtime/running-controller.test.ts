@@ -25,7 +25,7 @@ async function touch({ cluster }: RunWorld, name: string, value: string): Promis
   await cluster.client.patch(configMaps, { namespace: "default", name }, { type: "merge", value: { data: { value } } });
 }
 
-test("nothing is looked at before everything is known, and then every key is, once", async () => {
+test("no key is reconciled before all watches are synced, and then every key is, once", async () => {
   await using world = await runWorld("a", "b");
   const gate = new Gate();
   world.before = ({ plural }) => (plural === "secrets" ? gate.opened : undefined);
@@ -43,7 +43,7 @@ test("nothing is looked at before everything is known, and then every key is, on
   deepEqual(seen, ["default/a", "default/b"]);
 });
 
-test("a key is with one worker at a time; woken meanwhile, however often, it is looked at once more", async () => {
+test("a key is reconciled by one worker at a time, and once more if queued meanwhile", async () => {
   await using world = await runWorld("a");
   const gate = new Gate();
   const values: (string | undefined)[] = [];
@@ -66,7 +66,7 @@ test("a key is with one worker at a time; woken meanwhile, however often, it is 
   deepEqual(values, [undefined, "3"]);
 });
 
-test("so many keys are looked at side by side as the controller says; by default five", async () => {
+test("the number of concurrent reconciliations is the controller's; by default five", async () => {
   for (const [concurrency, expected] of [
     [undefined, 5],
     [2, 2],
@@ -85,7 +85,7 @@ test("so many keys are looked at side by side as the controller says; by default
   }
 });
 
-test("what fails is tried again, later each time up to a minute; success is a new beginning", async () => {
+test("failures are retried with backoff up to a minute, which resets on success", async () => {
   await using world = await runWorld("a");
   const { clock } = world.cluster;
   const times: number[] = [];
@@ -108,7 +108,7 @@ test("what fails is tried again, later each time up to a minute; success is a ne
   deepEqual(delays(), [5, 10]);
 });
 
-describe("what is logged of a failure", () => {
+describe("how failures are logged", () => {
   for (const [reason, level] of [
     ["Conflict", "debug"],
     ["NotFound", "debug"],
@@ -126,17 +126,17 @@ describe("what is logged of a failure", () => {
       );
       await world.cluster.clock.advance(1_000);
 
-      const told = world.log.filter(({ sentence }) => sentence.startsWith("A pass "));
+      const reported = world.log.filter(({ sentence }) => sentence.startsWith("A pass "));
       deepEqual(
-        told.map((line) => [line.level, line.fields["controller"], line.fields["key"]]),
+        reported.map((line) => [line.level, line.fields["controller"], line.fields["key"]]),
         [[level, "map-controller", "default/a"]],
       );
-      match(JSON.stringify(told[0]?.fields["error"]), /so it is/);
+      match(JSON.stringify(reported[0]?.fields["error"]), /so it is/);
     });
   }
 });
 
-test("a key is looked at again after the time that was said, and at once if it changes before", async () => {
+test("requeueAfter is honoured, and a change is reconciled at once", async () => {
   await using world = await runWorld("a");
   const { clock } = world.cluster;
   const times: number[] = [];
@@ -164,7 +164,7 @@ for (const [title, again, othersMin] of [
   ["one that wants to be looked at again before now", async () => after(-1), 999],
   ["one that is woken by what it writes itself", writeItself, 10],
 ] as const satisfies readonly (readonly [string, Reconcile, number])[]) {
-  test(`${title} leaves room for everything else`, async () => {
+  test(`${title} does not starve everything else`, async () => {
     await using world = await runWorld("a");
     const { clock } = world.cluster;
     let passes = 0;
@@ -182,7 +182,7 @@ for (const [title, again, othersMin] of [
   });
 }
 
-test("a pass that ends with nonsense has failed: it is told whose, and tried again later each time", async () => {
+test("an invalid result counts as a failure, is logged with its controller, and retried with backoff", async () => {
   for (const nonsense of [
     after(Number.NaN),
     after(undefined as never),
@@ -199,12 +199,12 @@ test("a pass that ends with nonsense has failed: it is told whose, and tried aga
       times.map((time) => time - (times[0] ?? 0)),
       [0, 5, 15, 35],
     );
-    const [told] = world.log.filter(({ level, sentence }) => level === "warn" && sentence.startsWith("A pass failed"));
-    match(JSON.stringify(told?.fields["error"]), /a pass of map-controller ends with onChange or with after/);
+    const [reported] = world.log.filter(({ level, sentence }) => level === "warn" && sentence.startsWith("A pass failed"));
+    match(JSON.stringify(reported?.fields["error"]), /a pass of map-controller ends with onChange or with after/);
   }
 });
 
-test("keys that cannot be said are logged, and the next change is told as ever", async () => {
+test("a mapping that throws is logged, and the next change is mapped as usual", async () => {
   await using world = await runWorld("a", "b");
   const seen: string[] = [];
   const keys = function* (change: Parameters<typeof itself>[0]) {
@@ -220,14 +220,14 @@ test("keys that cannot be said are logged, and the next change is told as ever",
     seen.filter((name) => !name.startsWith("kube-")),
     ["b", "b"],
   );
-  const told = world.log.filter(({ sentence }) => sentence === "Which keys a change wakes cannot be said");
+  const reported = world.log.filter(({ sentence }) => sentence === "Mapping a change to work-queue keys failed");
   deepEqual(
-    told.map(({ level, fields }) => [level, fields["controller"], fields["changed"]]),
+    reported.map(({ level, fields }) => [level, fields["controller"], fields["changed"]]),
     Array.from({ length: 2 }, () => ["error", "map-controller", "configmaps default/a"]),
   );
 });
 
-/** One that looks at everything of the namespace "default", and what it was woken by. */
+/** A controller of everything in the namespace "default", and its triggers. */
 function everyController(lines: string[]) {
   const keys = watchEveryKind(function* ({ is, object }, _read, kind) {
     const key = { ...keyOf(object), kind: kindName(kind) };
@@ -238,7 +238,7 @@ function everyController(lines: string[]) {
   return mapController(async (key) => (lines.push(`looked at ${keyText(key)}`), onChange), { name: "every-controller", watches: [keys] });
 }
 
-test("of every kind one that cannot be listed is waited for half a minute, is named, and joins when it can be", async () => {
+test("with all kinds, one that cannot be listed is waited for half a minute, logged, and joins later", async () => {
   await using world = await runWorld("a");
   const { client, clock } = world.cluster;
   await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: KEY });
@@ -255,7 +255,7 @@ test("of every kind one that cannot be listed is waited for half a minute, is na
   await starting;
   await clock.settle();
   deepEqual(looked(), ["looked at configmaps default/a"]);
-  const warned = world.log.filter(({ sentence }) => sentence === "Some kinds cannot be listed; going on without them");
+  const warned = world.log.filter(({ sentence }) => sentence === "Some kinds cannot be listed; continuing without them");
   deepEqual(
     warned.map(({ level, fields }) => [level, fields["controller"], fields["kinds"]]),
     [["warn", "every-controller", "secrets"]],
@@ -266,7 +266,7 @@ test("of every kind one that cannot be listed is waited for half a minute, is na
   deepEqual(looked(), ["looked at configmaps default/a", "looked at secrets default/a"]);
 });
 
-test("a kind that is watched by name is waited for as long as it takes", async () => {
+test("a kind watched by name is waited for without a timeout", async () => {
   await using world = await runWorld("a");
   const gate = new Gate();
   world.before = ({ plural }) => (plural === "secrets" ? gate.opened : undefined);
@@ -282,7 +282,7 @@ test("a kind that is watched by name is waited for as long as it takes", async (
   deepEqual(seen, ["a"]);
 });
 
-test("of a kind that has gone all objects are told as deleted; of one that is served in another version none", async () => {
+test("objects of a removed kind are delivered as deleted; those of a kind served in another version are not", async () => {
   for (const [preferred, expected] of [
     [undefined, ["deleted horizontalpodautoscalers.autoscaling default/a"]],
     ["v1", ["added horizontalpodautoscalers.autoscaling default/a"]],
@@ -306,7 +306,7 @@ test("of a kind that has gone all objects are told as deleted; of one that is se
   }
 });
 
-test("a controller can wake a key itself", async () => {
+test("a controller can queue a key itself", async () => {
   await using world = await runWorld();
   const keys: WorkKey[] = [];
   let context: ControllerContext | undefined;
@@ -325,7 +325,7 @@ test("a controller can wake a key itself", async () => {
   deepEqual(keys, [{ kind: "timer", name: "hour" }]);
 });
 
-test("when it is stopped nothing begins, requests are given up, and what runs ends first", async () => {
+test("stopping starts nothing, cancels requests, and waits for running reconciliations", async () => {
   await using world = await runWorld("a", "b");
   const gate = new Gate();
   const lines: string[] = [];
@@ -334,7 +334,7 @@ test("when it is stopped nothing begins, requests are given up, and what runs en
       async ({ name }, { write, signal }) => {
         lines.push(`${name} begins`);
         await gate.opened;
-        lines.push(`${name} ${signal.aborted ? "must stop" : "goes on"}`);
+        lines.push(`${name} ${signal.aborted ? "must stop" : "continues"}`);
         await write.create(configMaps, map("c")).catch((error: Error) => lines.push(error.message));
         return after(1);
       },
@@ -357,7 +357,7 @@ test("when it is stopped nothing begins, requests are given up, and what runs en
   await running.stop();
 });
 
-test("every write says which controller made it, looking at what, woken by which change; a retry has the same reason", async () => {
+test("every write carries controller, key and trigger as cause; a retry has the same cause", async () => {
   await using world = await runWorld("a");
   const { client, clock } = world.cluster;
   let fails = 1;
@@ -390,7 +390,7 @@ test("every write says which controller made it, looking at what, woken by which
   );
 });
 
-test("what it does is counted, and shown while it runs", async () => {
+test("reconciliations are counted, and visible while running", async () => {
   await using world = await runWorld("a", "b");
   const gate = new Gate();
   let fails = 1;

@@ -1,7 +1,7 @@
 /**
- * One controller at work: changes wake keys, workers look at them, what fails is looked at again, later each time. A key is with one
- * worker at a time, and when it is woken meanwhile it is looked at once more. Nothing is looked at before everything is known, except that
- * of every kind those that cannot be listed are not waited for without end.
+ * A running controller: changes queue keys, workers reconcile them, failures are retried with backoff. A key is reconciled by one worker at
+ * a time, and once more if queued meanwhile. No key is reconciled before all watches are synced, except that kinds of an all-kinds watch
+ * that cannot be listed are waited for only until a timeout.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -21,12 +21,12 @@ import type { EveryKind } from "./all-kinds.ts";
 import { keyOf, keyText, kindName, parseKey } from "./keys.ts";
 import { ControllerFigures, type ControllerMetrics } from "./metrics.ts";
 
-/** Upstream's first delay; its longest is over 16 minutes, which nobody wants to wait after mending what was wrong. */
+/** Upstream's first delay; its longest is over 16 minutes, too long to wait after fixing a problem. */
 const RETRY_DELAY = { minMs: 5, maxMs: 60_000 };
 const CONCURRENCY_DEFAULT = 5;
 /**
- * After so many passes a worker lets everything else happen. In one process a pass that wakes its own key by what it writes, or two
- * controllers that undo what the other does, would otherwise go on without a turn of the event loop, and no timer would ever come.
+ * After this many reconciliations a worker yields to the event loop. In one process a reconciliation that triggers its own key by its
+ * writes, or two controllers that undo each other's, would otherwise run without a tick, and no timer would ever fire.
  */
 const PASSES_PER_TURN = 20;
 
@@ -45,22 +45,22 @@ export interface RunningControllerOptions {
 
 /** Why a key is in the queue. */
 interface Woken {
-  /** Absent: it waits for a retry or a timer, which is no waiting for a worker. */
+  /** Absent: it waits for a retry or a timer, not for a worker. */
   readonly atMs?: number | undefined;
   readonly trigger: Trigger | undefined;
 }
 
-/** The part of a cause that says what made the controller look. */
+/** The trigger part of a cause. */
 type Trigger = Pick<Cause, "reason" | "object" | "revision">;
 
-/** As the reason of a cause: one word that begins with a capital, as those of Events. */
+/** Reason of a cause: one CamelCase word, as those of Events. */
 const CHANGED = { added: "Added", updated: "Updated", deleted: "Deleted" } as const;
-/** A pass asked to be repeated after a while; object and revision are those that it was triggered by. */
+/** A reconciliation requested to be repeated after a delay; object and revision are its trigger. */
 const TIMER = "Timer";
 
-/** A kind that is listened to. */
+/** A watched kind. */
 interface Listening extends Disposable {
-  tell(change: Change): void;
+  deliver(change: Change): void;
 }
 
 export class RunningController implements ControllerMetrics {
@@ -86,12 +86,12 @@ export class RunningController implements ControllerMetrics {
     return { depth: this.#queue.length, inProgress: this.#queue.inProgress };
   }
 
-  /** The keys that are looked at now: "deployment-controller default/web". */
+  /** Keys being reconciled: "deployment-controller default/web". */
   get underWay(): readonly string[] {
     return [...this.#underWay].map((text) => `${this.name} ${text}`);
   }
 
-  /** Resolves when it knows what is there and works. Rejects if it is stopped before, or `given` comes. */
+  /** Resolves when it is synced and running. Rejects if it is stopped before, or `given` aborts. */
   async start(given?: AbortSignal): Promise<void> {
     const { controller, clock, random, log, read, everyKind } = this.#options;
     const signal = anySignal(this.#stopping.signal, given) as AbortSignal;
@@ -103,7 +103,7 @@ export class RunningController implements ControllerMetrics {
     this.#workers = Array.from({ length: concurrency }, () => this.#work(reconcile));
   }
 
-  /** Nothing begins any more, requests that are under way are given up; resolves when the passes that run have ended. */
+  /** Starts no more reconciliations and cancels requests in flight; resolves when the running ones have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error(`${this.name} is stopping`));
     for (const listening of this.#listening) listening[Symbol.dispose]();
@@ -111,7 +111,7 @@ export class RunningController implements ControllerMetrics {
     await Promise.all(this.#workers);
   }
 
-  /** Resolves when what it must know before it begins is known. */
+  /** Resolves when everything required is synced. */
   #follow(watch: Watch | WatchOfEveryKind, signal: AbortSignal): Promise<void> {
     const { informers, everyKind, log } = this.#options;
     if (!("everyKind" in watch)) {
@@ -132,8 +132,8 @@ export class RunningController implements ControllerMetrics {
         if (left === undefined) return;
         listening.delete(kind);
         left[Symbol.dispose]();
-        // With the kind its objects have gone, although nobody has told of each.
-        if (!isServed) for (const object of informers.of(kind).list()) left.tell({ is: "deleted", object });
+        // With the kind its objects are removed, although there was no event for each.
+        if (!isServed) for (const object of informers.of(kind).list()) left.deliver({ is: "deleted", object });
       },
     });
     return everyKind.known(signal, log);
@@ -141,24 +141,24 @@ export class RunningController implements ControllerMetrics {
 
   #listen(kind: ResourceKind, keys: (change: Change, read: Reader) => Iterable<WorkKey>): Listening {
     const { informers, read, log } = this.#options;
-    const tell = (change: Change): void => {
+    const deliver = (change: Change): void => {
       const { object } = change;
       try {
         let trigger: Trigger | undefined;
         for (const key of keys(change, read)) this.#wake(keyText(key), (trigger ??= triggerOf(change, kind)));
       } catch (error) {
-        log.error("Which keys a change wakes cannot be said", { changed: keyText({ kind: kindName(kind), ...keyOf(object) }), error });
+        log.error("Mapping a change to work-queue keys failed", { changed: keyText({ kind: kindName(kind), ...keyOf(object) }), error });
       }
     };
-    const told = informers.of(kind).listen({
-      added: (object: KubeObject) => tell({ is: "added", object }),
-      updated: (object: KubeObject, previous: KubeObject) => tell({ is: "updated", object, previous }),
-      deleted: (object: KubeObject) => tell({ is: "deleted", object }),
+    const reported = informers.of(kind).listen({
+      added: (object: KubeObject) => deliver({ is: "added", object }),
+      updated: (object: KubeObject, previous: KubeObject) => deliver({ is: "updated", object, previous }),
+      deleted: (object: KubeObject) => deliver({ is: "deleted", object }),
     });
     const listening = {
-      tell,
+      deliver,
       [Symbol.dispose]: () => {
-        told[Symbol.dispose]();
+        reported[Symbol.dispose]();
         this.#listening.delete(listening);
       },
     };
@@ -185,7 +185,7 @@ export class RunningController implements ControllerMetrics {
     }
   }
 
-  /** Who stops does not wait for it. */
+  /** Stopping does not wait for it. */
   #turn(): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return Promise.resolve();
@@ -224,24 +224,24 @@ export class RunningController implements ControllerMetrics {
     }
   }
 
-  /** One that wants to be looked at again at once lets everything else happen in between: otherwise no timer would ever come. */
+  /** An immediate requeue yields to the event loop first: otherwise no timer would ever fire. */
   #addAfter(text: string, delayMs: number, trigger: Trigger | undefined): void {
     if (delayMs > 0) return this.#queue.addAfter(text, delayMs);
     this.#keepTrigger(text, trigger);
     this.#options.clock.soon(() => this.#queue.add(text));
   }
 
-  /** For the pass that follows without a change of its own. A change that came meanwhile is the newer trigger. */
+  /** For a reconciliation without a change of its own. A change that came meanwhile is the newer trigger. */
   #keepTrigger(text: string, trigger: Trigger | undefined): void {
     if (!this.#woken.has(text)) this.#woken.set(text, { trigger });
   }
 
   #failed(text: string, error: unknown, { trigger, log }: { readonly trigger: Trigger | undefined; readonly log: Logger }): void {
-    if (this.#stopping.signal.aborted) return; // It was given up, and whoever comes next begins anew.
+    if (this.#stopping.signal.aborted) return; // It was dropped, and starts anew when queued.
     this.figures.failures++;
     this.figures.retries++;
     const retries = this.#queue.retries(text);
-    // That somebody else was quicker is the ordinary course of things; and what fails for long is told ever less often.
+    // Conflicts are normal; and repeated failures are logged ever less often.
     if (isReason(error, "Conflict") || isReason(error, "NotFound")) log.debug("A pass was overtaken", { error });
     else if (isPowerOfTwo(retries + 1)) log.warn("A pass failed; it is tried again", { error, retries });
     else log.debug("A pass failed again", { error, retries });
@@ -256,7 +256,7 @@ function triggerOf({ is, object }: Change, kind: ResourceKind): Trigger {
   return { reason: CHANGED[is], object: changed, ...(resourceVersion === undefined ? {} : { revision: resourceVersion }) };
 }
 
-/** The compiler holds only those to it who use it. */
+/** The compiler enforces it only for TypeScript users. */
 function assertOutcome(outcome: Outcome | undefined, controller: string): asserts outcome is Outcome {
   const isOutcome =
     outcome?.again === "on-change" || (outcome?.again === "after" && typeof outcome.delayMs === "number" && !Number.isNaN(outcome.delayMs));

@@ -17,7 +17,7 @@ test("a namespace without its default ServiceAccount gets one", async () => {
   assert.deepEqual(cluster.actions, ["create serviceaccounts shop/default"]);
 });
 
-test("a namespace that has one is left alone", async () => {
+test("a namespace with a default ServiceAccount is unchanged", async () => {
   await using cluster = await given(SHOP, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: "shop" } });
 
   await cluster.reconcile(serviceAccountController, "shop");
@@ -25,7 +25,7 @@ test("a namespace that has one is left alone", async () => {
   assert.deepEqual(cluster.actions, []);
 });
 
-test("nothing is made in a namespace that is going, or is gone", async () => {
+test("nothing is created in a terminating or deleted namespace", async () => {
   await using cluster = await given(SHOP);
   await cluster.client.delete(namespaces, { name: "shop" });
 
@@ -35,7 +35,7 @@ test("nothing is made in a namespace that is going, or is gone", async () => {
   assert.deepEqual(cluster.actions, []);
 });
 
-test("one that is deleted comes back, and every namespace that there is at the start has one", async () => {
+test("a deleted default ServiceAccount is recreated, and all namespaces have one at startup", async () => {
   await using cluster = await given(SHOP);
   await cluster.run(serviceAccountController);
   await cluster.settled();
@@ -53,7 +53,7 @@ test("one that is deleted comes back, and every namespace that there is at the s
   );
 });
 
-test("every step may be the last", () =>
+test("a crash at any step leads to the same result", () =>
   everyStepMayBeTheLast(
     {
       objects: [SHOP],

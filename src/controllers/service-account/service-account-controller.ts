@@ -1,6 +1,6 @@
 /**
- * Every namespace has a ServiceAccount "default", under which its pods run unless they say otherwise: it is made when the namespace is,
- * and again when somebody deletes it. Not here: tokens (they are asked for), what the account may do (RBAC).
+ * Every namespace has a ServiceAccount "default", the default identity of its Pods: created with the namespace, and again when deleted. Not
+ * here: tokens (TokenRequest), permissions (RBAC).
  */
 import { namespaces } from "../../api/core/v1/namespace.ts";
 import { serviceAccounts } from "../../api/core/v1/service-account.ts";
@@ -33,7 +33,7 @@ async function reconcile({ name: namespace }: WorkKey, { read, write }: Pass): P
   try {
     await write.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: NAME, namespace } });
   } catch (error) {
-    // Somebody was first, or the namespace has begun to go.
+    // It was created concurrently, or the namespace is terminating.
     if (!isReason(error, "AlreadyExists") && !isNamespaceTerminating(error)) throw error;
   }
   return onChange;

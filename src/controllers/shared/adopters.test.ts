@@ -40,12 +40,12 @@ const GOING = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
 for (const { it, change, wakes } of [
   { it: "one that is controlled wakes its controller alone", change: added({ ...WEB, ...OF_WEB }), wakes: ["default/web"] },
-  { it: "one of a controller of another kind wakes nobody", change: added({ ...WEB, ...OF_JOB }), wakes: [] },
+  { it: "one of a controller of another kind queues nothing", change: added({ ...WEB, ...OF_JOB }), wakes: [] },
   { it: "an orphan wakes all that would take it", change: added(WEB), wakes: ["default/web", "default/also-web"] },
-  { it: "an orphan of another namespace wakes nobody", change: added({ ...WEB, namespace: "other" }), wakes: [] },
-  { it: "an orphan that is going wakes nobody", change: added({ ...WEB, ...GOING }), wakes: [] },
-  { it: "an orphan that is gone wakes nobody", change: { is: "deleted", object: aPod(WEB) } as const, wakes: [] },
-  { it: "an orphan whose labels stay wakes nobody", change: updated(WEB, { ...WEB, resourceVersion: "1" }), wakes: [] },
+  { it: "an orphan of another namespace queues nothing", change: added({ ...WEB, namespace: "other" }), wakes: [] },
+  { it: "an orphan that is terminating queues nothing", change: added({ ...WEB, ...GOING }), wakes: [] },
+  { it: "an orphan that is gone queues nothing", change: { is: "deleted", object: aPod(WEB) } as const, wakes: [] },
+  { it: "an orphan whose labels stay queues nothing", change: updated(WEB, { ...WEB, resourceVersion: "1" }), wakes: [] },
   { it: "an orphan with other labels wakes who takes it now", change: updated(API, WEB), wakes: ["default/also-web", "default/api"] },
   {
     it: "one that was let go wakes who had it, and who would take it",
@@ -63,7 +63,7 @@ for (const { it, change, wakes } of [
     wakes: ["default/web"],
   },
 ]) {
-  test(`of changed objects ${it}`, () => {
+  test(`changed objects: ${it}`, () => {
     deepEqual(woken(change), wakes);
   });
 }
@@ -81,13 +81,13 @@ for (const { it, selector } of [
   { it: "selects everything", selector: {} },
   { it: "cannot be read", selector: { matchExpressions: [{ key: "a", operator: "Like" }] } },
 ]) {
-  test(`a selector that ${it} is none`, () => {
+  test(`a selector that ${it} is ignored`, () => {
     equal(readSelector(selector), undefined);
     equal(readSelector(selector), undefined);
   });
 }
 
-test("a selector is made once for the object that holds it", () => {
+test("a selector is parsed once per object", () => {
   const selector = { matchLabels: { app: "web" } };
 
   equal(readSelector(selector), readSelector(selector));

@@ -1,6 +1,6 @@
 /**
- * Who is woken by a change of what can be owned: its controller; or, if nobody controls it, everybody who would take it. What is going is
- * nobody's to take. The other half, the taking, is adoption.ts.
+ * Which owners are queued by a change of a dependent: its controller; or, for an orphan, every owner whose selector matches. Terminating
+ * objects are not adopted. Adoption itself is in adoption.ts.
  */
 import { deepEqual } from "../../base/deep.ts";
 import type { LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
@@ -9,7 +9,7 @@ import type { ResourceKind } from "../../client/client.ts";
 import type { Change, KeysOf } from "../runtime/controller.ts";
 import { controllerReference, itsController, keyOf } from "../runtime/keys.ts";
 
-/** `selectorOf`: undefined for an owner that takes nothing. It is asked for all owners of a namespace: keep what is costly to make. */
+/** `selectorOf`: undefined for an owner that adopts nothing. Called for all owners of a namespace: cache what is expensive. */
 export function itsControllerOrAdopters<O extends KubeObject>(
   owners: ResourceKind<O>,
   selectorOf: (owner: O) => LabelSelector | undefined,
@@ -25,7 +25,7 @@ export function itsControllerOrAdopters<O extends KubeObject>(
   };
 }
 
-/** Nobody controls it, and that, or what it is called by, is new. */
+/** It is an orphan, and that, or its labels, is new. */
 function mayBeAdoptedNow({ is, object, previous }: Change): boolean {
   if (is === "deleted" || object.metadata.deletionTimestamp !== undefined || controllerReference(object) !== undefined) return false;
   if (previous === undefined || controllerReference(previous) !== undefined) return true;
@@ -33,8 +33,8 @@ function mayBeAdoptedNow({ is, object, previous }: Change): boolean {
 }
 
 /**
- * Selectors as they are made from the objects that hold them, each made once while that object lives. Undefined for one that selects all,
- * nothing or cannot be read: no validation lets such a one in, and acting on it would do harm without end.
+ * Parsed selectors, cached while their object lives. Undefined for one that selects everything, nothing or is invalid: validation prevents
+ * these, and acting on one would be destructive.
  */
 export function keepSelectors<S extends object>(
   make: (selector: S) => LabelSelector,

@@ -23,7 +23,7 @@ const SET = {
 
 type Options = Partial<ClaimOptions<Awaited<ReturnType<typeof theSet>>, Pod>>;
 
-/** The names of what is the ReplicaSet's after it. `options.owner`: as it was read, which may be a while ago. */
+/** Names of the ReplicaSet's objects afterwards. `options.owner`: as it was read, possibly stale. */
 async function claimed(cluster: Given, options: Options = {}): Promise<readonly string[]> {
   const owner = options.owner ?? (await theSet(cluster));
   const all = await podsOf(cluster);
@@ -44,7 +44,7 @@ async function ownersOf(cluster: Given): Promise<Readonly<Record<string, string 
   return Object.fromEntries((await podsOf(cluster)).map((pod) => [pod.metadata.name, controllerReference(pod)?.name]));
 }
 
-test("what nobody controls and the selector matches is taken, the rest is not", async () => {
+test("matching orphans are adopted, others are not", async () => {
   const taken = { apiVersion: "batch/v1", kind: "Job", name: "job", uid: "j1", controller: true };
   const ofJob = { ...anOrphan("b-of-job", LABELS), metadata: { ...anOrphan("b-of-job", LABELS).metadata, ownerReferences: [taken] } };
   await using cluster = await given(SET, anOrphan("c", LABELS), anOrphan("a", LABELS), anOrphan("stranger", { app: "x" }), ofJob);
@@ -54,7 +54,7 @@ test("what nobody controls and the selector matches is taken, the rest is not", 
   deepEqual(await ownersOf(cluster), { a: "web", "b-of-job": "job", c: "web", stranger: undefined });
 });
 
-test("what is adopted keeps its other owners", async () => {
+test("an adopted object keeps its other owners", async () => {
   const other = { apiVersion: "v1", kind: "ConfigMap", name: "map", uid: "m1" };
   const owned = { ...anOrphan("a", LABELS), metadata: { ...anOrphan("a", LABELS).metadata, ownerReferences: [other] } };
   await using cluster = await given(SET, owned);
@@ -67,7 +67,7 @@ test("what is adopted keeps its other owners", async () => {
   deepEqual((await podsOf(cluster))[0]?.metadata.ownerReferences, [other]);
 });
 
-test("what the selector no longer matches is let go, also if it is going; what comes in its place comes in the order of names", async () => {
+test("objects that no longer match are released, also terminating ones; the result is ordered by name", async () => {
   await using cluster = await given(SET, anOrphan("b", LABELS), anOrphan("c", LABELS), anOrphan("d", LABELS));
   await claimed(cluster);
   await setLabels(cluster, "b", { app: "x" });
@@ -80,7 +80,7 @@ test("what the selector no longer matches is let go, also if it is going; what c
   deepEqual(await ownersOf(cluster), { a: "web", b: undefined, c: undefined, d: "web" });
 });
 
-test("what is not looked at is neither taken nor let go nor told of", async () => {
+test("ignored objects are neither adopted nor released nor returned", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS), anOrphan("b", LABELS));
   await claimed(cluster, { considers: ({ metadata }) => metadata.name === "a" });
   await setLabels(cluster, "a", { app: "x" });
@@ -90,7 +90,7 @@ test("what is not looked at is neither taken nor let go nor told of", async () =
   deepEqual(await ownersOf(cluster), { a: "web", b: undefined });
 });
 
-test("what does not belong is let go although the selector matches it", async () => {
+test("objects that do not belong are released although the selector matches", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS), anOrphan("b", LABELS));
   await claimed(cluster);
 
@@ -99,14 +99,14 @@ test("what does not belong is let go although the selector matches it", async ()
   deepEqual(await ownersOf(cluster), { a: "web", b: undefined });
 });
 
-test("what is going is not adopted", async () => {
+test("terminating objects are not adopted", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS));
   await cluster.client.delete(pods, { namespace: "default", name: "a" });
 
   deepEqual(await claimed(cluster), []);
 });
 
-test("an owner that is going keeps what it has, and takes and releases nothing", async () => {
+test("a terminating owner keeps its objects, and adopts and releases nothing", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS), anOrphan("b", LABELS));
   await claimed(cluster);
   await cluster.client.delete(replicaSets, WEB);
@@ -118,7 +118,7 @@ test("an owner that is going keeps what it has, and takes and releases nothing",
   deepEqual(await ownersOf(cluster), { a: "web", b: "web", c: undefined });
 });
 
-test("an owner that has just been deleted, or replaced, adopts nothing", async () => {
+test("an owner that was just deleted, or replaced, adopts nothing", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS));
   const owner = await theSet(cluster);
   await cluster.client.delete(replicaSets, WEB);
@@ -131,7 +131,7 @@ test("an owner that has just been deleted, or replaced, adopts nothing", async (
   deepEqual(await ownersOf(cluster), { a: undefined });
 });
 
-test("what is gone meanwhile is not told of, and one that cannot be taken does not keep others from being taken", async () => {
+test("objects deleted meanwhile are not returned, and a failed adoption does not prevent others", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS), anOrphan("b", LABELS), anOrphan("c", LABELS));
   const { client } = cluster;
   const racing: Client["patch"] = async (kind, key, patch, options) => {
@@ -150,7 +150,7 @@ test("what is gone meanwhile is not told of, and one that cannot be taken does n
   equal((await ownersOf(cluster))["b"], "web");
 });
 
-test("one that has the name of what was to be adopted by now is not adopted in its place", async () => {
+test("another object of the same name is not adopted instead", async () => {
   await using cluster = await given(SET, anOrphan("a", LABELS));
   const { client } = cluster;
   const racing: Client["patch"] = async (kind, key, patch, options) => {

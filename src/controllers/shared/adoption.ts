@@ -1,7 +1,7 @@
 /**
- * Which objects are a controller's: those that name it as their controller, and those that nobody controls and its selector matches. It
- * makes the latter its own, and lets go those that its selector no longer matches, as upstream's controllers do. Nothing is taken from
- * another controller, and an owner that is going takes and releases nothing.
+ * Claims the objects of a controller: those that reference it as their controller, and matching orphans. It adopts the latter, and releases
+ * those that its selector no longer matches, as upstream's controllers do. Nothing is taken from another controller, and a terminating
+ * owner adopts and releases nothing.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
@@ -17,14 +17,14 @@ export interface ClaimOptions<O extends KubeObject, T extends KubeObject> {
   /** Of what is claimed. */
   readonly kind: ResourceKind<T>;
   readonly selector: LabelSelector;
-  /** Beside what the selector says, what must be so for one to be the owner's. Default: nothing. */
+  /** Additional condition for ownership besides the selector. Default: none. */
   belongs?(object: T): boolean;
-  /** Others are left as they are: neither adopted nor released nor told of. Default: all are looked at. */
+  /** Objects that are skipped: neither adopted nor released nor returned. Default: none. */
   considers?(object: T): boolean;
   readonly pass: Pass;
 }
 
-/** Resolves with what is the owner's now, in the order of names. */
+/** Resolves with the owner's objects, ordered by name. */
 export async function claim<O extends KubeObject, T extends KubeObject>(options: ClaimOptions<O, T>): Promise<readonly T[]> {
   const { owner, kind, pass } = options;
   const considered = (object: T): boolean => options.considers?.(object) ?? true;
@@ -60,7 +60,7 @@ async function adoptAll<O extends KubeObject, T extends KubeObject>(
   return adopted.filter((object) => object !== undefined);
 }
 
-/** Asked of the server and not of the cache: one that was deleted a moment ago must not adopt what its deletion has just let go. */
+/** A live read: an owner that was just deleted must not adopt what its deletion has released. */
 async function mustStillBeThere<O extends KubeObject>({
   owner,
   ownerKind,
@@ -68,17 +68,17 @@ async function mustStillBeThere<O extends KubeObject>({
 }: Pick<ClaimOptions<O, KubeObject>, "owner" | "ownerKind" | "pass">): Promise<void> {
   const fresh = await pass.write.get(ownerKind, keyOf(owner));
   const named = { group: ownerKind.storage.group, plural: ownerKind.plural };
-  // Races, and told as such: the next pass sees who is there.
+  // Races: the next reconciliation observes the result.
   if (fresh.metadata.uid !== owner.metadata.uid) throw conflict(named, owner.metadata.name, "it is another one by now");
   if (fresh.metadata.deletionTimestamp !== undefined) throw conflict(named, owner.metadata.name, "it has just been deleted");
 }
 
-/** Undefined if it is gone. */
+/** Undefined if it was deleted. */
 async function adopt<O extends KubeObject, T extends KubeObject>(
   object: T,
   { owner, kind, pass }: ClaimOptions<O, T>,
 ): Promise<T | undefined> {
-  // The server refuses it if there is another of its name, or if somebody else has become its controller.
+  // The server rejects it if the object was replaced, or has another controller now.
   const value = { metadata: { uid: object.metadata.uid, ownerReferences: [{ ...controlledBy(owner) }] } };
   try {
     return await pass.write.patch(kind, keyOf(object), { type: "strategic", value });
@@ -101,7 +101,7 @@ async function release<O extends KubeObject, T extends KubeObject>(object: T, { 
   try {
     await pass.write.patch(kind, keyOf(object), { type: "strategic", value });
   } catch (error) {
-    // Gone, or another one of its name: it is not the owner's any more either way.
+    // Deleted or replaced: it does not belong to the owner either way.
     if (!isReason(error, "NotFound") && !isReason(error, "Invalid")) throw error;
   }
 }

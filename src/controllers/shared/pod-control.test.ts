@@ -12,14 +12,14 @@ const POD: Pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "web-1", nam
 
 const OWNER: KubeObject = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: "default", uid: "o1" } };
 
-/** A pass whose server answers so, and the events it records. */
+/** A reconciliation with a scripted server, and its recorded events. */
 function passWith(write: Partial<Client>, signal = new AbortController().signal): { readonly pass: Pass; readonly events: string[] } {
   const events: string[] = [];
   const record: Pass["events"]["record"] = (_about, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`);
   return { pass: { write, events: { record }, signal } as Pass, events };
 }
 
-test("a draft has of the template what it says, and nothing else", () => {
+test("a Pod draft has exactly the template's content", () => {
   deepEqual(podDraft({}, OWNER), {
     apiVersion: "v1",
     kind: "Pod",
@@ -34,45 +34,45 @@ test("a draft has of the template what it says, and nothing else", () => {
 const DRAFT = podDraft({ metadata: { labels: { app: "web" } } }, OWNER);
 const TERMINATING = new StatusError("Forbidden", "no", { details: { causes: [{ reason: "NamespaceTerminating" }] } });
 
-for (const { it, error, told } of [
+for (const { it, error, reported } of [
   {
     it: "a refusal",
     error: forbiddenError(PODS, "web-1", "no"),
-    told: ['Warning FailedCreate Error creating: pods "web-1" is forbidden: no'],
+    reported: ['Warning FailedCreate Error creating: pods "web-1" is forbidden: no'],
   },
-  { it: "a broken connection", error: new Error("cut"), told: ["Warning FailedCreate Error creating: cut"] },
-  { it: "a namespace that is being deleted", error: TERMINATING, told: [] },
+  { it: "a broken connection", error: new Error("cut"), reported: ["Warning FailedCreate Error creating: cut"] },
+  { it: "a namespace that is being deleted", error: TERMINATING, reported: [] },
 ]) {
-  test(`when a pod cannot be made for ${it}, ${told.length === 0 ? "nobody is told" : "it is told"} and the failure goes on`, async () => {
+  test(`when a Pod cannot be created for ${it}, ${reported.length === 0 ? "no event is emitted" : "an event is emitted"} and the error is thrown`, async () => {
     const { pass, events } = passWith({ create: () => Promise.reject(error) });
 
     await rejects(createPod(DRAFT, OWNER, pass), error);
 
-    deepEqual(events, told);
+    deepEqual(events, reported);
   });
 }
 
-for (const { it, error, told, thrown } of [
-  { it: "is gone already", error: notFound(PODS, "web-1"), told: [], thrown: undefined },
-  { it: "has another one in its place", error: conflict(PODS, "web-1"), told: [], thrown: undefined },
+for (const { it, error, reported, thrown } of [
+  { it: "is gone already", error: notFound(PODS, "web-1"), reported: [], thrown: undefined },
+  { it: "has another one in its place", error: conflict(PODS, "web-1"), reported: [], thrown: undefined },
   {
     it: "cannot be removed",
     error: forbiddenError(PODS, "web-1", "no"),
-    told: ['Warning FailedDelete Error deleting: pods "web-1" is forbidden: no'],
+    reported: ['Warning FailedDelete Error deleting: pods "web-1" is forbidden: no'],
     thrown: 'unable to delete pods: pods "web-1" is forbidden: no',
   },
 ]) {
-  test(`of a pod that ${it} ${told.length === 0 ? "nothing is told" : "that is told"}`, async () => {
+  test(`for a Pod that ${it} ${reported.length === 0 ? "no event is emitted" : "an event is emitted"}`, async () => {
     const { pass, events } = passWith({ delete: () => Promise.reject(error) });
 
     const deleting = deletePod(POD, OWNER, pass);
     await (thrown === undefined ? deleting : rejects(deleting, { message: thrown }));
 
-    deepEqual(events, told);
+    deepEqual(events, reported);
   });
 }
 
-test("only the very pod that was meant is removed", async () => {
+test("only the intended Pod is deleted", async () => {
   const calls: unknown[] = [];
   const { pass, events } = passWith({
     delete: (_kind, key, options) => {
@@ -87,7 +87,7 @@ test("only the very pod that was meant is removed", async () => {
   deepEqual(events, ["Normal SuccessfulDelete Deleted pod: web-1"]);
 });
 
-test("who is told to stop meanwhile tells of no failure", async () => {
+test("a stopping controller emits no failure event", async () => {
   const stopped = new Error("stopped");
   const fails = () => Promise.reject(stopped);
   const { pass, events } = passWith({ create: fails, delete: fails }, AbortSignal.abort());

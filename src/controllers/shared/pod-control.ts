@@ -1,6 +1,6 @@
 /**
- * How controllers make and remove the pods of a template, and tell people about it: the words are upstream's, since `kubectl describe`
- * shows them and scripts look for them. Which and how many is the controllers' own to decide.
+ * Creation and deletion of a template's Pods with events: the messages are upstream's, since `kubectl describe` shows them and scripts
+ * match them. Which and how many is decided by the controllers.
  */
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
@@ -11,7 +11,7 @@ import type { Pass } from "../runtime/controller.ts";
 import { isNamespaceTerminating } from "../runtime/errors.ts";
 import { controlledBy, keyOf } from "../runtime/keys.ts";
 
-/** One for any number of pods: the server changes nothing of it and gives each its own name. */
+/** One draft for any number of Pods: the server does not modify it and generates the names. */
 export function podDraft(template: PodTemplateSpec, owner: KubeObject): Draft<Pod> {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   return {
@@ -29,16 +29,16 @@ export function podDraft(template: PodTemplateSpec, owner: KubeObject): Draft<Po
   };
 }
 
-/** Makes one and records that, or that it could not, about the owner. */
+/** Creates one and emits the event, or the failure, on the owner. */
 export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, events, signal }: Pass): Promise<Pod> {
-  // Nothing could ever select it: a mistake of the template that no validation forbids.
+  // No selector could match it: a mistake of the template that validation does not reject.
   if (Object.keys(draft.metadata.labels ?? {}).length === 0) throw new Error("unable to create pods, no labels");
   try {
     const pod = await write.create(pods, draft);
     events.record(owner, { type: "Normal", reason: "SuccessfulCreate", message: `Created pod: ${pod.metadata.name}` });
     return pod;
   } catch (error) {
-    // Who was told to stop has not been refused anything.
+    // A stopping controller was not rejected.
     if (!isNamespaceTerminating(error) && !signal.aborted) {
       events.record(owner, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${messageOf(error)}` });
     }
@@ -46,14 +46,14 @@ export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, e
   }
 }
 
-/** Removes this one and no other of its name, and records that about the owner. One that is gone already is well. */
+/** Deletes this Pod and no other of its name, and emits the event on the owner. An already deleted one is fine. */
 export async function deletePod(pod: Pod, owner: KubeObject, { write, events, signal }: Pass): Promise<void> {
   const { name, uid } = pod.metadata;
   try {
     await write.delete(pods, keyOf(pod), uid === undefined ? {} : { preconditions: { uid } });
     events.record(owner, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
   } catch (error) {
-    // A Conflict says that there is another one of its name by now.
+    // A Conflict means that the Pod was replaced.
     if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
     if (signal.aborted) throw error;
     events.record(owner, { type: "Warning", reason: "FailedDelete", message: `Error deleting: ${messageOf(error)}` });

@@ -10,10 +10,10 @@ for (const [what, metadata, held, unprotected] of [
   ["without any finalizer", {}, false, true],
   ["with another's", { finalizers: ["a/b"] }, false, true],
   ["with ours", { finalizers: ["a/b", OURS.finalizer] }, false, false],
-  ["that is going, with ours", { ...GOING, finalizers: [OURS.finalizer] }, true, false],
-  ["that is going, with another's", { ...GOING, finalizers: ["a/b"] }, false, false],
+  ["that is terminating, with ours", { ...GOING, finalizers: [OURS.finalizer] }, true, false],
+  ["that is terminating, with another's", { ...GOING, finalizers: ["a/b"] }, false, false],
 ] satisfies readonly [string, Partial<ObjectMeta>, boolean, boolean][]) {
-  test(`one ${what} is ${held ? "" : "not "}held, is ${unprotected ? "" : "not "}unprotected, and is looked at if one of both`, () => {
+  test(`an object ${what} is ${held ? "" : "not "}held, is ${unprotected ? "" : "not "}unprotected, and is queued in either case`, () => {
     const object = { apiVersion: "v1", kind: "Thing", metadata: { namespace: "default", name: "x", ...metadata } };
 
     assert.deepEqual([isHeld(object, OURS), isUnprotected(object, OURS)], [held, unprotected]);

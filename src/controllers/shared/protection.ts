@@ -1,7 +1,7 @@
 /**
- * What is in use is not deleted: a finalizer holds it, which admission puts on when it is made, and which a controller takes off when it
- * is going and nobody uses it any more. One that is not going and lacks it (admission was off, or somebody took it away) gets it again.
- * Not here: what "in use" means. Each kind has a controller that knows.
+ * Protection of objects in use by a finalizer, which admission adds at creation, and a controller removes when the object is terminating
+ * and unused. A live object without it (admission was off, or it was removed) gets it again. Not here: what "in use" means. Each kind has
+ * its own controller.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Client, ResourceKind } from "../../client/client.ts";
@@ -15,12 +15,12 @@ export interface Protection<T extends KubeObject = KubeObject> {
   readonly finalizer: string;
 }
 
-/** It is going, and waits for whoever protects it. */
+/** It is terminating with our finalizer. */
 export function isHeld({ metadata }: KubeObject, { finalizer }: Pick<Protection, "finalizer">): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** It is not going, and nobody would wait for whoever uses it if it were. */
+/** It is not terminating and lacks the finalizer. */
 export function isUnprotected({ metadata }: KubeObject, { finalizer }: Pick<Protection, "finalizer">): boolean {
   return metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(finalizer) !== true;
 }
@@ -47,14 +47,17 @@ function withFinalizers<T extends KubeObject>(object: T, finalizers: readonly st
 export interface ProtectionByMemory<T extends KubeObject> extends Protection<T> {
   /** As far as the informers know. */
   isUsed(object: T, read: Reader): boolean;
-  /** Asked of the server before it is let go, for what the informers have not heard of yet. Default: it says itself whether it is used. */
+  /**
+   * A live check before it is released, for users that the informers have not received. Default: the object itself shows whether it is
+   * used.
+   */
   isUsedUnheard?(object: T, write: Client): Promise<boolean>;
 }
 
-/** Informers that lag behind have heard of whoever uses it by then. */
+/** By then lagging informers have received its users. */
 const UNHEARD_USER_DELAY_MS = 1_000;
 
-/** One pass over one object of a kind of which the informers can tell whether it is used. */
+/** Reconciles one object of a kind whose use the informers show. */
 export async function keepProtected<T extends KubeObject>(
   protection: ProtectionByMemory<T>,
   key: WorkKey,

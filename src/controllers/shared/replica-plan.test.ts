@@ -22,24 +22,25 @@ for (const { wanted, there, plan } of [
   test(`a set of ${wanted} that has ${there} will ${plan}`, () => {
     const planned = planReplicas(wanted, somePods(there), { nowMs: 0 });
 
-    const told = planned.does === "create" ? ` ${planned.count}` : planned.does === "delete" ? ` ${namesOf(planned.pods).join(",")}` : "";
-    deepEqual(`${planned.does}${told}`, plan);
+    const reported =
+      planned.does === "create" ? ` ${planned.count}` : planned.does === "delete" ? ` ${namesOf(planned.pods).join(",")}` : "";
+    deepEqual(`${planned.does}${reported}`, plan);
   });
 }
 
-test("one pass removes no more than 500", () => {
+test("one reconciliation deletes at most 500 Pods", () => {
   const planned = planReplicas(1, somePods(700), { nowMs: 0 });
 
   deepEqual(planned.does === "delete" && planned.pods.length, 500);
 });
 
-test("those on no node go first", () => {
+test("unscheduled Pods are deleted first", () => {
   const planned = planReplicas(1, [aPod("placed", "n1"), aPod("waiting", "")], { nowMs: 0 });
 
   deepEqual(planned, { does: "delete", pods: [aPod("waiting", "")] });
 });
 
-test("pods are counted by their node", () => {
+test("Pods are counted by node", () => {
   deepEqual(
     [...podsPerNode([...somePods(2), aPod("other", "n2"), aPod("waiting", "")])],
     [

@@ -1,8 +1,8 @@
-/** How many pods a set that keeps a number of them makes, or which it removes, in one pass. Pure. */
+/** How many Pods to create, or which to delete, in one reconciliation of a replica set. Pure. */
 import { inDeletionOrder, type DeletionOrderOptions } from "../../api/core/v1/pod/deletion-order.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 
-/** One pass makes or removes no more pods than this, as upstream's, so that a typo of 10,000 replicas can still be taken back. */
+/** Maximum Pods created or deleted per reconciliation, as upstream's, so that a typo of 10,000 replicas can still be corrected. */
 const BURST_MAX = 500;
 
 export type ReplicaPlan =
@@ -18,7 +18,7 @@ export function planReplicas(wanted: number, active: readonly Pod[], order: Dele
   return { does: "delete", pods: surplus === active.length ? active : inDeletionOrder(active, order).slice(0, surplus) };
 }
 
-/** By the name of a node, how many of these pods are on it: "" counts those that are on none. */
+/** Number of Pods by node name: "" counts unscheduled ones. */
 export function podsPerNode(pods: Iterable<Pod>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { spec } of pods) counts.set(spec?.nodeName ?? "", (counts.get(spec?.nodeName ?? "") ?? 0) + 1);

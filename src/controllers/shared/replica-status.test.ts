@@ -25,12 +25,12 @@ function seen(parts: Partial<ReplicasSeen>): ReplicasSeen {
   };
 }
 
-test("counts of none are left out, but for how many there are and how many are going", () => {
+test("zero counts are omitted, except replicas and terminatingReplicas", () => {
   deepEqual(replicaStatus(seen({ terminating: 0 }), undefined), { replicas: 0, observedGeneration: 1, terminatingReplicas: 0 });
   deepEqual(replicaStatus(seen({}), undefined), { replicas: 0, observedGeneration: 1 });
 });
 
-test("pods with all labels of the template, ready ones and those ready for long enough are counted", () => {
+test("fully labeled, ready and available Pods are counted", () => {
   const labels = { app: "web", tier: "front" };
   const active = [
     aPod({ labels: { ...labels, more: "x" }, ready: EARLIER }),
@@ -87,7 +87,7 @@ for (const { it, previous, same } of [
 }
 
 for (const { it, active, minReadySeconds, nextMs } of [
-  { it: "nobody waits for anything", active: [aPod({ ready: NOON })], minReadySeconds: 0, nextMs: undefined },
+  { it: "nothing is pending", active: [aPod({ ready: NOON })], minReadySeconds: 0, nextMs: undefined },
   { it: "none is ready", active: [aPod()], minReadySeconds: 10, nextMs: undefined },
   { it: "all are available", active: [aPod({ ready: EARLIER })], minReadySeconds: 10, nextMs: undefined },
   {
@@ -97,7 +97,7 @@ for (const { it, active, minReadySeconds, nextMs } of [
     nextMs: 5000,
   },
 ]) {
-  test(`the next pod is available ${nextMs === undefined ? "never" : `in ${nextMs} ms`} if ${it}`, () => {
+  test(`the next Pod is available ${nextMs === undefined ? "never" : `in ${nextMs} ms`} if ${it}`, () => {
     equal(nextAvailableInMs(active, { minReadySeconds, nowMs: NOON_MS }), nextMs);
   });
 }

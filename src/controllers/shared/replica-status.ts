@@ -1,6 +1,6 @@
 /**
- * What a ReplicaSet or a ReplicationController tells of its pods, from those that the pass saw before it acted: what it makes or removes
- * is told by the next pass, which sees it. Pure.
+ * The status of a ReplicaSet or ReplicationController, from the Pods observed before acting: what is created or deleted is reported by the
+ * next reconciliation. Pure.
  */
 import { availableInMs, isAvailable, isReady, type AvailabilityRule } from "../../api/core/v1/pod/readiness.ts";
 import type { ReplicaSetStatus } from "../../api/generated/apps/v1.ts";
@@ -11,13 +11,13 @@ import { deepEqual } from "../../base/deep.ts";
 
 export interface ReplicasSeen {
   readonly active: readonly Pod[];
-  /** Undefined for a kind that does not tell. */
+  /** Undefined for a kind without the field. */
   readonly terminating: number | undefined;
   readonly templateLabels: Readonly<Record<string, string>> | undefined;
   readonly availability: AvailabilityRule;
-  /** Of the whole object, as the pass read it. */
+  /** Of the whole object, as it was read. */
   readonly generation: number | undefined;
-  /** Why pods could not be made or removed, if it was so. */
+  /** Failure of creation or deletion, if there was one. */
   readonly failure: ReplicaFailure | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface ReplicaFailure {
   readonly message: string;
 }
 
-/** Counts of none are left out, as the server stores them, but for the two that are always shown. */
+/** Zero counts are omitted, as the server stores them, except the two that are always shown. */
 export function replicaStatus(seen: ReplicasSeen, previous: ReplicaSetStatus | undefined): ReplicaSetStatus {
   const { active, terminating, availability, generation } = seen;
   const { matches } = fullLabels(seen.templateLabels);
@@ -54,7 +54,7 @@ function count(pods: readonly Pod[], is: (pod: Pod) => boolean): number {
   return pods.reduce((sum, pod) => sum + Number(is(pod)), 0);
 }
 
-/** The first failure stays until one pass goes well: then since when it is so can be seen, whatever went wrong meanwhile. */
+/** The first failure stays until a reconciliation succeeds: so its transition time stays meaningful. */
 function replicaConditions(
   failure: ReplicaFailure | undefined,
   previous: ReplicaSetStatus["conditions"],
@@ -75,7 +75,7 @@ export function isSameStatus(next: ReplicaSetStatus, previous: ReplicaSetStatus 
   );
 }
 
-/** After which time one more of these pods becomes available, if none of them changes; undefined if none does. */
+/** Delay until the next of these Pods becomes available without changes; undefined if none does. */
 export function nextAvailableInMs(active: readonly Pod[], rule: AvailabilityRule): number | undefined {
   if (rule.minReadySeconds === 0) return undefined;
   let earliestMs: number | undefined;

@@ -1,8 +1,8 @@
 /**
- * The loop of a kind that keeps a number of pods of one template alive: ReplicaSet and ReplicationController differ in little more than
- * how they select. It takes the pods that are its own, makes what is missing, removes what is too much, and tells what it saw.
- * A pass that is cut anywhere leaves nothing to undo: the next one starts from the pods there are.
- * Not here: which pods go first (api/core/v1/pod/deletion-order.ts), the words about pods made and removed (pod-control.ts).
+ * Reconciliation of a replica set: ReplicaSet and ReplicationController differ in little more than their selector. It claims its Pods,
+ * creates missing ones, deletes surplus ones, and reports the observed status. A crash at any step leaves nothing to undo: the next
+ * reconciliation starts from the existing Pods. Not here: the deletion order (api/core/v1/pod/deletion-order.ts), event messages
+ * (pod-control.ts).
  */
 import { isActive, isTerminating, type AvailabilityRule } from "../../api/core/v1/pod/readiness.ts";
 import { pods } from "../../api/core/v1/pod.ts";
@@ -40,11 +40,11 @@ export interface ReplicaKeeper extends KubeObject {
 
 export interface ReplicaKeeping<O extends ReplicaKeeper> {
   readonly kind: ResourceKind<O>;
-  /** Undefined if it cannot be used: then nothing is done. Asked for often. */
+  /** Undefined if it is unusable: then nothing is done. Called often. */
   selectorOf(keeper: O): LabelSelector | undefined;
-  /** Whether its status tells how many pods are going. */
-  readonly tellsTerminating: boolean;
-  /** Pods that do the same work, its own among them: of those that share a node one goes first. Default: it does not matter. */
+  /** Whether its status has terminatingReplicas. */
+  readonly reportsTerminating: boolean;
+  /** Related Pods, its own among them: of those on one node one is deleted first. Default: none. */
   siblingPods?(keeper: O, read: Reader): Iterable<Pod>;
 }
 
@@ -57,7 +57,7 @@ export function replicaController<O extends ReplicaKeeper>(identity: Identity, k
     async reconcile(key, pass) {
       const keeper = pass.read.get(keeping.kind, key);
       const selector = keeper && keeping.selectorOf(keeper);
-      // Its pods are the garbage collector's if it is gone.
+      // If it was deleted, the garbage collector deletes its Pods.
       if (keeper === undefined || selector === undefined) return onChange;
       return await keepReplicas(keeper, selector, keeping, pass);
     },
@@ -70,12 +70,12 @@ async function keepReplicas<O extends ReplicaKeeper>(
   keeping: ReplicaKeeping<O>,
   pass: Pass,
 ): Promise<Outcome> {
-  const { kind, tellsTerminating } = keeping;
-  const terminating = tellsTerminating ? countTerminating(keeper, selector, pass.read) : undefined;
+  const { kind, reportsTerminating } = keeping;
+  const terminating = reportsTerminating ? countTerminating(keeper, selector, pass.read) : undefined;
   const active = await claim({ owner: keeper, ownerKind: kind, kind: pods, selector, considers: isActive, pass });
 
-  const isGoing = keeper.metadata.deletionTimestamp !== undefined;
-  const plan: ReplicaPlan = isGoing ? { does: "nothing" } : planOf(keeper, active, keeping, pass);
+  const isTerminating = keeper.metadata.deletionTimestamp !== undefined;
+  const plan: ReplicaPlan = isTerminating ? { does: "nothing" } : planOf(keeper, active, keeping, pass);
   const failure = await act(plan, keeper, pass);
 
   const availability: AvailabilityRule = { minReadySeconds: keeper.spec?.minReadySeconds ?? 0, nowMs: pass.clock.now() };
@@ -113,7 +113,7 @@ function planOf<O extends ReplicaKeeper>(
   return planReplicas(wanted, active, { nowMs: clock.now(), neighbours: ({ spec }) => perNode.get(spec?.nodeName ?? "") ?? 0 });
 }
 
-/** Resolves with what went wrong, if something did: it is to be told before it is tried again. */
+/** Resolves with the failure, if there was one: it is reported before the retry. */
 async function act(plan: ReplicaPlan, keeper: ReplicaKeeper, pass: Pass): Promise<{ readonly error: unknown } | undefined> {
   try {
     if (plan.does === "create") {
@@ -128,7 +128,7 @@ async function act(plan: ReplicaPlan, keeper: ReplicaKeeper, pass: Pass): Promis
   }
 }
 
-/** Others write the object too, mostly its spec: once it is told what was seen all the same, as upstream does, and then looked at anew. */
+/** Others write the object too, mostly its spec: the status write is retried once, as upstream does, and then reconciled anew. */
 async function report<O extends ReplicaKeeper>(status: ReplicaSetStatus, keeper: O, kind: ResourceKind<O>, { write }: Pass): Promise<void> {
   if (isSameStatus(status, keeper.status)) return;
   try {

@@ -52,7 +52,7 @@ const CASES: readonly (readonly [it: string, pod: Pod, taints: readonly Taint[],
 
 for (const [it, pod, taints, stay] of CASES) test(`a Pod ${it}`, () => deepEqual(stayOf(pod, taints, NOW_MS), stay));
 
-test("only taints of one effect drive Pods out", () => {
+test("only NoExecute taints evict Pods", () => {
   deepEqual(noExecuteTaints([{ key: "a", effect: "NoSchedule" }, aTaint()]), [aTaint()]);
   deepEqual(noExecuteTaints(undefined), []);
 });

@@ -1,8 +1,7 @@
 /**
- * When a Pod must leave a Node that is tainted with NoExecute: at once if it does not tolerate every taint, after the shortest of the times
- * for which it does, or never. Pure.
- * The time counts from when the taint came, or the Pod if it came later, so that a controller that starts anew does not begin to wait anew;
- * upstream does.
+ * When a Pod is evicted from a Node with NoExecute taints: at once if it does not tolerate every taint, after the shortest
+ * tolerationSeconds, or never. Pure. The time counts from when the taint was added, or the Pod was bound if that is later, so that a
+ * restarted controller does not restart the timer; upstream does.
  */
 import type { Pod, Taint } from "../../api/generated/core/v1.ts";
 import { momentMs } from "../../api/core/v1/pod/readiness.ts";
@@ -13,11 +12,11 @@ const SECOND_MS = 1_000;
 
 export type Stay =
   | { readonly is: "forever" }
-  /** How long from now on; 0 or less if the time is over. */
+  /** Remaining time; 0 or less if it has expired. */
   | { readonly is: "limited"; readonly remainingMs: number; readonly totalMs: number }
   | { readonly is: "over" };
 
-/** `taints` are those with effect NoExecute. */
+/** `taints` are the NoExecute ones. */
 export function stayOf(pod: Pod, taints: readonly Taint[], nowMs: number): Stay {
   const tolerations = tolerationsOf(taints, pod.spec?.tolerations ?? []);
   if (tolerations === undefined) return { is: "over" };
@@ -31,7 +30,7 @@ export function noExecuteTaints(taints: readonly Taint[] | undefined): readonly 
   return (taints ?? []).filter(({ effect }) => effect === "NoExecute");
 }
 
-/** For how long Pod and taints have been together; 0 if a taint does not say since when it is there. */
+/** How long Pod and taints have coexisted; 0 if a taint has no timeAdded. */
 function togetherMs(pod: Pod, taints: readonly Taint[], nowMs: number): number {
   const boundAtMs = momentMs(findCondition(pod.status?.conditions, "PodScheduled")?.lastTransitionTime);
   const cameAtMs = boundAtMs ?? momentMs(pod.metadata.creationTimestamp) ?? nowMs;

@@ -33,17 +33,17 @@ function podOf(cluster: Given, name: string): Promise<Pod> {
   return cluster.client.get(pods, { namespace: "default", name });
 }
 
-async function isGoing(cluster: Given, name: string): Promise<boolean> {
+async function isTerminating(cluster: Given, name: string): Promise<boolean> {
   return (await podOf(cluster, name)).metadata.deletionTimestamp !== undefined;
 }
 
-test("a Pod that does not tolerate the taint says why it goes, and goes at once", async () => {
+test("a Pod that does not tolerate the taint gets DisruptionTarget and is deleted at once", async () => {
   await using cluster = await given(NODE, aPod("p"));
   await cluster.run(taintEvictionController);
   await setTaints(cluster.client, BROKEN);
   await cluster.settled();
 
-  equal(await isGoing(cluster, "p"), true);
+  equal(await isTerminating(cluster, "p"), true);
   const { status } = await podOf(cluster, "p");
   deepEqual(
     status?.conditions?.map(({ type, status: word, reason, message, observedGeneration }) => ({
@@ -66,18 +66,18 @@ test("a Pod that does not tolerate the taint says why it goes, and goes at once"
   deepEqual(cluster.events, ["Normal TaintManagerEviction Pod/p Marking for deletion Pod default/p"]);
 });
 
-test("a Pod that tolerates the taint for a while goes then, and not before", async () => {
+test("a Pod with tolerationSeconds is deleted then, and not before", async () => {
   await using cluster = await given(NODE, aPod("p", 60));
   await cluster.run(taintEvictionController);
   await setTaints(cluster.client, BROKEN);
 
   await cluster.clock.advance(59_999);
-  equal(await isGoing(cluster, "p"), false);
+  equal(await isTerminating(cluster, "p"), false);
   await cluster.clock.advance(1);
-  equal(await isGoing(cluster, "p"), true);
+  equal(await isTerminating(cluster, "p"), true);
 });
 
-test("a Pod whose Node is well again stays, and that is told", async () => {
+test("a Pod whose Node recovers stays, and the cancellation is reported by an event", async () => {
   await using cluster = await given(NODE, aPod("p", 60));
   await cluster.run(taintEvictionController);
   await setTaints(cluster.client, BROKEN);
@@ -85,11 +85,11 @@ test("a Pod whose Node is well again stays, and that is told", async () => {
   await setTaints(cluster.client);
   await cluster.clock.advance(600_000);
 
-  equal(await isGoing(cluster, "p"), false);
+  equal(await isTerminating(cluster, "p"), false);
   deepEqual(cluster.events, ["Normal TaintManagerEviction Pod/p Cancelling deletion of Pod default/p"]);
 });
 
-test("a controller that starts anew does not begin to wait anew", async () => {
+test("a restarted controller does not restart the timer", async () => {
   await using cluster = await given(NODE, aPod("p", 60));
   await setTaints(cluster.client, { ...BROKEN, timeAdded: formatTime(cluster.clock.now()) });
   const first = await cluster.run(taintEvictionController);
@@ -99,12 +99,12 @@ test("a controller that starts anew does not begin to wait anew", async () => {
 
   await cluster.run(taintEvictionController);
   await cluster.clock.advance(9_000);
-  equal(await isGoing(cluster, "p"), false);
+  equal(await isTerminating(cluster, "p"), false);
   await cluster.clock.advance(1_000);
-  equal(await isGoing(cluster, "p"), true);
+  equal(await isTerminating(cluster, "p"), true);
 });
 
-test("another trouble in place of the first does not give a Pod more time", async () => {
+test("another taint instead of the first does not give a Pod more time", async () => {
   await using cluster = await given(NODE, aPod("p", 60));
   await cluster.run(taintEvictionController);
   await setTaints(cluster.client, BROKEN);
@@ -112,20 +112,20 @@ test("another trouble in place of the first does not give a Pod more time", asyn
   await setTaints(cluster.client, { ...BROKEN, value: "still", timeAdded: formatTime(cluster.clock.now()) });
 
   await cluster.clock.advance(20_000);
-  equal(await isGoing(cluster, "p"), true);
+  equal(await isTerminating(cluster, "p"), true);
 });
 
-test("a Pod that comes to a tainted Node is looked at", async () => {
+test("a Pod bound to a tainted Node is evaluated", async () => {
   await using cluster = await given(NODE);
   await setTaints(cluster.client, BROKEN);
   await cluster.run(taintEvictionController);
   await cluster.client.create(pods, aPod("p") as Pod);
   await cluster.settled();
 
-  equal(await isGoing(cluster, "p"), true);
+  equal(await isTerminating(cluster, "p"), true);
 });
 
-test("a Pod that is going is left alone", async () => {
+test("a terminating Pod is ignored", async () => {
   await using cluster = await given(NODE, aPod("p"));
   await cluster.client.delete(pods, { namespace: "default", name: "p" });
   await setTaints(cluster.client, BROKEN);
@@ -135,7 +135,7 @@ test("a Pod that is going is left alone", async () => {
   deepEqual([cluster.actions, cluster.events], [[], []]);
 });
 
-test("wherever the process dies, the cluster ends the same", async () => {
+test("a crash at any step leads to the same result", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [NODE, aPod("now"), aPod("later", 30), aPod("never", 3_600)],

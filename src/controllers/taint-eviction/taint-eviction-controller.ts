@@ -1,9 +1,9 @@
 /**
- * Removes Pods from Nodes that are tainted with NoExecute, when their time there is over (eviction-moment.ts). A Pod says in a condition
- * why it goes before it is deleted. Who puts the taints there does not matter: the node lifecycle controller, or people.
+ * Evicts Pods from Nodes with NoExecute taints, when their toleration expires (eviction-moment.ts). A Pod gets a DisruptionTarget condition
+ * before it is deleted. The origin of the taint does not matter: the node lifecycle controller, or a user.
  *
- * How long a Pod still has is reckoned once, from the times that are written, and then counted by a clock that nobody sets: if the
- * machine's clock jumps, nobody is evicted for it.
+ * The remaining time is computed once, from the stored timestamps, and then measured by the monotonic clock: a jump of the wall clock
+ * evicts nothing.
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import { nodeOf, podsByNode } from "../../api/core/v1/pod/by-node.ts";
@@ -19,7 +19,7 @@ import { noExecuteTaints, stayOf } from "./eviction-moment.ts";
 
 const WHY = { status: "True", reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" } as const;
 
-/** Pods that have a limited stay, by "namespace/name"; may be lost at any time. */
+/** Pods with a pending eviction, by "namespace/name"; may be lost at any time. */
 type Stays = Map<string, { readonly pod: Pod; readonly endMs: number }>;
 
 export const taintEvictionController = defineController({
@@ -69,7 +69,7 @@ async function lookAtPod(key: WorkKey, pass: Pass, stays: Stays): Promise<Outcom
   if (stay.is === "over") cancel(key, pass, stays);
   else {
     const known = stays.get(objectText(key));
-    // Another taint may shorten a stay that has begun, but begins none anew.
+    // Another taint may shorten a running timer, but does not restart it.
     const isKnown = known?.pod.metadata.uid === pod.metadata.uid;
     const endMs = isKnown && known !== undefined ? Math.min(known.endMs, nowMs + stay.totalMs) : nowMs + stay.remainingMs;
     if (endMs > nowMs) {
@@ -83,7 +83,7 @@ async function lookAtPod(key: WorkKey, pass: Pass, stays: Stays): Promise<Outcom
 
 function cancel(key: WorkKey, pass: Pass, stays: Stays): Outcome {
   const stay = stays.get(objectText(key));
-  if (stay !== undefined) tell(stay.pod, `Cancelling deletion of Pod ${objectText(key)}`, pass);
+  if (stay !== undefined) emitEvent(stay.pod, `Cancelling deletion of Pod ${objectText(key)}`, pass);
   return forget(key, stays);
 }
 
@@ -94,7 +94,7 @@ function forget(key: WorkKey, stays: Stays): Outcome {
 
 async function evict(pod: Pod, pass: Pass): Promise<void> {
   const { uid } = pod.metadata;
-  tell(pod, `Marking for deletion Pod ${objectText(pod.metadata)}`, pass);
+  emitEvent(pod, `Marking for deletion Pod ${objectText(pod.metadata)}`, pass);
   const condition = disruptionTarget(pod, WHY, pass.clock.now());
   try {
     if (condition !== undefined) {
@@ -107,6 +107,6 @@ async function evict(pod: Pod, pass: Pass): Promise<void> {
   }
 }
 
-function tell(pod: Pod, message: string, { events }: Pass): void {
+function emitEvent(pod: Pod, message: string, { events }: Pass): void {
   events.record(pod, { type: "Normal", reason: "TaintManagerEviction", message });
 }

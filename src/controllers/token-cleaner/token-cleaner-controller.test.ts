@@ -10,7 +10,7 @@ import { tokenCleanerController } from "./token-cleaner-controller.ts";
 const OVER = { expiration: "2025-12-31T23:59:59Z" };
 const SOON = { expiration: "2026-01-01T00:01:00Z" };
 
-test("a token that has ended is deleted, one that will end is looked at then, and one without an end stays", async () => {
+test("an expired token is deleted, one with an expiration is requeued, and one without stays", async () => {
   await using cluster = await given(
     bootstrapTokenSecret("aaaaaa", OVER),
     bootstrapTokenSecret("bbbbbb", SOON),
@@ -26,7 +26,7 @@ test("a token that has ended is deleted, one that will end is looked at then, an
   assert.deepEqual(cluster.actions, ["delete secrets kube-system/bootstrap-token-aaaaaa"]);
 });
 
-test("a token whose end cannot be read is over, and a Secret that is no token is nobody's business", async () => {
+test("a token with an invalid expiration is expired, and other Secrets are ignored", async () => {
   const elsewhere = bootstrapTokenSecret("bbbbbb", OVER, { namespace: "default" });
   const opaque = { ...bootstrapTokenSecret("cccccc", OVER), type: "Opaque" };
   await using cluster = await given(bootstrapTokenSecret("aaaaaa", { expiration: "soon" }), elsewhere, opaque);
@@ -38,7 +38,7 @@ test("a token whose end cannot be read is over, and a Secret that is no token is
   assert.deepEqual(cluster.actions, ["delete secrets kube-system/bootstrap-token-aaaaaa"]);
 });
 
-test("it runs only where it is named, and then with the roles of a cluster deletes a token when it ends", async () => {
+test("it runs only if named, and then deletes a token when it expires, with a cluster's roles", async () => {
   await using server = await startControlledServer(["token-cleaner-controller"]);
   const secrets = "/api/v1/namespaces/kube-system/secrets";
   await server.call("POST", secrets, JSON.stringify(bootstrapTokenSecret("aaaaaa", SOON)));
@@ -51,7 +51,7 @@ test("it runs only where it is named, and then with the roles of a cluster delet
   assert.equal(tokenCleanerController.onlyIfNamed, true);
 });
 
-test("wherever the process dies, tokens that have ended are gone and others stay", async () => {
+test("after a crash at any step expired tokens are deleted and others stay", async () => {
   const scenario = {
     objects: [
       bootstrapTokenSecret("aaaaaa", OVER),
@@ -60,7 +60,7 @@ test("wherever the process dies, tokens that have ended are gone and others stay
     ],
     controllers: () => [tokenCleanerController],
     restMs: 20_000,
-    // Before the last one ends.
+    // Before the last one expires.
     idleMs: 20_000,
   };
 

@@ -1,4 +1,4 @@
-/** Bootstrap tokens that have ended are deleted, at that time. What they were for is over then already: nobody takes them any more. */
+/** Deletes bootstrap tokens when they expire. They are no longer accepted then anyway. */
 import { secrets } from "../../api/core/v1/secret.ts";
 import { bootstrapTokenEndMs, isBootstrapToken } from "../../api/core/v1/secret/bootstrap-token.ts";
 import { after, defineController, onChange, watch, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
@@ -23,7 +23,7 @@ async function reconcile(key: WorkKey, { read, write, clock }: Pass): Promise<Ou
   const leftMs = endMs - clock.now();
   if (leftMs > 0) return after(leftMs);
   const { uid = "", resourceVersion = "" } = found.metadata;
-  // With its version, too: somebody may just have given it more time.
+  // With its resourceVersion, too: it may just have been extended.
   await write.delete(secrets, key, { preconditions: { uid, resourceVersion } });
   return onChange;
 }

@@ -33,7 +33,7 @@ function claim(named: string | undefined, status: PersistentVolumeClaimStatus = 
   return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: DATA, spec, status };
 }
 
-test("a class that lacks the finalizer gets it, and one that has it is left alone", async () => {
+test("a class without the finalizer gets it, and one with it is unchanged", async () => {
   await using cluster = await given(attributesClass("bare", []), attributesClass("gold"));
 
   for (const name of ["bare", "gold", "nowhere"]) await cluster.reconcile(controller, name);
@@ -49,9 +49,9 @@ for (const [user, object, isGone] of [
   ["a claim is changed to", claim("silver", { modifyVolumeStatus: { targetVolumeAttributesClassName: "gold", status: "Pending" } }), false],
   ["only a volume without a class might name", volume(undefined), true],
   ["only a claim with an empty name might name", claim("", { currentVolumeAttributesClassName: "" }), true],
-  ["nobody names, though others are named,", claim("silver"), true],
+  ["is not referenced, though others are,", claim("silver"), true],
 ] as const) {
-  test(`a class that ${user} ${isGone ? "goes" : "stays"} when it is deleted`, async () => {
+  test(`a class that ${user} ${isGone ? "is removed" : "stays"} when it is deleted`, async () => {
     await using cluster = await given(attributesClass("gold"), object);
     await cluster.client.delete(volumeAttributesClasses, GOLD);
 
@@ -61,7 +61,7 @@ for (const [user, object, isGone] of [
   });
 }
 
-test("a class goes when the last that names it lets go of it: by naming another, and by going itself", async () => {
+test("a class is removed when the last reference is: by naming another, and by deletion", async () => {
   await using cluster = await given(attributesClass("gold"), volume("gold"), claim("gold"));
   await cluster.run(controller);
   await cluster.client.delete(volumeAttributesClasses, GOLD);
@@ -90,7 +90,7 @@ test("a class goes when the last that names it lets go of it: by naming another,
   assert.deepEqual(await cluster.list(volumeAttributesClasses), []);
 });
 
-test("with the roles and the admission of a cluster a class that is deleted goes", async () => {
+test("with a cluster's roles and admission a deleted class is removed", async () => {
   const path = "/apis/storage.k8s.io/v1/volumeattributesclasses";
   await using server = await startControlledServer([controller.name], { config: WITH_ALL_ADMISSION });
   const made = await server.call("POST", path, attributesClass("gold", []));
@@ -103,7 +103,7 @@ test("with the roles and the admission of a cluster a class that is deleted goes
 });
 
 for (const user of [volume("gold"), claim("gold")]) {
-  test(`a class stays as long as the server knows a ${user.kind} that names it, although the informers do not`, async () => {
+  test(`a class stays as long as the server knows a ${user.kind} that references it, although the informers do not`, async () => {
     await using cluster = await given(attributesClass("gold"), user);
     await cluster.client.delete(volumeAttributesClasses, GOLD);
 
@@ -112,7 +112,7 @@ for (const user of [volume("gold"), claim("gold")]) {
   });
 }
 
-test("every step may be the last", () =>
+test("a crash at any step leads to the same result", () =>
   everyStepMayBeTheLast(
     {
       objects: [attributesClass("gold"), attributesClass("bare", []), attributesClass("silver"), volume("gold"), claim("silver")],

@@ -1,7 +1,7 @@
 /**
- * A VolumeAttributesClass outlives its deletion until no volume and no claim names it: as the one it has, the one it asks for, or the one
- * it is being changed to. Before one that nobody seems to name is let go, all volumes and claims are asked of the server: informers may lag
- * behind, and a class is deleted rarely. (Upstream's controller believes its informers.)
+ * Holds a terminating VolumeAttributesClass until no volume and no claim references it: as the current one, the requested one, or the one
+ * being applied. Before it is released, all volumes and claims are listed live: informers may lag, and classes are deleted rarely.
+ * (Upstream's controller trusts its informers.)
  */
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
@@ -63,7 +63,7 @@ function named(names: readonly (string | undefined)[]): ReadonlySet<string> {
   return new Set(names.filter((name): name is string => name !== undefined && name !== ""));
 }
 
-/** Those that wait for something to let go of them, if it was this. */
+/** Terminating classes, if this object referenced them. */
 function classesLetGo<T extends KubeObject>(classesOf: (user: T) => ReadonlySet<string>): KeysOf<T> {
   return function* ({ is, object, previous }, read) {
     const before = is === "deleted" ? object : previous;

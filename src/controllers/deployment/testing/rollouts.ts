@@ -1,4 +1,4 @@
-/** Deployments and ReplicaSets for tests, of which only what a test is about is said, and a stand-in for whoever makes the Pods. */
+/** Builders of Deployments and ReplicaSets for tests, and a stand-in for the ReplicaSet controller. */
 import { DESIRED_REPLICAS_ANNOTATION, MAX_REPLICAS_ANNOTATION, REVISION_ANNOTATION } from "../../../api/apps/v1/deployment-revision.ts";
 import { replicaSets } from "../../../api/apps/v1/replica-set.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus, ReplicaSet, ReplicaSetStatus } from "../../../api/generated/apps/v1.ts";
@@ -48,7 +48,7 @@ export function aDeployment(facts: DeploymentFacts = {}): Deployment {
 
 export interface ReplicaSetFacts {
   readonly image?: string;
-  /** How many Pods it should have; and has, unless said otherwise, all of them available. */
+  /** Desired and, by default, actual Pods, all available. */
   readonly size?: number;
   readonly available?: number;
   readonly replicas?: number;
@@ -59,11 +59,11 @@ export interface ReplicaSetFacts {
   readonly bornAt?: number;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly status?: Partial<ReplicaSetStatus>;
-  readonly isGoing?: true;
+  readonly isTerminating?: true;
 }
 
 export function aReplicaSet(name: string, facts: ReplicaSetFacts = {}): ReplicaSet {
-  const { image = name, size = 0, replicas = size, available = replicas, revision, desired, max, bornAt = 0, isGoing } = facts;
+  const { image = name, size = 0, replicas = size, available = replicas, revision, desired, max, bornAt = 0, isTerminating } = facts;
   const annotations = {
     ...(revision === undefined ? {} : { [REVISION_ANNOTATION]: `${revision}` }),
     ...(desired === undefined ? {} : { [DESIRED_REPLICAS_ANNOTATION]: `${desired}` }),
@@ -82,20 +82,20 @@ export function aReplicaSet(name: string, facts: ReplicaSetFacts = {}): ReplicaS
       creationTimestamp: time(bornAt),
       labels: { app: "web" },
       annotations,
-      ...(isGoing === undefined ? {} : { deletionTimestamp: time(59) }),
+      ...(isTerminating === undefined ? {} : { deletionTimestamp: time(59) }),
     },
     spec: { replicas: size, selector: { matchLabels: { app: "web" } }, template: aTemplate(image) },
     status: { replicas, readyReplicas: available, availableReplicas: available, observedGeneration: 1, ...facts.status },
   };
 }
 
-/** The new one is that whose name is "new". */
+/** The new one is named "new". */
 export function aRollout(deployment: Deployment, ...all: readonly ReplicaSet[]): Rollout {
   const isNew = ({ metadata }: ReplicaSet) => metadata.name === "new";
   return { deployment, newReplicaSet: all.find(isNew), oldReplicaSets: all.filter((one) => !isNew(one)) };
 }
 
-/** As if every Pod that is wanted were there and available at once. */
+/** As if all desired Pods existed and were available at once. */
 export const obedientReplicaSets = defineController({
   name: "obedient",
   account: "replicaset-controller",
@@ -120,7 +120,7 @@ function obeyed({ spec, metadata }: ReplicaSet, available = spec?.replicas ?? 0)
   return { replicas, ...counts, ...availables, terminatingReplicas: 0, observedGeneration: metadata.generation ?? 0 };
 }
 
-/** As the Pods of one ReplicaSet might be after a while: all there, so many available. Default: all. */
+/** The status after a while: all Pods exist, and this many are available. Default: all. */
 export async function obey(client: Client, { metadata }: ReplicaSet, available?: number): Promise<void> {
   const fresh = await client.get(replicaSets, { namespace: metadata.namespace, name: metadata.name });
   await client.updateStatus(replicaSets, { ...fresh, status: obeyed(fresh, available) });

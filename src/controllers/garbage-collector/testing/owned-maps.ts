@@ -1,4 +1,4 @@
-/** For the tests of the collector: ConfigMaps that own each other, which is all that it looks at. */
+/** For the garbage collector's tests: ConfigMaps that own each other, which is all that matters. */
 import { configMaps } from "../../../api/core/v1/config-map.ts";
 import type { ConfigMap } from "../../../api/generated/core/v1.ts";
 import type { KubeObject, OwnerReference } from "../../../api/machinery/object.ts";
@@ -20,7 +20,7 @@ export function makeMap(
   return client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata });
 }
 
-/** The owner is held back by what names it so. */
+/** Reference with blockOwnerDeletion. */
 export function heldBy(owner: KubeObject): OwnerReference {
   return { ...ownedBy(owner), blockOwnerDeletion: true };
 }

@@ -1,10 +1,10 @@
-/** For tests of races: controllers that see what is no longer so, or are overtaken between what they saw and what they write. */
+/** For tests of races: controllers with stale caches, or with foreign writes between their reads and writes. */
 import type { Reader } from "../../../client/informer/informer.ts";
 import { defineController, type Controller } from "../controller.ts";
 
 type Write = "delete" | "patch" | "updateStatus";
 
-/** The same, but once `race` happens just before the first write of this kind is sent. */
+/** The same, but `race` runs once, just before the first write of this kind is sent. */
 export function overtaken(controller: Controller, verb: Write, race: () => Promise<unknown>): Controller {
   return defineController({
     ...controller,

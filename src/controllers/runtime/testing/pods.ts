@@ -1,4 +1,4 @@
-/** What tests of controllers that make pods do to them in place of a kubelet and a scheduler. */
+/** Replaces kubelet and scheduler in tests of controllers that create Pods. */
 import { pods } from "../../../api/core/v1/pod.ts";
 import type { Pod, PodStatus } from "../../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
@@ -7,7 +7,7 @@ import type { Given } from "../../../testing/given.ts";
 
 export const POD_SPEC = { containers: [{ name: "web", image: "nginx" }] } as const;
 
-/** In the order of names, with those that are going. */
+/** Ordered by name, including terminating ones. */
 export function podsOf(cluster: Given): Promise<readonly Pod[]> {
   return cluster.list(pods, "default");
 }
@@ -16,7 +16,7 @@ export async function podNames(cluster: Given): Promise<readonly string[]> {
   return (await podsOf(cluster)).map(({ metadata }) => metadata.name);
 }
 
-/** A pod that nobody controls, on a node, so that it stays for a while when it is deleted. */
+/** An orphaned Pod on a node, so that it stays for a while when deleted. */
 export function anOrphan(name: string, labels: Readonly<Record<string, string>>) {
   const metadata = { name, namespace: "default", labels };
   return { apiVersion: "v1", kind: "Pod", metadata, spec: { ...POD_SPEC, nodeName: "n1" } } as const;

@@ -1,4 +1,4 @@
-/** For tests of the runtime itself: controllers that are started for real, what they log, and connections that can be held up. */
+/** For tests of the runtime itself: running controllers, their logs, and connections that can be delayed. */
 import { configMaps } from "../../../api/core/v1/config-map.ts";
 import { controllerIdentity } from "../../../api/identities.ts";
 import type { Cause } from "../../../api/machinery/cause.ts";
@@ -19,18 +19,18 @@ export interface RunWorld extends AsyncDisposable {
   readonly cluster: Given;
   /** What was logged so far. */
   readonly log: LogLine[];
-  /** Called before every request and watch of anybody: what it returns is waited for. */
+  /** Called before every request and watch: its result is awaited. */
   before: (request: Omit<TransportRequest, "verb">) => Promise<void> | undefined;
-  /** What the server answers beside resources, as everybody is to see it. */
+  /** The server's documents, as all clients see them. */
   document: (path: string, answer: JsonObject) => JsonObject;
-  /** Not driven: who drives the clock decides when it happens. */
+  /** Not driven: the test advances the clock. */
   starting(controllers: readonly Controller[], more?: Partial<RunOptions>): Promise<RunningControllers>;
   start(...controllers: readonly Controller[]): Promise<RunningControllers>;
   /** Of writes of ConfigMaps with this name. */
   causesOf(name: string): Promise<readonly { readonly user: string; readonly cause?: Cause }[]>;
 }
 
-/** Makes ConfigMaps of these names. */
+/** Creates ConfigMaps of these names. */
 export async function runWorld(...names: readonly string[]): Promise<RunWorld> {
   await using making = new Disposables();
   const cluster = making.use(await given(...names.map((name) => map(name))));
@@ -80,7 +80,7 @@ export function map(name: string, data: Readonly<Record<string, string>> = {}) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name }, data } as const;
 }
 
-/** One that looks at ConfigMaps of the namespace "default". */
+/** A controller of ConfigMaps in the namespace "default". */
 export function mapController(reconcile: Reconcile, more: Partial<Controller> = {}): Controller {
   return defineController({
     name: "map-controller",
@@ -92,7 +92,7 @@ export function mapController(reconcile: Reconcile, more: Partial<Controller> = 
   });
 }
 
-/** Of a group, in the answer of "/apis": another version first, or no such group. */
+/** Changes a group in the response of "/apis": another version first, or no such group. */
 export function withGroup(answer: JsonObject, group: string, preferred: string | undefined): JsonObject {
   const groups = (answer["groups"] as readonly JsonObject[]).flatMap((one) => {
     if (one["name"] !== group) return [one];
@@ -101,14 +101,14 @@ export function withGroup(answer: JsonObject, group: string, preferred: string |
   return { ...answer, groups };
 }
 
-/** A new one makes whoever looks after every kind ask which there are. */
+/** A new one triggers discovery in controllers of all kinds. */
 export function anApiService(version: string) {
   const service = { namespace: "default", name: "a" };
   const spec = { group: "example.com", version, groupPriorityMinimum: 100, versionPriority: 100, service };
   return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `${version}.example.com` }, spec } as const;
 }
 
-/** A promise that somebody else resolves. */
+/** A promise that is resolved from outside. */
 export class Gate {
   open: () => void = () => {};
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));

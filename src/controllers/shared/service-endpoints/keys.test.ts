@@ -30,9 +30,9 @@ const changes: readonly { readonly it: string; readonly change: Change<Pod>; rea
   { it: "with another address", change: updated({ ips: ["10.0.0.2"] }), wakes: ["web"] },
   { it: "that has ended", change: updated({ ips: ["10.0.0.1"], phase: "Succeeded" }), wakes: ["web"] },
   { it: "that changed its Service", change: updated({ ips: ["10.0.0.1"], app: "other" }), wakes: ["web", "other"] },
-  { it: "that is going", change: relabelled({ deletionTimestamp: "2030-01-01T00:00:00Z" }), wakes: ["web"] },
+  { it: "that is terminating", change: relabelled({ deletionTimestamp: "2030-01-01T00:00:00Z" }), wakes: ["web"] },
   { it: "with one label more that a Service selects", change: relabelled({ labels: { app: "web", tier: "front" } }), wakes: ["front"] },
-  { it: "with one label more that nobody selects", change: relabelled({ labels: { app: "web", x: "y" } }), wakes: [] },
+  { it: "with one more label that no Service selects", change: relabelled({ labels: { app: "web", x: "y" } }), wakes: [] },
   { it: "with an annotation more", change: relabelled({ annotations: { x: "y" } }), wakes: [] },
 ];
 
@@ -45,5 +45,5 @@ function relabelled(metadata: Partial<Pod["metadata"]>): Change<Pod> {
 }
 
 for (const { it, change, wakes } of changes) {
-  test(`a Pod ${it} wakes ${wakes.join(" and ") || "no Service"}`, () => deepEqual(woken(change), wakes));
+  test(`a Pod ${it} queues ${wakes.join(" and ") || "no Service"}`, () => deepEqual(woken(change), wakes));
 }

@@ -1,4 +1,4 @@
-/** Which Services are to be looked at when a Pod changes: those that select it, or did, and only if endpoints would show the change. */
+/** Which Services are queued by a Pod change: those that select it, or did, and only if endpoints would change. */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { isReady } from "../../../api/core/v1/pod/readiness.ts";
 import { followsPods, isBackend, selectorOf, selects, type Labels } from "../../../api/core/v1/service/backends.ts";
@@ -9,7 +9,7 @@ import type { Change, WorkKey } from "../../runtime/controller.ts";
 import { keyOf } from "../../runtime/keys.ts";
 
 export function* servicesOfPod({ is, object: pod, previous }: Change<Pod>, read: Reader): Iterable<WorkKey> {
-  // Most changes of a Pod come before it has an address; a deleted one may have had one in a state that was not told.
+  // Most Pod changes happen before it has an address; a deleted one may have had one in an unobserved state.
   if (is !== "deleted" && !isBackend(pod) && (previous === undefined || !isBackend(previous))) return;
   const before = previous ?? pod;
   const isRelabelled = before !== pod && !deepEqual(before.metadata.labels ?? {}, pod.metadata.labels ?? {});
@@ -17,7 +17,7 @@ export function* servicesOfPod({ is, object: pod, previous }: Change<Pod>, read:
   if (isRelabelled || isChanged) yield* servicesSelecting(pod, isRelabelled ? before.metadata.labels : undefined, { isChanged }, read);
 }
 
-/** If only labels have changed, it matters to those Services that select it now and did not, or the reverse. */
+/** If only labels have changed, it concerns Services that select it now and did not, or vice versa. */
 function* servicesSelecting(
   { metadata: { namespace, labels } }: Pod,
   labelsBefore: Labels | undefined,
@@ -33,7 +33,7 @@ function* servicesSelecting(
   }
 }
 
-/** The ports of its containers cannot change. */
+/** Container ports cannot change. */
 function showsSame(a: Pod, b: Pod): boolean {
   return (
     a.status?.phase === b.status?.phase &&

@@ -8,17 +8,17 @@ const HTTPS = { name: "https", protocol: "TCP", port: 8443, appProtocol: "kubern
 const METRICS = { name: "metrics", protocol: "TCP", port: 9090 } as const;
 
 // The orders are those that upstream 1.36 wrote for the same Service.
-test("the ports of a slice come in upstream's order", () => {
+test("the ports of a slice are in upstream's order", () => {
   deepEqual(inSliceOrder([METRICS, HTTPS, DNS, HTTP]), [HTTP, DNS, HTTPS, METRICS]);
   const other = { ...HTTP, port: 9999 };
   deepEqual(inSliceOrder([METRICS, other, HTTPS, DNS]), [DNS, other, HTTPS, METRICS]);
 });
 
-test("the ports of a subset come in another order, which is upstream's, too", () => {
+test("the ports of a subset are in upstream's other order", () => {
   deepEqual(inSubsetOrder([DNS, HTTPS, METRICS]), [METRICS, DNS, HTTPS]);
 });
 
-test("the same ports in another order are the same set, and any difference makes another", () => {
+test("the order of ports does not matter for equality, any difference does", () => {
   equal(portSetKey([HTTP, HTTPS]), portSetKey([HTTPS, HTTP]));
   for (const other of [
     [HTTP],

@@ -1,6 +1,6 @@
 /**
- * Sets of ports: when two are the same, and in which order people see them. The order is upstream's, so that tables look alike: by the
- * FNV-1a hash (128 bits) of the text that Go's dumper makes of a port, which is another one for Endpoints and for EndpointSlices.
+ * Sets of ports: equality, and display order. The order is upstream's, so that tables look alike: by the FNV-1a hash (128 bits) of the text
+ * that Go's dumper makes of a port, which differs for Endpoints and EndpointSlices.
  */
 import type { EndpointPort as SubsetPort } from "../../../api/generated/core/v1.ts";
 import type { EndpointPort as SlicePort } from "../../../api/generated/discovery.k8s.io/v1.ts";
@@ -8,7 +8,7 @@ import type { EndpointPort as SlicePort } from "../../../api/generated/discovery
 const FNV_OFFSET = 0x6c62272e07bb014262b821756295c58dn;
 const FNV_PRIME = 0x1000000000000000000013bn;
 const NIL = "<nil>";
-/** Unlike "", which a protocol may be. */
+/** Distinct from "", which a protocol may be. */
 const ABSENT = "-";
 
 /** Equal for the same ports in any order. Names and protocols have no spaces. */
@@ -40,7 +40,7 @@ function inOrderOf<P>(ports: readonly P[], dump: (port: P) => string): readonly 
     .map(({ port }) => port);
 }
 
-/** Names of ports and protocols are ASCII: a letter is a byte. */
+/** Names of ports and protocols are ASCII: one byte per character. */
 function fnv128(text: string): bigint {
   let hash = FNV_OFFSET;
   for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(128, (hash ^ BigInt(text.charCodeAt(at))) * FNV_PRIME);

@@ -1,6 +1,6 @@
 /**
- * EndpointSlices that a controller keeps for a Service: finding them, being woken by them, writing many at once.
- * Whose they are stands in a label, and only those with its own name in it are a controller's.
+ * EndpointSlices that a controller manages for a Service: lookup, key mapping, batched writes. The manager is in a label, and only slices
+ * with the controller's own name are its.
  */
 import { endpointSlices } from "../../../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import type { EndpointSlice } from "../../../api/generated/discovery.k8s.io/v1.ts";
@@ -16,9 +16,9 @@ import { together } from "../../runtime/concurrent-writes.ts";
 import { SERVICE_NAME, SLICE_MANAGED_BY } from "./labels.ts";
 
 export interface ManagedSlices {
-  /** The keys of the Services that a slice is of, or was. */
+  /** The keys of the Services of a slice, current and previous. */
   readonly keys: KeysOf<EndpointSlice>;
-  /** In the order of names, without those that are going: to write to them would be in vain. */
+  /** Ordered by name, without terminating ones: writing to them would be futile. */
   of(service: ObjectKey, read: Reader): readonly EndpointSlice[];
 }
 
@@ -45,7 +45,7 @@ function serviceKey({ metadata: { namespace, labels } }: EndpointSlice, manager:
   return labels?.[SLICE_MANAGED_BY] !== manager || name === "" ? undefined : { namespace, name };
 }
 
-/** What the names of slices begin with. A name of the greatest length has no room for the dash. */
+/** Prefix of slice names. A name of maximum length has no room for the dash. */
 export function slicePrefix(name: string): string {
   return name.length < DNS_SUBDOMAIN_LENGTH_MAX ? `${name}-` : name;
 }
@@ -56,10 +56,10 @@ export interface SlicePlan {
   readonly remove: readonly EndpointSlice[];
 }
 
-/** Told of what goes wrong, in a few words: "create EndpointSlice", "update web-x7x2p EndpointSlice". */
+/** Called on failures with a short description: "create EndpointSlice", "update web-x7x2p EndpointSlice". */
 export type SliceFailure = (action: string, error: unknown) => void;
 
-/** What is new comes before what is old goes, so that at no time an address is in no slice. Rejects with the first failure, after all. */
+/** Creations come before deletions, so that an address is never in no slice. Rejects with the first failure, after all. */
 export async function writeSlices({ create, update, remove }: SlicePlan, { write }: Pass, failed?: SliceFailure): Promise<void> {
   const attempted = (action: string, run: () => Promise<unknown>): Promise<void> => attempt(action, failed, run);
   await together(create.map((slice) => attempted("create EndpointSlice", () => write.create(endpointSlices, slice))));
@@ -69,7 +69,7 @@ export async function writeSlices({ create, update, remove }: SlicePlan, { write
   await together(remove.map((slice) => attempted(`delete ${slice.metadata.name} EndpointSlice`, () => removeSlice(slice, write))));
 }
 
-/** Only as it was when that was decided. */
+/** With the version of the decision as precondition. */
 async function removeSlice(slice: EndpointSlice, write: Pass["write"]): Promise<void> {
   const { uid = "", resourceVersion = "" } = slice.metadata;
   try {
@@ -79,7 +79,9 @@ async function removeSlice(slice: EndpointSlice, write: Pass["write"]): Promise<
   }
 }
 
-/** In a namespace that is going nothing can be made, and nothing need be. A conflict is news to nobody: the next pass decides again. */
+/**
+ * In a terminating namespace nothing can be created, nor needs to be. A conflict is not reported: the next reconciliation decides again.
+ */
 async function attempt(action: string, failed: SliceFailure | undefined, run: () => Promise<unknown>): Promise<void> {
   try {
     await run();

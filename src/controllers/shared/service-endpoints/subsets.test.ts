@@ -87,9 +87,9 @@ const rows: readonly Row[] = [
   },
 ];
 
-for (const { it, from, to } of rows) test(`of subsets, ${it}`, () => deepEqual(repackSubsets(from), to));
+for (const { it, from, to } of rows) test(`subsets: ${it}`, () => deepEqual(repackSubsets(from), to));
 
-test("what is repacked stays as it is, in whatever order it came", () => {
+test("repacking is idempotent, whatever the order", () => {
   const address = fc.integer({ min: 1, max: 4 }).map((last) => ({ ip: `10.0.0.${last}` }));
   const subset: fc.Arbitrary<EndpointSubset> = fc.record({
     addresses: fc.array(address, { maxLength: 3 }),

@@ -1,7 +1,6 @@
 /**
- * The one form in which the subsets of Endpoints are kept: every address once per port, ports that have the same addresses together, all in
- * order. Two Endpoints that mean the same are then the same.
- * The order of the subsets themselves is by port; upstream's follows from the uids of Pods, so nobody can have relied on it.
+ * Canonical form of Endpoints subsets: every address once per port, ports with the same addresses together, all sorted. Equivalent
+ * Endpoints are then equal. Subsets are ordered by port; upstream's order follows from the uids of Pods, so that no client can rely on it.
  */
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "../../../api/generated/core/v1.ts";
 import { inSubsetOrder, portKey, portSetKey } from "./port-set.ts";
@@ -34,7 +33,7 @@ export function repackSubsets(subsets: readonly EndpointSubset[]): readonly Endp
 
 function placesByPort(subsets: readonly EndpointSubset[]): Iterable<PortPlaces> {
   const byPort = new Map<string, PortPlaces>();
-  // The first that is said about an address holds for all its ports.
+  // The first entry of an address holds for all its ports.
   const addresses = new Map<string, EndpointAddress>();
   for (const subset of subsets) {
     const { ports = [] } = subset;
@@ -49,7 +48,7 @@ function placesByPort(subsets: readonly EndpointSubset[]): Iterable<PortPlaces> 
   return byPort.values();
 }
 
-/** If it is both ready and not ready at one port, it is not. */
+/** If it is both ready and not ready at one port, it is not ready. */
 function place(
   { addresses = [], notReadyAddresses = [] }: EndpointSubset,
   places: Map<string, Placed>,
@@ -65,7 +64,10 @@ function place(
   for (const address of notReadyAddresses) add(address, false);
 }
 
-/** Several Pods of one node may have one address. A space is before everything that an address or a uid has, so keys sort by the parts. */
+/**
+ * Several Pods of one node may share an address. A space sorts before every character of an address or uid, so that keys sort by their
+ * parts.
+ */
 function addressKey({ ip, targetRef }: EndpointAddress): string {
   return `${ip} ${targetRef?.uid ?? ""}`;
 }
@@ -84,7 +86,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** No two have a port in common, and at most one has none. */
+/** No two share a port, and at most one has none. */
 function compareSubsets({ ports: a = [] }: EndpointSubset, { ports: b = [] }: EndpointSubset): number {
   return lowestPort(a) - lowestPort(b) || compareText(portSetKey(a), portSetKey(b));
 }

@@ -22,7 +22,7 @@ for (const { it, readyAt, time } of [
   );
 }
 
-test("a change without a time takes the time of the last one away, and nothing else", () => {
+test("a change without a time removes the annotation, and nothing else", () => {
   const before = { a: "b", "endpoints.kubernetes.io/last-change-trigger-time": "2030-01-01T00:00:00Z" };
 
   deepEqual(withTriggerTime(before, undefined), { a: "b" });

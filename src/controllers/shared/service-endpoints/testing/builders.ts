@@ -1,4 +1,4 @@
-/** Services, Pods and nodes as tests of endpoints need them: complete enough for the server, and each part can be said otherwise. */
+/** Builders of Services, Pods and nodes for tests of endpoints: valid for the server, with every part overridable. */
 import type { Node, Pod, PodSpec, Service, ServiceSpec } from "../../../../api/generated/core/v1.ts";
 
 const NAMESPACE = "default";
