@@ -6,7 +6,7 @@ import { readSources } from "./source/read-sources.ts";
 import { parseSource } from "./source/source.ts";
 
 /** Files in cycles that are not broken yet. */
-const FILES_NOT_YET = 20;
+const FILES_NOT_YET = 9;
 
 test("no files of src/ import each other", () => {
   const graph = importGraph(readSources(packageDirectory(import.meta.dirname), "src"));

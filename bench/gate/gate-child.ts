@@ -11,7 +11,7 @@ import { schemas } from "../../src/api/schemas.ts";
 import { all as plugins } from "../../src/apiserver/admission/all.ts";
 import { startApiServer, type ApiServerOptions } from "../../src/apiserver/api-server.ts";
 import { DEFAULT_ADMISSION_CONFIG } from "../../src/apiserver/framework/admission-config.ts";
-import { DEFAULT_API_SERVER_CONFIG } from "../../src/apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../../src/apiserver/framework/api-server-config.ts";
 import { startHttpApi } from "../../src/apiserver/http/http-api.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { realClock } from "../../src/host/real-clock.ts";

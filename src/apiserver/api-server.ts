@@ -13,11 +13,10 @@ import type { Store } from "../store/store.ts";
 import { AdmissionChain, type AdmissionPluginFactory } from "./framework/admission.ts";
 import { all as admissionPlugins } from "./admission/all.ts";
 import type { AdmissionConfig } from "./framework/admission-config.ts";
-import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./framework/api-server-config.ts";
 import type { AuthenticationContext, Authenticator } from "./framework/authentication.ts";
 import { AuthenticationChain, withAuthenticatedGroup } from "./authentication/chain.ts";
 import { AuthorizationChain } from "./authorization/chain.ts";
-import type { NodeConnector } from "./framework/connection.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
 import { Causes } from "./framework/causes.ts";
@@ -25,20 +24,21 @@ import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { Keeper } from "./bootstrap/keeper.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
-import { OwnRequests } from "./bootstrap/own-requests.ts";
 import { all as documentFactories } from "./documents/all.ts";
 import type { Document, MetricFamilies, Readiness } from "./framework/document.ts";
-import { Endpoints } from "./framework/endpoints.ts";
-import type { Exchange } from "./framework/exchange.ts";
+import type { Endpoints } from "./framework/endpoints.ts";
+import { ServedEndpoints } from "./storage/served-endpoints.ts";
+import type { Exchange, ExchangeRequest } from "./framework/exchange.ts";
+import type { User } from "./framework/request.ts";
 import type { Identity } from "./framework/identity.ts";
-import { FlowControl } from "./limits/flow-control.ts";
+import { FlowControl } from "./fairness/flow-control.ts";
 import { MaxInFlight } from "./limits/max-in-flight.ts";
-import { inProcessTransport, type InProcessOptions } from "./in-process.ts";
+import { inProcessTransport, type InProcessOptions } from "./pipeline/in-process.ts";
 import { LargeBodies } from "./limits/large-bodies.ts";
-import { Metrics } from "./metrics.ts";
-import { Objects } from "./framework/objects.ts";
-import { Pipeline } from "./pipeline.ts";
-import { FAIRNESS_HOOKS, PostStartHooks } from "./post-start-hooks.ts";
+import { Metrics } from "./framework/metrics.ts";
+import { CachedObjects } from "./storage/cached-objects.ts";
+import { Pipeline } from "./pipeline/pipeline.ts";
+import { FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./framework/extension.ts";
 import { documentReader } from "./rest/document-reader.ts";
@@ -46,9 +46,16 @@ import { Deadlines } from "./rest/deadlines.ts";
 import { WaitingBytes } from "./rest/waiting-bytes.ts";
 import { restExchange } from "./rest/rest-exchange.ts";
 import type { ServerContext } from "./framework/server-context.ts";
-import { storeAnswers } from "./store-health.ts";
+import { storeAnswers } from "./shared/store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
 import { WatchKeeper } from "./watch/watch-keeper.ts";
+import type { NodeConnector } from "./framework/node-connector.ts";
+import { fairnessReport } from "./fairness/report.ts";
+import { PipelineRequests } from "./pipeline/own-requests.ts";
+import { impersonated } from "./authentication/impersonation.ts";
+import { all as resolvers } from "./connections/all.ts";
+import { objectWrites } from "./write/object-writes.ts";
+import type { OwnRequests } from "./framework/own-requests.ts";
 
 export interface ApiServerOptions {
   readonly store: Store;
@@ -90,8 +97,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   // Authentication comes before the pipeline through which the server's own writes go, and uses it later.
   const late: { requests?: OwnRequests } = {};
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
-  const { server, authorizer } = contextOf(options, late);
-  const { clock, endpoints, config } = server;
+  const { server, authorizer, endpoints } = contextOf(options, late);
+  const { clock, config } = server;
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
   const keeper = countedWatches(clock, metrics, flowControl);
@@ -102,10 +109,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const readiness = () => readinessOf(server, state);
   const listedPaths = () => pathsOf(documents);
   const { causes } = server;
-  const fairness = flowControl?.fairness;
+  const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
   const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics };
   const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
-  const own = { server, requests: new OwnRequests(pipeline) };
+  const own = { server, requests: new PipelineRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new Keeper(own);
   const closeParts = () => [gate, keeper, deadlines, endpoints].forEach((part) => part.close());
@@ -132,6 +139,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     deadlines,
     waitingBytes: new WaitingBytes(),
     largeBodies: new LargeBodies(clock, metrics, { rests: options.yieldsToEventLoop ?? false }),
+    impersonate: (request: ExchangeRequest, user: User) => impersonated(server.authorizer, request, user),
   };
   const readDocument = documentReader(rest);
   return {
@@ -173,11 +181,11 @@ function countedWatches(clock: Clock, metrics: Metrics, flowControl: FlowControl
 function contextOf(
   options: ApiServerOptions,
   late: { readonly requests?: OwnRequests },
-): { readonly server: ServerContext; readonly authorizer: AuthorizationChain } {
+): { readonly server: ServerContext; readonly authorizer: AuthorizationChain; readonly endpoints: ServedEndpoints } {
   const { store, schemas, clock, random, log, identity, connector } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
-  const endpoints = new Endpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
-  const objects = new Objects(endpoints);
+  const endpoints = new ServedEndpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
+  const objects = new CachedObjects(endpoints);
   const label: AuthenticationContext["label"] = async ({ group, plural }, { namespace, name }, labels) => {
     const version = endpoints.stored(group, plural)?.served.version ?? "";
     const cause = { key: `${namespace}/${name}`, reason: "TokenUsed" };
@@ -203,6 +211,8 @@ function contextOf(
     clock,
     random,
     log,
+    resolvers,
+    writes: objectWrites(() => server),
     extension: (group, plural) => extensions.get(`${group}/${plural}`),
   };
   for (const make of extensionFactories) {
@@ -210,7 +220,7 @@ function contextOf(
     extensions.set(`${extension.group}/${extension.plural}`, extension);
   }
   for (const resource of options.resources) endpoints.add(resource);
-  return { server, authorizer };
+  return { server, authorizer, endpoints };
 }
 
 function chosenPlugins({ enabledPlugins, disabledPlugins }: AdmissionConfig): readonly AdmissionPluginFactory[] {

@@ -4,7 +4,7 @@
  */
 import { Disposables } from "../base/disposables.ts";
 import { createLogger, formatHuman, type Logger } from "../base/logger.ts";
-import { KUBERNETES_VERSION } from "../apiserver/kubernetes-version.ts";
+import { KUBERNETES_VERSION } from "../apiserver/shared/kubernetes-version.ts";
 import { parentReport } from "../host/processes/detached-self.ts";
 import { findOnPath } from "../host/processes/find-program.ts";
 import { openLogFile, rotateLogs, type LogFile } from "../host/files/rotating-log.ts";

@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import { realRandom } from "../host/real-random.ts";
-import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-config.ts";
 import type { ApiServerPart } from "../components/api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { startClusterParts, type NodeContext, type NodePart } from "../components/control-plane.ts";

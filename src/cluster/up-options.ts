@@ -1,7 +1,7 @@
 /** From the flags and the file of `k8ts up` to what it starts. All that is wrong, in either or in combination, is told at once. */
 import { absolutePath, machineName } from "../host/files/private-files.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
-import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-config.ts";
 import { clusterFlagOptions, clusterFlags } from "../config/cluster-flags.ts";
 import type { Environment } from "../cli/framework/command.ts";
 import { chosenControllers, chosenControllersProblems, CLUSTER_CONTROLLERS } from "../config/controller-flags.ts";

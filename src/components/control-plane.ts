@@ -6,7 +6,7 @@ import type { IdentityName } from "../api/identities.ts";
 import { parseIp } from "../api/machinery/ip-address.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { ApiServer } from "../apiserver/api-server.ts";
-import { newUid } from "../apiserver/write/identifiers.ts";
+import { newUid } from "../apiserver/framework/storage/identifiers.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";

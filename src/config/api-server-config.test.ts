@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-config.ts";
 import { apiServerFlags, apiServerOptions, DEFAULT_SERVING_CONFIG } from "./api-server-config.ts";
 import { parseArguments } from "../cli/framework/flags.ts";
 import { DEFAULT_IDENTITY_CONFIG } from "./identity-config.ts";

@@ -4,7 +4,7 @@
  */
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
-import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
 import { joinPath } from "../host/files/files.ts";
 import { admissionConfig, admissionFlags, admissionProblems } from "./admission-flags.ts";
 import type { FlagSet, FlagValues, Parsed } from "../cli/framework/flags.ts";

@@ -1,5 +1,5 @@
 /** How the API server connects to kubelets: upstream's flags. */
-import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
 import { oneOf, type FlagSet, type FlagValues } from "../cli/framework/flags.ts";
 
 export interface KubeletAccess {

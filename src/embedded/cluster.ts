@@ -7,7 +7,7 @@
 import type { IdentityName } from "../api/identities.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { Transport } from "../api/machinery/transport.ts";
-import type { ApiServerConfig } from "../apiserver/api-server-config.ts";
+import type { ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Client } from "../client/client.ts";

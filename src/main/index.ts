@@ -30,7 +30,7 @@ export type { WrittenExec, WrittenSettings } from "../kubelet/runtime/simulated/
 export type { SimulationOptions } from "../kubelet/runtime/simulated/simulation.ts";
 export type { Decision } from "../scheduler/decisions.ts";
 export { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "../config/api-server-config.ts";
-export type { ApiServerConfig } from "../apiserver/api-server-config.ts";
+export type { ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
 export type {
   RequestOptions,
   Transport,

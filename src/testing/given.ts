@@ -8,7 +8,7 @@ import { controllerIdentity } from "../api/identities.ts";
 import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import { parseApiVersion } from "../api/machinery/object.ts";
 import { startServer, type StartedServer } from "../apiserver/testing/server.ts";
-import type { ApiServerConfig } from "../apiserver/api-server-config.ts";
+import type { ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
 import { Disposables } from "../base/disposables.ts";
 import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";

@@ -4,12 +4,12 @@
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { ConnectionCall, NodeConnector } from "../../src/apiserver/framework/connection.ts";
 import type { ExchangeAnswer } from "../../src/apiserver/framework/exchange.ts";
 import type { User } from "../../src/apiserver/framework/request.ts";
 import { aPod } from "../../src/apiserver/testing/node-cluster.ts";
 import type { StartedServer } from "../../src/apiserver/testing/server.ts";
 import { allow, attempt, EVE, grant, make, mustBeRefused, startEscapeServer, type Sent } from "./cluster.ts";
+import type { ConnectionCall, NodeConnector } from "../../src/apiserver/framework/node-connector.ts";
 
 const PODS = "/api/v1/namespaces/own/pods";
 const MERGE = { "content-type": "application/merge-patch+json" };

@@ -18,7 +18,7 @@ import {
   toBase64Url,
   TOKENS,
 } from "../../src/apiserver/authentication/service-account-token/testing/token-server.ts";
-import { writeToken } from "../../src/apiserver/authentication/json-web-token.ts";
+import { writeToken } from "../../src/apiserver/shared/json-web-token.ts";
 import type { Identity, OpenIdIssuer } from "../../src/apiserver/framework/identity.ts";
 import { startGuardedServer, type CallAnswer, type SentHeaders, type StartedServer } from "../../src/apiserver/testing/server.ts";
 

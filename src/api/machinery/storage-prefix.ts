@@ -2,7 +2,7 @@
  * Key prefixes of resources, as upstream stores them in etcd under `/registry/`: by the plural name alone for the groups that are part of
  * Kubernetes, by group and plural name for all others (custom resources, and the two groups that upstream's extension servers own). So an
  * etcd can be handed over between upstream's API server and this one. Not here: the form of whole keys (store/key.ts,
- * apiserver/storage/object-key.ts).
+ * apiserver/framework/storage/object-key.ts).
  */
 
 /** Groups whose resources are stored by plural name. A custom resource's group may also end in `.k8s.io`, so each is listed. */

@@ -7,9 +7,8 @@
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { validateDnsSubdomain, validateDomainPrefixedPath } from "../../api/machinery/names.ts";
 import type { StatusError } from "../../api/machinery/status-error.ts";
-import type { AccessAttributes, AccessedResource } from "../framework/authorization.ts";
-import { MASTERS } from "../authorization/chain.ts";
-import { accessRefusal } from "../shared/forbidden-message.ts";
+import { type AccessAttributes, type AccessedResource, MASTERS } from "../framework/authorization.ts";
+import { accessRefusal } from "../framework/access/forbidden-message.ts";
 import type { User } from "../framework/request.ts";
 import { isOnNode, serviceAccountOf } from "../shared/service-account-identity.ts";
 import type { WantedUser } from "./impersonation-headers.ts";

@@ -8,9 +8,9 @@ import type { StatusError } from "../../api/machinery/status-error.ts";
 import { ANONYMOUS, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP } from "../framework/authentication.ts";
 import type { AccessAttributes, AccessDecision, AccessedResource, Authorizer } from "../framework/authorization.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
-import { accessRefusal } from "../shared/forbidden-message.ts";
+import { accessRefusal } from "../framework/access/forbidden-message.ts";
 import type { User } from "../framework/request.ts";
-import { requestedAccess } from "../rest/requested-access.ts";
+import { requestedAccess } from "../framework/access/requested-access.ts";
 import { wantedUser, type WantedUser } from "./impersonation-headers.ts";
 import { groupsOf, impersonateOn, impersonationModes, modeRefusal, type ImpersonationMode } from "./impersonation-modes.ts";
 

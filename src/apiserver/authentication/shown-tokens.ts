@@ -3,7 +3,7 @@
  * subprotocols of one. Nowhere else: a token in a query would stand in every log on the way.
  */
 import type { ExchangeRequest } from "../framework/exchange.ts";
-import { decodeBase64Url } from "./base64-url.ts";
+import { decodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 
 export interface ShownTokens {
   /** In the order of asking. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { PolicyRule } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
-import { Objects } from "../framework/objects.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../framework/api-server-config.ts";
+import { CachedObjects } from "../storage/cached-objects.ts";
 import { startControlledServer } from "../../testing/servers/controlled-server.ts";
 import type { StartedServer } from "../testing/server.ts";
 import { AuthorizationChain } from "./chain.ts";
@@ -35,7 +35,7 @@ before(async () => {
   things = new Map(thingsOf(server.server.endpoints.all(), rules()).map((thing) => [thing, questionOf(`get ${thing}`)]));
   // The server's own, a second time: as many questions as there are here would take half a minute as reviews.
   authorizer = new AuthorizationChain(DEFAULT_API_SERVER_CONFIG.authorizationModes, {
-    objects: new Objects(server.server.endpoints),
+    objects: new CachedObjects(server.server.endpoints),
     clock: server.clock,
     log: silentLogger,
   });

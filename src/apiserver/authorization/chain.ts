@@ -4,6 +4,7 @@
  */
 import type { SubjectRulesReviewStatus } from "../../api/generated/authorization.k8s.io/v1.ts";
 import {
+  MASTERS,
   NO_OPINION,
   type AccessAttributes,
   type AccessDecision,
@@ -14,8 +15,6 @@ import {
 import type { User } from "../framework/request.ts";
 import { authorizationModules } from "./all.ts";
 import { joinedErrors } from "./joined-errors.ts";
-
-export const MASTERS = "system:masters";
 
 const ALLOWED: AccessDecision = { allowed: true };
 

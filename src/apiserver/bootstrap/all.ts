@@ -1,5 +1,4 @@
 /** What is made at start, in order: namespaces before what is in them, ranges before the first address is given. */
-import { repairServiceAddresses } from "../resources/service/repair.ts";
 import type { BootstrapStep } from "./bootstrap.ts";
 import { clusterInfoAccess } from "./cluster-info.ts";
 import { extensionAuthentication } from "./extension-authentication.ts";
@@ -20,6 +19,6 @@ export const all: readonly BootstrapStep[] = [
   flowControl,
   priorityClasses,
   serviceCidr,
-  { hook: "start-service-ip-repair-controllers", make: ({ server }) => repairServiceAddresses(server), keeps: [] },
+  { hook: "start-service-ip-repair-controllers", make: async ({ server }) => server.extension("", "services")?.repair?.(), keeps: [] },
   kubernetesService,
 ];

@@ -3,9 +3,9 @@
  * them (keeper.ts); what else becomes of one that is there is the step's business. Steps come one after the other: a server with room
  * for one request at a time can start, too.
  */
-import type { PostStartHook, PostStartHooks } from "../post-start-hooks.ts";
+import type { PostStartHook, PostStartHooks } from "./post-start-hooks.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { OwnRequests } from "./own-requests.ts";
+import type { OwnRequests } from "../framework/own-requests.ts";
 
 export interface BootstrapContext {
   readonly server: ServerContext;

@@ -11,7 +11,7 @@ import {
 } from "../../api/flowcontrol.apiserver.k8s.io/v1/built-in.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
-import type { Place } from "./own-requests.ts";
+import type { Place } from "../framework/own-requests.ts";
 
 const PLACE = { group: "flowcontrol.apiserver.k8s.io", version: "v1", namespace: "" };
 const LEVELS = { ...PLACE, plural: "prioritylevelconfigurations" };

@@ -4,9 +4,8 @@
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import { groupResourceOf } from "../../api/machinery/object.ts";
-import type { ChangeListener } from "../storage/watch-index.ts";
-import type { ResourceStorage } from "../storage/resource-storage.ts";
 import type { BootstrapContext, BootstrapStep, KeptObject } from "./bootstrap.ts";
+import type { ChangeListener, ResourceStorage } from "../framework/storage/storage.ts";
 
 /** As long as upstream's loops wait between two looks. */
 const RETRY_MS = 10_000;

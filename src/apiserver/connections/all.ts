@@ -1,12 +1,10 @@
-/** Where each connection leads, by resource and subresource. */
-import { groupResourceOf } from "../../api/machinery/object.ts";
-import type { ResourceName } from "../../api/machinery/status-error.ts";
-import type { Resolver } from "../framework/connection.ts";
+/** The resolver of each connection, by resource and subresource. */
+import type { Resolvers } from "../framework/connection.ts";
 import { nodeProxy } from "./node.ts";
 import { podContainer, podLog, podPorts, podProxy } from "./pod.ts";
 import { serviceProxy } from "./service.ts";
 
-const all: ReadonlyMap<string, Resolver> = new Map([
+export const all: Resolvers = new Map([
   ["nodes/proxy", nodeProxy],
   ["pods/attach", podContainer],
   ["pods/exec", podContainer],
@@ -15,7 +13,3 @@ const all: ReadonlyMap<string, Resolver> = new Map([
   ["pods/proxy", podProxy],
   ["services/proxy", serviceProxy],
 ]);
-
-export function resolverOf({ group, plural }: ResourceName, subresource: string): Resolver | undefined {
-  return all.get(`${groupResourceOf(group, plural)}/${subresource}`);
-}

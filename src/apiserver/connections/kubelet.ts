@@ -1,13 +1,13 @@
 /** Where the kubelet of a node is, by what the node's status says. */
 import type { Node } from "../../api/generated/core/v1.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
-import type { NodeAddress, ResolveCall } from "../framework/connection.ts";
-import type { ServerContext } from "../framework/server-context.ts";
+import type { ResolveCall, ResolveContext } from "../framework/connection.ts";
 import { readObject } from "./read.ts";
+import type { NodeAddress } from "../framework/node-connector.ts";
 
 const KUBELET_PORT = 10_250;
 
-export async function kubeletOf(server: ServerContext, call: ResolveCall, nodeName: string): Promise<NodeAddress> {
+export async function kubeletOf(server: ResolveContext, call: ResolveCall, nodeName: string): Promise<NodeAddress> {
   const { status } = await readObject<Node>(server, call, { plural: "nodes", namespace: "", name: nodeName });
   const port = status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
   return {

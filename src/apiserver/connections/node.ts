@@ -3,7 +3,7 @@ import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import { parseSloppyIp } from "../../api/machinery/ip-address.ts";
 import type { Resolver } from "../framework/connection.ts";
-import { isForwardable } from "./forwardable.ts";
+import { isForwardable } from "../shared/forwardable.ts";
 import { kubeletOf } from "./kubelet.ts";
 import { parseNamedPort, portNumber } from "./named-port.ts";
 

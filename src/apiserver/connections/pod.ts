@@ -4,12 +4,12 @@ import { allContainers } from "../../api/core/v1/pod/containers.ts";
 import { specOf } from "../../api/core/v1/pod/validation/pod.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
-import type { PodName, ResolveCall, Resolver } from "../framework/connection.ts";
-import type { ServerContext } from "../framework/server-context.ts";
-import { isForwardable } from "./forwardable.ts";
+import type { ResolveCall, ResolveContext, Resolver } from "../framework/connection.ts";
+import { isForwardable } from "../shared/forwardable.ts";
 import { kubeletOf } from "./kubelet.ts";
 import { parseNamedPort, portNumber } from "./named-port.ts";
 import { readObject } from "./read.ts";
+import type { PodName } from "../framework/node-connector.ts";
 
 /** pods/log. A Pod that has no node yet has said nothing. */
 export const podLog: Resolver = async (server, call) => {
@@ -45,7 +45,7 @@ export const podProxy: Resolver = async (server, call) => {
   return { is: "server", scheme: asked.scheme || "http", host, port, pod: nameOf(pod) };
 };
 
-function podOf(server: ServerContext, call: ResolveCall, name: string): Promise<Pod> {
+function podOf(server: ResolveContext, call: ResolveCall, name: string): Promise<Pod> {
   return readObject<Pod>(server, call, { plural: "pods", namespace: call.request.namespace, name });
 }
 

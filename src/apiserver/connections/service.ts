@@ -6,10 +6,10 @@ import type { EndpointAddress, Endpoints, EndpointSubset, Pod, Service } from ".
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import { shuffled } from "../../base/random.ts";
-import type { ConnectionTarget, ResolveCall, Resolver } from "../framework/connection.ts";
-import type { ServerContext } from "../framework/server-context.ts";
+import type { ResolveCall, ResolveContext, Resolver } from "../framework/connection.ts";
 import { parseNamedPort } from "./named-port.ts";
 import { findObject, readObject } from "./read.ts";
+import type { ConnectionTarget } from "../framework/node-connector.ts";
 
 export const serviceProxy: Resolver = async (server, call) => {
   const { namespace, name: asked } = call.request;
@@ -27,7 +27,7 @@ export const serviceProxy: Resolver = async (server, call) => {
 };
 
 /** A port may be given by its number in the Service; Endpoints know it by its name. */
-async function portNameOf(server: ServerContext, call: ResolveCall, { name, port }: { name: string; port: string }): Promise<string> {
+async function portNameOf(server: ResolveContext, call: ResolveCall, { name, port }: { name: string; port: string }): Promise<string> {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const { namespace } = call.request;
   const service = await readObject<Service>(server, call, { plural: "services", namespace, name });
@@ -40,7 +40,7 @@ async function portNameOf(server: ServerContext, call: ResolveCall, { name, port
 type Address = Omit<Extract<ConnectionTarget, { readonly is: "server" }>, "is" | "scheme">;
 
 async function addressIn(
-  server: ServerContext,
+  server: ResolveContext,
   { addresses = [], ports = [] }: EndpointSubset,
   { namespace, portName }: { readonly namespace: string; readonly portName: string },
 ): Promise<Address | undefined> {
@@ -53,7 +53,7 @@ async function addressIn(
   return undefined;
 }
 
-async function podAt(server: ServerContext, namespace: string, { ip, targetRef }: EndpointAddress): Promise<Pod | undefined> {
+async function podAt(server: ResolveContext, namespace: string, { ip, targetRef }: EndpointAddress): Promise<Pod | undefined> {
   if (targetRef?.name === undefined || targetRef.namespace !== namespace) return undefined;
   const pod = await findObject<Pod>(server, { plural: "pods", namespace, name: targetRef.name });
   return pod?.status?.podIPs?.some((own) => own.ip === ip) === true ? pod : undefined;

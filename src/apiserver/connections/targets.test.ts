@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { isForwardable } from "./forwardable.ts";
+import { isForwardable } from "../shared/forwardable.ts";
 import { parseNamedPort, portNumber } from "./named-port.ts";
 
 const addresses: readonly [address: string, allowed: boolean][] = [

@@ -4,7 +4,7 @@
  */
 import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
 import type { Document } from "../framework/document.ts";
-import { KUBERNETES_VERSION, OLDEST_COMPATIBLE_MINOR } from "../kubernetes-version.ts";
+import { KUBERNETES_VERSION, OLDEST_COMPATIBLE_MINOR } from "../shared/kubernetes-version.ts";
 
 const { major, minor, patch } = KUBERNETES_VERSION;
 

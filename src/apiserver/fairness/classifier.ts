@@ -7,23 +7,17 @@ import { assert } from "../../base/assert.ts";
 import { Lru } from "../../base/lru.ts";
 import type { FlowSchema, PolicyRulesWithSubjects } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { deal, hashOfFlow } from "./dealer.ts";
-import { flowNamespaceOf, type FlowRequest, type FlowUser } from "./flow-request.ts";
+import { flowNamespaceOf, type FlowRequest, type FlowUser } from "../framework/flow-request.ts";
 import { queueSetConfig, specOf, type Level } from "./level.ts";
 import { matchesAnySubject, matchesRequest } from "./matching.ts";
 import type { FlowStatistics } from "./statistics.ts";
 import type { QueuedFlow } from "./ticket.ts";
+import type { FlowHeaders, RequestFlow } from "../framework/concurrency.ts";
 
-/** Names the FlowSchema and the priority level by UID, as upstream: names would tell clients how they are ranked. */
-export interface FlowHeaders {
-  readonly "x-kubernetes-pf-flowschema-uid": string;
-  readonly "x-kubernetes-pf-prioritylevel-uid": string;
-}
-
-export interface Flow extends QueuedFlow {
+export interface Flow extends QueuedFlow, RequestFlow {
   /** Unique among all flows. */
   readonly key: string;
   readonly level: Level;
-  readonly headers: FlowHeaders;
   /** Of the classifier that found it. */
   readonly classifier: Classifier;
 }

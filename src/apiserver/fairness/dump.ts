@@ -3,7 +3,7 @@
  * (apf_controller_debug.go). Levels are in the order of their names, where upstream's order is that of a map.
  */
 import { durationOfMs, formatDuration } from "../../api/machinery/duration.ts";
-import { flowNamespaceOf, type FlowRequest } from "./flow-request.ts";
+import { flowNamespaceOf, type FlowRequest } from "../framework/flow-request.ts";
 import type { Level } from "./level.ts";
 import { alignedRows } from "./tab-writer.ts";
 import type { RequestQueue, Ticket } from "./ticket.ts";

@@ -4,10 +4,11 @@ import type { FlowSchema, PriorityLevelConfiguration } from "../../api/generated
 import { builtInFlowSchemas, builtInPriorityLevels } from "../../api/flowcontrol.apiserver.k8s.io/v1/built-in.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { dumpPriorityLevels, dumpQueues, dumpRequests } from "./dump.ts";
-import { Fairness, type Seat } from "./fairness.ts";
-import type { FlowRequest } from "./flow-request.ts";
-import { OverloadError } from "./overload.ts";
+import { Fairness } from "./fairness.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
+import { OverloadError } from "../framework/overload.ts";
 import { documentRequest, flowRequest, flowSchema, JANE, priorityLevel, queuing, user } from "./testing/flow-requests.ts";
+import type { Seat } from "../framework/concurrency.ts";
 
 const JOE = user("joe");
 const ROOT = user("root", "system:masters");

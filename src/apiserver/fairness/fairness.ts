@@ -4,18 +4,19 @@
  *
  * Time is an argument (`clock`), and while nothing waits there is no timer: limits are adjusted when the next request comes, for all
  * periods that have passed, with the result that upstream's timer would have had.
- * Not here: reading the objects and writing their status (apiserver/limits/flow-control.ts).
+ * Not here: reading the objects and writing their status (apiserver/fairness/flow-control.ts).
  */
 import { NOT_NEEDED, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Flow } from "./classifier.ts";
 import { digest, type Configuration, type ConfigurationObjects } from "./configuration.ts";
-import type { FlowRequest } from "./flow-request.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
 import type { Level } from "./level.ts";
 import { currentLimits } from "./limits.ts";
-import { OverloadError } from "./overload.ts";
+import { OverloadError } from "../framework/overload.ts";
 import { ReadWriteStatistics } from "./read-write-statistics.ts";
 import { Ticket } from "./ticket.ts";
+import type { AdmitOptions, Seat } from "../framework/concurrency.ts";
 import { estimateWork, maxSeatsOf, type EstimateInputs, type WorkEstimate } from "./work-estimate.ts";
 
 /** How often seats move between levels: upstream's period. */
@@ -32,19 +33,6 @@ export interface FairnessOptions {
   readonly estimate: EstimateInputs;
   /** Reports an object that cannot be used. */
   ignored(kind: string, name: string, problem: string): void;
-}
-
-/** The right to execute. */
-export interface Seat {
-  /** Once, when the request is over. */
-  release(): void;
-}
-
-export interface AdmitOptions {
-  /** Aborted when nobody waits for the answer any more: the request leaves its queue. */
-  readonly signal?: AbortSignal | undefined;
-  /** The request's own timeout; it may wait for a quarter of it. */
-  readonly timeoutMs?: number | undefined;
 }
 
 export class Fairness {

@@ -1,7 +1,7 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { PolicyRulesWithSubjects, Subject } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
-import type { FlowRequest } from "./flow-request.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
 import { matchesFlowSchema, matchesRequest, matchesSubject } from "./matching.ts";
 import { documentRequest, flowRequest, flowSchema, JANE, user } from "./testing/flow-requests.ts";
 

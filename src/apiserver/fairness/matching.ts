@@ -9,7 +9,7 @@ import type {
   ResourcePolicyRule,
   Subject,
 } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
-import { flowNamespaceOf, type FlowRequest, type FlowUser } from "./flow-request.ts";
+import { flowNamespaceOf, type FlowRequest, type FlowUser } from "../framework/flow-request.ts";
 
 const ALL = "*";
 const SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:";

@@ -2,7 +2,7 @@
  * A request on its way through a priority level: waiting in a queue, executing on seats, or lingering on them. And the queue, a FIFO
  * that a cancelled request leaves at the same cost from any place.
  */
-import type { FlowRequest } from "./flow-request.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
 import type { FlowStatistics } from "./statistics.ts";
 import { maxSeatsOf, type WorkEstimate } from "./work-estimate.ts";
 

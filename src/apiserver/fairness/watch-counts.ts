@@ -2,7 +2,7 @@
  * Counts running watches by what they watch, for the estimate of how much work a write causes (upstream: watch_tracker.go). Watches of
  * the Pods of one node are left out: an index finds them, so a write costs them nothing.
  */
-import { flowNameOf, type FlowRequest } from "./flow-request.ts";
+import { flowNameOf, type FlowRequest } from "../framework/flow-request.ts";
 
 const OF_ONE_NODE = /(?:^|,)spec\.nodeName==?[^,!=]+/;
 

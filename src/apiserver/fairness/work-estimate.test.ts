@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { FlowRequest, FlowRequestOptions } from "./flow-request.ts";
+import type { FlowRequest, FlowRequestOptions } from "../framework/flow-request.ts";
 import { flowRequest } from "./testing/flow-requests.ts";
 import { WatchCounts } from "./watch-counts.ts";
 import { estimateWork, type EstimateInputs } from "./work-estimate.ts";

@@ -3,7 +3,7 @@
  * by the number of watches that they concern, everything else one seat (upstream: flowcontrol/request). Pure.
  * Objects are counted, not weighed: their encoded sizes are unknown until somebody reads them. Upstream before 1.34 did the same.
  */
-import { flowNameOf, type FlowRequest } from "./flow-request.ts";
+import { flowNameOf, type FlowRequest } from "../framework/flow-request.ts";
 
 export interface WorkEstimate {
   /** Seats while the request is executed. */

@@ -9,7 +9,7 @@ import type { ExchangeRequest } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
 import type { KindName, Objects } from "./objects.ts";
 import type { User } from "./request.ts";
-import type { ObjectName } from "../storage/object-key.ts";
+import type { ObjectName } from "./storage/object-key.ts";
 
 /** What can be known at once is not waited for. */
 export type Soon<T> = T | Promise<T>;

@@ -70,3 +70,6 @@ export interface Authorizer {
   authorize(attributes: AccessAttributes): AccessDecision;
   rulesFor(user: User, namespace: string): SubjectRulesReviewStatus;
 }
+
+/** Members may do everything, before any authorizer is called. */
+export const MASTERS = "system:masters";

@@ -11,7 +11,7 @@ import type { Cause } from "../../api/machinery/cause.ts";
 import type { ResourceName } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { RequestContext } from "./request.ts";
-import type { ObjectName } from "../storage/object-key.ts";
+import type { ObjectName } from "./storage/object-key.ts";
 
 /** About 200 bytes each, and at most some 2,000. Enough for the whole of a rollout of hundreds of pods. */
 export const CAUSES_MAX = 4_096;

@@ -1,96 +1,30 @@
 /**
- * The contract of connections: requests that lead past the store, to where things run (log, exec, attach, portforward, proxy). The API
- * server says who may, what they may ask, and where it is (connections/); whoever has the nodes carries the bytes. The kubelet fills
- * this seam; without anybody there, clients are told so.
+ * The contract of connections: subresources that are served by a node or a Pod instead of the store (log, exec, attach, portforward,
+ * proxy). A resolver finds the target of one; connections/all.ts lists them.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { Endpoint } from "./endpoints.ts";
-import type { ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer } from "./exchange.ts";
+import type { Random } from "../../base/random.ts";
+import type { ApiServerConfig } from "./api-server-config.ts";
+import type { Endpoint, Endpoints } from "./endpoints.ts";
+import type { ConnectionTarget } from "./node-connector.ts";
 import type { ApiRequest } from "./request.ts";
-import type { ServerContext } from "./server-context.ts";
 
-export interface NodeConnector {
-  /**
-   * Answers when the other side has begun to answer; a stream or WebSocket is then moved along until one side ends it. What goes wrong
-   * before that is thrown: a StatusError is told to the client as it is, any other error as what prevented it.
-   */
-  connect(call: ConnectionCall): Promise<ExchangeAnswer>;
-  /** Why something cannot be had at all, whichever way a client asks for it; undefined if it can. Absent: everything can. */
-  refusal?(subresource: string, target: ConnectionTarget): string | undefined;
+/** The part of the ServerContext that resolvers use. */
+export interface ResolveContext {
+  readonly endpoints: Endpoints;
+  readonly config: ApiServerConfig;
+  readonly random: Random;
 }
 
-/** What goes to the connector: everything is checked. */
-export interface ConnectionCall {
-  /** "log", "exec", "attach", "portforward" or "proxy". */
-  readonly subresource: string;
-  readonly target: ConnectionTarget;
-  /** Of the type that the subresource takes, without what was not said; PodExecOptions, … */
-  readonly options: JsonObject;
-  readonly method: string;
-  /** Of a proxy: the path on the other side, percent-encoded; "" for others. */
-  readonly path: string;
-  /** As it was sent, without the question mark. A proxy hands it on. */
-  readonly query: string;
-  /** Of a proxy: those to be handed on, without what is between client and API server (its token, the connection's own). */
-  readonly headers: Readonly<Record<string, string>>;
-  body(): Promise<Uint8Array>;
-  /** Of a proxy: a link of a page of the other side, as the client must follow it. Who carries the bytes rewrites text/html by it. */
-  rewriteLink?(link: string): string;
-  /** There if the client asks for a WebSocket; only then the answer may be one. */
-  readonly offer?: UpgradeOffer;
-  /** There if the client asks for another protocol, a WebSocket among others; only then the answer may be a tunnel. */
-  readonly switching?: SwitchOffer;
-  /** Aborted when the client has gone before it was answered. */
-  readonly signal: AbortSignal;
-}
-
-export type ConnectionTarget =
-  /** The kubelet of a node, about a Pod or, by nodes/proxy, whatever it serves. */
-  | {
-      readonly is: "kubelet";
-      readonly node: NodeAddress;
-      readonly pod?: PodName;
-      /** Of log, exec and attach; it is one of the Pod's. */
-      readonly container?: string;
-    }
-  /** An HTTP server in a Pod or on a node. */
-  | {
-      readonly is: "server";
-      readonly scheme: "http" | "https";
-      readonly host: string;
-      readonly port: number;
-      readonly pod?: PodName;
-      readonly nodeName?: string;
-    };
-
-export interface NodeAddress {
-  readonly name: string;
-  /** An IP address or a name. Who resolves a name for nodes/proxy checks what comes of it with `isForwardable`. */
-  readonly host: string;
-  /** Of its kubelet. */
-  readonly port: number;
-}
-
-export interface PodName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** How a request for a connection came: what an ApiRequest cannot say. */
-export interface ConnectionRequest {
-  readonly exchange: ExchangeRequest;
-  /** The path behind the subresource, decoded, beginning with a slash; "" if there is not even that. */
-  readonly path: string;
-  readonly offer?: UpgradeOffer;
-  readonly switching?: SwitchOffer;
-}
-
-/** A request whose options are decoded and valid, for those who know where it leads. */
+/** A request whose options are decoded and valid. */
 export interface ResolveCall {
   readonly endpoint: Endpoint;
   readonly request: ApiRequest;
   readonly options: JsonObject;
 }
 
-/** Where a subresource leads; undefined: nowhere yet, and there is nothing to show. Throws a StatusError. */
-export type Resolver = (server: ServerContext, call: ResolveCall) => Promise<ConnectionTarget | undefined>;
+/** Resolves the target of a connection; undefined: there is none yet, and the answer is empty. Throws a StatusError. */
+export type Resolver = (server: ResolveContext, call: ResolveCall) => Promise<ConnectionTarget | undefined>;
+
+/** The resolver of a subresource by `<plural>[.<group>]/<subresource>`. */
+export type Resolvers = ReadonlyMap<string, Resolver>;

@@ -6,8 +6,7 @@ import type { Family, HistogramFamily } from "../../base/metrics/prometheus-text
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Causes } from "./causes.ts";
-import type { Fairness } from "../fairness/fairness.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Descriptions } from "../../api/descriptions.ts";
 import type { ServerContext } from "./server-context.ts";
 
@@ -29,7 +28,7 @@ export interface DocumentDependencies {
   readonly metrics: Metrics;
   readonly causes: Causes;
   /** Absent if API Priority and Fairness is switched off. */
-  readonly fairness?: Fairness | undefined;
+  readonly fairness?: FairnessReport | undefined;
   /** Whether the server takes requests, and why not; for /readyz. */
   readiness(): Promise<Readiness>;
   /** Of all documents, for "/". */
@@ -38,6 +37,14 @@ export interface DocumentDependencies {
   loadDescriptions(): Promise<Descriptions>;
   /** Of other parts of this process, for /metrics. */
   moreMetrics(): MetricFamilies;
+}
+
+/** The state of API Priority and Fairness, for /metrics and the debug dumps. */
+export interface FairnessReport {
+  metricFamilies(): MetricFamilies;
+  dumpPriorityLevels(): string;
+  dumpQueues(): string;
+  dumpRequests(options: { readonly withDetails: boolean }): string;
 }
 
 export type MetricFamilies = readonly (Family | HistogramFamily)[];

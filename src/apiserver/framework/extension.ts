@@ -9,7 +9,6 @@ import type { Operation } from "../../store/store.ts";
 import type { Endpoint } from "./endpoints.ts";
 import type { Outcome } from "./outcome.ts";
 import type { ApiRequest } from "./request.ts";
-import type { ServerContext } from "./server-context.ts";
 
 export interface ResourceExtension {
   readonly group: string;
@@ -26,6 +25,8 @@ export interface ResourceExtension {
   answer?(call: ActionCall): Promise<Outcome> | Outcome;
   /** All objects, at this moment, of a kind that is read and not stored. */
   objects?(): Promise<readonly KubeObject[]>;
+  /** Called once at start, when the objects that every cluster has exist: repairs what a crash left inconsistent. */
+  repair?(): Promise<void>;
   /** Subresources of: "action", by name. */
   readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
 }
@@ -76,8 +77,6 @@ export interface ActionCall {
   /** What was sent, decoded and checked by its schema. */
   readonly object: KubeObject;
 }
-
-export type ExtensionFactory = (server: ServerContext) => ResourceExtension;
 
 /** Nothing to allocate. */
 export function unallocated(object: KubeObject): Allocation {

@@ -6,8 +6,8 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Column } from "../../api/machinery/resource.ts";
 import type { Endpoint } from "./endpoints.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
-import type { WatchStart } from "../watch/watch-start.ts";
+import type { WatchStart } from "./watch.ts";
+import type { StoredObject } from "./storage/storage.ts";
 
 export type Outcome =
   | ({ readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject } & Rehearsed)

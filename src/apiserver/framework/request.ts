@@ -2,7 +2,6 @@
  * One request for an object or a list of them, as plain values: what is left of an HTTP request once its path and query are
  * understood, and what an in-process client hands over as it is. Everything after this point is the same for both.
  */
-import type { ConnectionRequest } from "./connection.ts";
 import type { Cause } from "../../api/machinery/cause.ts";
 import type { ExactJson } from "../../api/machinery/codec/json-parser.ts";
 import type { ParsedYaml } from "../../api/machinery/codec/yaml/reader.ts";
@@ -10,6 +9,7 @@ import type { Leadership } from "../../api/machinery/leadership.ts";
 import type { Json, JsonObject } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import type { PatchType, RequestOptions } from "../../api/machinery/transport.ts";
+import type { ExchangeRequest, SwitchOffer, UpgradeOffer } from "./exchange.ts";
 
 export interface User {
   readonly name: string;
@@ -56,6 +56,15 @@ export interface ApiRequest {
   /** Of subresources that are connections: how the request came. */
   readonly connection?: ConnectionRequest;
   readonly context: RequestContext;
+}
+
+/** The HTTP side of a request for a connection. */
+export interface ConnectionRequest {
+  readonly exchange: ExchangeRequest;
+  /** The path behind the subresource, decoded, beginning with a slash; "" if there is not even that. */
+  readonly path: string;
+  readonly offer?: UpgradeOffer;
+  readonly switching?: SwitchOffer;
 }
 
 export interface RequestContext {

@@ -5,15 +5,17 @@ import type { Random } from "../../base/random.ts";
 import type { SchemaSet } from "../../api/machinery/schema.ts";
 import type { Store } from "../../store/store.ts";
 import type { AdmissionChain } from "./admission.ts";
-import type { ApiServerConfig } from "../api-server-config.ts";
+import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Causes } from "./causes.ts";
-import type { NodeConnector } from "./connection.ts";
 import type { Identity } from "./identity.ts";
 import type { Objects } from "./objects.ts";
+import type { Resolvers } from "./connection.ts";
+import type { ObjectWrites } from "./storage/writes.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ResourceExtension } from "./extension.ts";
+import type { NodeConnector } from "./node-connector.ts";
 
 export interface ServerContext {
   readonly store: Store;
@@ -32,6 +34,13 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** The resolvers of connections. Looked up by the verb, so a plugin needs none of it. */
+  readonly resolvers: Resolvers;
+  /** Writes that a plugin makes beside the one that was requested. */
+  readonly writes: ObjectWrites;
   /** What a kind needs beyond its description, if it needs anything. */
   extension(group: string, plural: string): ResourceExtension | undefined;
 }
+
+/** Makes the extension of one kind. Called once, before the first request. */
+export type ExtensionFactory = (server: ServerContext) => ResourceExtension;

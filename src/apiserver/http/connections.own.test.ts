@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { realClock } from "../../host/real-clock.ts";
 import { webSocketClient } from "../../host/http/testing/web-socket-client.ts";
-import type { ConnectionCall, NodeConnector } from "../framework/connection.ts";
 import type { ExchangeAnswer } from "../framework/exchange.ts";
 import { startServer } from "../testing/server.ts";
 import { PROTOCOLS, serve, type Served } from "./testing/served.ts";
+import type { ConnectionCall, NodeConnector } from "../framework/node-connector.ts";
 
 const POD = "/api/v1/namespaces/default/pods/web";
 

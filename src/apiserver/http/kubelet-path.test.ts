@@ -1,8 +1,8 @@
 import { equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { ConnectionCall } from "../framework/connection.ts";
 import { kubeletPath } from "./kubelet-path.ts";
+import type { ConnectionCall } from "../framework/node-connector.ts";
 
 const NODE = { name: "a", host: "10.0.0.1", port: 10_250 };
 const POD = { namespace: "shop", name: "web-0" };

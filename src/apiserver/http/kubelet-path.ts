@@ -1,6 +1,6 @@
 /** What a kubelet is asked for, as upstream's kubelets understand it. */
 import type { Json } from "../../api/machinery/object.ts";
-import type { ConnectionCall } from "../framework/connection.ts";
+import type { ConnectionCall } from "../framework/node-connector.ts";
 
 /** With its query. */
 export function kubeletPath({ subresource, target, options }: ConnectionCall): string {

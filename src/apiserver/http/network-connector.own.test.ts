@@ -6,9 +6,9 @@ import { duplexPair } from "node:stream";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { streamOfSocket } from "../../host/network/byte-streams.ts";
-import type { ConnectionCall, ConnectionTarget } from "../framework/connection.ts";
 import type { ExchangeAnswer, Sink, SwitchOffer } from "../framework/exchange.ts";
 import { networkConnector } from "./network-connector.ts";
+import type { ConnectionCall, ConnectionTarget } from "../framework/node-connector.ts";
 
 type ServerTarget = Extract<ConnectionTarget, { readonly is: "server" }>;
 

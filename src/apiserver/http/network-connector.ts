@@ -4,8 +4,8 @@
  * by byte, so that only the two ends need to understand it.
  * Not here: who may, and where things are (apiserver/connections).
  */
-import { isForwardable } from "../connections/forwardable.ts";
-import { HtmlLinks } from "../connections/html-links.ts";
+import { isForwardable } from "../shared/forwardable.ts";
+import { HtmlLinks } from "./html-links.ts";
 import type { ByteStream } from "../../base/byte-stream.ts";
 import { goRoundTripError } from "../../base/go-network-errors.ts";
 import { joinStreams } from "../../host/network/byte-streams.ts";
@@ -14,10 +14,10 @@ import { forwardRequest, type ForwardReply } from "../../host/http/forward.ts";
 import { canRecode, recoded, type BodyChange } from "../../host/http/recode.ts";
 import { resolveName } from "../../host/network/network-address.ts";
 import { openTunnel } from "../../host/http/client/upgrade-client.ts";
-import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../framework/connection.ts";
 import type { ExchangeAnswer, SwitchOffer } from "../framework/exchange.ts";
-import { streamedAnswer } from "../rest/streamed-response.ts";
+import { streamedAnswer } from "../shared/streamed-response.ts";
 import { kubeletPath } from "./kubelet-path.ts";
+import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../framework/node-connector.ts";
 
 export interface NetworkConnectorOptions {
   /** What kubelets are shown, and how they are known. Asked at each call: certificates are renewed. */

@@ -1,7 +1,8 @@
 import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { BodyRoom, type BodyOwner, type BodyReservation } from "./body-memory.ts";
-import { OverloadError } from "../fairness/overload.ts";
+import { BodyRoom, type BodyReservation } from "./body-memory.ts";
+import { OverloadError } from "../framework/overload.ts";
+import type { BodyOwner } from "../framework/concurrency.ts";
 
 const KIB = 1024;
 const BUDGET = 1_000 * KIB;

@@ -7,7 +7,8 @@
  * less displaces the one that holds most. So neither components nor other users have to wait for a user with slow bodies.
  * Not here: the limit of one body (apiserver/http), and the cost of decoding.
  */
-import { OverloadError } from "../fairness/overload.ts";
+import { OverloadError } from "../framework/overload.ts";
+import type { BodyOwner } from "../framework/concurrency.ts";
 
 /** Of all levels together: 40 bodies of the largest size, or thousands of the usual ones. Within their own parts levels may exceed it once more. */
 export const BODY_BUDGET_BYTES = 128 * 1024 * 1024;
@@ -15,16 +16,6 @@ export const BODY_BUDGET_BYTES = 128 * 1024 * 1024;
 const BODY_COST_MIN_BYTES = 16 * 1024;
 /** When a client that was rejected may come back. */
 const RETRY_AFTER_SECONDS = 1;
-
-/** The flow that a body is of, and the level whose part of the budget it counts against. */
-export interface BodyOwner {
-  readonly level: string;
-  /** Part of the budget that is the level's own, from 0 to 1. */
-  readonly share: number;
-  readonly flow: string;
-  /** Never rejected and never displaced: administrators come to mend what fills the budget. */
-  readonly isExempt: boolean;
-}
 
 export interface ExpectedBody {
   /** As declared, or the most that is accepted. */

@@ -7,7 +7,7 @@
 import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { tooManyRequests } from "../../api/machinery/status-error.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../framework/metrics.ts";
 
 /** A body above this size is large. Nearly all are smaller; status patches of nodes, the largest that come often, have about 15 KiB. */
 export const LARGE_BODY_BYTES = 32 * 1024;

@@ -2,12 +2,10 @@
  * `--enable-priority-and-fairness=false`: one limit for requests that read and one for requests that write, and 429 beyond them. Watches
  * and connections do not count, and members of system:masters are never rejected: as upstream's filter.
  */
-import { MASTERS } from "../authorization/chain.ts";
-import type { BodyOwner } from "./body-memory.ts";
-import type { ConcurrencyGate } from "../framework/concurrency.ts";
-import type { Seat } from "../fairness/fairness.ts";
-import type { FlowRequest } from "../fairness/flow-request.ts";
-import { OverloadError } from "../fairness/overload.ts";
+import type { BodyOwner, ConcurrencyGate, Seat } from "../framework/concurrency.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
+import { OverloadError } from "../framework/overload.ts";
+import { MASTERS } from "../framework/authorization.ts";
 
 /** When a client that was rejected may come back: upstream's. */
 const RETRY_AFTER_SECONDS = 1;

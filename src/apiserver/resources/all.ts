@@ -1,5 +1,4 @@
 /** Kinds that need something which cannot be pure. In any order: each has its own. */
-import type { ExtensionFactory } from "../framework/extension.ts";
 import {
   localSubjectAccessReviewExtension,
   selfSubjectAccessReviewExtension,
@@ -21,6 +20,7 @@ import { selfSubjectReviewExtension } from "./self-subject-review/self-subject-r
 import { serviceAccountExtension } from "./service-account/service-account-extension.ts";
 import { serviceExtension } from "./service/service-extension.ts";
 import { tokenReviewExtension } from "./token-review/token-review-extension.ts";
+import type { ExtensionFactory } from "../framework/server-context.ts";
 
 export const all: readonly ExtensionFactory[] = [
   bindingExtension,

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { podConnections } from "../../api/core/v1/pod/connections.ts";
 import { connectionVerb, pathBehind } from "./connection-path.ts";
-import { parsePath, type ResourcePath } from "./request-path.ts";
+import { parsePath, type ResourcePath } from "../framework/access/request-path.ts";
 
 const PROXY = "/api/v1/namespaces/x/pods/y/proxy";
 const behind: readonly [path: string, behind: string][] = [

@@ -1,7 +1,7 @@
 /** Which paths are connections, and what their methods and the path behind them mean. */
 import type { Subresource, Verb } from "../../api/machinery/resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { ResourcePath } from "./request-path.ts";
+import type { ResourcePath } from "../framework/access/request-path.ts";
 
 export type Connection = Extract<Subresource, { readonly of: "connection" }>;
 

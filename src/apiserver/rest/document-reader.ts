@@ -3,8 +3,8 @@ import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
-import type { DocumentReader } from "../in-process.ts";
-import { parsePath } from "./request-path.ts";
+import type { DocumentReader } from "../pipeline/in-process.ts";
+import { parsePath } from "../framework/access/request-path.ts";
 import { answerDocument, type RestDependencies } from "./rest-exchange.ts";
 
 const OK = 200;

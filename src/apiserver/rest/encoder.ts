@@ -13,11 +13,11 @@ import { internalError } from "../../api/machinery/status-error.ts";
 import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
-import { prettyJson } from "./pretty.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
-import type { WatchEvent } from "../watch/watch-start.ts";
+import { prettyJson } from "../framework/pretty-json.ts";
+import type { WatchEvent } from "../framework/watch.ts";
 import type { AnswerForm } from "./negotiation.ts";
 import { eventBytes, listMetaOf, listPieces, objectPieces } from "./wire-bytes.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
 
 const encoder = new TextEncoder();
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";

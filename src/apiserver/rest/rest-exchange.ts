@@ -8,33 +8,32 @@ import { badRequest, internalError, isStatusError, noSuchPath, type StatusError 
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
-import { impersonated } from "../authentication/impersonation.ts";
 import { bodyBytesMax } from "../limits/body-limits.ts";
 import type { Document } from "../framework/document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../framework/exchange.ts";
-import type { Flow } from "../fairness/classifier.ts";
-import type { FlowRequest } from "../fairness/flow-request.ts";
-import { OVERLOAD_MESSAGE, OverloadError } from "../fairness/overload.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
+import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
 import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Outcome } from "../framework/outcome.ts";
-import { isPretty } from "./pretty.ts";
-import type { BodySource, Pipeline } from "../pipeline.ts";
-import { accessRefusal, pathRefusal } from "../shared/forbidden-message.ts";
+import { isPretty } from "../framework/pretty-json.ts";
+import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
+import { accessRefusal, pathRefusal } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
-import { newUid } from "../write/identifiers.ts";
+import { newUid } from "../framework/storage/identifiers.ts";
 import { connectionAt, connectionVerb, pathBehind, type Connection } from "./connection-path.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
 import { answerForm, type AnswerForm, type AskedFor } from "./negotiation.ts";
-import { requestedAccess } from "./requested-access.ts";
+import { requestedAccess } from "../framework/access/requested-access.ts";
 import { BodyReceiver } from "./receive-body.ts";
 import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts";
-import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "./request-path.ts";
+import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "../framework/access/request-path.ts";
 import { warningHeaders } from "./warnings.ts";
 import type { WaitingBytes } from "./waiting-bytes.ts";
 import { streamWatch } from "./watch-stream.ts";
+import type { RequestFlow } from "../framework/concurrency.ts";
 
 export interface RestDependencies {
   readonly server: ServerContext;
@@ -43,6 +42,8 @@ export interface RestDependencies {
   readonly deadlines: Deadlines;
   readonly waitingBytes: WaitingBytes;
   readonly largeBodies: LargeBodies;
+  /** The user that the request acts as: the one authenticated, unless it has impersonation headers. Throws a StatusError. */
+  impersonate(request: ExchangeRequest, user: User): User;
 }
 
 type Headers = Record<string, string | readonly string[]>;
@@ -67,7 +68,7 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
   const { server } = dependencies;
   const authenticated = server.authenticator.authenticate(request);
   const { user: self, warnings: said = [] } = authenticated instanceof Promise ? await authenticated : authenticated;
-  const user = impersonated(server.authorizer, request, self);
+  const user = dependencies.impersonate(request, self);
   const path = parsePath(request.path);
   if (path.is === "document") return answerDocument(dependencies, request, user, path);
   const connection = connectionAt(server, path);
@@ -124,7 +125,7 @@ function documentDigest(user: User, verb: string, path: string): FlowRequest {
 }
 
 /** Names the flow of the request in the answer, as upstream: by UIDs. */
-function withFlow(answer: ExchangeAnswer, flow: Flow | undefined): ExchangeAnswer {
+function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined): ExchangeAnswer {
   return flow === undefined || !("headers" in answer) ? answer : { ...answer, headers: { ...answer.headers, ...flow.headers } };
 }
 
@@ -146,7 +147,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
   const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
   const body = new BodyReceiver(dependencies.largeBodies, request, user);
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
-  let flow: Flow | undefined;
+  let flow: RequestFlow | undefined;
   try {
     const api: ApiRequest = {
       verb,
@@ -331,7 +332,7 @@ interface Presentation {
   readonly encoder: Encoder;
   readonly warnings: readonly string[];
   readonly request: ExchangeRequest;
-  readonly flow: Flow | undefined;
+  readonly flow: RequestFlow | undefined;
 }
 
 function present(
@@ -371,7 +372,7 @@ function commonHeaders({ random }: ServerContext, request: ExchangeRequest): Hea
 
 interface FailureOptions {
   readonly warnings?: readonly string[];
-  readonly flow?: Flow | undefined;
+  readonly flow?: RequestFlow | undefined;
 }
 
 function failure(

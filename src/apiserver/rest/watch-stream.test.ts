@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SharedBytes, Sink } from "../framework/exchange.ts";
 import type { Outcome } from "../framework/outcome.ts";
-import type { WatchReceiver } from "../watch/watch-start.ts";
+import type { WatchReceiver } from "../framework/watch.ts";
 import type { Encoder } from "./encoder.ts";
 import { WaitingBytes } from "./waiting-bytes.ts";
 import { streamWatch } from "./watch-stream.ts";

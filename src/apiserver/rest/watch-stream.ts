@@ -1,7 +1,7 @@
 /** A watch on its way to a client. A client that does not read is let go before what waits for it becomes too much. */
 import type { SharedBytes, Sink } from "../framework/exchange.ts";
 import type { Outcome } from "../framework/outcome.ts";
-import type { WatchEvent } from "../watch/watch-start.ts";
+import type { WatchEvent } from "../framework/watch.ts";
 import type { Encoder } from "./encoder.ts";
 import type { WaitingBytes } from "./waiting-bytes.ts";
 

@@ -1,7 +1,7 @@
 /** Objects as JSON bytes for answers: the stored bytes where they are in the version that is asked for, made once where not. */
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
 
 const encoder = new TextEncoder();
 const NEWLINE = encoder.encode("\n");

@@ -6,12 +6,11 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { badRequest, conflict, StatusError, type ResourceName } from "../../api/machinery/status-error.ts";
 import { formatTime, UNKNOWN_TIME } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
-import { checkUid } from "../write/metadata.ts";
-import { updateObject } from "../write/update.ts";
 import type { ActionCall } from "../framework/extension.ts";
 import { success, type Outcome } from "../framework/outcome.ts";
-import { UNCHECKED } from "../write/unchecked.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import { checkUid } from "../framework/storage/preconditions.ts";
+import { UNCHECKED } from "../framework/storage/writes.ts";
 
 const PODS_BINDING = { group: "", plural: "pods/binding" };
 
@@ -21,7 +20,7 @@ export async function bindPod(server: ServerContext, { endpoint, request, object
   const errors = [...validateBinding(binding)].map(describeFieldError);
   // Upstream does not say that it is the client who is wrong.
   if (errors.length > 0) throw new StatusError("Unknown", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
-  await updateObject(server, {
+  await server.writes.update({
     endpoint,
     request,
     subresource: UNCHECKED,

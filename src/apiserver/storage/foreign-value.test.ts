@@ -10,7 +10,7 @@ import { schemas as builtInSchemas } from "../../api/schemas.ts";
 import { bytesValue } from "../../store/value.ts";
 import { foreignReader } from "./foreign-value.ts";
 import { ObjectFormat } from "./object-format.ts";
-import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import { ObjectFamily, SharedObject } from "./stored-object.ts";
 
 function resourceOf(plural: string): Resource {
   const resource = all.find((each) => each.plural === plural);
@@ -66,7 +66,7 @@ test("a protobuf value gets the layout of our own writes, and its resourceVersio
   const format = new ObjectFormat({ apiVersion: "v1", kind: "ConfigMap", readForeign: foreignReader(resource, builtInSchemas) });
   const family = new ObjectFamily(format, { freezes: true });
 
-  const stored = StoredObject.of(family, { key: "/configmaps/default/c1", value: bytesValue(decodeBase64(CONFIG_MAP)), revision: 630 });
+  const stored = SharedObject.of(family, { key: "/configmaps/default/c1", value: bytesValue(decodeBase64(CONFIG_MAP)), revision: 630 });
 
   equal(stored.object.metadata.resourceVersion, "630");
   equal(
@@ -181,7 +181,7 @@ for (const { it, bytes, says } of [
     const readForeign = foreignReader(resourceOf("configmaps"), builtInSchemas);
     const family = new ObjectFamily(new ObjectFormat({ apiVersion: "v1", kind: "ConfigMap", readForeign }), { freezes: true });
 
-    throws(() => StoredObject.of(family, { key: "/configmaps/default/a", value: bytesValue(bytes), revision: 7 }), {
+    throws(() => SharedObject.of(family, { key: "/configmaps/default/a", value: bytesValue(bytes), revision: 7 }), {
       reason: "Damaged",
       message: new RegExp(`^Cannot read the value of /configmaps/default/a at revision 7: .*${says.source}`),
     });

@@ -10,17 +10,18 @@ import type { Store, Watch, WatchListener } from "../../store/store.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
-import { ObjectCache, type CacheListener } from "./object-cache.ts";
+import { WatchedCache } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
-import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import { ObjectFamily, SharedObject } from "./stored-object.ts";
 import type { Widget } from "../testing/widget.ts";
+import type { CacheListener } from "../framework/storage/storage.ts";
 
 const PREFIX = "/example.com/widgets/";
 const family = new ObjectFamily(new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" }), { freezes: true });
 
-function widgetOn(shelf: string): StoredObject {
+function widgetOn(shelf: string): SharedObject {
   const object = { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "a" }, spec: { shelf } } as KubeObject;
-  return StoredObject.fromObject(family, object, ManagedFields.none);
+  return SharedObject.fromObject(family, object, ManagedFields.none);
 }
 
 async function put(store: Store, name: string, shelf = "1"): Promise<number> {
@@ -29,12 +30,12 @@ async function put(store: Store, name: string, shelf = "1"): Promise<number> {
   return result.revision;
 }
 
-function cacheOn(store: Store, clock: VirtualClock): ObjectCache {
+function cacheOn(store: Store, clock: VirtualClock): WatchedCache {
   const indexed = { "spec.shelf": (object: KubeObject) => (object as Widget).spec?.shelf ?? "" };
-  return new ObjectCache({ store, prefix: PREFIX, family, indexed, clock, log: silentLogger });
+  return new WatchedCache({ store, prefix: PREFIX, family, indexed, clock, log: silentLogger });
 }
 
-function names(cache: ObjectCache): string[] {
+function names(cache: WatchedCache): string[] {
   return [...cache.snapshot().entries()].map(([key]) => key.slice(PREFIX.length));
 }
 

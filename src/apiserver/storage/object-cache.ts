@@ -13,10 +13,11 @@ import { SortedMap } from "../../base/sorted-map.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
 import { orderAfterPrefix, orderOf } from "../../store/key.ts";
 import type { Change, Store, Watch, WatchEnd } from "../../store/store.ts";
-import { objectName } from "./object-key.ts";
-import { translated } from "./store-failure.ts";
-import { StoredObject, type ObjectFamily } from "./stored-object.ts";
-import { WatchIndex, type ChangeListener, type FieldReaders, type ObjectChange } from "./watch-index.ts";
+import { objectName } from "../framework/storage/object-key.ts";
+import { translated } from "../framework/storage/store-failure.ts";
+import { SharedObject, type ObjectFamily } from "./stored-object.ts";
+import { WatchIndex, type FieldReaders } from "./watch-index.ts";
+import type { CacheListener, ObjectCache, ObjectChange, Snapshot, StoredObject } from "../framework/storage/storage.ts";
 
 /** Entries read at a time while loading, so that a large resource does not hold the loop (or etcd's message limit). */
 const LOAD_PAGE = 10_000;
@@ -37,16 +38,7 @@ export interface ObjectCacheOptions {
   readonly log: Logger;
 }
 
-/** Someone who hears of changes until `ended` is called or it leaves. */
-export interface CacheListener extends ChangeListener {
-  /** The feed broke: nothing more comes. */
-  ended(): void;
-}
-
-/** Keys are orders (store/key.ts); what it holds never changes. */
-export type Snapshot = SortedMap<string, StoredObject>;
-
-export class ObjectCache {
+export class WatchedCache implements ObjectCache {
   readonly #options: ObjectCacheOptions;
   readonly #listeners: WatchIndex;
   readonly #indexes = new Map<string, FieldIndex>();
@@ -159,7 +151,7 @@ export class ObjectCache {
         ...(revision === undefined ? {} : { revision }),
         ...(startAfter === undefined ? {} : { startAfter }),
       });
-      for (const entry of page.entries) objects.set(orderOf(entry.key), StoredObject.of(family, entry));
+      for (const entry of page.entries) objects.set(orderOf(entry.key), SharedObject.of(family, entry));
       revision = page.revision;
       startAfter = page.entries.at(-1)?.key;
       if (page.remaining === 0) break;
@@ -201,8 +193,8 @@ export class ObjectCache {
     const order = orderOf(change.key);
     // What we hold is what was there; the store's own copy would be a second one, perhaps not parsed yet.
     const held = this.#objects.get(order);
-    const previous = change.previous === undefined ? undefined : (held ?? StoredObject.of(family, change.previous));
-    const object = change.type === "put" ? StoredObject.of(family, change) : (previous as StoredObject).at(change.revision);
+    const previous = change.previous === undefined ? undefined : (held ?? SharedObject.of(family, change.previous));
+    const object = change.type === "put" ? SharedObject.of(family, change) : (previous as StoredObject).at(change.revision);
     if (change.type === "put") this.#objects.set(order, object);
     else this.#objects.delete(order);
     for (const index of this.#indexes.values()) index.put(order, change.type === "put" ? object : undefined, previous);

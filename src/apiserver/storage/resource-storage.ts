@@ -7,18 +7,20 @@ import type { Logger } from "../../base/logger.ts";
 import { Lru } from "../../base/lru.ts";
 import { SortedMap } from "../../base/sorted-map.ts";
 import type { ResourceName } from "../../api/machinery/status-error.ts";
-import { apiVersionOf } from "../../api/machinery/object.ts";
+import type { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { storagePrefix } from "../../api/machinery/storage-prefix.ts";
 import { COMPACTION_KEY } from "../../store/compaction.ts";
 import type { CommitResult, Entry, Operation, Precondition, Store } from "../../store/store.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { ForeignReader } from "./foreign-value.ts";
-import { ObjectCache, rangeOf, type Snapshot } from "./object-cache.ts";
+import { rangeOf, WatchedCache } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
-import { namespacePrefix, objectKey, objectName, type ObjectName } from "./object-key.ts";
-import { translated } from "./store-failure.ts";
-import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import { namespacePrefix, objectKey, objectName, type ObjectName } from "../framework/storage/object-key.ts";
+import { translated } from "../framework/storage/store-failure.ts";
+import type { ResourceStorage, Snapshot, StoredObject, WriteOptions, WriteResult } from "../framework/storage/storage.ts";
+import { ObjectFamily, SharedObject } from "./stored-object.ts";
 import type { FieldReaders } from "./watch-index.ts";
 
 /** Paged lists of one resource that can be under way at once without reading history anew. */
@@ -31,24 +33,12 @@ export interface StorageContext {
   readonly freezes: boolean;
 }
 
-export type WriteResult =
-  | { readonly written: true }
-  /** `again`: the object could be written, but not what goes along with it. */
-  | { readonly written: false; readonly found: StoredObject | undefined; readonly again?: true };
-
-export interface WriteOptions {
-  /** Cancels until the store has accepted the write, never after. */
-  readonly signal: AbortSignal | undefined;
-  /** Of other resources: all is written or nothing. */
-  readonly alongside?: readonly Operation[];
-}
-
-export class ResourceStorage {
+export class CachedResourceStorage implements ResourceStorage {
   readonly resource: Resource;
   readonly name: ResourceName;
   readonly prefix: string;
   readonly family: ObjectFamily;
-  readonly cache: ObjectCache;
+  readonly cache: WatchedCache;
   readonly store: Store;
   /** Moments that are being read in pages. Each shares with the others all that did not change between them. */
   readonly moments = new Lru<number, Snapshot>({ max: PAGED_MOMENTS_MAX });
@@ -63,7 +53,7 @@ export class ResourceStorage {
     this.#clock = clock;
     const format = new ObjectFormat({ apiVersion: apiVersionOf(resource.storage), kind: resource.kind, readForeign });
     this.family = new ObjectFamily(format, { freezes });
-    this.cache = new ObjectCache({ store, prefix: this.prefix, family: this.family, indexed: indexedReaders(resource), clock, log });
+    this.cache = new WatchedCache({ store, prefix: this.prefix, family: this.family, indexed: indexedReaders(resource), clock, log });
   }
 
   /** The newest state of one object, at least as new as every write acknowledged before the call. */
@@ -138,7 +128,7 @@ export class ResourceStorage {
     const own = result.failed.find(({ operation }) => operation === 0);
     if (own === undefined) return { written: false, found: undefined, again: true };
     const { found } = own;
-    return { written: false, found: found === undefined ? undefined : StoredObject.of(this.family, found) };
+    return { written: false, found: found === undefined ? undefined : SharedObject.of(this.family, found) };
   }
 
   /**
@@ -174,7 +164,15 @@ export class ResourceStorage {
   /** The object of an entry; the cache's own if it is the same. */
   fromEntry(entry: Entry): StoredObject {
     const cached = this.cache.get(entry.key);
-    return cached?.revision === entry.revision ? cached : StoredObject.of(this.family, entry);
+    return cached?.revision === entry.revision ? cached : SharedObject.of(this.family, entry);
+  }
+
+  newObject(object: KubeObject, managed: ManagedFields, revision?: number): StoredObject {
+    return SharedObject.fromObject(this.family, object, managed, revision);
+  }
+
+  read(entry: Pick<Entry, "key" | "value" | "revision">): StoredObject {
+    return SharedObject.of(this.family, entry);
   }
 
   close(): void {

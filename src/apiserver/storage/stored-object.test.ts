@@ -4,7 +4,7 @@ import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { ServedVersion } from "../../api/machinery/resource.ts";
 import { ObjectFormat } from "./object-format.ts";
-import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import { ObjectFamily, SharedObject } from "./stored-object.ts";
 import type { Widget } from "../testing/widget.ts";
 
 const family = new ObjectFamily(new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" }), { freezes: true });
@@ -12,8 +12,8 @@ const spec = { shelf: "1" };
 const object = { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "a" }, spec } as KubeObject;
 const CLAIMS = '[{"manager":"m","operation":"Update","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]';
 
-function newObject(): StoredObject {
-  return StoredObject.fromObject(family, object, ManagedFields.fromText(CLAIMS));
+function newObject(): SharedObject {
+  return SharedObject.fromObject(family, object, ManagedFields.fromText(CLAIMS));
 }
 
 test("a new object has no version until its write is done, and then has it for good", () => {
@@ -33,7 +33,7 @@ test("a new object has no version until its write is done, and then has it for g
 test("what is read is frozen, however it came to be", () => {
   const written = newObject();
   written.arriveAt(7);
-  for (const stored of [written, StoredObject.fromBytes(family, written.bytes(), 7), written.at(9)]) {
+  for (const stored of [written, SharedObject.fromBytes(family, written.bytes(), 7), written.at(9)]) {
     assert(Object.isFrozen(stored.object) && Object.isFrozen(stored.object.metadata));
     assert.throws(() => Object.assign((stored.object as Widget).spec ?? {}, { shelf: "2" }), TypeError);
   }
@@ -42,7 +42,7 @@ test("what is read is frozen, however it came to be", () => {
 test("bytes hold no version, and give back the object and who owns its fields", () => {
   const written = newObject();
   written.arriveAt(7);
-  const read = StoredObject.fromBytes(family, written.bytes(), 8);
+  const read = SharedObject.fromBytes(family, written.bytes(), 8);
 
   assert.doesNotMatch(new TextDecoder().decode(written.bytes()), /resourceVersion/);
   assert.deepEqual(read.object, { ...object, metadata: { name: "a", resourceVersion: "8" } });
@@ -54,8 +54,8 @@ test("what this process wrote comes back from the store as itself, and anything 
   const written = newObject();
   const value = written.value({ asBytes: false });
 
-  const own = StoredObject.of(family, { key: "/widgets/a", value, revision: 7 });
-  const others = StoredObject.of(family, {
+  const own = SharedObject.of(family, { key: "/widgets/a", value, revision: 7 });
+  const others = SharedObject.of(family, {
     key: "/widgets/a",
     value: { ...value, memo: undefined, bytes: () => written.bytes() },
     revision: 7,

@@ -14,6 +14,7 @@ import type { ServedVersion } from "../../api/machinery/resource.ts";
 import type { Entry, Value } from "../../store/store.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { bytesValue, lazyValue } from "../../store/value.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
 import type { ObjectFormat } from "./object-format.ts";
 
 /** Objects whose managedFields stay parsed: those that are written again and again (status, leases, labels). */
@@ -32,7 +33,7 @@ export class ObjectFamily {
   }
 }
 
-export class StoredObject {
+export class SharedObject implements StoredObject {
   readonly #family: ObjectFamily;
   /** 0: it was never written (a dry run), or is on its way. */
   #revision: number;
@@ -50,8 +51,8 @@ export class StoredObject {
   }
 
   /** An object that is to be written. Its revision is told when it is known. `revision`: that of a dry run's result. */
-  static fromObject(family: ObjectFamily, object: KubeObject, managed: ManagedFields, revision = 0): StoredObject {
-    const made = new StoredObject(family, 0);
+  static fromObject(family: ObjectFamily, object: KubeObject, managed: ManagedFields, revision = 0): SharedObject {
+    const made = new SharedObject(family, 0);
     made.#object = object;
     made.#managed = managed;
     family.managed.set(made, managed);
@@ -59,20 +60,20 @@ export class StoredObject {
     return made;
   }
 
-  static fromBytes(family: ObjectFamily, bytes: Uint8Array, revision: number): StoredObject {
-    const made = new StoredObject(family, revision);
+  static fromBytes(family: ObjectFamily, bytes: Uint8Array, revision: number): SharedObject {
+    const made = new SharedObject(family, revision);
     made.#bytes = family.format.normalise(bytes);
     return made;
   }
 
   /** What the store has under a key: what this process wrote, or bytes. */
-  static of(family: ObjectFamily, { key, value, revision }: Pick<Entry, "key" | "value" | "revision">): StoredObject {
-    if (value.memo instanceof StoredObject) {
+  static of(family: ObjectFamily, { key, value, revision }: Pick<Entry, "key" | "value" | "revision">): SharedObject {
+    if (value.memo instanceof SharedObject) {
       value.memo.arriveAt(revision);
       return value.memo;
     }
     try {
-      return StoredObject.fromBytes(family, value.bytes(), revision);
+      return SharedObject.fromBytes(family, value.bytes(), revision);
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const why = error instanceof Error ? error.message : String(error);
@@ -81,8 +82,8 @@ export class StoredObject {
   }
 
   /** The same content at another revision: how a deleted object is shown. */
-  at(revision: number): StoredObject {
-    const made = new StoredObject(this.#family, 0);
+  at(revision: number): SharedObject {
+    const made = new SharedObject(this.#family, 0);
     made.#bytes = this.#bytes;
     made.#object = this.#object;
     made.#managed = this.#managed;

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { testSeed } from "../../testing/rounds.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
-import type { StoredObject } from "./stored-object.ts";
-import { WatchIndex, type ChangeListener, type ObjectChange, type WatchScope } from "./watch-index.ts";
+import { WatchIndex } from "./watch-index.ts";
 import { stub } from "../../base/testing/stub.ts";
+import type { ChangeListener, ObjectChange, StoredObject, WatchScope } from "../framework/storage/storage.ts";
 
 const word = fc.constantFrom("", "a", "b", "__proto__");
 const name = fc.constantFrom("a", "b", "constructor");

@@ -3,35 +3,7 @@
  * indexed field (the pods of a node), one namespace, or everything; so a change costs nothing to watchers that it does not concern.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
-import type { StoredObject } from "./stored-object.ts";
-
-/** What a watcher asks for, as far as groups are made of it. */
-export interface WatchScope {
-  /** "" for all, and for objects of the cluster. */
-  readonly namespace: string;
-  /** Only the object of this name. */
-  readonly name?: string;
-  /** Only objects whose indexed field has this value. */
-  readonly field?: { readonly path: string; readonly value: string };
-}
-
-export interface ObjectChange {
-  readonly type: "put" | "delete";
-  readonly namespace: string;
-  readonly name: string;
-  readonly revision: number;
-  /** After a delete: the last that was there, at the revision of the delete. */
-  readonly object: StoredObject;
-  /** Absent: it is new. */
-  readonly previous: StoredObject | undefined;
-  /** What was made of this change for one kind of reader and can be given to all of them: frames, by a key of the maker's. */
-  readonly shared: Map<unknown, unknown>;
-}
-
-export interface ChangeListener {
-  readonly scope: WatchScope;
-  changed(change: ObjectChange): void;
-}
+import type { ChangeListener, ObjectChange, WatchScope } from "../framework/storage/storage.ts";
 
 export type FieldReaders = Readonly<Record<string, { read(object: KubeObject): string }["read"]>>;
 

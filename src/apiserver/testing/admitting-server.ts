@@ -11,22 +11,24 @@ import type { Store } from "../../store/store.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { AdmissionChain, type AdmissionPlugin } from "../framework/admission.ts";
-import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../framework/api-server-config.ts";
 import type { Authorizer } from "../framework/authorization.ts";
 import { AuthorizationChain } from "../authorization/chain.ts";
-import type { NodeConnector } from "../framework/connection.ts";
-import { Endpoints } from "../framework/endpoints.ts";
-import { Objects } from "../framework/objects.ts";
-import { inProcessTransport } from "../in-process.ts";
+import { ServedEndpoints } from "../storage/served-endpoints.ts";
+import { CachedObjects } from "../storage/cached-objects.ts";
+import { inProcessTransport } from "../pipeline/in-process.ts";
 import { Causes } from "../framework/causes.ts";
 import { MaxInFlight } from "../limits/max-in-flight.ts";
-import { Metrics } from "../metrics.ts";
-import { Pipeline } from "../pipeline.ts";
+import { Metrics } from "../framework/metrics.ts";
+import { Pipeline } from "../pipeline/pipeline.ts";
 import { all as extensionFactories } from "../resources/all.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { Verbs } from "../verbs/verbs.ts";
 import { asUser } from "./server.ts";
 import { WatchKeeper } from "../watch/watch-keeper.ts";
+import type { NodeConnector } from "../framework/node-connector.ts";
+import { all as resolvers } from "../connections/all.ts";
+import { objectWrites } from "../write/object-writes.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters"] };
 
@@ -53,9 +55,9 @@ export function admittingServer(options: AdmittingOptions): Transport {
 export function admittingContext({ plugins, store: given, config, authorizer, connector }: AdmittingOptions): ServerContext {
   const [clock, log, random] = [virtualClock(), silentLogger, seededRandom(1)];
   const store = given ?? memoryStore(clock);
-  const endpoints = new Endpoints({ store, clock, log, freezes: true }, schemas);
+  const endpoints = new ServedEndpoints({ store, clock, log, freezes: true }, schemas);
   for (const resource of all) endpoints.add(resource);
-  const objects = new Objects(endpoints);
+  const objects = new CachedObjects(endpoints);
   const server: ServerContext = {
     store,
     endpoints,
@@ -71,6 +73,8 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     clock,
     random,
     log,
+    resolvers,
+    writes: objectWrites(() => server),
     extension: (group, plural) => extensions.find((extension) => extension.group === group && extension.plural === plural),
   };
   const extensions = extensionFactories.map((make) => make(server));

@@ -16,7 +16,7 @@ import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../framework/admission-config.ts";
 import { all as plugins } from "../admission/all.ts";
-import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../framework/api-server-config.ts";
 import type { Authenticator } from "../framework/authentication.ts";
 import { withAuthenticatedGroup } from "../authentication/chain.ts";
 import type { Identity } from "../framework/identity.ts";

@@ -5,12 +5,13 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList, Outcome, Rehearsed } from "../framework/outcome.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { ObjectName } from "../storage/object-key.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
+import type { ObjectName } from "../framework/storage/object-key.ts";
 import { decodeOptions } from "../write/decode-body.ts";
-import { deleteObject, type DeleteResult } from "../write/delete.ts";
-import { deleteOptionsErrors, type DeleteOptions } from "../write/deletion.ts";
+import { deleteObject } from "../write/delete.ts";
+import { deleteOptionsErrors, type DeleteOptions } from "../framework/storage/deletion.ts";
 import { listObjects } from "./list.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import type { DeleteResult } from "../framework/storage/writes.ts";
 
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 const DELETE_OPTIONS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";

@@ -2,9 +2,9 @@
 import { notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
-import { translated } from "../storage/store-failure.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
+import { translated } from "../framework/storage/store-failure.ts";
 import { revisionOf, tooLargeRevision } from "./list-options.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
 
 export async function getObject(endpoint: Endpoint, request: ApiRequest): Promise<StoredObject> {
   const name = { namespace: request.namespace, name: request.name };

@@ -8,13 +8,11 @@ import { isStoreError } from "../../store/store-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
 import type { ApiRequest } from "../framework/request.ts";
-import type { Snapshot } from "../storage/object-cache.ts";
-import type { ResourceStorage } from "../storage/resource-storage.ts";
-import { statusOfFailure, translated } from "../storage/store-failure.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
+import { statusOfFailure, translated } from "../framework/storage/store-failure.ts";
 import { selectionOf, type Selection } from "../watch/selection.ts";
 import { readContinueToken, writeContinueToken, type ContinueToken } from "./continue-token.ts";
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
+import type { ResourceStorage, Snapshot, StoredObject } from "../framework/storage/storage.ts";
 
 /** Upstream's own sentence: clients and people know it. */
 const PAGE_EXPIRED =

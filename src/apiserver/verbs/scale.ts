@@ -13,14 +13,15 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
 import { decodeBody } from "../write/decode-body.ts";
 import { fieldWriter } from "../write/field-manager.ts";
-import { checkName, checkUid, inNamespace } from "../write/metadata.ts";
+import { checkName, inNamespace } from "../write/metadata.ts";
 import { checkPatchOptions, configurationOf, decodePatchedValue, patchValue, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
 import { getObject } from "./get.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import { checkUid } from "../framework/storage/preconditions.ts";
 
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
 const SCALE_SCHEMA = "io.k8s.api.autoscaling.v1.Scale";

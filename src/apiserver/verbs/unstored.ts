@@ -5,8 +5,8 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { StoredObject } from "../storage/stored-object.ts";
 import { selectionOf } from "../watch/selection.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
 
 export async function getUnstored(server: ServerContext, endpoint: Endpoint, { name }: ApiRequest): Promise<Outcome> {
   const object = (await objectsOf(server, endpoint)).find((candidate) => candidate.object.metadata.name === name);
@@ -24,5 +24,5 @@ export async function listUnstored(server: ServerContext, endpoint: Endpoint, re
 async function objectsOf(server: ServerContext, { name, storage }: Endpoint): Promise<readonly StoredObject[]> {
   const objects = await server.extension(name.group, name.plural)?.objects?.();
   if (objects === undefined) throw noSuchPath();
-  return objects.map((object) => StoredObject.fromObject(storage.family, object, ManagedFields.none));
+  return objects.map((object) => storage.newObject(object, ManagedFields.none));
 }

@@ -17,10 +17,10 @@ import { decodeBody, type SentObject } from "../write/decode-body.ts";
 import { checkName, inNamespace, withoutRepeatedOwners } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
 import { parseLarge } from "../write/parse-large.ts";
-import { updateObject, type NextObject } from "../write/update.ts";
+import { updateObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
 import { validateCreate } from "../write/validation.ts";
-import { connect } from "./connect.ts";
+import { connect } from "./connect/connect.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { listObjects } from "./list.ts";
 import { getObject } from "./get.ts";
@@ -28,6 +28,7 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { handleScale } from "./scale.ts";
 import { getUnstored, listUnstored } from "./unstored.ts";
 import { watchObjects } from "./watch.ts";
+import type { NextObject } from "../framework/storage/writes.ts";
 
 export class Verbs {
   readonly #server: ServerContext;

@@ -2,14 +2,14 @@
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { ResourceStorage } from "../storage/resource-storage.ts";
-import { translated } from "../storage/store-failure.ts";
+import { translated } from "../framework/storage/store-failure.ts";
 import { ObjectWatch, type ObjectWatchOptions } from "../watch/object-watch.ts";
 import { selectionOf } from "../watch/selection.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
-import type { WatchStart } from "../watch/watch-start.ts";
+import type { WatchStart } from "../framework/watch.ts";
 import { momentInStore, momentNow } from "./list.ts";
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
+import type { ResourceStorage } from "../framework/storage/storage.ts";
 
 export async function watchObjects(
   server: ServerContext,

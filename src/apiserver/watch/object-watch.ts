@@ -5,12 +5,9 @@
  */
 import { expired, type StatusError } from "../../api/machinery/status-error.ts";
 import type { Change, Watch, WatchEnd } from "../../store/store.ts";
-import type { CacheListener, Snapshot } from "../storage/object-cache.ts";
-import type { ResourceStorage } from "../storage/resource-storage.ts";
-import { StoredObject } from "../storage/stored-object.ts";
-import type { ObjectChange, WatchScope } from "../storage/watch-index.ts";
 import type { Selection } from "./selection.ts";
-import type { RunningWatch, WatchEvent, WatchReceiver } from "./watch-start.ts";
+import type { RunningWatch, WatchEvent, WatchReceiver } from "../framework/watch.ts";
+import type { CacheListener, ObjectChange, ResourceStorage, Snapshot, StoredObject, WatchScope } from "../framework/storage/storage.ts";
 
 export interface ObjectWatchOptions {
   readonly storage: ResourceStorage;
@@ -172,10 +169,10 @@ export class ObjectWatch implements RunningWatch, CacheListener {
 
   async #replay(change: Change): Promise<void> {
     if (this.#isOver || change.revision <= this.#reached) return;
-    const { family } = this.#options.storage;
+    const { storage } = this.#options;
     const { namespace, name } = this.#options.storage.nameOf(change.key);
-    const previous = change.previous === undefined ? undefined : StoredObject.of(family, change.previous);
-    const object = change.type === "put" ? StoredObject.of(family, change) : (previous as StoredObject).at(change.revision);
+    const previous = change.previous === undefined ? undefined : storage.read(change.previous);
+    const object = change.type === "put" ? storage.read(change) : (previous as StoredObject).at(change.revision);
     const past: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };
     this.#reached = change.revision;
     const event = this.#isInScope(past) ? this.#eventOf(past) : undefined;

@@ -6,8 +6,7 @@ import type { SelectableFields } from "../../api/machinery/resource.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
-import type { WatchScope } from "../storage/watch-index.ts";
+import type { StoredObject, WatchScope } from "../framework/storage/storage.ts";
 
 export interface Selection {
   readonly scope: WatchScope;

@@ -5,9 +5,9 @@ import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
-import type { ObjectCache } from "../storage/object-cache.ts";
+import type { ObjectCache } from "../framework/storage/storage.ts";
 import type { ObjectWatch } from "./object-watch.ts";
-import type { WatchReceiver } from "./watch-start.ts";
+import type { WatchReceiver } from "../framework/watch.ts";
 
 /** Often enough that a watch which nothing concerned can be resumed after a compaction; as often as upstream. */
 const BOOKMARK_INTERVAL_MS = 60_000;

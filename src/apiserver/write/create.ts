@@ -12,29 +12,22 @@ import type { AdmissionRequest, Charge } from "../framework/admission.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import { isDryRun, type ApiRequest, type User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { StoredObject } from "../storage/stored-object.ts";
 import { breathe, breatheOf } from "../limits/slices.ts";
 import { unallocated } from "../framework/extension.ts";
-import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
-import { generateName } from "./identifiers.ts";
+import { fieldWriter, otherVersions } from "./field-manager.ts";
+import { generateName } from "../framework/storage/identifiers.ts";
 import { metadataForCreate } from "./metadata.ts";
 import { refuseTooLarge } from "./size.ts";
 import { validateCreate } from "./validation.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import type { NewObject } from "../framework/storage/writes.ts";
+import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
 /** Other servers that may be first with an address before a client is told to try again. */
 const ALLOCATION_ATTEMPTS_MAX = 32;
 
 /** Tries with another random end before a client is told that the generated name exists. */
 const GENERATED_NAME_ATTEMPTS_MAX = 8;
-
-export interface NewObject {
-  /** In the version of the request, decoded and defaulted, without managedFields. */
-  readonly object: KubeObject;
-  /** managedFields as the client sent them, if it did. */
-  readonly sentManagedFields?: readonly ManagedFieldsEntry[];
-  /** Given by server-side apply, which has worked them out already. */
-  readonly managed?: ManagedFields;
-}
 
 export async function createObject(
   server: ServerContext,
@@ -86,7 +79,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     const object = allocation.object;
     if (!dryRun) refuseVersion(sent.object);
     charge = await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
-    const result = StoredObject.fromObject(storage.family, object, managed);
+    const result = storage.newObject(object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
     request.context.signal?.throwIfAborted();
     const exists = { created: false, name: name.name, again: false } as const;

@@ -2,27 +2,13 @@
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { conflict, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
-import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { ObjectName } from "../storage/object-key.ts";
-import { StoredObject } from "../storage/stored-object.ts";
-import { checkUid } from "./metadata.ts";
-import { isReadyToGo, planDeletion, type DeleteOptions } from "./deletion.ts";
+import { isReadyToGo, planDeletion } from "../framework/storage/deletion.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import type { DeleteResult, ObjectDeletion } from "../framework/storage/writes.ts";
+import { checkPreconditions } from "../framework/storage/preconditions.ts";
 
 const DELETE_ATTEMPTS_MAX = 16;
-
-export interface DeleteResult {
-  /** False: it stays until a grace period is over or finalizers are gone. */
-  readonly gone: boolean;
-  readonly object: StoredObject;
-}
-
-export interface ObjectDeletion {
-  readonly endpoint: Endpoint;
-  readonly request: ApiRequest;
-  readonly name: ObjectName;
-  readonly options: DeleteOptions;
-}
 
 export async function deleteObject(server: ServerContext, deletion: ObjectDeletion): Promise<DeleteResult> {
   const { endpoint, name } = deletion;
@@ -80,39 +66,5 @@ async function tryToDelete(
 }
 
 function changed({ storage }: Endpoint, object: KubeObject, current: StoredObject): StoredObject {
-  return StoredObject.fromObject(storage.family, object, current.managed(), current.revision);
-}
-
-export function checkPreconditions(
-  { resource: { kind, deletion, storage }, name: resourceName }: Endpoint,
-  name: string,
-  { preconditions }: DeleteOptions,
-  current: StoredObject,
-): void {
-  const { uid, resourceVersion } = preconditions ?? {};
-  const found = current.object.metadata;
-  // Upstream has two ways to delete, with words of their own.
-  if (deletion !== undefined) {
-    checkUid(resourceName, name, { wanted: uid, found: found.uid });
-    if (resourceVersion === undefined || resourceVersion === String(current.revision)) return;
-    throw conflict(
-      resourceName,
-      name,
-      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.revision}`,
-    );
-  }
-  const resource = { group: storage.group, plural: kind };
-  if (uid !== undefined && uid !== found.uid) {
-    throw conflict(
-      resource,
-      name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${found.uid ?? ""}). The object might have been deleted and then recreated`,
-    );
-  }
-  if (resourceVersion === undefined || resourceVersion === String(current.revision)) return;
-  throw conflict(
-    resource,
-    name,
-    `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${current.revision}). The object might have been modified`,
-  );
+  return storage.newObject(object, current.managed(), current.revision);
 }

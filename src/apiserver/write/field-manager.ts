@@ -1,5 +1,5 @@
 /** Who a write's fields belong to, and which fields a path cannot claim. */
-import type { FieldWriter, IgnoredFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { FieldWriter } from "../../api/machinery/apply/managed-fields.ts";
 import type { Versions } from "../../api/machinery/apply/versions.ts";
 import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
@@ -20,19 +20,6 @@ function managerOf(fieldManager: string | undefined, userAgent: string): string 
   if (fieldManager !== undefined && fieldManager !== "") return fieldManager;
   const program = userAgent.split("/", 1)[0] ?? "";
   return program.replaceAll(UNPRINTABLE, "").slice(0, MANAGER_LENGTH_MAX);
-}
-
-const STATUS: IgnoredFields = [["status"]];
-const NOT_STATUS: IgnoredFields = [["spec"]];
-const NOTHING: IgnoredFields = [];
-
-/** The object's own path cannot write the status, and the status path cannot write the spec; so neither claims it. */
-export function ignoredFields({ resource }: Endpoint, subresource: string): IgnoredFields {
-  if (subresource === "" && resource.ignoredFields !== undefined) return resource.ignoredFields;
-  const path = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;
-  if (path?.of === "object" && path.ignoredFields !== undefined) return path.ignoredFields;
-  if (subresource === "status") return NOT_STATUS;
-  return Object.hasOwn(resource.subresources, "status") ? STATUS : NOTHING;
 }
 
 /** Owners speak of fields in the version in which they wrote; this is how those of a kind with several versions are understood. */

@@ -1,12 +1,12 @@
 /**
  * What the server itself writes into metadata, and what clients may leave out of it. As upstream's BeforeCreate and BeforeUpdate.
  */
-import { badRequest, conflict, type ResourceName } from "../../api/machinery/status-error.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { RequestContext } from "../framework/request.ts";
-import { newUid } from "./identifiers.ts";
+import { newUid } from "../framework/storage/identifiers.ts";
 
 /** The namespace of the path is that of the object; a body that names another one is a mistake, unless there are none. */
 export function inNamespace<T extends KubeObject>(object: T, namespace: string): T {
@@ -85,14 +85,4 @@ export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): Objec
 function given(key: keyof ObjectMeta, first: string | undefined, second: string | undefined): Partial<ObjectMeta> {
   const value = first === undefined || first === "" ? second : first;
   return value === undefined ? {} : { [key]: value };
-}
-
-/** The uid that a client names must be that of the object. */
-export function checkUid(
-  resource: ResourceName,
-  name: string,
-  { wanted, found }: { readonly wanted: string | undefined; readonly found: string | undefined },
-): void {
-  if (wanted === undefined || wanted === "" || wanted === found) return;
-  throw conflict(resource, name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found ?? ""}`);
 }

@@ -4,9 +4,10 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { StoredObject } from "../storage/stored-object.ts";
-import { ignoredFields, otherVersions } from "./field-manager.ts";
+import { otherVersions } from "./field-manager.ts";
 import { metadataForCreate } from "./metadata.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
 /** Whom its fields belong to: upstream's name for the API server. */
 const MANAGER = "kube-apiserver";
@@ -25,5 +26,5 @@ export function ownObject(server: ServerContext, endpoint: Endpoint, object: Kub
   const { name } = object.metadata;
   const hasGeneration = resource.changesGeneration !== undefined;
   const complete = { ...object, metadata: metadataForCreate(server, object.metadata, { name, hasGeneration }) };
-  return StoredObject.fromObject(storage.family, complete, managed);
+  return storage.newObject(complete, managed);
 }

@@ -32,12 +32,13 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { PatchType } from "../../api/machinery/transport.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
 import { fieldValidationOf } from "./decode-body.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
-import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
-import type { NextObject } from "./update.ts";
+import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { checkWriteOptions } from "./write-options.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import type { NextObject } from "../framework/storage/writes.ts";
+import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",

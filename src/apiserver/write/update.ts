@@ -6,47 +6,31 @@
 import { areSameButTimes, trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { keepIdentity } from "../../api/machinery/patch/identity.ts";
-import type { Resource, Subresource } from "../../api/machinery/resource.ts";
+import type { Resource } from "../../api/machinery/resource.ts";
 import { conflict, invalidObject, isReason, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { AdmissionRequest, Charge } from "../framework/admission.ts";
-import { mustBeAllowed } from "../authorization/access.ts";
+import { mustBeAllowed } from "../framework/access/access.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
 import { breathe, breatheOf } from "../limits/slices.ts";
 import { unallocated } from "../framework/extension.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { Operation } from "../../store/store.ts";
-import { StoredObject } from "../storage/stored-object.ts";
-import { claimable, createObject, redefault, type NewObject } from "./create.ts";
-import { isReadyToGo } from "./deletion.ts";
-import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
-import { checkUid, metadataForUpdate } from "./metadata.ts";
+import { claimable, createObject, redefault } from "./create.ts";
+import { isReadyToGo } from "../framework/storage/deletion.ts";
+import { fieldWriter, otherVersions } from "./field-manager.ts";
+import { metadataForUpdate } from "./metadata.ts";
 import { refuseTooLarge } from "./size.ts";
 import { validateUpdate } from "./validation.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import type { NextObject, ObjectUpdate, UpdateResult } from "../framework/storage/writes.ts";
+import { checkUid } from "../framework/storage/preconditions.ts";
+import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
 /** Others that may be first, one after the other, before a client is told to look again. */
 const UPDATE_ATTEMPTS_MAX = 16;
-
-export interface NextObject extends NewObject {
-  /** The resourceVersion that the client insists on; "" or "0" if on none: then whatever is there is replaced, if the kind allows. */
-  readonly resourceVersion: string;
-}
-
-export interface ObjectUpdate {
-  readonly endpoint: Endpoint;
-  readonly request: ApiRequest;
-  readonly subresource?: Extract<Subresource, { readonly of: "object" }>;
-  /** What it should become. `undefined` as what is there: it does not exist, and may be created. */
-  next(current: StoredObject | undefined): NextObject | Promise<NextObject>;
-  readonly createsIfAbsent: boolean;
-}
-
-export interface UpdateResult {
-  readonly created: boolean;
-  readonly object: StoredObject;
-}
 
 export async function updateObject(server: ServerContext, update: ObjectUpdate): Promise<UpdateResult> {
   const { endpoint, request } = update;
@@ -135,7 +119,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     charge = await server.admission.validate({ ...admission, object: served.fromStorage?.(object) ?? object });
     if (object === previous && isSame(managed, current)) return { written: true, object: current };
     request.context.signal?.throwIfAborted();
-    const result = StoredObject.fromObject(storage.family, object, managed);
+    const result = storage.newObject(object, managed);
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await write(server, update, { result, current, dryRun, alongside });
     // A dry run and a deletion leave nothing behind that holds what was allocated.

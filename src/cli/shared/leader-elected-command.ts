@@ -2,7 +2,7 @@
  * Shared by the commands that run one leader-elected component as a separate process (`k8ts controller-manager`, `k8ts scheduler`): leader
  * election flags, the metrics page, output and shutdown. Of several instances only the leader is active.
  */
-import { newUid } from "../../apiserver/write/identifiers.ts";
+import { newUid } from "../../apiserver/framework/storage/identifiers.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { ConnectionConfig } from "../../client/https/connection-config.ts";
 import { machineName } from "../../host/files/private-files.ts";

@@ -4,7 +4,7 @@ import { parseDescriptions, type Descriptions } from "../../api/descriptions.ts"
 import type { Resource } from "../../api/machinery/resource.ts";
 import { schemas } from "../../api/schemas.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../../apiserver/api-server.ts";
-import type { NodeConnector } from "../../apiserver/framework/connection.ts";
+import type { NodeConnector } from "../../apiserver/framework/node-connector.ts";
 import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import { networkConnector } from "../../apiserver/http/network-connector.ts";
 import type { Identity } from "../../apiserver/framework/identity.ts";

@@ -1,13 +1,13 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../api/generated/core/v1.ts";
-import type { ConnectionCall, ConnectionTarget } from "../../apiserver/framework/connection.ts";
 import type { ExchangeAnswer, Sink } from "../../apiserver/framework/exchange.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Kubelet } from "../../kubelet/kubelet.ts";
 import { RuntimeError, type LogLine, type RuntimeContainer } from "../../kubelet/contracts/runtime.ts";
 import { nodesConnector } from "./nodes-connector.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
+import type { ConnectionCall, ConnectionTarget } from "../../apiserver/framework/node-connector.ts";
 
 const CONTAINER = { id: "c1", name: "main", state: { is: "running", startedAtMs: 0 } } as RuntimeContainer;
 

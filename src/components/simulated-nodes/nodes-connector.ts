@@ -5,9 +5,8 @@
  */
 import type { PodExecOptions, PodLogOptions } from "../../api/generated/core/v1.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
-import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../../apiserver/framework/connection.ts";
 import type { ExchangeAnswer } from "../../apiserver/framework/exchange.ts";
-import { streamedAnswer } from "../../apiserver/rest/streamed-response.ts";
+import { streamedAnswer } from "../../apiserver/shared/streamed-response.ts";
 import type { Clock } from "../../base/clock.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "../../kubelet/logs/container-logs.ts";
 import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecRun } from "../../kubelet/exec/exec-channels.ts";
@@ -15,6 +14,7 @@ import type { Kubelet } from "../../kubelet/kubelet.ts";
 import { isRunning } from "../../kubelet/pod/containers/runtime-containers.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
 import { attachUnsupportedMessage, networkUnsupportedMessage, portForwardUnsupportedMessage } from "./unsupported-messages.ts";
+import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../../apiserver/framework/node-connector.ts";
 
 export interface NodesConnectorOptions {
   readonly clock: Clock;

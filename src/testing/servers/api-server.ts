@@ -9,7 +9,7 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../../apiserver/api-server-config.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../../apiserver/framework/api-server-config.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { createLogger, formatHuman } from "../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../host/files/private-files.ts";

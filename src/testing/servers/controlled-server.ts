@@ -5,7 +5,7 @@
 import { controllerIdentity, KUBE_CONTROLLER_MANAGER, type IdentityName } from "../../api/identities.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { DEFAULT_ADMISSION_CONFIG } from "../../apiserver/framework/admission-config.ts";
-import type { ApiServerConfig } from "../../apiserver/api-server-config.ts";
+import type { ApiServerConfig } from "../../apiserver/framework/api-server-config.ts";
 import type { ApiServerOptions } from "../../apiserver/api-server.ts";
 import { startGuardedServer, type StartedServer } from "../../apiserver/testing/server.ts";
 import { Disposables } from "../../base/disposables.ts";

@@ -23,11 +23,6 @@ export function encodeBase64(bytes: Uint8Array): string {
   return parts.join("");
 }
 
-/** base64url without padding, as in JSON Web Signatures. */
-export function encodeBase64Url(bytes: Uint8Array): string {
-  return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
 function encodePart(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 3) {

@@ -5,7 +5,7 @@
  */
 import { sha256 } from "../../../base/crypto/hash.ts";
 import type { Signer, Verifier } from "../../../base/crypto/signing.ts";
-import { encodeBase64Url } from "../codec/base64.ts";
+import { encodeBase64Url } from "../codec/base64-url.ts";
 import { curveOf, type Curve } from "./curve.ts";
 import { bitString, explicit, objectIdentifier, octetString, sequence, unsignedInteger } from "./der-writer.ts";
 import { pemText } from "./pem.ts";

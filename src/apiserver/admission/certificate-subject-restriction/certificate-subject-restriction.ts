@@ -8,8 +8,8 @@ import { forbiddenError } from "../../../api/machinery/status-error.ts";
 import { parsePemRequest } from "../../../api/machinery/x509/certificate-request.ts";
 import { X509Error } from "../../../api/machinery/x509/error.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { MASTERS } from "../../authorization/chain.ts";
 import { isCertificateRequest } from "../../shared/signer-access.ts";
+import { MASTERS } from "../../framework/authorization.ts";
 
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 

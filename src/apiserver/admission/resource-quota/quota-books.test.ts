@@ -7,7 +7,8 @@ import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Change, Store } from "../../../store/store.ts";
 import { memoryStore } from "../../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import { Objects, type KindName } from "../../framework/objects.ts";
+import type { KindName } from "../../framework/objects.ts";
+import { CachedObjects } from "../../storage/cached-objects.ts";
 import { Causes } from "../../framework/causes.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { wrappedStore } from "../../testing/wrapped-store.ts";
@@ -17,7 +18,7 @@ const NAMESPACE = "/api/v1/namespaces/ns";
 const QUOTA = { namespace: "ns", name: "q" };
 
 /** How often all objects of a namespace were looked at. */
-class CountingObjects extends Objects {
+class CountingObjects extends CachedObjects {
   lists = 0;
 
   override list<T>(kind: KindName, namespace: string): Promise<readonly T[]> {

@@ -21,16 +21,16 @@ import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import type { AdmissionDependencies } from "../../framework/admission.ts";
-import { SERVER } from "../../bootstrap/own-requests.ts";
 import type { Causes } from "../../framework/causes.ts";
 import type { Endpoint, Endpoints } from "../../framework/endpoints.ts";
 import type { KindName, Objects } from "../../framework/objects.ts";
 import type { RequestContext } from "../../framework/request.ts";
-import type { ObjectName } from "../../storage/object-key.ts";
-import { translated } from "../../storage/store-failure.ts";
-import { StoredObject } from "../../storage/stored-object.ts";
-import { ignoredFields } from "../../write/field-manager.ts";
-import { newUid } from "../../write/identifiers.ts";
+import type { ObjectName } from "../../framework/storage/object-key.ts";
+import { translated } from "../../framework/storage/store-failure.ts";
+import { newUid } from "../../framework/storage/identifiers.ts";
+import type { StoredObject } from "../../framework/storage/storage.ts";
+import { SERVER } from "../../framework/own-requests.ts";
+import { ignoredFields } from "../../framework/storage/ignored-fields.ts";
 
 export const QUOTAS: KindName = { group: "", plural: "resourcequotas" };
 const PODS: KindName = { group: "", plural: "pods" };
@@ -197,7 +197,7 @@ export class QuotaBooks {
       writer: { manager: MANAGER, apiVersion: endpoint.apiVersion, time: formatTime(this.#clock.now()), subresource: "status" },
       ignore: ignoredFields(endpoint, "status"),
     });
-    return StoredObject.fromObject(endpoint.storage.family, next, managed);
+    return endpoint.storage.newObject(next, managed);
   }
 
   async #listed<T>(kind: KindName, namespace: string): Promise<readonly T[]> {

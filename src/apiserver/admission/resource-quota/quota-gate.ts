@@ -14,10 +14,10 @@ import { conflict } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionRequest, Charge } from "../../framework/admission.ts";
 import { isOf, refused } from "../../shared/admission-request.ts";
 import type { ByNamespace } from "../../shared/by-namespace.ts";
-import type { StoredObject } from "../../storage/stored-object.ts";
 import { TurnQueue } from "../../shared/serial-queue.ts";
 import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type QuotaQuestion } from "./demand.ts";
 import { isWrittenDown, quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
+import type { StoredObject } from "../../framework/storage/storage.ts";
 
 /** Others that may be first with a quota that is charged in advance, before the client is told to try again. */
 const ATTEMPTS_MAX = 16;

@@ -5,7 +5,7 @@
 import type { Container, PodSpec, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
 import { changedItems, withChanges } from "../../../api/changes.ts";
 import type { Random } from "../../../base/random.ts";
-import { generateName } from "../../write/identifiers.ts";
+import { generateName } from "../../framework/storage/identifiers.ts";
 
 const NAME_PREFIX = "kube-api-access-";
 const MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -9,7 +9,7 @@ import { formatTime } from "../../../api/machinery/time.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
-import { isObject, wrongType } from "../claim-types.ts";
+import { isObject, wrongType } from "../../shared/claim-types.ts";
 
 /** Clocks differ: a token may be from a little later than now. Upstream's number. */
 const NOT_BEFORE_LEEWAY_MS = 60_000;

@@ -11,7 +11,7 @@ import type { Verifier } from "../../../base/crypto/signing.ts";
 import { AuthenticationError, type AuthenticatedToken, type Soon, type TokenAuthenticatorFactory } from "../../framework/authentication.ts";
 import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
-import { checkSignature, readToken, type SignedToken } from "../json-web-token.ts";
+import { checkSignature, readToken, type SignedToken } from "../../shared/json-web-token.ts";
 import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
 import { KeySet } from "./key-set.ts";
 

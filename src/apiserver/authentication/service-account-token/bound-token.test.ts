@@ -1,7 +1,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
-import { boundPayload, boundToken, type BoundClaims } from "./bound-token.ts";
+import { boundToken } from "./bound-token.ts";
+import { type BoundClaims, boundPayload } from "../../shared/bound-claims.ts";
 
 const NOW_MS = 1_700_000_000_500;
 const CLAIMS: BoundClaims = {

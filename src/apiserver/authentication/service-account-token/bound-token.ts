@@ -1,11 +1,10 @@
 /**
  * Tokens that TokenRequest gives: they end by themselves, and they end with what they are bound to (the service account always, and a
- * Pod, Secret or Node if it was asked for). Writing their claims and reading them are side by side here, so that they agree.
+ * Pod, Secret or Node if it was asked for). Their claims are written by shared/bound-claims.ts.
  *
  * A token that lives longer than was asked for, so that old clients have time (`warnafter`), is as good as any other: upstream notes in
  * its audit log that it is stale, and tells the client nothing.
  */
-import { serviceAccountIdentity } from "../../../api/identities.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
@@ -13,55 +12,7 @@ import type { KindName } from "../../framework/objects.ts";
 import { checkTimes, LEEWAY_MS, objectClaim, readCommonClaims, textClaim } from "./claims.ts";
 import { serviceAccountUser } from "./service-account-user.ts";
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS, type Reference, type VerifiedToken } from "./verified-token.ts";
-
-export interface ObjectClaim {
-  readonly name: string;
-  /** "" if it is not known. */
-  readonly uid: string;
-}
-
-/** What a new token says. */
-export interface BoundClaims {
-  readonly issuer: string;
-  readonly audiences: readonly string[];
-  readonly id: string;
-  readonly nowMs: number;
-  readonly expirationSeconds: number;
-  /** Until when the client should have got itself a new one, if the token lives longer than that. */
-  readonly warnAfterSeconds?: number;
-  readonly namespace: string;
-  readonly serviceAccount: ObjectClaim;
-  readonly pod?: ObjectClaim;
-  readonly secret?: ObjectClaim;
-  /** What it is bound to, or where the Pod is. */
-  readonly node?: ObjectClaim;
-}
-
-export function boundPayload(claims: BoundClaims): JsonObject {
-  const { issuer, audiences, id, nowMs, expirationSeconds, warnAfterSeconds, namespace, serviceAccount } = claims;
-  const now = Math.floor(nowMs / 1_000);
-  return {
-    iss: issuer,
-    sub: serviceAccountIdentity(namespace, serviceAccount.name).name,
-    aud: audiences,
-    iat: now,
-    nbf: now,
-    exp: now + expirationSeconds,
-    jti: id,
-    "kubernetes.io": {
-      namespace,
-      serviceaccount: writeObjectClaim(serviceAccount),
-      ...(claims.pod === undefined ? {} : { pod: writeObjectClaim(claims.pod) }),
-      ...(claims.secret === undefined ? {} : { secret: writeObjectClaim(claims.secret) }),
-      ...(claims.node === undefined ? {} : { node: writeObjectClaim(claims.node) }),
-      ...(warnAfterSeconds === undefined ? {} : { warnafter: now + warnAfterSeconds }),
-    },
-  };
-}
-
-function writeObjectClaim({ name, uid }: ObjectClaim): JsonObject {
-  return uid === "" ? { name } : { name, uid };
-}
+import type { ObjectClaim } from "../../shared/bound-claims.ts";
 
 /** Throws an AuthenticationError if the claims cannot be read. */
 export function boundToken(payload: JsonObject): VerifiedToken {

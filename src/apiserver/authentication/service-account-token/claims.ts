@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
-import { isObject, wrongType } from "../claim-types.ts";
+import { isObject, wrongType } from "../../shared/claim-types.ts";
 
 /** Clocks of two machines may differ this much. Upstream's. */
 export const LEEWAY_MS = 60_000;

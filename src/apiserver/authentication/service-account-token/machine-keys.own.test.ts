@@ -3,7 +3,7 @@ import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
 import { test } from "node:test";
 import type { SignatureAlgorithm, Signer, Verifier } from "../../../base/crypto/signing.ts";
-import { checkSignature, readToken, writeToken, type SignedToken } from "../json-web-token.ts";
+import { checkSignature, readToken, writeToken, type SignedToken } from "../../shared/json-web-token.ts";
 import { bytesToBase64Url, KEY, signed, toBase64Url } from "./testing/token-server.ts";
 
 interface Pair {

@@ -7,10 +7,10 @@ import type { Verifier } from "../../../base/crypto/signing.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { TokenAuthenticator } from "../../framework/authentication.ts";
 import type { KindName, Objects } from "../../framework/objects.ts";
-import type { ObjectName } from "../../storage/object-key.ts";
-import { boundPayload } from "./bound-token.ts";
+import type { ObjectName } from "../../framework/storage/object-key.ts";
 import { serviceAccountTokenAuthenticator } from "./service-account-token.ts";
 import { AUDIENCE, ISSUER, KEY, OTHER_KEY, signed, TOKENS } from "./testing/token-server.ts";
+import { boundPayload } from "../../shared/bound-claims.ts";
 
 const POD = { kind: "pods", name: "p" };
 const ACCOUNT = { kind: "serviceaccounts", name: "a" };

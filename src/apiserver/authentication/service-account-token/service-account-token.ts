@@ -18,7 +18,7 @@ import {
 import type { ServiceAccountTokens } from "../../framework/identity.ts";
 import type { KindName } from "../../framework/objects.ts";
 import { boundToken } from "./bound-token.ts";
-import { checkSignature, readToken, type SignedToken } from "../json-web-token.ts";
+import { checkSignature, readToken, type SignedToken } from "../../shared/json-web-token.ts";
 import { LastUse } from "./last-use.ts";
 import { LEGACY_ISSUER, legacyToken } from "./legacy-token.ts";
 import type { Judgement, Reference, VerifiedToken } from "./verified-token.ts";

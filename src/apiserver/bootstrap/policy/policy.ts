@@ -7,9 +7,9 @@
 import { deepFreeze } from "../../../base/deep.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { BootstrapContext, BootstrapStep } from "../bootstrap.ts";
-import type { Place } from "../own-requests.ts";
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts";
 import { planOf, type Granted } from "./reconcile.ts";
+import type { Place } from "../../framework/own-requests.ts";
 
 /** More gain nothing: the groups of the embedded store are no larger. */
 const AT_ONCE_MAX = 32;

@@ -1,23 +1,18 @@
 /** /debug/api_priority_and_fairness/dump_…: the state of priority levels, queues and requests as text, for people (upstream's paths). */
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
-import { dumpPriorityLevels, dumpQueues, dumpRequests } from "../../fairness/dump.ts";
 
 const PREFIX = "/debug/api_priority_and_fairness/";
 const HEADERS = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache, private" };
 
-export function fairnessDocument({ fairness, server: { clock } }: Pick<DocumentDependencies, "fairness" | "server">): Document {
+export function fairnessDocument({ fairness }: Pick<DocumentDependencies, "fairness">): Document {
   const texts: Readonly<Record<string, (query: URLSearchParams) => string>> =
     fairness === undefined
       ? {}
       : {
-          dump_priority_levels: () => dumpPriorityLevels(fairness.levels()),
-          dump_queues: () => dumpQueues(fairness.levels()),
-          dump_requests: (query) => {
-            const offsetMs = clock.now() - clock.monotonic();
-            const withDetails = (query.get("includeRequestDetails") ?? "") !== "";
-            return dumpRequests(fairness.levels(), { withDetails, wallMs: (monotonicMs) => monotonicMs + offsetMs });
-          },
+          dump_priority_levels: () => fairness.dumpPriorityLevels(),
+          dump_queues: () => fairness.dumpQueues(),
+          dump_requests: (query) => fairness.dumpRequests({ withDetails: (query.get("includeRequestDetails") ?? "") !== "" }),
         };
   return {
     name: "priority-and-fairness",

@@ -7,8 +7,7 @@ import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import type { Endpoints } from "../../framework/endpoints.ts";
-import { fairnessFamilies } from "../../fairness/metric-families.ts";
-import { DURATION_BUCKETS_S, type Metrics } from "../../metrics.ts";
+import { DURATION_BUCKETS_S, type Metrics } from "../../framework/metrics.ts";
 import {
   PROMETHEUS_TYPE,
   prometheusText,
@@ -27,7 +26,7 @@ export function metricsDocument({ endpoints, metrics, server, fairness, moreMetr
       const families = [
         ...requestFamilies(metrics),
         ...watchFamilies(metrics),
-        ...(fairness === undefined ? [] : fairnessFamilies(fairness, server.clock.monotonic())),
+        ...(fairness?.metricFamilies() ?? []),
         objects(endpoints),
         ...storeFamilies(await server.store.statistics()),
         ...moreMetrics(),

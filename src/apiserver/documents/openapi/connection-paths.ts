@@ -1,7 +1,7 @@
 /** The paths of connections (log, exec, attach, portforward, proxy) as OpenAPI shows them. */
 import type { Resource, Subresource, Verb } from "../../../api/machinery/resource.ts";
-import type { ApiPath, Method, Operation, Place } from "./operations.ts";
 import { capitalise } from "./words.ts";
+import type { ApiPath, Method, Operation, Place } from "./api-path.ts";
 
 type Connection = Extract<Subresource, { readonly of: "connection" }>;
 

@@ -1,9 +1,9 @@
 /** What documents of both versions of OpenAPI have in common: their head, media types, and which types they name. */
 import { BUILT_IN_TYPES, JSON_TYPE, streamTypes } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { KUBERNETES_VERSION } from "../../kubernetes-version.ts";
-import type { ApiPath, Operation } from "./operations.ts";
+import { KUBERNETES_VERSION } from "../../shared/kubernetes-version.ts";
 import { reference, type Dialect } from "./type-schemas.ts";
+import type { ApiPath, Operation } from "./api-path.ts";
 
 /** The title is upstream's, since tools look for it; the version is that of the API. */
 export const INFO = { title: "Kubernetes", version: `${KUBERNETES_VERSION.major}.${KUBERNETES_VERSION.minor}` };

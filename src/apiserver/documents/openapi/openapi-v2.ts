@@ -7,7 +7,7 @@ import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
-import { entityTag, hashOf, hasAlready } from "../../rest/entity-tag.ts";
+import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";
 import type { WholeAnswer, ExchangeRequest } from "../../framework/exchange.ts";
 import { sourcesOf } from "./sources.ts";
 import { TypeSchemas } from "./type-schemas.ts";

@@ -8,7 +8,7 @@ import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/code
 import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
-import { entityTag, hashOf, hasAlready } from "../../rest/entity-tag.ts";
+import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";
 import type { ExchangeRequest, WholeAnswer } from "../../framework/exchange.ts";
 import { sourcesOf, type DocumentSource } from "./sources.ts";
 import { TypeSchemas } from "./type-schemas.ts";

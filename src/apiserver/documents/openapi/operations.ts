@@ -12,41 +12,12 @@ import {
   LIST_PARAMETERS,
   PATCH_PARAMETERS,
   WRITE_PARAMETERS,
-  type QueryParameter,
 } from "./query-parameters.ts";
 import { capitalise, withArticle } from "./words.ts";
+import type { ApiPath, Operation, Place } from "./api-path.ts";
 
 export const META_TYPES = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
-
-export interface ApiPath {
-  readonly path: string;
-  readonly inPath: readonly ("name" | "namespace" | "path")[];
-  /** What the name in the path is a name of. */
-  readonly nameOf: string;
-  /** The type whose fields are parameters of all operations. */
-  readonly options?: string;
-  readonly operations: readonly Operation[];
-}
-
-export type Method = "get" | "put" | "post" | "delete" | "patch" | "head" | "options";
-
-export interface Operation {
-  readonly method: Method;
-  readonly id: string;
-  readonly description: string;
-  readonly tag: string;
-  readonly query: readonly QueryParameter[];
-  readonly body?: { readonly type: string; readonly isRequired: boolean; readonly isPatch: boolean };
-  /** Those that succeed. */
-  readonly codes: readonly (200 | 201 | 202)[];
-  /** The type of what is answered. Absent: it is text. */
-  readonly answer?: string;
-  /** Whether it answers in all forms of an object, also with a stream of events or as text, only in JSON, or in any form at all. */
-  readonly form: "object" | "stream" | "text" | "json" | "any";
-  readonly action?: string;
-  readonly kind?: GroupVersionKind;
-}
 
 /** "Apps", "RbacAuthorization", "Core": the group as part of operation ids. */
 export function groupTitle(group: string): string {
@@ -90,19 +61,6 @@ export function pathsOf(endpoint: Endpoint): readonly ApiPath[] {
   return [...objectPaths(endpoint, place), ...watchPaths(endpoint, place), ...subresourcePaths(endpoint, place)].filter(
     ({ operations }) => operations.length > 0,
   );
-}
-
-export interface Place {
-  readonly root: string;
-  /** "/namespaces/{namespace}/pods". */
-  readonly collection: string;
-  readonly inCollection: readonly "namespace"[];
-  /** "CoreV1". */
-  readonly prefix: string;
-  /** "NamespacedPod", "Node". */
-  readonly noun: string;
-  readonly tag: string;
-  readonly kind: GroupVersionKind;
 }
 
 function placeOf({ resource, served }: Endpoint): Place {

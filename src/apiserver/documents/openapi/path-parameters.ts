@@ -1,7 +1,7 @@
 /** Which parameters stand at a path, because all of its operations have them, and which at an operation. */
-import type { ApiPath, Operation } from "./operations.ts";
 import { QUERY_PARAMETERS, type NamedParameter, type QueryParameter } from "./query-parameters.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
+import type { ApiPath, Operation } from "./api-path.ts";
 
 export interface PathParameters {
   readonly common: readonly NamedParameter[];

@@ -2,7 +2,8 @@
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
-import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath, type ApiPath } from "./operations.ts";
+import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath } from "./operations.ts";
+import type { ApiPath } from "./api-path.ts";
 
 /** What a document is written from. */
 export interface DocumentContent {

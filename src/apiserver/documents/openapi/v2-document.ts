@@ -2,11 +2,11 @@
 import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
-import type { ApiPath, Operation } from "./operations.ts";
 import { parametersOf, type PathParameters } from "./path-parameters.ts";
 import type { NamedParameter } from "./query-parameters.ts";
 import type { DocumentContent } from "./sources.ts";
 import { reference, type TypeSchemas } from "./type-schemas.ts";
+import type { ApiPath, Operation } from "./api-path.ts";
 
 export function v2Document(contents: readonly DocumentContent[], types: TypeSchemas): JsonObject {
   const paths = contents.flatMap(({ paths: some }) => some).sort((a, b) => (a.path < b.path ? -1 : 1));

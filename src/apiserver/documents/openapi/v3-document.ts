@@ -1,11 +1,12 @@
 /** One OpenAPI v3 document: the paths of one group and version, and the types that they lead to. */
 import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
-import { META_TYPES, type ApiPath, type Operation } from "./operations.ts";
+import { META_TYPES } from "./operations.ts";
 import { parametersOf, type PathParameters } from "./path-parameters.ts";
 import type { NamedParameter } from "./query-parameters.ts";
 import type { DocumentContent } from "./sources.ts";
 import { reference, type TypeSchemas } from "./type-schemas.ts";
+import type { ApiPath, Operation } from "./api-path.ts";
 
 export function v3Document({ place, paths, own }: DocumentContent, types: TypeSchemas): JsonObject {
   const sorted = paths.toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -5,7 +5,7 @@ import type {
   LimitedPriorityLevelConfiguration,
   PriorityLevelConfiguration,
 } from "../../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
-import type { FlowRequest, FlowUser } from "../flow-request.ts";
+import type { FlowRequest, FlowUser } from "../../framework/flow-request.ts";
 
 export function user(name: string, ...groups: readonly string[]): FlowUser {
   return { name, groups: [...groups, "system:authenticated"] };

@@ -13,10 +13,10 @@ import type {
 } from "../../../api/generated/authorization.k8s.io/v1.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { AccessAttributes, Authorizer } from "../../framework/authorization.ts";
-import type { ExtensionFactory } from "../../framework/extension.ts";
 import { answered } from "../../framework/outcome.ts";
 import type { User } from "../../framework/request.ts";
 import { ignoredSentence, understoodFields, understoodLabels, type UnderstoodSelector } from "./understood-selector.ts";
+import type { ExtensionFactory } from "../../framework/server-context.ts";
 
 const GROUP = "authorization.k8s.io";
 

@@ -2,8 +2,8 @@
 import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { CheckedWrite, ExtensionFactory } from "../../framework/extension.ts";
-import type { ServerContext } from "../../framework/server-context.ts";
+import type { CheckedWrite } from "../../framework/extension.ts";
+import type { ExtensionFactory, ServerContext } from "../../framework/server-context.ts";
 import { paramKindProblem, paramRefProblem } from "./param-access.ts";
 
 const GROUP = "admissionregistration.k8s.io";

@@ -4,8 +4,7 @@
  * in a binding must be able to get or list those. What is missing is told as an error of a field, as upstream has it.
  */
 import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
-import type { AccessedResource } from "../../framework/authorization.ts";
-import { MASTERS } from "../../authorization/chain.ts";
+import { type AccessedResource, MASTERS } from "../../framework/authorization.ts";
 import type { Endpoints } from "../../framework/endpoints.ts";
 import type { ApiRequest, User } from "../../framework/request.ts";
 import type { ServerContext } from "../../framework/server-context.ts";

@@ -2,7 +2,7 @@
 import { validatePathSegmentName } from "../../../api/machinery/names.ts";
 import { badRequest, noSuchPath } from "../../../api/machinery/status-error.ts";
 import { bindPod } from "../../shared/bind-pod.ts";
-import type { ExtensionFactory } from "../../framework/extension.ts";
+import type { ExtensionFactory } from "../../framework/server-context.ts";
 
 export const bindingExtension: ExtensionFactory = (server) => ({
   group: "",

@@ -5,9 +5,8 @@
  */
 import type { Lease } from "../../../api/generated/coordination.k8s.io/v1.ts";
 import type { ComponentCondition, ComponentStatus } from "../../../api/generated/core/v1.ts";
-import type { ExtensionFactory } from "../../framework/extension.ts";
-import type { ServerContext } from "../../framework/server-context.ts";
-import { storeAnswers } from "../../store-health.ts";
+import type { ExtensionFactory, ServerContext } from "../../framework/server-context.ts";
+import { storeAnswers } from "../../shared/store-health.ts";
 
 const LEASES = { group: "coordination.k8s.io", plural: "leases" };
 const LEASE_NAMESPACE = "kube-system";

@@ -12,15 +12,14 @@ import { formatTime } from "../../../api/machinery/time.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import type { ApiRequest } from "../../framework/request.ts";
 import type { ServerContext } from "../../framework/server-context.ts";
-import type { StoredObject } from "../../storage/stored-object.ts";
-import { checkPreconditions, deleteObject } from "../../write/delete.ts";
-import { deleteOptionsErrors, type DeleteOptions } from "../../write/deletion.ts";
-import { updateObject } from "../../write/update.ts";
+import { deleteOptionsErrors, type DeleteOptions } from "../../framework/storage/deletion.ts";
 import type { ActionCall } from "../../framework/extension.ts";
 import { success, type Outcome } from "../../framework/outcome.ts";
 import { withCondition } from "../../shared/bind-pod.ts";
 import { isBudgetOf, mayGoUnhealthy, needsNoBudget, spend, stillProcessed } from "./disruption-budget.ts";
-import { UNCHECKED } from "../../write/unchecked.ts";
+import type { StoredObject } from "../../framework/storage/storage.ts";
+import { checkPreconditions } from "../../framework/storage/preconditions.ts";
+import { UNCHECKED } from "../../framework/storage/writes.ts";
 
 /** Others that may change the Pod, one after the other, before a client is told to look again. */
 const ATTEMPTS_MAX = 20;
@@ -146,7 +145,7 @@ async function spendBudget(server: ServerContext, request: ApiRequest, name: str
   const { version } = endpoint.served;
   // A dry run asks the budget, too, and takes nothing from it.
   const options = isDryRun ? { dryRun: ["All"] } : {};
-  await updateObject(server, {
+  await server.writes.update({
     endpoint,
     request: { ...request, verb: "update", group, version, plural, name, subresource: "status", options },
     subresource: UNCHECKED,
@@ -168,11 +167,11 @@ async function remove(server: ServerContext, call: ActionCall, options: DeleteOp
   const isPinned = preconditions?.resourceVersion !== undefined && marked !== undefined;
   const resourceVersion = isPinned ? { resourceVersion: String(marked.revision) } : {};
   const now = preconditions === undefined ? options : { ...options, preconditions: { ...preconditions, ...resourceVersion } };
-  await deleteObject(server, { endpoint, request, name, options: now });
+  await server.writes.delete({ endpoint, request, name, options: now });
 }
 
 async function markAsDisrupted(server: ServerContext, { endpoint, request }: ActionCall, options: DeleteOptions): Promise<StoredObject> {
-  const { object } = await updateObject(server, {
+  const { object } = await server.writes.update({
     endpoint,
     request,
     subresource: UNCHECKED,

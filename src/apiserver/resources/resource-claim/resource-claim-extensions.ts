@@ -5,8 +5,8 @@
 import { validateAdminAccess, validateAdminAccessOfStatus } from "../../../api/resource.k8s.io/v1/resource-claim/admin-access.ts";
 import type { ResourceClaim, ResourceClaimTemplate } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { internalFieldError, type FieldError } from "../../../api/machinery/field-error.ts";
-import type { CheckedWrite, ExtensionFactory } from "../../framework/extension.ts";
-import type { ServerContext } from "../../framework/server-context.ts";
+import type { CheckedWrite } from "../../framework/extension.ts";
+import type { ExtensionFactory, ServerContext } from "../../framework/server-context.ts";
 import { validateStatusAccess } from "./status-access.ts";
 
 const GROUP = "resource.k8s.io";

@@ -13,7 +13,7 @@ import { forbidden, type FieldError } from "../../../api/machinery/field-error.t
 import { deepEqual } from "../../../base/deep.ts";
 import type { AccessedResource, Authorizer } from "../../framework/authorization.ts";
 import type { CheckedWrite } from "../../framework/extension.ts";
-import { accessRefusal } from "../../shared/forbidden-message.ts";
+import { accessRefusal } from "../../framework/access/forbidden-message.ts";
 import type { ApiRequest } from "../../framework/request.ts";
 import { isOnNode } from "../../shared/service-account-identity.ts";
 

@@ -2,12 +2,12 @@
 import type { PolicyRule, Role, RoleBinding, RoleRef } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { badRequest, forbiddenError, notFound, StatusError } from "../../../api/machinery/status-error.ts";
-import { MASTERS } from "../../authorization/chain.ts";
-import type { ExtensionFactory, PermittedWrite } from "../../framework/extension.ts";
+import type { PermittedWrite } from "../../framework/extension.ts";
 import type { Objects } from "../../framework/objects.ts";
 import type { ApiRequest } from "../../framework/request.ts";
-import type { ServerContext } from "../../framework/server-context.ts";
+import type { ExtensionFactory, ServerContext } from "../../framework/server-context.ts";
 import { aggregationEscalation, escalationOf, isGarbageCollection, mayBind, mayEscalate } from "./escalation.ts";
+import { MASTERS } from "../../framework/authorization.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 

@@ -1,8 +1,8 @@
 /** SelfSubjectReview: who am I? `kubectl auth whoami` asks it. */
-import type { ExtensionFactory } from "../../framework/extension.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { answered } from "../../framework/outcome.ts";
 import { userInfo } from "../../shared/user-info.ts";
+import type { ExtensionFactory } from "../../framework/server-context.ts";
 
 export const selfSubjectReviewExtension: ExtensionFactory = ({ clock }) => ({
   group: "authentication.k8s.io",

@@ -3,9 +3,9 @@ import type { BoundObjectReference } from "../../../api/generated/authentication
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { badRequest, conflict, notFound } from "../../../api/machinery/status-error.ts";
-import type { ObjectClaim } from "../../authentication/service-account-token/bound-token.ts";
 import type { KindName, Objects } from "../../framework/objects.ts";
-import type { ObjectName } from "../../storage/object-key.ts";
+import type { ObjectName } from "../../framework/storage/object-key.ts";
+import type { ObjectClaim } from "../../shared/bound-claims.ts";
 
 export interface BoundObjects {
   readonly pod?: ObjectClaim;

@@ -11,15 +11,15 @@ import {
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { conflict, invalidObject, notFound, StatusError } from "../../../api/machinery/status-error.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
-import { boundPayload } from "../../authentication/service-account-token/bound-token.ts";
-import { writeToken } from "../../authentication/json-web-token.ts";
-import type { ActionCall, ExtensionFactory } from "../../framework/extension.ts";
+import { writeToken } from "../../shared/json-web-token.ts";
+import type { ActionCall } from "../../framework/extension.ts";
 import type { ServiceAccountTokens } from "../../framework/identity.ts";
 import type { Outcome } from "../../framework/outcome.ts";
 import type { RequestContext } from "../../framework/request.ts";
-import type { ServerContext } from "../../framework/server-context.ts";
-import { newUid } from "../../write/identifiers.ts";
+import type { ExtensionFactory, ServerContext } from "../../framework/server-context.ts";
+import { newUid } from "../../framework/storage/identifiers.ts";
 import { findBoundObjects } from "./bound-object.ts";
+import { boundPayload } from "../../shared/bound-claims.ts";
 
 const TOKEN_REQUEST = { group: "authentication.k8s.io", kind: "TokenRequest" };
 

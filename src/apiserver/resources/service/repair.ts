@@ -8,11 +8,10 @@ import { heldClusterIps } from "../../../api/core/v1/service/allocation.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
 import type { IPAddress } from "../../../api/generated/networking.k8s.io/v1.ts";
 import type { ServerContext } from "../../framework/server-context.ts";
-import type { ResourceStorage } from "../../storage/resource-storage.ts";
-import type { StoredObject } from "../../storage/stored-object.ts";
 import { canonicalAddress } from "./address-range.ts";
 import { isOf, ServiceAddresses } from "./service-addresses.ts";
 import { Turns } from "./turns.ts";
+import type { ResourceStorage, StoredObject } from "../../framework/storage/storage.ts";
 
 /** Others may be first this often; what is left then is mended at the next start. */
 const ATTEMPTS_MAX = 32;

@@ -13,12 +13,11 @@ import type { Random } from "../../../base/random.ts";
 import type { Operation } from "../../../store/store.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import type { ServerContext } from "../../framework/server-context.ts";
-import { translated } from "../../storage/store-failure.ts";
-import { planDeletion } from "../../write/deletion.ts";
-import { ownObject } from "../../write/own-object.ts";
-import { StoredObject } from "../../storage/stored-object.ts";
+import { translated } from "../../framework/storage/store-failure.ts";
+import { planDeletion } from "../../framework/storage/deletion.ts";
 import { addressAt, canonicalAddress, configuredRanges, containsAddress, readyRanges, type AddressRange } from "./address-range.ts";
 import { pickFree } from "./number-range.ts";
+import type { StoredObject } from "../../framework/storage/storage.ts";
 
 const GROUP = "networking.k8s.io";
 const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
@@ -78,7 +77,7 @@ export class ServiceAddresses {
       },
       spec: { parentRef: { resource: "services", namespace, name } },
     };
-    const stored = ownObject(this.#server, endpoint, object);
+    const stored = this.#server.writes.ownObject(endpoint, object);
     return endpoint.storage.putOperation(nameOf(address), stored, { is: "absent" });
   }
 
@@ -116,7 +115,7 @@ export class ServiceAddresses {
     const plan = planDeletion(resource, stored.object, {}, this.#server.clock.now());
     if (plan.outcome === "wait") return [];
     if (plan.outcome === "remove") return [storage.deleteOperation(name, stored)];
-    const going = StoredObject.fromObject(storage.family, plan.object, stored.managed());
+    const going = storage.newObject(plan.object, stored.managed());
     return [storage.putOperation(name, going, { is: "at", revision: stored.revision })];
   }
 

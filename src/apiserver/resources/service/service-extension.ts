@@ -27,6 +27,7 @@ import { isInRange, pickFree } from "./number-range.ts";
 import { ServiceAddresses } from "./service-addresses.ts";
 import { ServiceNumbers, type ServiceNumber } from "./service-numbers.ts";
 import { Turns, type Turn } from "./turns.ts";
+import { repairServiceAddresses } from "./repair.ts";
 
 export function serviceExtension(server: ServerContext): ResourceExtension {
   const addresses = new ServiceAddresses(server);
@@ -35,6 +36,7 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
   return {
     group: "",
     plural: "services",
+    repair: () => repairServiceAddresses(server),
 
     async allocate(write) {
       const storage = server.endpoints.stored("", "services")?.storage;

@@ -5,13 +5,12 @@
  */
 import { heldClusterIps, heldHealthCheckNodePort, heldNodePorts } from "../../../api/core/v1/service/allocation.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
-import type { ApiServerConfig } from "../../api-server-config.ts";
-import type { ResourceStorage } from "../../storage/resource-storage.ts";
-import { translated } from "../../storage/store-failure.ts";
-import type { ObjectChange } from "../../storage/watch-index.ts";
+import type { ApiServerConfig } from "../../framework/api-server-config.ts";
+import { translated } from "../../framework/storage/store-failure.ts";
 import { canonicalAddress } from "./address-range.ts";
 import { Holders } from "./holders.ts";
 import type { NumberRange } from "./number-range.ts";
+import type { ObjectChange, ResourceStorage } from "../../framework/storage/storage.ts";
 
 /** An address, or a node port. */
 export type ServiceNumber = string | number;

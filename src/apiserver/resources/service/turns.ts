@@ -8,9 +8,9 @@ import type { Random } from "../../../base/random.ts";
 import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Entry, Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
-import { translated } from "../../storage/store-failure.ts";
+import { translated } from "../../framework/storage/store-failure.ts";
 import { TurnQueue } from "../../shared/serial-queue.ts";
-import { newUid } from "../../write/identifiers.ts";
+import { newUid } from "../../framework/storage/identifiers.ts";
 
 /** Whoever writes it has its turn. */
 const TURN_KEY = `${bookkeepingPrefix("servicenumbers")}turn`;

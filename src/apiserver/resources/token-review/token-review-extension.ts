@@ -2,9 +2,9 @@
 import type { TokenReview, TokenReviewSpec, TokenReviewStatus } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { TokenReviewAnswer } from "../../framework/authentication.ts";
-import type { ExtensionFactory } from "../../framework/extension.ts";
 import { answered } from "../../framework/outcome.ts";
 import { userInfo } from "../../shared/user-info.ts";
+import type { ExtensionFactory } from "../../framework/server-context.ts";
 
 export const tokenReviewExtension: ExtensionFactory = ({ authenticator }) => ({
   group: "authentication.k8s.io",

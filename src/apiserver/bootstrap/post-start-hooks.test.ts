@@ -1,0 +1,33 @@
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import { FAIRNESS_HOOKS, PostStartHooks } from "./post-start-hooks.ts";
+import { startServer } from "../testing/server.ts";
+
+function names(hooks: PostStartHooks): readonly string[] {
+  return hooks.checks().map(({ name }) => name);
+}
+
+test("a step is not finished before it is reported, and steps that the configuration leaves out have no check", () => {
+  const all = new PostStartHooks();
+  all.finished("rbac/bootstrap-roles");
+
+  deepEqual(
+    all.checks().filter(({ ok }) => ok),
+    [{ name: "poststarthook/rbac/bootstrap-roles", ok: true, reason: "not finished" }],
+  );
+  const left = names(new PostStartHooks({ without: FAIRNESS_HOOKS }));
+  deepEqual(
+    names(all).filter((name) => !left.includes(name)),
+    ["poststarthook/priority-and-fairness-config-consumer", "poststarthook/priority-and-fairness-filter"],
+  );
+});
+
+test("a server that has started has finished every step of its start", async () => {
+  await using server = await startServer();
+  const { text } = await server.call("GET", "/readyz?verbose");
+  const lines = text.split("\n").filter((line) => line.includes("poststarthook/"));
+  deepEqual(
+    lines,
+    names(new PostStartHooks()).map((name) => `[+]${name} ok`),
+  );
+});

@@ -1,0 +1,89 @@
+/**
+ * The figures that the server keeps of itself, by upstream's names and labels where upstream has them. Counting is a map lookup and an
+ * addition, so it can be done on every request. How they are written: documents/metrics.
+ */
+import type { Endpoint } from "./endpoints.ts";
+import type { ApiRequest } from "./request.ts";
+
+/** Upper bounds in seconds: upstream's for request durations. */
+export const DURATION_BUCKETS_S = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+] as const;
+
+export interface Histogram {
+  /** One more than there are bounds: the last is for everything above. */
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+/** Combinations of labels that are kept; more can only come from outside and would grow without bound. */
+const SERIES_MAX = 10_000;
+
+export class Metrics {
+  /** By verb, group, version, resource, subresource, scope and code, joined with a tab. */
+  readonly requests = new Map<string, number>();
+  /** The same without the code. */
+  readonly durations = new Map<string, Histogram>();
+  /** By group, version and resource. */
+  readonly watchEvents = new Map<string, number>();
+  readonly inFlight = { readOnly: 0, mutating: 0 };
+  /** Running watches and connections by verb, group, version, resource and subresource. */
+  readonly longRunning = new Map<string, number>();
+  /** Requests that were refused because too many were under way. */
+  rejected = 0;
+
+  request(request: ApiRequest, code: number, durationMs: number): void {
+    const labels = labelsOf(request);
+    add(this.requests, `${labels}\t${code}`, 1);
+    observe(this.durations, labels, durationMs / 1_000);
+  }
+
+  watchStarted({ served, resource }: Endpoint): void {
+    add(this.longRunning, `WATCH\t${served.group}\t${served.version}\t${resource.plural}\t`, 1);
+  }
+
+  watchEnded({ served, resource }: Endpoint): void {
+    add(this.longRunning, `WATCH\t${served.group}\t${served.version}\t${resource.plural}\t`, -1);
+  }
+
+  connectionStarted({ group, version, plural, subresource }: ApiRequest): void {
+    add(this.longRunning, `${CONNECT}\t${group}\t${version}\t${plural}\t${subresource}`, 1);
+  }
+
+  connectionEnded({ group, version, plural, subresource }: ApiRequest): void {
+    add(this.longRunning, `${CONNECT}\t${group}\t${version}\t${plural}\t${subresource}`, -1);
+  }
+
+  watchEvent({ served, resource }: Endpoint): void {
+    add(this.watchEvents, `${served.group}\t${served.version}\t${resource.plural}`, 1);
+  }
+}
+
+/** By whatever method a connection is asked for. */
+const CONNECT = "CONNECT";
+
+function labelsOf({ verb, group, version, plural, subresource, name, namespace, connection }: ApiRequest): string {
+  const scope = name !== "" ? "resource" : namespace !== "" ? "namespace" : "cluster";
+  return `${connection === undefined ? verb.toUpperCase() : CONNECT}\t${group}\t${version}\t${plural}\t${subresource}\t${scope}`;
+}
+
+function add(series: Map<string, number>, labels: string, amount: number): void {
+  const before = series.get(labels);
+  if (before === undefined && series.size >= SERIES_MAX) return;
+  series.set(labels, (before ?? 0) + amount);
+}
+
+function observe(series: Map<string, Histogram>, labels: string, value: number): void {
+  let histogram = series.get(labels);
+  if (histogram === undefined) {
+    if (series.size >= SERIES_MAX) return;
+    histogram = { counts: Array.from({ length: DURATION_BUCKETS_S.length + 1 }, () => 0), sum: 0, count: 0 };
+    series.set(labels, histogram);
+  }
+  let bucket = 0;
+  while (bucket < DURATION_BUCKETS_S.length && value > (DURATION_BUCKETS_S[bucket] as number)) bucket++;
+  histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1;
+  histogram.sum += value;
+  histogram.count++;
+}

@@ -1,0 +1,137 @@
+/**
+ * What a delete does to an object, decided from the object and the options alone: go at once, or stay for a while and show that it is
+ * going. As upstream's BeforeDelete and its finalizers for dependents.
+ */
+import { invalid, notSupported, type FieldError } from "../../../api/machinery/field-error.ts";
+import type { KubeObject, ObjectMeta } from "../../../api/machinery/object.ts";
+import type { Resource } from "../../../api/machinery/resource.ts";
+import { formatTime, parseTime } from "../../../api/machinery/time.ts";
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+  readonly dryRun?: readonly string[];
+}
+
+export type Deletion =
+  /** Remove it. `object`: as it is when it goes. */
+  | { readonly outcome: "remove"; readonly object: KubeObject }
+  /** Write it in this form; somebody else finishes the work and lets it go, unless it is ready to go then. */
+  | { readonly outcome: "write"; readonly object: KubeObject }
+  /** It is going already, and nothing changes. */
+  | { readonly outcome: "wait" };
+
+const ORPHAN = "orphan";
+const FOREGROUND = "foregroundDeletion";
+
+export function planDeletion(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): Deletion {
+  // What such a kind has to do first has begun, with what the first delete wanted.
+  if (object.metadata.deletionTimestamp !== undefined && resource.deletion?.isPending(object) === true) return { outcome: "wait" };
+  const graceful = planGrace(resource, object, options, nowMs);
+  if (graceful === "pending") return { outcome: "wait" };
+  const finalized = withFinalizers(resource, graceful ?? object, options);
+  if (graceful !== undefined) return { outcome: "write", object: finalized };
+  const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
+  if (!mustStay) return { outcome: "remove", object: finalized };
+  const going = markedAsGoing(resource, finalized, nowMs);
+  return going === object ? { outcome: "wait" } : { outcome: "write", object: going };
+}
+
+/** Nothing holds an object that is going: no finalizer, no grace period, nothing of its own. */
+export function isReadyToGo(resource: Resource, object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined || finalizers.length > 0) return false;
+  if (resource.gracePeriodSeconds !== undefined && deletionGracePeriodSeconds > 0) return false;
+  return resource.deletion?.isPending(object) !== true;
+}
+
+/** The object with its grace period, which may be 0; "pending" if it has one that is as short; undefined if there is nothing to set. */
+function planGrace(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): KubeObject | "pending" | undefined {
+  if (resource.gracePeriodSeconds === undefined) return undefined;
+  const requested = options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, generation } = object.metadata;
+  if (deletionTimestamp !== undefined) return shorten(object, { deletionTimestamp, deletionGracePeriodSeconds, requested, nowMs });
+  const seconds = resource.gracePeriodSeconds(object, requested);
+  return withMetadata(object, {
+    deletionTimestamp: formatTime(nowMs + seconds * 1_000),
+    deletionGracePeriodSeconds: seconds,
+    ...(generation === undefined ? {} : { generation: generation + 1 }),
+  });
+}
+
+/** A grace period that has begun can only be made shorter. */
+function shorten(
+  object: KubeObject,
+  grace: {
+    readonly deletionTimestamp: string;
+    readonly deletionGracePeriodSeconds: number;
+    readonly requested: number | undefined;
+    readonly nowMs: number;
+  },
+): KubeObject | "pending" | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds, requested, nowMs } = grace;
+  if (deletionGracePeriodSeconds <= 0) return undefined;
+  if (requested === undefined || requested >= deletionGracePeriodSeconds) return "pending";
+  const begun = (parseTime(deletionTimestamp) ?? nowMs) - deletionGracePeriodSeconds * 1_000;
+  const end = begun + requested * 1_000;
+  // Over already, but whoever runs it must still see the change and finish.
+  if (end < nowMs)
+    return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: Math.min(requested, 1) });
+  return withMetadata(object, { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: requested });
+}
+
+function markedAsGoing(resource: Resource, object: KubeObject, nowMs: number): KubeObject {
+  const begun = resource.deletion?.begin(object) ?? object;
+  if (begun.metadata.deletionTimestamp !== undefined && begun.metadata.deletionGracePeriodSeconds === 0) return begun;
+  const { generation, deletionTimestamp } = begun.metadata;
+  return withMetadata(begun, {
+    deletionTimestamp: deletionTimestamp ?? formatTime(nowMs),
+    // A namespace shows no grace period, as upstream's does not.
+    ...(resource.deletion === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
+    ...(generation === undefined || deletionTimestamp !== undefined ? {} : { generation: generation + 1 }),
+  });
+}
+
+/** Finalizers by which the garbage collector learns what to do with dependents. */
+function withFinalizers(resource: Resource, object: KubeObject, options: DeleteOptions): KubeObject {
+  const before = object.metadata.finalizers ?? [];
+  const kept = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
+  const policy = propagationOf(resource, before, options);
+  const after = policy === "Orphan" ? [...kept, ORPHAN] : policy === "Foreground" ? [...kept, FOREGROUND] : kept;
+  const known = new Set(before);
+  if (after.length === before.length && after.every((finalizer) => known.has(finalizer))) return object;
+  const { finalizers: _finalizers, ...metadata } = object.metadata;
+  return { ...object, metadata: after.length === 0 ? metadata : { ...metadata, finalizers: after } };
+}
+
+function propagationOf(resource: Resource, finalizers: readonly string[], options: DeleteOptions): string {
+  // What expires by itself has no dependents that anybody looks after.
+  if (resource.secondsToLive !== undefined) return "Background";
+  // Namespaces, and they alone, take "do not orphan" as "wait for dependents".
+  if (options.orphanDependents === false) return resource.deletion === undefined ? "Background" : "Foreground";
+  if (options.orphanDependents === true) return "Orphan";
+  if (options.propagationPolicy !== undefined) return options.propagationPolicy;
+  if (finalizers.includes(ORPHAN)) return "Orphan";
+  if (finalizers.includes(FOREGROUND)) return "Foreground";
+  return resource.defaultPropagation;
+}
+
+function withMetadata(object: KubeObject, changes: Partial<ObjectMeta>): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...changes } };
+}
+
+export function* deleteOptionsErrors({ orphanDependents, propagationPolicy, dryRun = [] }: DeleteOptions): Iterable<FieldError> {
+  if (orphanDependents !== undefined && propagationPolicy !== undefined) {
+    yield invalid("propagationPolicy", propagationPolicy, "orphanDependents and deletionPropagation cannot be both set");
+  }
+  if (propagationPolicy !== undefined && !["Foreground", "Background", "Orphan"].includes(propagationPolicy)) {
+    yield notSupported("propagationPolicy", propagationPolicy, ["Foreground", "Background", "Orphan", "nil"]);
+  }
+  yield* dryRunErrors(dryRun);
+}
+
+export function* dryRunErrors(dryRun: readonly string[]): Iterable<FieldError> {
+  if (dryRun.some((value) => value !== "All")) yield notSupported("dryRun", dryRun, ["All"]);
+}

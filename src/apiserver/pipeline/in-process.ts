@@ -1,0 +1,122 @@
+/**
+ * The transport for parts of this process: the same pipeline as over HTTP, and nothing is serialised, copied or parsed on the way.
+ * What comes out is the shared, frozen object itself.
+ */
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
+import type {
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportWatch,
+  TransportWatchListener,
+} from "../../api/machinery/transport.ts";
+import type { Outcome } from "../framework/outcome.ts";
+import type { Pipeline } from "./pipeline.ts";
+import type { ApiRequest, RequestBody, User } from "../framework/request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { WatchEvent } from "../framework/watch.ts";
+
+export interface InProcessOptions {
+  readonly user: User;
+  /** Names the part, and so the manager of the fields that it writes: "kube-scheduler". */
+  readonly userAgent: string;
+}
+
+/** Reads a document as this user would. */
+export type DocumentReader = (user: User, path: string, signal?: AbortSignal) => Promise<JsonObject>;
+
+export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions, readDocument: DocumentReader = noDocuments): Transport {
+  return {
+    document: (path, { signal } = {}) => readDocument(options.user, path, signal),
+
+    async request(request) {
+      const warnings: string[] = [];
+      const outcome = await pipeline.run(apiRequest(request, options, warnings));
+      return responseOf(outcome, warnings);
+    },
+
+    async watch(request, listener) {
+      const outcome = await pipeline.run(apiRequest({ ...request, verb: "watch" }, options, []));
+      if (outcome.is !== "watch") throw badRequest("this cannot be watched");
+      return startWatch(outcome, listener);
+    },
+  };
+}
+
+function noDocuments(): Promise<never> {
+  return Promise.reject(badRequest("this transport has resources only"));
+}
+
+function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOptions, warnings: string[]): ApiRequest {
+  const { verb, group, version, plural, subresource = "", namespace = "", name = "", options = {}, signal, traceparent } = request;
+  const { cause, leadership } = request;
+  const body = bodyOf(request);
+  return {
+    verb,
+    group,
+    version,
+    plural,
+    subresource,
+    namespace,
+    name,
+    options,
+    ...(body === undefined ? {} : { body }),
+    context: {
+      user,
+      isInProcess: true,
+      userAgent,
+      ...(signal === undefined ? {} : { signal }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(cause === undefined ? {} : { cause }),
+      ...(leadership === undefined ? {} : { leadership }),
+      warn: (sentence) => void warnings.push(sentence),
+    },
+  };
+}
+
+function bodyOf({ object, patch }: TransportRequest): RequestBody | undefined {
+  if (patch !== undefined) return { form: "patch", type: patch.type, patch: patch.value };
+  return object === undefined ? undefined : { form: "object", object };
+}
+
+function responseOf(outcome: Outcome, warnings: readonly string[]): TransportResponse {
+  switch (outcome.is) {
+    case "object":
+      return { is: "object", object: outcome.object.in(outcome.endpoint.served), created: outcome.code === 201, warnings };
+    case "list": {
+      const { objects, revision, continue: token, remainingItemCount } = outcome.list;
+      const metadata = {
+        resourceVersion: String(revision),
+        ...(token === undefined ? {} : { continue: token }),
+        ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+      };
+      return { is: "list", items: objects.map((object) => object.in(outcome.endpoint.served)), metadata, warnings };
+    }
+    case "value":
+      return { is: "value", value: outcome.value, warnings };
+    case "watch":
+      throw badRequest("a watch is started with watch()");
+    case "connection":
+      throw badRequest("connections are for HTTP");
+  }
+}
+
+function startWatch({ watch, endpoint }: Extract<Outcome, { is: "watch" }>, listener: TransportWatchListener): TransportWatch {
+  return watch.start({
+    event: (event) => listener.event(eventOf(event, endpoint)),
+    ended: () => listener.ended(),
+  });
+}
+
+function eventOf(event: WatchEvent, { served }: Endpoint): TransportEvent {
+  switch (event.type) {
+    case "BOOKMARK":
+      return { type: "BOOKMARK", resourceVersion: String(event.revision), initialEventsEnd: event.initialEventsEnd };
+    case "ERROR":
+      return event;
+    default:
+      return { type: event.type, object: event.object.in(served) };
+  }
+}

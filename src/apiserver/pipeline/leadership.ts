@@ -1,0 +1,17 @@
+/** Whether a writer that acts only while leading still leads, by the lease as it is now. */
+import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
+import type { Leadership } from "../../api/machinery/leadership.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
+import type { KindName, Objects } from "../framework/objects.ts";
+
+const LEASES: KindName = { group: "coordination.k8s.io", plural: "leases" };
+
+/** Rejects with Conflict. */
+export async function mustLead(objects: Objects, { namespace, name, holder }: Leadership): Promise<void> {
+  const lease = await objects.getExact<Lease>(LEASES, { namespace, name });
+  if (lease?.spec?.holderIdentity === holder) return;
+  throw new StatusError(
+    "Conflict",
+    `The lease ${namespace}/${name} is not held by ${JSON.stringify(holder)}: whoever does not lead writes nothing`,
+  );
+}

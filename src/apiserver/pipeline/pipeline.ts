@@ -1,0 +1,213 @@
+/**
+ * The steps of every request, over HTTP or from this process: authorization, receiving the body, a seat (API Priority and Fairness), and
+ * the verb, which calls admission and the registry. Authentication comes before: a transport says who its user is.
+ * A body is received before the seat is taken, so a slow client occupies none.
+ */
+import { onAbort } from "../../base/abort.ts";
+import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
+import { mustBeAllowed } from "../framework/access/access.ts";
+import { BodyRoom, type BodyReservation } from "../limits/body-memory.ts";
+import type { ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";
+import type { ExchangeAnswer } from "../framework/exchange.ts";
+import type { FlowRequest } from "../framework/flow-request.ts";
+import { OverloadError } from "../framework/overload.ts";
+import { mustLead } from "./leadership.ts";
+import type { Metrics } from "../framework/metrics.ts";
+import type { Outcome } from "../framework/outcome.ts";
+import type { ApiRequest, RequestBody } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
+import type { Verbs } from "../verbs/verbs.ts";
+
+export type PipelineStep = "authorization" | "body" | "priority and fairness" | "verb";
+
+const READING: readonly string[] = ["get", "head", "list", "watch"];
+
+/** A body that is still on its way. */
+export interface BodySource {
+  /** As declared, or the most that is accepted. */
+  readonly sizeBytes: number;
+  receive(): Promise<RequestBody>;
+  /** Ends the request with this reason while nobody has its answer. */
+  cancel(reason: StatusError): void;
+}
+
+/** What a transport knows of a request beside the request itself. */
+export interface Arrival {
+  readonly body?: BodySource | undefined;
+  /** As `classify` found it. */
+  readonly flow?: RequestFlow | undefined;
+  /** The client's own timeout; a quarter of it may be spent waiting for a seat. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const NO_ARRIVAL: Arrival = {};
+
+export interface PipelineParts {
+  readonly metrics: Metrics;
+  readonly gate: ConcurrencyGate;
+}
+
+export class Pipeline {
+  readonly #server: ServerContext;
+  readonly #verbs: Verbs;
+  readonly #metrics: Metrics;
+  readonly #gate: ConcurrencyGate;
+  readonly #bodies = new BodyRoom();
+
+  constructor(server: ServerContext, verbs: Verbs, { metrics, gate }: PipelineParts) {
+    this.#server = server;
+    this.#verbs = verbs;
+    this.#metrics = metrics;
+    this.#gate = gate;
+  }
+
+  /** Rejects with a StatusError, whatever went wrong. */
+  async run(request: ApiRequest, arrival: Arrival = NO_ARRIVAL): Promise<Outcome> {
+    const started = this.#server.clock.monotonic();
+    let step: PipelineStep = "authorization";
+    let body: BodyReservation | undefined;
+    let seat: Seat | undefined;
+    try {
+      this.#authorize(request);
+      const flow = arrival.flow ?? this.classify(request);
+      let received = request;
+      if (arrival.body !== undefined) {
+        step = "body";
+        body = this.#reserve(request, flow, arrival.body);
+        received = { ...request, body: await orAborted(request.context.signal, arrival.body.receive()) };
+      }
+      step = "priority and fairness";
+      if (request.connection === undefined) {
+        const admitted = this.#admit(request, flow, arrival.timeoutMs);
+        seat = admitted instanceof Promise ? await admitted : admitted;
+      }
+      body?.keep();
+      step = "verb";
+      const { leadership } = request.context;
+      if (leadership !== undefined && !READING.includes(request.verb)) await mustLead(this.#server.objects, leadership);
+      const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
+      this.#count(request, codeOf(outcome), started);
+      return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
+    } catch (error) {
+      const status = this.#statusOf(error, request, step);
+      if (status instanceof OverloadError) this.#metrics.rejected++;
+      this.#count(request, status.code, started);
+      throw status;
+    } finally {
+      seat?.release();
+      body?.release();
+    }
+  }
+
+  /** The flow of a request; undefined for connections, which may last as long as they like, and where flows are not told apart. */
+  classify(request: ApiRequest): RequestFlow | undefined {
+    return request.connection === undefined ? this.#gate.classify(request) : undefined;
+  }
+
+  /** The same for a document: a request that is no resource. */
+  classifyDocument(request: FlowRequest): RequestFlow | undefined {
+    return this.#gate.classify(request);
+  }
+
+  /** A seat for a document. Throws or rejects with an OverloadError. */
+  admitDocument(request: FlowRequest, flow: RequestFlow | undefined, signal?: AbortSignal): Seat | Promise<Seat> {
+    try {
+      const admitted = this.#gate.admit(request, flow, { signal });
+      return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
+    } catch (error) {
+      this.#metrics.rejected++;
+      throw error;
+    }
+  }
+
+  #reserve(request: ApiRequest, flow: RequestFlow | undefined, { sizeBytes, cancel }: BodySource): BodyReservation {
+    return this.#bodies.reserve(this.#gate.bodyOwner(request, flow), { sizeBytes, displace: cancel });
+  }
+
+  #admit(request: ApiRequest, flow: RequestFlow | undefined, timeoutMs: number | undefined): Seat | Promise<Seat> {
+    const admitted = this.#gate.admit(request, flow, { signal: request.context.signal, timeoutMs });
+    return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
+  }
+
+  #inFlight({ verb }: FlowRequest, seat: Seat): Seat {
+    const { inFlight } = this.#metrics;
+    const kind = READING.includes(verb) ? "readOnly" : "mutating";
+    inFlight[kind]++;
+    return {
+      release() {
+        inFlight[kind]--;
+        seat.release();
+      },
+    };
+  }
+
+  /** Paths that lead nowhere are counted as one: their names come from outside, and there is no end of them. */
+  #count(request: ApiRequest, code: number, startedMs: number): void {
+    const { endpoints, clock } = this.#server;
+    const endpoint = endpoints.find(request.group, request.version, request.plural);
+    const { subresource } = request;
+    const isKnown = endpoint !== undefined && (subresource === "" || Object.hasOwn(endpoint.resource.subresources, subresource));
+    const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
+    this.#metrics.request(counted, code, clock.monotonic() - startedMs);
+  }
+
+  /** A connection counts as running from its beginning, which may never come, to its end. */
+  #watched(request: ApiRequest, answer: ExchangeAnswer): ExchangeAnswer {
+    const begun = (end: { onClosed(listener: () => void): void }): void => {
+      this.#metrics.connectionStarted(request);
+      end.onClosed(() => this.#metrics.connectionEnded(request));
+    };
+    if ("run" in answer) return { ...answer, run: (socket) => (begun(socket), answer.run(socket)) };
+    if ("stream" in answer) return { ...answer, stream: (sink) => (begun(sink), answer.stream(sink)) };
+    return answer;
+  }
+
+  #authorize(request: ApiRequest): void {
+    mustBeAllowed(this.#server.authorizer, request, accessVerb(request));
+  }
+
+  #statusOf(error: unknown, request: ApiRequest, step: PipelineStep): StatusError {
+    if (isStatusError(error)) return error;
+    const { signal, traceparent, cause } = request.context;
+    if (signal?.aborted === true)
+      return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client went away before the answer");
+    const { verb, group, plural, namespace, name } = request;
+    this.#server.log.error("A request failed in a way nobody foresaw", {
+      step,
+      verb,
+      group,
+      plural,
+      namespace,
+      name,
+      traceparent,
+      cause,
+      error,
+    });
+    return internalError(error);
+  }
+}
+
+/** The answer, or the reason why nobody waits for it. What was begun comes to its own end: the signal decides until the commit, never after. */
+function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  if (signal.aborted) {
+    void work.catch(() => undefined); // Somebody is told already.
+    return Promise.reject(signal.reason as Error);
+  }
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => reject(signal.reason as Error));
+    work.then(resolve, reject).finally(stop);
+  });
+}
+
+/** Upstream has a verb for every method but OPTIONS, which only a proxy takes: whoever may do everything may do that. */
+function accessVerb({ verb, connection }: ApiRequest): string {
+  return connection?.exchange.method === "OPTIONS" ? "" : verb;
+}
+
+function codeOf(outcome: Outcome): number {
+  if (outcome.is !== "connection") return "code" in outcome ? outcome.code : 200;
+  return "code" in outcome.answer ? outcome.answer.code : SWITCHING_PROTOCOLS;
+}
+
+const SWITCHING_PROTOCOLS = 101;

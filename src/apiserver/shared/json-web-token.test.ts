@@ -1,0 +1,101 @@
+import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { checkSignature, readToken, TOKEN_LENGTH_MAX, writeToken, type SignedToken } from "./json-web-token.ts";
+import {
+  headerOf,
+  KEY,
+  OTHER_KEY,
+  signed,
+  signedText,
+  textOf,
+  toBase64Url,
+} from "../authentication/service-account-token/testing/token-server.ts";
+
+const HEADER = `{"alg":"ES256","kid":"${KEY.verifier.keyId}"}`;
+
+test("a token names its algorithm and key, and its claims are in the order of their names", () => {
+  const token = writeToken({ iss: "<i>", aud: ["a"], "kubernetes.io": { z: 1, a: 2 } }, { signer: KEY.signer, keyId: "k" });
+
+  deepEqual(headerOf(token), { alg: "ES256", kid: "k" });
+  equal(textOf(token, 1), '{"aud":["a"],"iss":"\\u003ci\\u003e","kubernetes.io":{"a":2,"z":1}}');
+});
+
+test("what was written can be read, and its signature holds", () => {
+  const token = readToken(signed({ iss: "i" })) as SignedToken;
+
+  deepEqual([token.algorithm, token.keyId, token.payload], ["ES256", KEY.verifier.keyId, { iss: "i" }]);
+  doesNotThrow(() => checkSignature(token, [OTHER_KEY.verifier, KEY.verifier]));
+});
+
+for (const [what, text] of [
+  ["nothing", ""],
+  ["one part", "abc"],
+  ["two parts", "e30.e30"],
+  ["four parts", "e30.e30.e30.e30"],
+  ["a header that is not base64", "!.e30.e30"],
+  ["a payload that is not base64", "e30.!.e30"],
+  ["a signature that is not base64", "e30.e30.!"],
+  ["a padded signature", `${signed({})}=`],
+  ["a header that is not JSON", `${toBase64Url("{")}.e30.e30`],
+  ["a payload that is not JSON", `e30.${toBase64Url("x")}.e30`],
+  ["a header that is a list", `${toBase64Url("[]")}.e30.e30`],
+  ["a payload that is a text", `e30.${toBase64Url('"x"')}.e30`],
+  ["a payload that is null", `e30.${toBase64Url("null")}.e30`],
+  ["a header with two algorithms", signedText(`{"alg":"none","alg":"ES256"}`, "{}")],
+  ["a key that is named by a number", signedText(`{"alg":"ES256","kid":1}`, "{}")],
+  ["more than any header can hold", signed({ iss: "A".repeat(TOKEN_LENGTH_MAX) })],
+  ["brackets without end", `e30.${toBase64Url("[".repeat(100_000))}.e30`],
+] as const) {
+  test(`${what} is no token`, () => {
+    equal(readToken(text), undefined);
+  });
+}
+
+const BAD = "go-jose/go-jose: error in cryptographic primitive";
+
+for (const [what, text, message] of [
+  ["whose payload was changed", signed({ iss: "i" }).replace(/\.[^.]+\./, `.${toBase64Url('{"iss":"j"}')}.`), BAD],
+  ["with the signature of another", signed({ iss: "i" }).replace(/[^.]+$/, signed({ iss: "j" }).split(".")[2] ?? ""), BAD],
+  ["without a signature", signed({ iss: "i" }).replace(/[^.]+$/, ""), BAD],
+  ["with half a signature", signed({ iss: "i" }).replace(/[^.]+$/, (signature) => signature.slice(0, 40)), BAD],
+  ["that says it is not signed", `${toBase64Url('{"alg":"none"}')}.${toBase64Url("{}")}.`, BAD],
+  ["that says so in other letters", signedText('{"alg":"NONE"}', "{}"), BAD],
+  ["that names its algorithm in small letters", signedText('{"alg":"es256"}', "{}"), BAD],
+  ["that names an algorithm of shared secrets", signedText(HEADER.replace("ES256", "HS256"), "{}"), BAD],
+  ["that names an algorithm of another kind of key", signedText(HEADER.replace("ES256", "RS256"), "{}"), BAD],
+  ["that names no algorithm", signedText("{}", "{}"), BAD],
+  ["whose algorithm is a list", signedText('{"alg":["ES256"]}', "{}"), BAD],
+  ["that wants something to be understood", signedText('{"alg":"ES256","crit":["b64"],"b64":false}', "{}"), BAD],
+  ["of another key that names ours", writeToken({}, { signer: OTHER_KEY.signer, keyId: KEY.verifier.keyId }), BAD],
+  ["of another key that names none", writeToken({}, { signer: OTHER_KEY.signer, keyId: "" }), BAD],
+  ["of another key", signed({}, OTHER_KEY), "invalid signature, no keys found"],
+  ["that names a key that is not known", writeToken({}, { signer: KEY.signer, keyId: "x" }), "invalid signature, no keys found"],
+] as const) {
+  test(`a token ${what} is not ours`, () => {
+    throws(() => checkSignature(readToken(text) as SignedToken, [KEY.verifier]), { name: "AuthenticationError", message });
+  });
+}
+
+test("a key is not asked about an algorithm that it does not allow", () => {
+  const gullible = { ...KEY.verifier, verify: () => true };
+
+  for (const algorithm of ["none", "HS256", "RS256", "es256", ""]) {
+    const token = readToken(signedText(`{"alg":"${algorithm}"}`, "{}")) as SignedToken;
+    throws(() => checkSignature(token, [gullible]), { message: BAD }, algorithm);
+  }
+});
+
+test("a signature in the form of certificates is refused", () => {
+  const [header = "", payload = ""] = signed({ iss: "i" }).split(".");
+  const numbers = KEY.signer.sign(new TextEncoder().encode(`${header}.${payload}`));
+  const der = [0x30, 70, 2, 33, 0, ...numbers.subarray(0, 32), 2, 33, 0, ...numbers.subarray(32)];
+  const token = { ...(readToken(signed({ iss: "i" })) as SignedToken), signature: Uint8Array.from(der) };
+
+  throws(() => checkSignature(token, [KEY.verifier]), { message: BAD });
+});
+
+test("a token that names no key may be of any", () => {
+  const token = readToken(signedText('{"alg":"ES256"}', "{}")) as SignedToken;
+
+  doesNotThrow(() => checkSignature(token, [OTHER_KEY.verifier, KEY.verifier]));
+});

@@ -1,0 +1,23 @@
+/** Whether the store answers at all. */
+import type { Clock } from "../../base/clock.ts";
+import type { Store } from "../../store/store.ts";
+
+/** After this long without an answer the store counts as gone. */
+const STORE_CHECK_MS = 2_000;
+
+export async function storeAnswers(store: Store, clock: Clock): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(STORE_CHECK_MS, timer.signal).then(
+    () => false,
+    () => false,
+  );
+  const answer = store.currentRevision().then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    timer.abort();
+  }
+}

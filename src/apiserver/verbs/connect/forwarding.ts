@@ -1,0 +1,88 @@
+/**
+ * What a proxy hands on, and what it changes on the way: the path is tidied, so that no ".." leads out of it; what is between the client
+ * and the API server stays there; and a redirect of the other side leads back through the proxy.
+ * Not here: links in pages (html-links.ts), which whoever carries the bytes rewrites.
+ */
+import type { ExchangeAnswer, ExchangeRequest } from "../../framework/exchange.ts";
+import type { ApiRequest } from "../../framework/request.ts";
+import { rewriteLink, type ProxiedPlace } from "./proxied-links.ts";
+import type { ConnectionTarget } from "../../framework/node-connector.ts";
+
+/** Of one connection only (RFC 9110, 7.6.1), and what a proxy of Go does not hand on. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/** Who the client is was for the API server; the length and the WebSocket's handshake are made anew by whoever calls. */
+const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-.*|x-remote-(?:extra-.*|group|uid|user))$/;
+
+/** Which sites may read an answer is for the API server to say, not for what stands behind it. */
+const SITES = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
+
+/** Percent-encoded as Go writes paths. */
+export function encodePath(path: string): string {
+  return encodeURI(path.toWellFormed()).replace(/[!'()*?#[\]]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** `uri` is the path by which the client came. */
+export function forwardedHeaders(request: ExchangeRequest, uri: string): Record<string, string> {
+  const named = (request.header("connection") ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim());
+  const headers = request
+    .headerNames()
+    .filter((name) => !HOP_BY_HOP.includes(name) && !named.includes(name) && !OWN.test(name))
+    .map((name) => [name, request.header(name) ?? ""] as const);
+  const before = request.header("x-forwarded-for");
+  const { address } = request.peer;
+  return {
+    ...Object.fromEntries(headers),
+    "x-forwarded-for": before === undefined ? address : `${before}, ${address}`,
+    "x-forwarded-uri": uri,
+  };
+}
+
+/** The path of the proxy itself: "/api/v1/namespaces/x/pods/y/proxy". */
+export function proxyPath({ group, version, namespace, plural, name, subresource }: ApiRequest): string {
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  return encodePath(`${root}${namespace === "" ? "" : `/namespaces/${namespace}`}/${plural}/${name}/${subresource}`);
+}
+
+export interface Forwarded {
+  readonly request: ExchangeRequest;
+  readonly target: ConnectionTarget;
+  /** The path of the proxy. */
+  readonly prefix: string;
+}
+
+/** The answer of the other side as the client gets it. */
+export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): ExchangeAnswer {
+  if ("run" in answer || "switching" in answer) return answer;
+  const kept = Object.entries(answer.headers).filter(
+    ([name]) => !HOP_BY_HOP.includes(name) && name !== "content-length" && !SITES.test(name),
+  );
+  const headers = Object.fromEntries(kept);
+  const location = headers["location"];
+  if (typeof location !== "string") return { ...answer, headers };
+  return { ...answer, headers: { ...headers, location: rewriteLink(location, proxiedPlace(forwarded)) } };
+}
+
+/** For links and redirects of the other side. */
+export function proxiedPlace({ request, target, prefix }: Forwarded): ProxiedPlace {
+  return { hosts: hostsOf(target), requestHost: request.header("host"), prefix };
+}
+
+function hostsOf(target: ConnectionTarget): readonly string[] {
+  const { host, port } = target.is === "kubelet" ? target.node : target;
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return [shown, `${shown}:${port}`];
+}
