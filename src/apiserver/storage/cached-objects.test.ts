@@ -80,5 +80,8 @@ test("where a store cannot say how far memory has come, it is asked itself", asy
 
 test("reading a resource that is not served fails and names it", async () => {
   const { endpoints } = admittingContext({ plugins: [] });
-  await assert.rejects(new CachedObjects(endpoints).list({ group: "", plural: "nothings" }, ""), /Cannot read nothings of group "": the resource is not served/);
+  await assert.rejects(
+    new CachedObjects(endpoints).list({ group: "", plural: "nothings" }, ""),
+    /Cannot read nothings of group "": the resource is not served/,
+  );
 });
