@@ -4,9 +4,9 @@
  * planted: what appears in a test run appears in a log.
  */
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { plantedIn } from "../../src/testing/fixtures/planted-secrets.ts";
+import { readLines } from "../../src/host/processes/read-lines.ts";
 import type { Line } from "./lines.ts";
 
 export interface ProcessOptions {
@@ -120,14 +120,14 @@ function secretSearch(name: string, leaks: string[]): (text: string) => void {
 
 async function collectLines(stream: Readable, leaks: string[]): Promise<Line[]> {
   const lines: Line[] = [];
-  for await (const text of createInterface({ input: stream })) {
+  await readLines(stream, (text) => {
     // A killed process may leave an incomplete line.
-    if (!text.endsWith("}")) continue;
+    if (!text.endsWith("}")) return;
     const line = JSON.parse(text) as Line;
     const planted = plantedIn(text);
     if (planted !== undefined)
       leaks.push(`the report on ${"name" in line ? JSON.stringify(line.name) : "the run"} contains the planted ${planted}`);
     lines.push(line);
-  }
+  });
   return lines;
 }

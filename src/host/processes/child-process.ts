@@ -4,10 +4,10 @@
  * can be explained. Not here: what the programs are.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Clock } from "../../base/clock.ts";
 import { SUPERVISED_VARIABLE } from "./supervision.ts";
 import { killWithParent } from "./child-cleanup.ts";
+import { readLines } from "./read-lines.ts";
 
 /** The lines of output kept for explaining a failure; a program that talks for days costs no more. */
 const OUTPUT_LINES_MAX = 200;
@@ -112,7 +112,7 @@ export async function runForOutput(
 function keepLines(child: ChildProcess, output: string[], onLine: ((line: string) => void) | undefined): void {
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
-    createInterface({ input: stream }).on("line", (line) => {
+    void readLines(stream, (line) => {
       output.push(line);
       if (output.length > OUTPUT_LINES_MAX) output.shift();
       onLine?.(line);

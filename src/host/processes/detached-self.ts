@@ -5,8 +5,8 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { PRIVATE_FILE_MODE } from "../files/files.ts";
+import { readLines } from "./read-lines.ts";
 
 /** Tells the child that it is one, and by which descriptor its parent listens. */
 const REPORT_VARIABLE = "K8TS_REPORT_DESCRIPTOR";
@@ -41,9 +41,8 @@ export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptio
       child.once("error", (error) => reject(new Error(`Cannot start k8ts in the background: ${error.message}`, { cause: error })));
     });
     const pipe = child.stdio[REPORT_DESCRIPTOR] as Socket;
-    const lines = createInterface({ input: pipe }).on("line", onReport);
-    // Both, since what it told last may still be in the pipe when it is gone.
-    const told = new Promise<void>((resolve) => lines.once("close", resolve));
+    // Both, since its last report may still be in the pipe when it has exited.
+    const told = readLines(pipe, onReport);
     const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
     const letGo = (): void => {
       child.unref();

@@ -4,9 +4,9 @@
  * with this process after whatever end, and does one thing after another. If it dies, the next use starts another.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Socket } from "node:net";
 import { runProgram } from "./child-process.ts";
+import { readLines } from "./read-lines.ts";
 
 /** Ends the output of each program. */
 const END = "\u0001";
@@ -55,7 +55,7 @@ class SmallShell {
 
   #read(): void {
     let lines: string[] = [];
-    createInterface({ input: this.#child.stdout as Socket }).on("line", (line) => {
+    void readLines(this.#child.stdout as Socket, (line) => {
       if (!line.startsWith(END)) return void lines.push(line);
       const output = lines.join("\n");
       lines = [];

@@ -4,7 +4,7 @@
  * is left over. A line in it is an order to stop that says how, for which signals have no words.
  * Not here: starting such a process (child-process.ts).
  */
-import { createInterface } from "node:readline";
+import { readLines } from "./read-lines.ts";
 
 /** Tells a process that it is supervised. */
 export const SUPERVISED_VARIABLE = "K8TS_SUPERVISED";
@@ -26,9 +26,7 @@ export function followSupervisor(stop: AbortController): boolean {
   // What this process starts in turn is nobody's child in this sense.
   delete process.env[SUPERVISED_VARIABLE];
   if (!isSupervised) return false;
-  const lines = createInterface({ input: process.stdin });
-  lines.on("line", (order) => stop.abort(new StopOrder(order)));
-  lines.on("close", () => stop.abort());
+  void readLines(process.stdin, (order) => stop.abort(new StopOrder(order))).then(() => stop.abort());
   process.stdin.on("error", () => stop.abort());
   // Waiting for it is no reason to go on.
   process.stdin.unref();
