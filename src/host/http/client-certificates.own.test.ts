@@ -110,8 +110,15 @@ const ROWS: readonly { readonly shows: string; readonly shown: Pair; readonly au
   { shows: "one signed by a certificate that may not sign", shown: chain(noAuthority.sign("jane"), noAuthority) },
 ];
 
+/** Releases in which a server does not see the intermediate certificates of a client; the client is then rejected, never mistaken. */
+const HIDES_INTERMEDIATES = ["24.21.0", "26.8.0"].includes(process.versions.node)
+  ? `Node ${process.versions.node} hides intermediate certificates of clients (nodejs/node#65579)`
+  : false;
+
 for (const { shows, shown, authorities = [] } of ROWS) {
-  test(`who shows ${shows} is ${authorities.length === 0 ? "nobody's" : `of the ${authorities.join(" and the ")}`}, on both protocols`, async () => {
+  const isThroughIntermediate = authorities.length > 0 && shown.certificate.split("-----BEGIN").length > 2;
+  const title = `who shows ${shows} is ${authorities.length === 0 ? "nobody's" : `of the ${authorities.join(" and the ")}`}, on both protocols`;
+  test(title, { skip: isThroughIntermediate && HIDES_INTERMEDIATES }, async () => {
     await using started = await start(BUNDLES);
 
     await askHttp1(started.server, shown);
@@ -136,18 +143,22 @@ test("a server without client authorities does not ask", async () => {
   deepEqual(started.seen, [undefined]);
 });
 
-test("a client that comes again with what it kept of its last connection is known as well, also through another authority", async () => {
-  await using started = await start(BUNDLES);
-  const agent = new Agent({ maxCachedSessions: 10 });
-  const shown = chain(between.sign("jane"), between);
+test(
+  "a client that resumes its last connection is known as well, also through an intermediate",
+  { skip: HIDES_INTERMEDIATES },
+  async () => {
+    await using started = await start(BUNDLES);
+    const agent = new Agent({ maxCachedSessions: 10 });
+    const shown = chain(between.sign("jane"), between);
 
-  for (let times = 0; times < 2; times++) await askHttp1(started.server, shown, agent);
+    for (let times = 0; times < 2; times++) await askHttp1(started.server, shown, agent);
 
-  deepEqual(
-    started.seen.map((one) => one?.authorities),
-    [["clients"], ["clients"]],
-  );
-});
+    deepEqual(
+      started.seen.map((one) => one?.authorities),
+      [["clients"], ["clients"]],
+    );
+  },
+);
 
 test("a new certificate is shown to new connections; open ones go on, and new authorities count", async () => {
   await using started = await start({ clients: clients.certificate });

@@ -155,7 +155,7 @@ test("a client that speaks anything else without TLS to the HTTPS port is not to
 });
 
 for (const protocol of ["http/1.1", "h2"]) {
-  test(`${protocol}: a TLS 1.2 client that renegotiates is cut off`, async () => {
+  test(`${protocol}: a TLS 1.2 client gets no second handshake`, async () => {
     // Through a relay, which sees the end of the TCP connection: a client of Node's does not see it during a handshake.
     const toServer = connectTcp(https.port, "127.0.0.1");
     const ended = once(toServer, "end");

@@ -25,8 +25,6 @@ export function createHttpServer(options: ServerOptions): Server {
 export function createHttpsServer(options: SecureOptions): SecureServer {
   const server = createSecure({ ...options, maxHeaderSize: HEADER_BYTES_MAX });
   server.maxHeadersCount = ANY_COUNT;
-  // A client could make the server compute handshakes without end; Go's server has none of it, either. The error closes the connection.
-  server.prependListener("secureConnection", (socket: TLSSocket) => socket.disableRenegotiation());
   server.on("tlsClientError", answerPlainHttp);
   return server;
 }

@@ -231,11 +231,15 @@ class NodeHttpsServer implements HttpsServer {
   }
 }
 
-/** What can be changed while it runs. */
+/**
+ * What can be changed while it runs. No renegotiation: a client could make the server compute handshakes without end, and Go's server has
+ * none of it, either. Node's own `disableRenegotiation` has no effect on HTTP/2 connections since Node 26.
+ */
 function contextOptions({ certificate, key, clientAuthorities }: HttpsServerTls) {
-  if (clientAuthorities === undefined) return { cert: certificate, key };
+  if (clientAuthorities === undefined) return { cert: certificate, key, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
   // A session that is taken up again does not bring along by whom the client's certificate was signed, so there are none.
-  return { cert: certificate, key, ca: Object.values(clientAuthorities), secureOptions: constants.SSL_OP_NO_TICKET };
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET;
+  return { cert: certificate, key, ca: Object.values(clientAuthorities), secureOptions };
 }
 
 function httpsOptions(tls: HttpsServerTls, limits: limit.HttpLimits) {
