@@ -24,6 +24,8 @@ export interface Http2Options {
   readonly origin: string;
   readonly clock: Clock;
   readonly limits: HttpClientLimits;
+  /** As many as the server allows on its other connections; assumed until it has sent its settings for this one. */
+  readonly streamsMax: number | undefined;
   /** Called whenever a request has ended or the server allows more. */
   onRoom(): void;
   /** Called once: it takes no more requests. */
@@ -32,16 +34,19 @@ export interface Http2Options {
 
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
+  readonly #socket: Socket;
   readonly #options: Http2Options;
   readonly #over = new AbortController();
   readonly #closed: Promise<void>;
   #streams = 0;
-  #streamsMax = STREAMS_MAX_UNTIL_TOLD;
+  #streamsMax: number;
   #isRetired = false;
   #idleSinceMs: number;
 
   constructor(socket: Socket, options: Http2Options) {
     this.#options = options;
+    this.#socket = socket;
+    this.#streamsMax = options.streamsMax ?? STREAMS_MAX_UNTIL_TOLD;
     this.#idleSinceMs = options.clock.monotonic();
     this.#session = connect(options.origin, {
       createConnection: () => socket,
@@ -69,6 +74,10 @@ export class Http2Connection {
 
   get hasRoom(): boolean {
     return !this.#isRetired && this.#streams < this.#streamsMax && !this.#session.closed && !this.#session.destroyed;
+  }
+
+  get streamsMax(): number {
+    return this.#streamsMax;
   }
 
   get closed(): Promise<void> {
@@ -101,6 +110,8 @@ export class Http2Connection {
 
   destroy(error?: Error): void {
     this.#session.destroy(error);
+    // After a GOAWAY, Node only ends its side and waits for the server to end the other one.
+    this.#socket.destroy();
   }
 
   #streamClosed(): void {
@@ -125,7 +136,7 @@ export class Http2Connection {
         else await this.#ping();
       }
     } catch (error) {
-      if (!this.#over.signal.aborted) this.#session.destroy(error as Error);
+      if (!this.#over.signal.aborted) this.destroy(error as Error);
     }
   }
 

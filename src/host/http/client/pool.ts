@@ -50,6 +50,8 @@ class Pool implements HttpClient {
   /** Those that are not closed yet, retired ones among them. */
   readonly #open = new Set<Http2Connection>();
   readonly #waiting = new Set<() => void>();
+  /** What the server allows on one connection, as soon as it has said so. */
+  #streamsMax: number | undefined;
   #http1: Http1Connections | undefined;
   /** Whose last requests are under way. */
   readonly #retiredHttp1 = new Set<Http1Connections>();
@@ -147,7 +149,11 @@ class Pool implements HttpClient {
       origin: this.#url.origin,
       clock: this.#options.clock,
       limits: this.#limits,
-      onRoom: () => this.#roomMade(),
+      streamsMax: this.#streamsMax,
+      onRoom: () => {
+        this.#streamsMax = connection.streamsMax;
+        this.#roomMade();
+      },
       onRetired: () => {
         this.#connections.delete(connection);
         this.#roomMade();
