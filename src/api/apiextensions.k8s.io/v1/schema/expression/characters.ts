@@ -49,7 +49,7 @@ function isOneCharacter(text: string): boolean {
 const DIGITS = "0-9";
 const WORD = "0-9A-Za-z_";
 
-/** \d, \s, \w; the upper case letters are their complements. */
+/** \d, \s, \w. The sets of the upper case letters are their complements; the caller negates, since Go folds case before it does. */
 const PERL: ReadonlyMap<string, Characters> = new Map([
   ["d", ascii(DIGITS)],
   ["s", ascii("\\t\\n\\f\\r ")],
@@ -59,8 +59,7 @@ const PERL: ReadonlyMap<string, Characters> = new Map([
 export const isWordCharacter: Characters = ascii(WORD);
 
 export function perlCharacters(letter: string): Characters | undefined {
-  const set = PERL.get(letter.toLowerCase());
-  return set === undefined || PERL.has(letter) ? set : negated(set);
+  return PERL.get(letter);
 }
 
 const POSIX: ReadonlyMap<string, Characters> = new Map([
@@ -80,11 +79,9 @@ const POSIX: ReadonlyMap<string, Characters> = new Map([
   ["xdigit", ascii("0-9A-Fa-f")],
 ]);
 
-/** "[:alpha:]" or "[:^alpha:]". */
+/** "alpha" of "[:alpha:]" and "[:^alpha:]"; the caller negates. */
 export function posixCharacters(name: string): Characters | undefined {
-  const isNegated = name.startsWith("[:^");
-  const set = POSIX.get(name.slice(isNegated ? 3 : 2, -2));
-  return set !== undefined && isNegated ? negated(set) : set;
+  return POSIX.get(name);
 }
 
 /** A general category ("L", "Lu") or a script ("Greek"). */

@@ -224,10 +224,11 @@ class Parser {
     const end = this.#isNext("[:") ? this.#posixEnd() : Infinity;
     if (end === Infinity) return undefined;
     const name = this.#text.slice(this.#at, end + 2);
-    const set = posixCharacters(name);
+    const isNegated = name.startsWith("[:^");
+    const set = posixCharacters(name.slice(isNegated ? "[:^".length : "[:".length, -":]".length));
     if (set === undefined) throw new ExpressionError("invalid character class range", name);
     this.#at = end + 2;
-    return this.#folded(set);
+    return isNegated ? negated(this.#folded(set)) : this.#folded(set);
   }
 
   /** Infinity: there is none. */
@@ -244,9 +245,11 @@ class Parser {
     const rest = this.#rest();
     if (!rest.startsWith("\\")) return undefined;
     if (rest[1] === "p" || rest[1] === "P") return this.#unicodeSet(rest);
-    const set = rest[1] === undefined ? undefined : perlCharacters(rest[1]);
-    if (set !== undefined) this.#at += 2;
-    return set && this.#folded(set);
+    const letter = rest[1] ?? "";
+    const set = perlCharacters(letter.toLowerCase());
+    if (set === undefined) return undefined;
+    this.#at += 2;
+    return letter === letter.toLowerCase() ? this.#folded(set) : negated(this.#folded(set));
   }
 
   #unicodeSet(rest: string): Characters {
