@@ -48,25 +48,35 @@ export function prometheusText(families: readonly (Family | HistogramFamily)[]):
 
 function linesOf(family: Family | HistogramFamily): readonly string[] {
   if (family.type === "histogram") return family.samples.flatMap((sample) => histogramLines(family, sample));
-  return family.samples.map(({ labels, value, atMs }) => `${line(family.name, labels, value)}${atMs === undefined ? "" : ` ${atMs}`}`);
+  return family.samples.map(
+    ({ labels, value, atMs }) => `${line(family.name, pairsOf(labels), value)}${atMs === undefined ? "" : ` ${atMs}`}`,
+  );
 }
 
 function histogramLines({ name, bounds }: HistogramFamily, { labels, counts, sum, count }: HistogramSample): readonly string[] {
+  // Written once for all buckets: a page may have thousands of histograms.
+  const pairs = pairsOf(labels);
+  const bucket = `${name}_bucket{${pairs === "" ? "" : `${pairs},`}le=`;
   let below = 0;
   return [
     ...bounds.map((bound, index) => {
       below += counts[index] ?? 0;
-      return line(`${name}_bucket`, { ...labels, le: String(bound) }, below);
+      return `${bucket}"${bound}"} ${below}`;
     }),
-    line(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
-    line(`${name}_sum`, labels, sum),
-    line(`${name}_count`, labels, count),
+    `${bucket}"+Inf"} ${count}`,
+    line(`${name}_sum`, pairs, sum),
+    line(`${name}_count`, pairs, count),
   ];
 }
 
-function line(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`;
+function line(name: string, pairs: string, value: number): string {
+  return `${name}${pairs === "" ? "" : `{${pairs}}`} ${value}`;
+}
+
+function pairsOf(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([label, text]) => `${label}="${escapeLabel(text)}"`)
+    .join(",");
 }
 
 function escapeHelp(text: string): string {
