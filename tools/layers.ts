@@ -53,6 +53,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "host/grpc": { knows: ["base", "host/**"], node: true, packages: ["@grpc/grpc-js"] },
   "host/spdy": { knows: ["base", "host/**"], node: true },
   "host/crypto": { knows: ["base", "host/**"], node: true },
+  "host/archive": { knows: ["base", "host/**"], node: true },
   "host/download": { knows: ["base", "host/**"], node: true },
   "api/machinery": { knows: ["base"], packages: ["@noble/curves", "micro-rsa-dsa-dh", "yaml"] },
   api: { knows: ["base", "api/machinery"] },

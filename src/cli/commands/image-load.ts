@@ -5,7 +5,7 @@ import { nameProblem } from "../../kubelet/images/image-reference.ts";
 import { NotAnImageError } from "../../kubelet/machine/images/image-contents.ts";
 import { wholeImageName } from "../../kubelet/machine/images/image-name.ts";
 import { importImage } from "../../kubelet/machine/images/import-image.ts";
-import { TarError } from "../../kubelet/machine/images/tar-reader.ts";
+import { TarError } from "../../host/archive/tar-reader.ts";
 import { defineCommand, type Io } from "../framework/command.ts";
 import { findHome, namesOf } from "../../cluster/home/cluster-home.ts";
 import { findRunningProcess } from "../../cluster/home/find-running-process.ts";

@@ -20,7 +20,7 @@ import { digestOf } from "./oci-image.ts";
 import { pauseProgram } from "./pause-program.ts";
 import { PAUSE_IMAGE } from "./pause-image-name.ts";
 import { ensureSandboxImage } from "./sandbox-image.ts";
-import { writeTar, type TarEntry } from "./tar-writer.ts";
+import { writeTar, type TarEntry } from "../../../host/archive/tar-writer.ts";
 
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 

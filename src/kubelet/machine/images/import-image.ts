@@ -18,8 +18,8 @@ import { ContentStore, type Descriptor } from "./content-store.ts";
 import { imagesIn, NotAnImageError, type BlobFacts, type FoundImage, type TarContents } from "./image-contents.ts";
 import { digestProblem, wholeImageName, type ImageDigests } from "./image-name.ts";
 import { digestOf, hexOf, OCI_MANIFEST } from "./oci-image.ts";
-import { readTar, TarError, type TarPart } from "./tar-reader.ts";
-import { joined } from "./tar-writer.ts";
+import { readTar, TarError, type TarPart } from "../../../host/archive/tar-reader.ts";
+import { joined } from "../../../host/archive/tar-writer.ts";
 
 export interface ImportOptions {
   readonly endpoint: string;

@@ -3,7 +3,7 @@
  * (manifest.json). The same layers make the same image, down to its digest. Layers are not compressed: these images are small and local.
  */
 import { sha256 } from "../../../host/crypto/hash.ts";
-import { writeTar, type TarEntry } from "./tar-writer.ts";
+import { writeTar, type TarEntry } from "../../../host/archive/tar-writer.ts";
 
 export interface ImageDescription {
   /** With its tag: "k8ts.local/pause:1". */

@@ -9,7 +9,7 @@
  * The program is written twice, instruction by instruction, in the words of each processor. Both are a whole file: one ELF header, one
  * segment with all of it, the instructions, then two tables for the kernel.
  */
-import { joined } from "./tar-writer.ts";
+import { joined } from "../../../host/archive/tar-writer.ts";
 
 /** As OCI and Node call the processors that we have a program for. */
 export type PauseArchitecture = "amd64" | "arm64";

@@ -93,6 +93,11 @@ describe("damage is told", () => {
     { it: "an end within a header", bytes: tar.subarray(0, 300), says: /ends in the middle of a header/ },
     { it: "an end within a file", bytes: tar.subarray(0, 515), says: /ends in the middle of a file/ },
     { it: "a changed header", bytes: tar.map((byte, index) => (index === 5 ? byte ^ 1 : byte)), says: /the sum of a header is wrong/ },
+    {
+      it: "a pax header whose line is longer than the header",
+      bytes: joined([special("x", "PaxHeaders/x", "99 path=short\n"), tar]),
+      says: /a pax header is damaged/,
+    },
     { it: "something else", bytes: new TextEncoder().encode("PK\x03\x04".repeat(200)), says: /it is damaged, or no tar/ },
   ]) {
     test(it, () => rejects(filesIn(bytes), says));

@@ -82,7 +82,8 @@ function paxOverrides(bytes: Uint8Array): Overrides {
   for (let offset = 0; offset < bytes.length;) {
     const blank = bytes.indexOf(0x20, offset);
     const lengthBytes = Number(new TextDecoder().decode(bytes.subarray(offset, blank)));
-    if (blank < 0 || !Number.isInteger(lengthBytes) || lengthBytes <= 0) throw new TarError("Cannot read the tar: a pax header is damaged");
+    if (blank < 0 || !Number.isInteger(lengthBytes) || lengthBytes <= 0 || lengthBytes > bytes.length - offset)
+      throw new TarError("Cannot read the tar: a pax header is damaged");
     const line = new TextDecoder().decode(bytes.subarray(blank + 1, offset + lengthBytes - 1));
     const equals = line.indexOf("=");
     found.set(line.slice(0, equals), line.slice(equals + 1));
