@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { packageDirectory } from "./package-directory.ts";
 
 /**
- * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, the right to mount a small tmpfs; and for real
+ * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, the right to mount a small tmpfs; and for real
  * containers: containerd 1.6 or newer with runc and the right to run containers, the plugins of CNI, a static busybox, iptables, and a
  * registry of images.
  */
@@ -21,6 +21,9 @@ export type ToolName =
   | "helm"
   | "vitest"
   | "jest"
+  | "node22"
+  | "node24"
+  | "node26"
   | "containerd"
   | "cni"
   | "busybox"
