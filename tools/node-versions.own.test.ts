@@ -1,5 +1,5 @@
 /**
- * Runs a few test files on each supported major of Node.js: starting the program, `k8ts up` with simulated nodes, an embedded cluster, the
+ * Runs a few test files on each supported major of Node.js: starting the program, `k8ts up`, an embedded cluster with simulated nodes, the
  * lmdb store, HTTP/1.1, HTTP/2 and TLS on both sides, gRPC, SPDY. The whole suite runs on the Node that `npm test` was started with.
  */
 import { deepEqual, equal } from "node:assert/strict";
@@ -11,8 +11,8 @@ import { needs, toolPath } from "../src/testing/needs.ts";
 /** Files with a process of their own, so that nested runs share nothing with the run around them. */
 const SMOKE_SUITE = [
   "src/main/launcher.own.test",
-  "test/cluster/up-simulated.own.test",
   "src/embedded/cluster.own.test",
+  "src/embedded/nodes-and-pods.own.test",
   "src/store/embedded/writer.own.test",
   "src/client/https/https-transport.own.test",
   "src/host/http/node-servers.own.test",
