@@ -10,7 +10,7 @@ export type TarEntry =
 
 export const TAR_BLOCK_BYTES = 512;
 const NAME_BYTES_MAX = 100;
-/** Modes unless an entry says so: everybody may read, and run. */
+/** Default modes: readable by all users, directories also searchable. */
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;
 const LINK_MODE = 0o777;

@@ -50,7 +50,7 @@ test("bytes that are no tar are an error of ours or no entries, never anything e
     }),
   ));
 
-test("directories and links are told apart, and content that nobody reads is skipped", async () => {
+test("directories and links are distinguished, and unread content is skipped", async () => {
   const tar = writeTar([{ is: "directory", path: "a" }, file("a/b", "x".repeat(1_000)), { is: "link", path: "a/c", target: "b" }]);
   const parts: [string, string, string][] = [];
   for await (const { path, is, target } of readTar(inPieces(tar, 512))) parts.push([path, is, target]);
@@ -87,7 +87,7 @@ describe("long names are read", () => {
   });
 });
 
-describe("damage is told", () => {
+describe("damage is reported", () => {
   const tar = writeTar([file("a", "some text")]);
   for (const { it, bytes, says } of [
     { it: "an end within a header", bytes: tar.subarray(0, 300), says: /ends in the middle of a header/ },
