@@ -1,6 +1,6 @@
 /**
- * That a cluster is being started in the background, for who wants to stop it: from its process being there to its record takes as long as
- * it takes to load the program, and in that time nothing else tells of it. A mark of a process that is gone means nothing.
+ * Marks that a cluster is being started in the background, for commands that stop it: between the creation of its process and of its record
+ * the program loads, and nothing else shows the start. The mark of an exited process is ignored.
  */
 import { readFile } from "node:fs/promises";
 import { removeFile } from "../host/files/files.ts";
@@ -24,7 +24,7 @@ export async function isBeingStarted({ startMark }: Place): Promise<boolean> {
   return mark !== undefined && isAlive(mark);
 }
 
-/** Undefined if it is none, or half of one. */
+/** Undefined if it is missing or incomplete. */
 function parsed(text: string): ProcessMark | undefined {
   try {
     const { pid, started } = (JSON.parse(text) ?? {}) as Partial<ProcessMark>;

@@ -1,31 +1,31 @@
 /**
- * Whether the machine's clock can be right, by what is known without asking anybody: this version was not built in the future, and what the
- * cluster wrote was not written in the future either. A clock that is wrong shows itself otherwise as certificates that nobody accepts.
+ * Checks the plausibility of the machine's clock without the network: neither this version nor the cluster's data can be from the future.
+ * Otherwise a wrong clock shows only as certificates that are rejected.
  */
 import { stat } from "node:fs/promises";
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import { joinPath, readWhole } from "../host/files/files.ts";
 import type { HomePaths } from "./home/home-paths.ts";
 
-/** When this version can have been run at the earliest. */
+/** Build time of this version. */
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
 
-/** Clocks that are corrected over the network go back by seconds; and what was written at a summer's end is not an hour ahead, since this is UTC. */
+/** Tolerance for NTP corrections, which set clocks back by seconds. */
 const TOLERANCE_MS = 5 * 60_000;
 
 export interface KnownTimes {
   readonly nowMs: number;
-  /** From when on the cluster's own authority is good. */
+  /** Start of the CA's validity. */
   readonly authorityFromMs?: number | undefined;
-  /** When the store was last written. */
+  /** Time of the last write to the store. */
   readonly storeWrittenMs?: number | undefined;
 }
 
 export type ClockVerdict =
   | { readonly is: "possible" }
-  /** Nothing would work. */
+  /** The cluster cannot work. */
   | { readonly is: "wrong"; readonly why: string }
-  /** It works, but times in the cluster will not be in their order. */
+  /** The cluster works, but its timestamps will not be monotonic. */
   | { readonly is: "doubtful"; readonly why: string };
 
 export function judgeClock({ nowMs, authorityFromMs = 0, storeWrittenMs = 0 }: KnownTimes, directory: string): ClockVerdict {
@@ -58,7 +58,7 @@ export async function checkClock({ directory, pkiDirectory }: HomePaths, nowMs: 
   return judgeClock({ nowMs, authorityFromMs, storeWrittenMs }, directory);
 }
 
-/** Undefined if there is none yet, or none that can be read: who uses it will say so. */
+/** Undefined if it does not exist or cannot be read: its user reports that. */
 async function authorityStart(path: string): Promise<number | undefined> {
   try {
     return parsePemCertificates(new TextDecoder().decode(await readWhole(path)))[0]?.fromMs;

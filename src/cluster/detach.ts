@@ -1,6 +1,6 @@
 /**
- * A cluster in the background: this program is started once more, which does what it would do in front, and tells us line by line until it
- * is ready. Then we leave, and it stays. What is said here goes through a pipe as JSON, one thing a line.
+ * Runs a cluster in the background: starts this program again, which reports its progress line by line until it is ready. Then this process
+ * exits. The messages are JSON, one per line, through a pipe.
  */
 import { fileExists, readTail } from "../host/files/files.ts";
 import { startSelfDetached, type DetachedSelf } from "../host/processes/detached-self.ts";
@@ -13,14 +13,14 @@ import { explainHomeError } from "./home/start-errors.ts";
 import { reportSteps } from "../cli/framework/progress.ts";
 import type { UpOptions } from "./up-options.ts";
 
-/** What the one behind tells the one in front. */
+/** Messages from the background process. */
 export type Report =
   | { readonly is: "line"; readonly line: string }
   | { readonly is: "ready" }
-  /** It will end. In the words in which the one in front would have said it. Without the home, the log is another's. */
+  /** It will exit. The error as the foreground process prints it. Without the home, the log belongs to another cluster. */
   | { readonly is: "failed"; readonly error: string; readonly hasHome: boolean };
 
-/** Enough to see why a program fell that said nothing. */
+/** Number of last log lines printed if the process exited without an error message. */
 const LOG_TAIL_BYTES = 2_000;
 
 export async function startInBackground(options: UpOptions, io: Io): Promise<void> {
@@ -42,7 +42,7 @@ export async function startInBackground(options: UpOptions, io: Io): Promise<voi
     if (io.signal.aborted) resolve("interrupted");
     io.signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
   });
-  // From its first word on it says itself what it waits for.
+  // From its first message on the background process reports what it waits for.
   const toBegin = () => io.clock.external(Promise.race([begun, child.ended, interrupted]));
   await reportSteps(io).quietly(`started background process ${child.pid}`, toBegin);
   const outcome = await io.clock.external(Promise.race([ready, child.ended, interrupted]));
@@ -54,7 +54,7 @@ export async function startInBackground(options: UpOptions, io: Io): Promise<voi
   await unmarkStart(home);
   if (outcome === "ready") return io.out(`Running in the background as process ${child.pid}; "k8ts logs${words} -f" follows its log`);
   io.note(failure?.error ?? (await endedText(home, outcome)));
-  // That of a first start that failed is gone again, with all that it made.
+  // After a failed first start the log is deleted with the home.
   if (failure?.hasHome !== false && (await fileExists(home.logFile))) io.note(`  log file: ${home.logFile}`);
   throw new ProgramEnded(outcome === 0 ? 1 : outcome);
 }
@@ -64,7 +64,7 @@ async function startBehind(home: ClusterHome, onReport: (text: string) => void):
     await checkNotRunning(home);
     rotateLogs(home.logFile);
     const child = await startSelfDetached({ logFile: home.logFile, onReport });
-    // What keeps us from writing that keeps the one behind from it, too, which says so.
+    // If the mark cannot be written, the background process cannot write either, and reports it.
     await markStart(home, child.pid).catch(() => undefined);
     return child;
   } catch (error) {
@@ -74,7 +74,7 @@ async function startBehind(home: ClusterHome, onReport: (text: string) => void):
 
 type Failure = Extract<Report, { readonly is: "failed" }>;
 
-/** Of one that has told of no failure: nobody but who asks it to stop makes it end well before it is ready. */
+/** Without a reported failure only a stop request lets it exit with 0 before it is ready. */
 async function endedText({ name, logFile }: ClusterHome, code: number): Promise<string> {
   if (code === 0) return `Error: Cluster "${name}" was stopped during startup`;
   return `Error: The cluster exited during startup; the end of its log:\n${await lastWords(logFile)}`;

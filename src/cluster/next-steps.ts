@@ -1,19 +1,19 @@
-/** What to try with a cluster that has just started: lines for a shell, which do on its nodes what they seem to. Pure. */
+/** Suggested commands for a cluster that has just started, which work with its kind of nodes. Pure. */
 
 export interface NextStepsOptions {
-  /** What its Pods run on. "nothing": it has no nodes of its own. */
+  /** What runs its Pods. "nothing": it has no nodes of its own. */
   readonly podsAre: "containers" | "simulated" | "nothing";
-  /** An image that its node has without a registry, with a tag that is not pulled always. Absent: it may have none. */
+  /** An image on its node that needs no registry and no pull. Absent: there may be none. */
   readonly presentImage?: string;
-  /** What names it on a command line of k8ts, with a blank before it. */
+  /** Arguments that select the cluster, with a leading space. */
   readonly commandArguments: string;
-  /** Whether kubectl is on PATH; if not, `k8ts kubectl` takes its place. */
+  /** True if kubectl is on PATH; otherwise `k8ts kubectl` replaces it. */
   readonly hasKubectl: boolean;
 }
 
 export function nextSteps({ podsAre, presentImage, commandArguments, hasKubectl }: NextStepsOptions): readonly string[] {
   const kubectl = hasKubectl ? "kubectl" : `k8ts kubectl${commandArguments}`;
-  // With the tag latest, or none, an image is pulled at every start of a Pod.
+  // An image with the tag latest, or none, is pulled at every start of a Pod.
   const fromRegistry = `${kubectl} create deployment shell --image=busybox:1 -- sleep 1d`;
   const offline = `# pulls an image from the internet; without access: docker save busybox:1 | k8ts image load${commandArguments} -`;
   const create = {

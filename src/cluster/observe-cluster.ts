@@ -1,4 +1,6 @@
-/** What can be seen of a cluster from outside: its record, whether its process lives, and what its API server says within a short time. */
+/**
+ * Observes a cluster from outside: its record, whether its process is alive, and the state that its API server reports within a timeout.
+ */
 import { nodes as nodeKind } from "../api/core/v1/node.ts";
 import type { Node } from "../api/generated/core/v1.ts";
 import { pods as podKind } from "../api/core/v1/pod.ts";
@@ -14,19 +16,19 @@ import type { ClusterHome } from "./home/cluster-home.ts";
 import type { ClusterRecord } from "./home/cluster-record.ts";
 import { findRunningProcess } from "./home/find-running-process.ts";
 
-/** A server that works answers within milliseconds; longer, a person should rather know that it does not. */
+/** A working server responds within milliseconds. */
 const ANSWER_WITHIN_MS = 5_000;
 
 export interface ClusterStatus {
   readonly name: string;
   readonly directory: string;
-  /** "killed": its process is gone and has not cleaned up; the next `up` or `down` does. */
+  /** "killed": its process is gone without a cleanup; the next `up` or `down` cleans up. */
   readonly state: ClusterRecord["state"] | "stopped" | "killed";
-  /** Of what runs, or was killed. */
+  /** Record of the running or killed cluster. */
   readonly record?: ClusterRecord;
-  /** Of one that runs and whose record is damaged: all that is known of it. */
+  /** For a running cluster with a corrupt record. */
   readonly unrecorded?: { readonly process: ProcessMark; readonly damagedRecord: string };
-  /** Absent if it was not asked: nothing runs, or it is not that far. */
+  /** Absent if it was not queried: the cluster is not running, or still starting. */
   readonly api?: ApiStatus;
 }
 
@@ -36,7 +38,7 @@ export type ApiStatus =
 
 export interface ObserveOptions {
   readonly clock: Clock;
-  /** $HOME: whose files are trusted below it. */
+  /** $HOME: files below it are trusted. */
   readonly userHome: string | undefined;
 }
 
@@ -53,11 +55,11 @@ export async function observeCluster(home: ClusterHome, { clock, userHome }: Obs
   const { record, isDamaged, process } = await findRunningProcess(home);
   if (record === undefined) {
     if (process !== undefined) return { name, directory, state: "running", unrecorded: { process, damagedRecord: home.record } };
-    // One that has stopped by itself has removed its record.
+    // A graceful stop has removed the record.
     return { name, directory, state: isDamaged ? "killed" : "stopped" };
   }
   if (process === undefined) return { name, directory, state: "killed", record };
-  // The home's own, whatever path the record names.
+  // The home's own, whatever path the record has.
   const api = record.adminKubeconfig === undefined ? undefined : await askApi(home.kubeconfig, { clock, userHome });
   return { name, directory, state: record.state, record, ...(api === undefined ? {} : { api }) };
 }
@@ -68,7 +70,7 @@ async function askApi(kubeconfig: string, options: ObserveOptions): Promise<ApiS
   const timer = new AbortController();
   const timing = clock.sleep(ANSWER_WITHIN_MS, timer.signal).then(
     () => late.abort(new Error(`no response within ${ANSWER_WITHIN_MS / 1_000} s`)),
-    () => undefined, // It answered in time.
+    () => undefined, // It responded in time.
   );
   try {
     return await lookThrough(kubeconfig, options, late.signal);
@@ -81,7 +83,7 @@ async function askApi(kubeconfig: string, options: ObserveOptions): Promise<ApiS
 }
 
 async function lookThrough(path: string, { clock, userHome }: ObserveOptions, signal: AbortSignal): Promise<ApiStatus> {
-  // The server is on this machine: proxies that the environment names are not used.
+  // The server is local: proxies of the environment are not used.
   const connection = adminConnection({ path, text: await readTrustedText(path, { userHome }), isOwnAddress });
   await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "k8ts-status" });
   const client = createClient(transport).with({ signal });

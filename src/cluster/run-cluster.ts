@@ -1,6 +1,6 @@
 /**
- * The life of a cluster in this process, from a home that is taken to one that is let go: every step told as it happens, a record for those
- * who ask from outside, the context in the user's kubeconfig, what to try next, and the end when it is asked for.
+ * Lifecycle of a cluster in this process, from locking its home to releasing it: progress output, the record for other processes, the
+ * context in the user's kubeconfig, suggested next steps, and the shutdown.
  */
 import { Disposables } from "../base/disposables.ts";
 import { createLogger, formatHuman, type Logger } from "../base/logger.ts";
@@ -34,10 +34,10 @@ import { nextSteps } from "./next-steps.ts";
 import type { UpOptions } from "./up-options.ts";
 import { addContext, type AddedContext } from "./kubeconfig/user-contexts.ts";
 
-/** What a cluster has and this version does not start yet. */
+/** Components that this version does not implement yet. */
 const NOT_YET = ["service proxy", "DNS", "ingress", "dashboard"];
 
-/** Runs until it is told to stop; with --detach, until the one in the background is ready. */
+/** Runs until cancelled; with --detach, until the background process is ready. */
 export async function runCluster(options: UpOptions, io: Io): Promise<void> {
   const tell = parentReport();
   if (options.isDetached && tell === undefined) return startInBackground(options, io);
@@ -72,8 +72,8 @@ function outAndReport({ out }: Pick<Io, "out">, report: RunIo["report"]): (line:
 }
 
 /**
- * A first start that failed has made nothing that anybody could want, and should not be listed as a cluster. But what the error points to
- * stays, and so does a home that has something on the machine, which is found by it. A directory that the user chose may be the user's.
+ * A failed first start has created nothing of value and should not be listed as a cluster. But files that the error refers to are kept, and
+ * so is a home with state on the machine, which it identifies. A directory of the user's choice may be the user's.
  */
 async function forgetFailedFirst({ home, isUnused }: HeldHome, failure: unknown, { environment, log }: Io): Promise<void> {
   if (!isUnused || describeError(failure, false).includes(home.directory) || (await fileExists(home.runtimeDirectory))) return;
@@ -82,7 +82,7 @@ async function forgetFailedFirst({ home, isUnused }: HeldHome, failure: unknown,
 }
 
 interface RunIo extends Io {
-  /** Whether another process started this one and waits for it to be ready. */
+  /** True if another process started this one and waits for it to become ready. */
   readonly isBehind: boolean;
   report(said: Report): void;
 }
@@ -104,7 +104,7 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
   const say = outAndReport(io, io.report);
   const out = (line: string): void => {
     say(line);
-    // What is behind already writes to the file what it says.
+    // A background process already writes its output to the file.
     if (!io.isBehind) logFile.write(line);
   };
   const steps = reportSteps({ out, clock: io.clock });
@@ -116,7 +116,7 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
   owned.defer(async () => {
     await steps.step("stopped cluster", async () => cluster[Symbol.asyncDispose]());
   });
-  // Then it never was up, and nobody is told that it is.
+  // The cluster never became ready, so it is not reported as such.
   if (io.signal.aborted) return;
   const ready = await introduce(running, cluster, record);
   cluster.onChange?.(() => {
@@ -131,14 +131,14 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
   await noteStopping(running, { ...ready, parts: cluster.list });
 }
 
-/** A disk that is full must not keep it from stopping in good order. */
+/** A full disk must not prevent a graceful stop. */
 async function noteStopping({ held, log }: Running, record: ClusterRecord): Promise<void> {
   await held
     .writeRecord({ ...record, state: "stopping" })
     .catch((error: unknown) => log.warn("Writing the cluster record failed", { error }));
 }
 
-/** Undefined: a wish to stop came meanwhile, and it was given up. It is said at once, also to who asks from outside. */
+/** Undefined: cancelled during startup. Reported immediately, also to other processes. */
 async function startUnlessStopped(running: Running, record: ClusterRecord): Promise<StartedCluster | undefined> {
   const { signal, out } = running.io;
   let noting: Promise<void> | undefined;
@@ -166,7 +166,7 @@ function loggerFor(io: RunIo, logFile: LogFile): Logger {
   return io.isBehind ? toFile : teeLogger(io.log, toFile);
 }
 
-/** The first record, so that from now on others see who is at it; and a look at the clock before anything is written by it. */
+/** Writes the first record, so that other processes see the start, and checks the clock before anything is written. */
 async function begin({ held, io, steps, options }: Running): Promise<ClusterRecord> {
   const { home } = held;
   const { major, minor, patch } = KUBERNETES_VERSION;
@@ -197,7 +197,7 @@ async function start({ options, held, steps, log, io }: Running): Promise<Starte
   return listenOrExplain(placeOf(options), io, async () => {
     const { processes } = options;
     if (processes === undefined) return startCluster(options, context);
-    // Loaded only where it is wanted.
+    // Loaded on demand.
     const { startProcesses } = await io.clock.external(import("./processes/start-processes.ts"));
     return startProcesses({ ...options, processes }, context);
   });
@@ -213,7 +213,7 @@ function placeOf({ listenFlags, apiServer: { serving } }: UpOptions): ListenPlac
   };
 }
 
-/** Tells who is interested that it is there, and what it is: the kubeconfig, the record, the person. */
+/** Announces the running cluster: kubeconfig, record, output. */
 async function introduce(running: Running, cluster: StartedCluster, begun: ClusterRecord): Promise<ClusterRecord> {
   const { held, io, options } = running;
   const put = await mergeContext(running, cluster);
@@ -232,7 +232,7 @@ async function introduce(running: Running, cluster: StartedCluster, begun: Clust
   return record;
 }
 
-/** Undefined if none was written. A file that cannot be written is no reason not to run. */
+/** Undefined if none was written. A file that cannot be written does not prevent the start. */
 async function mergeContext({ options, held, steps, io }: Running, { door }: StartedCluster): Promise<AddedContext | undefined> {
   const { kubeconfigs: files } = options;
   if (files.length === 0 || door === undefined) return undefined;
@@ -274,7 +274,7 @@ function summary(
   ];
 }
 
-/** Its sockets are in the cluster's own directory for them. */
+/** Its sockets are in the cluster's runtime directory. */
 function isOwnRuntime({ node }: ClusterRecord, { home }: HeldHome): boolean {
   return node?.runtimeEndpoint?.replace(/^unix:\/\//, "").startsWith(`${home.runtimeDirectory}/`) === true;
 }

@@ -1,6 +1,6 @@
 /**
- * Starts what `k8ts up` was asked for, in this process: the parts of the control plane, and this machine as a node of it. The one place in
- * which the command line meets the composition root (control-plane.ts).
+ * Starts `k8ts up` in this process: the control plane, and this machine as a node. The only place where the command line meets the
+ * composition root (control-plane.ts).
  */
 import { ADMINISTRATOR } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
@@ -28,11 +28,11 @@ import type { UpOptions } from "./up-options.ts";
 export interface StartedCluster extends AsyncDisposable {
   readonly list: readonly RecordedPart[];
   readonly door: Pick<ApiServerPart, "url" | "kubeconfig" | "authority" | "admin"> | undefined;
-  /** This machine, if it is one. */
+  /** This machine's node. */
   readonly node?: RecordedNode;
-  /** Why no containers are run, if none are. */
+  /** Why no containers run, if so. */
   readonly simulatedBecause?: string;
-  /** Called when something in the list is another. Absent: it stays as it is. */
+  /** Called when an entry of the list changes. Absent: it never changes. */
   onChange?(listener: () => void): void;
 }
 
@@ -42,7 +42,7 @@ export interface StartClusterContext {
   readonly steps: Steps;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborted: it is to stop. Whoever starts for long gives up then, with the signal's reason. */
+  /** Aborts a start that takes long, with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
@@ -69,7 +69,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
       random: realRandom(),
     }),
   );
-  // From now on it is the node's.
+  // From now on owned by the node.
   unused.move();
   const { list, door } = parts;
   const firstNode = machine.record.node?.name ?? parts.nodes.names()[0];
@@ -79,7 +79,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
 }
 
-/** What this command calls itself to the API server. */
+/** User agent of this command. */
 export const K8TS_AGENT = "k8ts";
 
 /** A node without the role works all the same. */
@@ -94,17 +94,19 @@ interface Machine {
   readonly record: Pick<StartedCluster, "node" | "simulatedBecause">;
   readonly openNetwork?: () => Promise<PodNetworkPart>;
   readonly startNode?: (network: PodNetworkPart, context: NodeContext) => Promise<NodePart>;
-  /** Of a runtime that was started for this: ends it, if nothing came of the rest. One that ran before has Pods, and is left. */
+  /**
+   * Stops a container runtime that was started for this, if the rest of the start failed. One that was running before has Pods and is kept.
+   */
   readonly stopRuntime?: () => Promise<void>;
 }
 
-/** Whoever asks for simulated nodes has only these; otherwise this machine is the node, and where it can run nothing, one is simulated. */
+/** With --simulated-nodes there are only those; otherwise this machine is the node, and if it cannot run containers, one is simulated. */
 async function nodeOf(options: UpOptions, context: StartClusterContext): Promise<Machine> {
   const { nodeName } = options;
   const choice = await chooseRuntime(options, context);
   const { simulated, because, runtime } = choice;
   if (runtime === undefined) return { simulated, record: because === undefined ? {} : { simulatedBecause: because } };
-  // Loaded only where containers are run.
+  // Loaded on demand.
   const { startMachineNode } = await context.clock.external(import("./machine/machine-node.ts"));
   const { preparePodNetwork } = await context.clock.external(import("./machine/prepare-machine.ts"));
   const machine = machineOptions(options, context);
@@ -118,15 +120,15 @@ async function nodeOf(options: UpOptions, context: StartClusterContext): Promise
 }
 
 export interface RuntimeChoice {
-  /** How many nodes are to be simulated. */
+  /** Number of simulated nodes. */
   readonly simulated: number;
-  /** Why one is, though nobody asked for it. */
+  /** Why a node is simulated without --simulated-nodes. */
   readonly because?: string;
-  /** In which this machine runs containers. Absent: it runs none. */
+  /** Container runtime of this machine's node. Absent: none. */
   readonly runtime?: FoundRuntime;
 }
 
-/** What runs the Pods. Whatever an earlier start left running in another runtime is stopped. */
+/** Chooses what runs the Pods. Pods of an earlier start in another container runtime are stopped. */
 export async function chooseRuntime(options: UpOptions, context: StartClusterContext): Promise<RuntimeChoice> {
   const { steps, clock } = context;
   const { simulatedNodes, runsContainers } = options;
@@ -134,7 +136,7 @@ export async function chooseRuntime(options: UpOptions, context: StartClusterCon
     await stopOldPods(context);
     return { simulated: simulatedNodes };
   }
-  // Loaded only where containers are run.
+  // Loaded on demand.
   const { findRuntime } = await clock.external(import("./machine/prepare-machine.ts"));
   const choice = await steps.step("detected container runtime", () => clock.external(findRuntime(machineOptions(options, context))));
   await stopOldPods(context, choice.is === "there" ? choice.endpoint : undefined);
@@ -150,7 +152,7 @@ export function recordedNode(name: string, { endpoint, name: runtime, version }:
   return { name, runtimeEndpoint: endpoint, runtime: `${runtime} ${version}` };
 }
 
-/** Pods that a start before left running: those in the runtime of this one are taken up, and of all others nobody would be in charge. */
+/** Pods of an earlier start: those in the chosen runtime are taken over, all others would be orphaned. */
 async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
   if (!(await clock.external(hasRunContainers(home)))) return;
   const { stopOrphanedPodsElsewhere: stopPodsOfOthers } = await clock.external(import("./machine/orphaned-pods.ts"));

@@ -1,7 +1,7 @@
-/** What `k8ts status` shows of a cluster, to a person and to a program. Pure. */
+/** Output of `k8ts status`, as text and as JSON. Pure. */
 import type { ApiStatus, ClusterStatus, NodeStatus } from "./observe-cluster.ts";
 
-/** Nodes that are named one by one; of more, only the numbers. */
+/** Up to this number nodes are listed individually. */
 const NODES_NAMED_MAX = 10;
 
 export function statusLines(status: ClusterStatus): readonly string[] {
@@ -24,7 +24,7 @@ export function statusLines(status: ClusterStatus): readonly string[] {
   return [`cluster "${name}": ${stateText(state)}`, ...rows.flatMap((row) => (row === undefined ? [] : [line(...row)]))];
 }
 
-/** What a program reads: everything that is known, in one object. */
+/** The JSON output: everything that is known. */
 export function statusObject({ name, directory, state, record, unrecorded, api }: ClusterStatus): object {
   return { name, directory, state, ...(record === undefined ? {} : { record }), ...unrecorded, ...(api === undefined ? {} : { api }) };
 }
@@ -47,14 +47,14 @@ function apiText(api: ApiStatus | undefined): string {
   return api.answers ? "answers" : `does not respond: ${api.why}`;
 }
 
-/** Those of the parts, if they have some. */
+/** Processes of the components, with --processes. */
 function processRow({ record, state }: ClusterStatus): readonly [string, string] | undefined {
   if (state === "killed" || record?.mode !== "one process per component" || record.parts === undefined) return undefined;
   const own = record.parts.filter(({ name }) => name !== "store");
   return ["processes", own.map(({ name, process }) => `${name} ${process?.pid ?? "(restarting)"}`).join(", ")];
 }
 
-/** Parts that have lines of their own, which say how they are now. */
+/** Components with separate lines, which show their current state. */
 const ASKED_FOR = ["API server", "node", "nodes"];
 
 function partRows({ record, state }: ClusterStatus): (readonly [string, string])[] {

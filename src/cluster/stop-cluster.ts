@@ -1,6 +1,6 @@
 /**
- * Ends a cluster of this machine from outside, whatever state it is in: asks its process to stop, ends it if it does not, and removes what
- * is left outside of its files. Nothing to do is fine, and said; one that somebody else is stopping is waited for. The data stays.
+ * Stops a local cluster from outside, in any state: requests its process to stop, kills it after a timeout, and cleans up the machine.
+ * Idempotent; a stop that is already in progress is awaited. The data is kept.
  */
 import { makePrivateDirectory } from "../host/files/files.ts";
 import { livingHolder } from "../host/files/directory-lock.ts";
@@ -18,19 +18,19 @@ import { LET_GO_WITHIN_MS, lockWithRetry } from "./home/lock-with-retry.ts";
 import { findRunningProcess, type Seen } from "./home/find-running-process.ts";
 import { explainHomeError } from "./home/start-errors.ts";
 
-/** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
+/** A killed process can take long to exit while the disk is slow; after this time it is stuck in the kernel. */
 const KILLED_WITHIN_MS = 30_000;
 
-/** From its process being there a start takes as long as this to its record, on a slow machine. */
+/** Time from process start to record on a slow machine. */
 const RECORDED_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 20;
 
 const UNDER_WAY = "The cluster is already starting or stopping; waiting for that";
 
 export interface StopOptions {
-  /** How long it may take to stop by itself. */
+  /** Timeout of a graceful stop. */
   readonly timeoutMs: number;
-  /** It will not start again: a runtime that is not its own keeps nothing of it. */
+  /** The cluster is deleted: its state is also removed from a runtime that k8ts does not manage. */
   readonly isForGood?: boolean;
 }
 
@@ -47,7 +47,7 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
   const { record, process } = await settled(home, io);
   if (process !== undefined)
     await endProcess({ name: home.name, process, isStopping: record?.state === "stopping" }, { timeoutMs }, steps, io);
-  // One from before there were records has no such directory.
+  // A home from before there were records has no such directory.
   await makePrivateDirectory(home.runDirectory);
   const attempt = await lockWithRetry(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
   if (!("lock" in attempt))
@@ -55,7 +55,7 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
       `Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds the lock of ${home.directory}; stop that process first`,
     );
   try {
-    // A damaged one together with a holder is a cluster that runs, which this is not.
+    // A corrupt record with a holder of the lock is a running cluster, which this is not.
     if (record === undefined) await removeRecord(home.record);
     else await io.clock.external(waitForOrphanedProcesses(record, io.clock));
     await io.clock.external(endPods(home, steps, io));
@@ -72,8 +72,8 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
 }
 
 /**
- * What is seen after the record of a start that is under way has come: that has the home, or a mark, before it has a record. No event tells
- * of it. Whoever keeps the home for longer without a record is none, and is told of by who wants the lock.
+ * Observes the home after the record of a start in progress has appeared: before that, the start has only the lock or a mark. There is no
+ * event for it. A holder of the lock that writes no record is reported when the lock is requested.
  */
 async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
   const giveUpAtMs = clock.monotonic() + RECORDED_WITHIN_MS;
@@ -87,7 +87,7 @@ async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
   }
 }
 
-/** Of one that was killed. One that has stopped by itself has left none. */
+/** The record of a killed cluster. A graceful stop leaves none. */
 async function endPods(home: ClusterHome, steps: Steps, { environment, clock, log }: Io): Promise<void> {
   const { runtimeDirectory } = home;
   if (runtimeDirectory === undefined || !(await hasRunContainers(home))) return;
@@ -95,7 +95,7 @@ async function endPods(home: ClusterHome, steps: Steps, { environment, clock, lo
   await stopAbandonedPods({ home: { ...home, runtimeDirectory }, environment, steps, clock, log });
 }
 
-/** Its own runtime's files go with the cluster's; in another, only what has ended stays, and also that goes with the cluster. */
+/** State in its own runtime is deleted with its files; in another one only exited containers remain, which are removed with the cluster. */
 async function leaveRuntime(home: ClusterHome, isForGood: boolean, { environment, clock, log }: Io): Promise<readonly string[]> {
   if (!(await hasRunContainers(home))) return [];
   const { leaveForeignRuntime } = await import("./machine/foreign-runtime.ts");
@@ -105,7 +105,7 @@ async function leaveRuntime(home: ClusterHome, isForGood: boolean, { environment
 interface Ended {
   readonly name: string;
   readonly process: ProcessMark;
-  /** Somebody has asked it to. */
+  /** It was already requested to stop. */
   readonly isStopping: boolean;
 }
 
@@ -122,7 +122,7 @@ async function endProcess(ended: Ended, { timeoutMs }: StopOptions, steps: Steps
   });
 }
 
-/** However often: unlike a second Ctrl-C, it hurries nobody. */
+/** Can be repeated: unlike a second Ctrl-C, it does not terminate the process. */
 function ask(name: string, process: ProcessMark): void {
   try {
     signalProcess(process, STOP_REQUEST);

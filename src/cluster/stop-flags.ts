@@ -1,7 +1,7 @@
-/** How long a cluster may take to stop: the flag of every command that stops one. */
+/** Flag of every command that stops a cluster: the timeout of a graceful stop. */
 import { durationExpected, durationMs } from "../config/connection-flags.ts";
 
-/** As long as Pods with the usual grace of 30 s, and what comes after them, can take. */
+/** Enough for Pods with the default grace period of 30 s and the shutdown after them. */
 const STOP_TIMEOUT = "1m0s";
 
 export const stopTimeoutFlag = {

@@ -1,6 +1,6 @@
 /**
- * What can be said about `k8ts up`, by flags or in a file: the declarations, and how several ways to say one thing become one. Each source
- * is made plain by itself, so that contradictions are told where they stand; then what was typed wins over what the file says.
+ * Flags of `k8ts up`, on the command line or in a file: the declarations, and the normalization of aliases. Each source is normalized
+ * separately, so that conflicts are reported where they are; then the command line overrides the file.
  */
 import { parseIp } from "../api/machinery/ip-address.ts";
 import { clusterFlags } from "../config/cluster-flags.ts";
@@ -72,10 +72,10 @@ export const upFlags = {
   "scheduler-config": schedulerConfigFlag,
 } as const satisfies FlagSet;
 
-/** As Kubernetes names nodes. */
+/** Valid node names. */
 const NODE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Flags that make no sense in a file. */
+/** Flags that are not allowed in a file. */
 export const COMMAND_LINE_ONLY = ["config"];
 
 export type UpFlagValues = FlagValues<typeof upFlags>;
@@ -85,7 +85,7 @@ export interface ListenAddress {
   readonly port?: number;
 }
 
-/** "127.0.0.1", "127.0.0.1:6443", "::1", "[::1]:6443". Undefined if it is none. */
+/** "127.0.0.1", "127.0.0.1:6443", "::1", "[::1]:6443". Undefined if invalid. */
 export function parseListen(text: string): ListenAddress | undefined {
   if (parseIp(text) !== undefined) return { address: text };
   const [, address = "", port = ""] = /^\[?([0-9a-fA-F:.]+?)\]?:(\d{1,5})$/.exec(text) ?? [];
@@ -96,7 +96,7 @@ export function parseListen(text: string): ListenAddress | undefined {
 
 export interface Source {
   readonly values: ReadonlyMap<string, ConfigValue>;
-  /** How a flag is called in it: "--listen", or "config.yaml:3: listen". */
+  /** Name of a flag in messages: "--listen", or "config.yaml:3: listen". */
   shown(name: string): string;
 }
 
@@ -105,7 +105,7 @@ export interface PlainSource {
   readonly problems: readonly string[];
 }
 
-/** One way to say each thing: bind-address and secure-port for listen, store for in-memory. */
+/** Replaces aliases: bind-address and secure-port for listen, store for in-memory. */
 export function plain({ values, shown }: Source): PlainSource {
   const made = new Map(values);
   const problems: string[] = [];
@@ -116,7 +116,7 @@ export function plain({ values, shown }: Source): PlainSource {
     if (where.port !== undefined) take("listen", "secure-port", where.port);
   }
   if (values.get("in-memory") === true) take("in-memory", "store", "memory");
-  // So that servers that are typed win over a store that the file names.
+  // So that --etcd-servers on the command line overrides a store of the file.
   if (values.has("etcd-servers") && !made.has("store")) made.set("store", "etcd");
   for (const name of ["listen", "in-memory"]) made.delete(name);
   return { values: made, problems };
@@ -128,7 +128,7 @@ export function plain({ values, shown }: Source): PlainSource {
   }
 }
 
-/** What is typed wins; a store that is typed also wins over what the file says about another. */
+/** The command line wins; a store on the command line also overrides the file's settings of another. */
 export function overlay(file: PlainSource["values"], typed: PlainSource["values"]): ReadonlyMap<string, ConfigValue> {
   const isOtherStore = typed.has("store") && typed.get("store") !== "etcd";
   const ofFile = [...file].filter(([name]) => !(isOtherStore && name.startsWith("etcd-")));

@@ -1,4 +1,4 @@
-/** From the flags and the file of `k8ts up` to what it starts. All that is wrong, in either or in combination, is told at once. */
+/** Combines flags and file of `k8ts up` into its options. All problems, of either or of their combination, are reported at once. */
 import { absolutePath, machineName } from "../host/files/private-files.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-config.ts";
@@ -22,29 +22,29 @@ export interface UpOptions {
   readonly home: HomeChoice;
   readonly store: StoreConfig;
   readonly apiServer: ApiServerOptions;
-  /** The flags by which it was said where the API server listens, for what is told about that. */
+  /** The flags that set the API server's address, for messages. */
   readonly listenFlags: { readonly address: string; readonly port: string };
   readonly controllers: readonly string[];
   readonly simulatedNodes: number;
-  /** A file. */
+  /** Path of the scheduler configuration. */
   readonly scheduler?: string;
-  /** Whether this machine is to be a node that runs containers. */
+  /** True if this machine should be a node that runs containers. */
   readonly runsContainers: boolean;
-  /** This machine as a node. */
+  /** Name of this machine's node. */
   readonly nodeName: string;
-  /** Absent: whatever runtime is found. */
+  /** Absent: detected. */
   readonly runtimeEndpoint?: string;
-  /** The context is put into one of these, as kubectl chooses. Empty: nowhere. */
+  /** Candidates for the context, chosen as kubectl does. Empty: none is written. */
   readonly kubeconfigs: readonly string[];
   readonly isDetached: boolean;
-  /** Absent: all in this one. */
+  /** Absent: everything runs in this process. */
   readonly processes?: {
-    /** What was said about the API server, for the command line of its own process, but for its port. */
+    /** API server flags for its separate process, except the port. */
     readonly apiServerWords: readonly string[];
   };
 }
 
-/** What was typed, by the names of flags: only those that were. */
+/** Values on the command line, by flag name. */
 export type CommandLineFlags = ReadonlyMap<string, ConfigValue>;
 
 export function upOptions(typed: CommandLineFlags, file: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
@@ -61,7 +61,7 @@ function merged(typed: CommandLineFlags, file: ConfigFile | undefined) {
   return { values: withDefaults(overlay(fromFile.values, fromTyped.values)), fromTyped, fromFile };
 }
 
-/** At every file that is named, by what was typed or in the file, whatever else is wrong. */
+/** Checks of every file that flags or the file refer to, whatever else is wrong. */
 export function upFileChecks(typed: CommandLineFlags, file: ConfigFile | undefined): readonly FileCheck[] {
   const { values } = merged(typed, file);
   return [
@@ -75,14 +75,14 @@ function withDefaults(given: ReadonlyMap<string, ConfigValue>): UpFlagValues {
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
-/** `isListen`: the address was said by --listen, and not by the flags that it stands for. */
+/** `isListen`: the address was set with --listen. */
 function combine(values: UpFlagValues, environment: Environment, { isListen }: { readonly isListen: boolean }): Parsed<UpOptions> {
   const home = chooseHome(values, environment);
   const paths = homePaths(home.ok ? home.options.directory : "");
   const isEmbedded = values.store === "embedded" || (values.store === undefined && values["etcd-servers"].length === 0);
   const clusterValues = {
     ...values,
-    // Whatever the store is, the rest of the cluster's files are in its home.
+    // With any store, the other files of the cluster are in its home.
     "data-dir": isEmbedded ? paths.directory : undefined,
     "cert-dir": values["cert-dir"] ?? paths.pkiDirectory,
     kubeconfig: paths.kubeconfig,
@@ -118,7 +118,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
 
 function chosenKubeconfigs({ kubeconfig, "write-kubeconfig": isWritten }: UpFlagValues, environment: Environment): readonly string[] {
   if (!isWritten) return [];
-  // Whoever takes the context out again may stand in another directory.
+  // Absolute, because `k8ts reset` may run in another directory.
   return kubeconfig === undefined ? kubectlFiles(environment) : [absolutePath(kubeconfig)];
 }
 
@@ -128,14 +128,14 @@ function processProblems({ processes, store }: UpFlagValues): readonly string[] 
     : [];
 }
 
-/** Whoever names a runtime wants containers. */
+/** A container runtime endpoint implies containers. */
 function runtimeProblems(values: UpFlagValues): readonly string[] {
   if (values["container-runtime-endpoint"] === undefined) return [];
   const against = [...(values["simulated-nodes"] > 0 ? ["--simulated-nodes"] : []), ...(values.containers ? [] : ["--containers=false"])];
   return against.map((flag) => `--container-runtime-endpoint and ${flag} are mutually exclusive: leave one of them out`);
 }
 
-/** The port is told apart, since one that was chosen stays. Kubelets that k8ts starts are reached at their addresses. */
+/** The port is passed separately, because a chosen one is kept. Kubelets that k8ts starts are reached by IP address. */
 function apiServerWords(values: UpFlagValues): readonly string[] {
   const given = values["kubelet-preferred-address-types"];
   const types = given.length > 0 ? given : ownAddressTypes(DEFAULT_API_SERVER_CONFIG.kubeletPreferredAddressTypes);

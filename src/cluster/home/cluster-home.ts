@@ -1,7 +1,7 @@
 /**
- * The home of a cluster on this machine: made if there is none, refused if it is not a home or of a version that is not known here, and
- * held by one process at a time. Whoever finds it held is told by whom, and what to do.
- * Not here: where things lie in it (home-paths.ts), of which version it is (home-marker.ts), the deletion of it (remove-home.ts).
+ * The home of a cluster, its data directory: created if missing, rejected if it is not a home or has an unknown format, and locked by one
+ * process at a time. An error names the holder of the lock and the remedy. Not here: the paths in it (home-paths.ts), its format
+ * (home-marker.ts), its deletion (remove-home.ts).
  */
 import { readdir } from "node:fs/promises";
 import type { DirectoryLock } from "../../host/files/directory-lock.ts";
@@ -29,30 +29,30 @@ import { checkTrustedHome } from "./trusted-home.ts";
 
 export interface ClusterHome extends HomePaths {
   readonly name: string;
-  /** In a kubeconfig that holds others, too; if somebody else has that name there, it has a number after it. */
+  /** Context name in a kubeconfig with other contexts; a number is appended if it is in use there. */
   readonly context: string;
-  /** For sockets. Undefined: none was made, or it is gone. */
+  /** Directory of sockets. Undefined: not created, or removed. */
   readonly runtimeDirectory: string | undefined;
-  /** What names this cluster on a command line, with a blank before it; "" for the default one. */
+  /** Arguments that select this cluster on a command line, with a leading space; "" for the default one. */
   readonly commandArguments: string;
 }
 
 /**
- * A home that this process holds. Disposing of it lets go and removes the record. But if what ran before was killed, left something on the
- * machine that is still there, and this process did not get as far as to run in its place, it is the record of that again.
+ * A home that this process has locked. Disposing of it releases the lock and removes the record. If the previous process was killed, left
+ * something on the machine, and this process did not start the cluster, the previous record is restored.
  */
 export interface HeldHome extends AsyncDisposable {
   readonly home: ClusterHome & { readonly runtimeDirectory: string };
-  /** What ran before was killed: what it left on the machine may still be there. */
+  /** The previous process was killed: what it left on the machine may still be there. */
   readonly wasAbandoned: boolean;
-  /** Nothing has ever run in it. */
+  /** No cluster has ever run in it. */
   readonly isUnused: boolean;
   writeRecord(record: ClusterRecord): Promise<void>;
 }
 
 /**
- * Undefined if there is no such directory or it is no home. One that has only a store is from before there were markers, or of
- * `k8ts apiserver`. Rejects if it is of a newer version, if this user may not look into it, or if another user could have written it.
+ * Undefined if the directory does not exist or is not a home. One that contains only a store was created before there were markers, or by
+ * `k8ts apiserver`. Rejects if it has a newer format, is not readable by this user, or could have been written by another user.
  */
 export async function findHome(choice: HomeChoice, environment: Environment): Promise<ClusterHome | undefined> {
   const marker = await trustedMarker(choice.directory, environment).catch((error: unknown) => {
@@ -63,7 +63,7 @@ export async function findHome(choice: HomeChoice, environment: Environment): Pr
   return homeOf(choice, name, await findRuntimeDirectory(choice.directory, environment), environment);
 }
 
-/** What is no home is not checked: there is nothing to believe. */
+/** A directory that is not a home is not checked: nothing in it is used. */
 async function trustedMarker(directory: string, environment: Environment): Promise<HomeMarker | undefined> {
   const names: readonly string[] = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
@@ -74,7 +74,7 @@ async function trustedMarker(directory: string, environment: Environment): Promi
   return readHomeMarker(directory);
 }
 
-/** Makes it, if it may be made there, and holds nothing. */
+/** Creates the home, if the directory allows it, without locking it. */
 export async function prepareHome(choice: HomeChoice, environment: Environment): Promise<ClusterHome> {
   const { directory } = choice;
   const paths = homePaths(directory);
@@ -93,7 +93,7 @@ export async function prepareHome(choice: HomeChoice, environment: Environment):
   }
 }
 
-/** Rejects if somebody else holds it. */
+/** Rejects if another process holds the lock. */
 export async function openHome(choice: HomeChoice, environment: Environment): Promise<HeldHome> {
   const home = await prepareHome(choice, environment);
   try {
@@ -115,7 +115,7 @@ async function openPrepared(home: ClusterHome, environment: Environment): Promis
   }
 }
 
-/** Rejects if a cluster runs there. Sooner than openHome would, for who has to prepare something before it is opened. */
+/** Rejects if a cluster is running there. Fails earlier than openHome, for callers that prepare something before. */
 export async function checkNotRunning(home: ClusterHome): Promise<void> {
   const { record, process } = await findRunningProcess(home);
   if (process !== undefined) throw new Error(alreadyRunning(home, record, `process ${process.pid}`));
@@ -124,7 +124,7 @@ export async function checkNotRunning(home: ClusterHome): Promise<void> {
 interface Taken {
   readonly lock: DirectoryLock;
   readonly isUnused: boolean;
-  /** Of what was killed. */
+  /** The record of the killed process. */
   readonly before: ClusterRecord | undefined;
 }
 
@@ -171,7 +171,7 @@ function homeOf(choice: HomeChoice, name: string, runtimeDirectory: string | und
   return { ...homePaths(directory), ...namesOf({ directory, name }, environment), context: contextName(name), runtimeDirectory };
 }
 
-/** What a cluster is called, and how on a command line, whether it is there or not. */
+/** Name and arguments of a cluster, whether it exists or not. */
 export function namesOf(
   { directory, name = DEFAULT_NAME }: HomeChoice,
   environment: Environment,
@@ -180,10 +180,10 @@ export function namesOf(
   return { name, commandArguments: homeArguments({ name, directory, isNamedPlace }) };
 }
 
-/** How many strange files are named. */
+/** Maximum number of unknown files in the message. */
 const NAMED_MAX = 3;
 
-/** So that no home is ever made around files of somebody else, which its deletion could take along. */
+/** Prevents that a home is created around other files, which its deletion could remove. */
 async function checkFree(directory: string): Promise<void> {
   const strange = (await readdir(directory)).filter((name) => !isOwnEntry(name) && name !== "lost+found");
   if (strange.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * What runs in a home, for everybody who asks from outside (`k8ts status`, `down`, `logs`, a second `up`): one small file, replaced whole,
- * removed at a clean stop. What a killed process left is told apart by the process's start time. It names things and holds no secret.
+ * Describes the running cluster of a home for other processes (`k8ts status`, `down`, `logs`, a second `up`): one small file, replaced
+ * atomically, removed at a graceful stop. The record of a killed process is detected by the process's start time. Contains no secrets.
  */
 import { readFile } from "node:fs/promises";
 import { removeFile } from "../../host/files/files.ts";
@@ -10,31 +10,31 @@ import { isAlive, type ProcessMark } from "../../host/processes/process-identity
 export interface ClusterRecord {
   readonly name: string;
   readonly state: "starting" | "running" | "stopping";
-  /** Who runs it: number and start time of the process. */
+  /** PID and start time of the process that runs the cluster. */
   readonly process: ProcessMark;
-  /** Of k8ts. */
+  /** Version of k8ts. */
   readonly version: string;
-  /** Of the API, such as v1.36.0. */
+  /** Kubernetes version, such as v1.36.0. */
   readonly kubernetesVersion: string;
-  /** Whether everything is in one process. */
+  /** Process model. */
   readonly mode: "one process" | "one process per component";
   readonly isDetached: boolean;
-  /** When it was started, RFC 3339. */
+  /** Start time, RFC 3339. */
   readonly since: string;
   readonly logFile: string;
   readonly runtimeDirectory: string;
-  /** What comes with the start is absent until it has come. */
+  /** Fields below are absent until the start has got that far. */
   readonly server?: string;
   readonly context?: string;
-  /** Where the context was put; absent if it was not. */
+  /** kubeconfig that has the context; absent if none was written. */
   readonly kubeconfig?: string;
-  /** The home's own, of the administrator. */
+  /** The administrator's kubeconfig in the home. */
   readonly adminKubeconfig?: string;
   readonly node?: RecordedNode;
   readonly parts?: readonly RecordedPart[];
 }
 
-/** The node that this machine is to the cluster. */
+/** The node of this machine. */
 export interface RecordedNode {
   readonly name: string;
   /** Such as unix:///run/containerd/containerd.sock. Absent: Pods are simulated. */
@@ -46,7 +46,7 @@ export interface RecordedNode {
 export interface RecordedPart {
   readonly name: string;
   readonly description: string;
-  /** Of one that has a process of its own; absent also while that is waited for to be started again. */
+  /** Process of a component with --processes; absent while it waits to be restarted. */
   readonly process?: ProcessMark;
 }
 
@@ -69,7 +69,7 @@ export async function readRecord(path: string): Promise<ClusterRecord | undefine
   }
 }
 
-/** Whether its process lives. */
+/** True if its process is alive. */
 export function runs(record: ClusterRecord): boolean {
   return isAlive(record.process);
 }

@@ -1,6 +1,6 @@
 /**
- * Which process runs the cluster of a home: the one that its record names, or, if there is a record that cannot be understood, the one that
- * holds the home. Without any record, whoever holds it may as well be about to start it, or be cleaning up after it.
+ * Finds the process that runs a home's cluster: the one in its record, or, if the record is corrupt, the holder of the home's lock. Without
+ * a record the holder may as well be starting the cluster or cleaning up after it.
  */
 import { livingHolder } from "../../host/files/directory-lock.ts";
 import { fileExists } from "../../host/files/files.ts";
@@ -9,11 +9,11 @@ import { readRecord, runs, type ClusterRecord } from "./cluster-record.ts";
 import type { HomePaths } from "./home-paths.ts";
 
 export interface Seen {
-  /** Of what runs, or was killed. Undefined: there is none, or it is damaged. */
+  /** Record of the running or killed cluster. Undefined: missing or corrupt. */
   readonly record: ClusterRecord | undefined;
-  /** Whether there is a record that cannot be understood. */
+  /** True if the record is corrupt. */
   readonly isDamaged: boolean;
-  /** Who runs it. Undefined: nobody does. */
+  /** The process that runs the cluster. Undefined: none. */
   readonly process: ProcessMark | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Which cluster is meant: the flags that every command about one has, and the directory that they name. */
+/** Selects a cluster: the flags that every command for one has, and the directory that they select. */
 import { absolutePath } from "../../host/files/private-files.ts";
 import { joinPath } from "../../host/files/files.ts";
 import type { Environment } from "../../cli/framework/command.ts";
@@ -23,11 +23,11 @@ export const homeFlags = {
 export interface HomeChoice {
   /** An absolute path. */
   readonly directory: string;
-  /** Undefined: what the directory says of itself, or the default. */
+  /** Undefined: the name in the home's marker, or the default. */
   readonly name?: string;
 }
 
-/** What follows --name and --data-dir when another command is told to a person, ready to be pasted into a shell: "" for the default cluster. */
+/** --name and --data-dir as arguments for a suggested command, quoted for a shell: "" for the default cluster. */
 export function homeArguments({ name, directory, isNamedPlace }: { name: string; directory: string; isNamedPlace: boolean }): string {
   if (!isNamedPlace) return ` --data-dir ${shellQuote(directory)}`;
   return name === DEFAULT_NAME ? "" : ` --name ${name}`;

@@ -1,26 +1,26 @@
 /**
- * The file by which a directory says that it is a cluster's, and of which format. Whoever opens a data directory asks here first, be it the
- * whole home or only the store in it: what a newer version has written is not touched, for nobody here knows what else it holds.
+ * The marker file that identifies a directory as a cluster's home, with its format version. Every user of a data directory checks it first,
+ * for the whole home or only the store in it: a home with a newer format is not modified.
  */
 import { dirname } from "node:path";
 import { NotRegularFileError, openRegularFile } from "../../host/files/regular-file.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import { homePaths } from "./home-paths.ts";
 
-/** The version of how a home is laid out. One more with every change that an older k8ts could not live with. */
+/** Format version of a home. Incremented by every change that older versions of k8ts do not support. */
 const FORMAT = 1;
 
 export interface HomeMarker {
   readonly name: string;
 }
 
-/** Undefined if there is none. Rejects if it is of a newer version, or damaged. */
+/** Undefined if missing. Rejects if it has a newer format or is corrupt. */
 export async function readHomeMarker(directory: string): Promise<HomeMarker | undefined> {
   const { marker } = homePaths(directory);
   const text = await markerText(marker);
   if (text === undefined) return undefined;
   const { format, name } = parsedMarker(text, marker);
-  // What else is in a newer one is not known here.
+  // Other fields of a newer format are unknown.
   if (typeof format === "number" && format > FORMAT)
     throw new Error(
       `Cannot use ${directory}: it was written by a newer version of k8ts (format ${format}, this version supports up to ${FORMAT}); ` +
@@ -31,7 +31,7 @@ export async function readHomeMarker(directory: string): Promise<HomeMarker | un
   return { name };
 }
 
-/** The directory may be of another user, who could have put a FIFO there: reading it would never end. */
+/** The directory may belong to another user, who could have created a FIFO there: reading it would block forever. */
 async function markerText(marker: string): Promise<string | undefined> {
   try {
     await using file = await openRegularFile(marker);
@@ -50,7 +50,7 @@ export async function writeHomeMarker(directory: string, { name }: HomeMarker): 
   await writePrivateText(homePaths(directory).marker, `${JSON.stringify({ format: FORMAT, name })}\n`);
 }
 
-/** For who wants only the store in it, which may be there without a home around it. Who may not look into it is told so by the store. */
+/** For callers that use only the store, which can exist without a home. Missing permissions are reported by the store. */
 export async function checkHomeFormat(directory: string): Promise<void> {
   await readHomeMarker(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EACCES" && error.code !== "EPERM") throw error;

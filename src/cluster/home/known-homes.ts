@@ -1,5 +1,4 @@
-/** All clusters of this user on this machine that can be found: the named ones, and those elsewhere that run, or have left something
- * on the machine. */
+/** Finds all clusters of this user on this machine: the named ones, and others that are running or left something on the machine. */
 import { readdir } from "node:fs/promises";
 import { joinPath } from "../../host/files/files.ts";
 import { UntrustedPathError } from "../../host/files/trusted-path.ts";
@@ -10,8 +9,8 @@ import { findRunningProcess } from "./find-running-process.ts";
 import { homesWithRuntime } from "./runtime-directory.ts";
 
 /**
- * By name. What cannot be read is left out: commands that name it report why. Directories that another user could have written are ignored,
- * and reported to `onIgnored` with the reason.
+ * Sorted by name. Unreadable homes are skipped: commands that select them report why. Directories that another user could have written are
+ * ignored, and reported to `onIgnored` with the reason.
  */
 export async function knownHomes(
   environment: Environment,
@@ -25,7 +24,7 @@ export async function knownHomes(
   return found.filter((home) => home !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The cluster that runs in this process, or has a part in it. */
+/** The cluster that runs in this process, or one of whose components does. */
 export async function clusterOfProcess(pid: number, environment: Environment): Promise<ClusterHome | undefined> {
   for (const home of await knownHomes(environment)) {
     const seen = await findRunningProcess(home).catch(() => undefined);

@@ -1,8 +1,8 @@
-/** The lock of a home whose last holder is dead, or about to be. */
+/** Locks a home whose last holder is dead or about to exit. */
 import type { Clock } from "../../base/clock.ts";
 import { lockDirectory, type LockAttempt } from "../../host/files/directory-lock.ts";
 
-/** A process that is dead already may hold its files for a moment longer, until the last of its threads is gone; no event tells of that. */
+/** An exited process can hold its files until the last of its threads is gone; there is no event for that. */
 export const LET_GO_WITHIN_MS = 5_000;
 const LOCK_RETRY_MS = 20;
 

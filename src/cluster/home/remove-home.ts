@@ -1,6 +1,6 @@
 /**
- * Deletes a home: only what k8ts itself puts into one, and nothing that is mounted in it, which would be somebody else's files. What makes
- * it a home goes last, so that an interrupted deletion can be repeated.
+ * Deletes a home: only files that k8ts creates, and nothing below a mount, which would be other files. The marker is deleted last, so that
+ * an interrupted deletion can be repeated.
  */
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { lockDirectory } from "../../host/files/directory-lock.ts";
@@ -11,11 +11,11 @@ import { isOwnEntry, MARKER_FILE } from "./home-paths.ts";
 import { explainFileError } from "./start-errors.ts";
 
 export interface RemoveHomeOptions {
-  /** Empty, if nobody else has put something there. */
+  /** Empty if there are no other files. */
   readonly keepsDirectory?: boolean;
 }
 
-/** Resolves with the names of what stays since it is not k8ts's. */
+/** Resolves with the names of kept files, which k8ts did not create. */
 export async function removeHome(
   { directory }: ClusterHome,
   { keepsDirectory = false }: RemoveHomeOptions = {},
@@ -46,7 +46,7 @@ export async function removeHome(
   }
 }
 
-/** A place where something is mounted cannot be removed, and need not be. */
+/** A mount point cannot be removed. */
 async function removeEmptied(directory: string): Promise<void> {
   await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (!["EBUSY", "ENOTEMPTY", "EACCES", "EPERM"].includes(error.code ?? "")) throw error;

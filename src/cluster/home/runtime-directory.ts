@@ -1,8 +1,8 @@
 /**
- * Where a cluster's sockets lie: paths of sockets may have some hundred characters only, and a home may lie deep. So they have a short
- * directory of their own, named after a hash of the home: below /run where this user may write there, otherwise in the user's own runtime
- * directory or a temporary one. A file in it says whose it is. Only its owner can look into it, and one that another user could have made
- * is neither used nor believed.
+ * Directory of a cluster's sockets: paths of sockets are limited to about 100 characters, and a home can have a long path. So sockets have
+ * a short directory, named after a hash of the home: below /run if this user may write there, otherwise in the user's runtime directory or
+ * a temporary one. A file in it refers to the home. It is accessible only by its owner, and one that another user could have created is not
+ * used.
  */
 import { createHash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
@@ -12,18 +12,18 @@ import { writePrivateText } from "../../host/files/private-files.ts";
 import { checkTrustedPath, readTrustedText } from "../../host/files/trusted-path.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 
-/** Enough that two homes of one machine do not meet. */
+/** Long enough to avoid collisions on one machine. */
 const ID_LENGTH = 8;
 
-/** Names the home that a runtime directory is of. */
+/** Refers to the home of a runtime directory. */
 const OWNER_FILE = "home";
 
-/** Also good for other short names: of links, of namespaces. */
+/** Also used for other short names: of links, of namespaces. */
 export function homeId(directory: string): string {
   return createHash("sha256").update(directory).digest("hex").slice(0, ID_LENGTH);
 }
 
-/** Best first. */
+/** In order of preference. */
 function places(environment: Environment): readonly string[] {
   const own = environment["XDG_RUNTIME_DIR"];
   return [

@@ -52,12 +52,12 @@ function adviceText({ why, remedies }: Advice, flag: string | undefined): string
   return [why, ...(helpful.length === 0 ? [] : [helpful.join(", or ")])].join("; ").replaceAll("FLAG", flag ?? "");
 }
 
-/** What is written is first a file of another name, which nobody has asked for (writeFileWhole). */
+/** Writes go to a temporary file first, whose name the user does not know (writeFileWhole). */
 function meantPath({ path, dest }: NodeJS.ErrnoException & { readonly dest?: string }): string | undefined {
   return (dest ?? path)?.replace(/\.\d+\.partial$/, "");
 }
 
-/** Of whoever only wants to look at a cluster, stop it or remove it. It may be another user's. */
+/** For commands that inspect, stop or remove a cluster, which may belong to another user. */
 export function explainForeignHome(error: unknown, directory: string): unknown {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   if (code !== "EACCES" && code !== "EPERM") return explainFileError(error, { action: `access ${directory}`, flag: "--data-dir" });
@@ -65,12 +65,12 @@ export function explainForeignHome(error: unknown, directory: string): unknown {
   return new Error(`Cannot access ${directory}: permission denied; ${advice}`, { cause: error });
 }
 
-/** Where something is missing or there already in a home that was made, these say nothing of the home. */
+/** Codes that say nothing about a home that was created before. */
 const OF_THE_PLACE_ITSELF = ["ENOENT", "EEXIST"];
 
 /**
- * Of a start, unless something else is said to have failed: only files of the cluster's own are meant, since of others it is said which
- * flag names them. Whatever it was wrapped in.
+ * For starts, unless another action failed: only for files of the cluster, because errors of other files name their flag. However the error
+ * is wrapped.
  */
 export function explainHomeError(
   error: unknown,

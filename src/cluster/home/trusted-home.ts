@@ -1,18 +1,18 @@
 /**
- * Checks that a cluster's home was written by this user or root before anything in it is believed: the record names processes that are
- * stopped and sockets that are connected to, the kubeconfig is the administrator's, and the store is served.
+ * Checks that a cluster's home was written by this user or root before anything in it is used: the record has PIDs that are signalled and
+ * sockets that are connected to, the kubeconfig is the administrator's, and the store is served.
  */
 import { joinPath } from "../../host/files/files.ts";
 import { checkTrustedEntries, UntrustedPathError } from "../../host/files/trusted-path.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import { homePaths, isOwnEntry } from "./home-paths.ts";
 
-/** Rejects with UntrustedPathError. An entry that does not exist is fine. Container data below kubelet/ and containerd/ is not looked at. */
+/** Rejects with UntrustedPathError. Missing entries are fine. Container data below kubelet/ and containerd/ is not checked. */
 export async function checkTrustedHome(directory: string, environment: Environment): Promise<void> {
   const { runDirectory, pkiDirectory, cniDirectory } = homePaths(directory);
   const options = { userHome: environment["HOME"] };
   try {
-    // Files of others in it are not used.
+    // Other files in it are not used.
     await checkTrustedEntries(directory, { ...options, includes: isOwnEntry }).catch(ifMissing);
     for (const each of [runDirectory, pkiDirectory, joinPath(pkiDirectory, "kubeconfigs"), cniDirectory])
       await checkTrustedEntries(each, options).catch(ifMissing);

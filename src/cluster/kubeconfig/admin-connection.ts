@@ -1,25 +1,25 @@
 /**
- * The connection to a cluster of this machine as its administrator, by the kubeconfig in its home. Only what k8ts itself writes there is
- * accepted: a server on this machine, its authority and a client certificate, all in the file. A kubeconfig can do more than that (run a
- * program, send a file or a certificate to another host), and `k8ts status` must do none of it, whoever has changed the file.
+ * Connects to a local cluster as its administrator, with the kubeconfig in its home. Only the fields that k8ts writes are accepted: a
+ * server on this machine, its CA and a client certificate, all inline. A kubeconfig can do more (run a program, send a file or a
+ * certificate to another host), and `k8ts status` must not, even if the file was changed.
  */
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { ConnectionConfig } from "../../client/https/connection-config.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The keys of each element that k8ts writes (kubeconfig.ts), and no others. */
+/** Keys of each element that k8ts writes (kubeconfig.ts). */
 const CLUSTER_KEYS = ["server", "certificate-authority-data"];
 const USER_KEYS = ["client-certificate-data", "client-key-data"];
 
 export interface AdminKubeconfig {
   readonly path: string;
   readonly text: string;
-  /** Whether an IP address is one of this machine's. */
+  /** True if an IP address belongs to this machine. */
   isOwnAddress(address: string): boolean;
 }
 
-/** Throws an error that names the file, what in it is refused, and the remedy. */
+/** Throws an error with the file, the rejected content and the remedy. */
 export function adminConnection({ path, text, isOwnAddress }: AdminKubeconfig): ConnectionConfig {
   const refuse = (why: string): never => {
     throw new Error(`Cannot use ${path}: ${why}; restart the cluster, which rewrites the file`);
@@ -55,7 +55,7 @@ function onlyEntry(text: string, list: string, member: string): Entry | undefine
 function parsed(text: string): unknown {
   try {
     const { value, duplicates } = parseYaml(new TextEncoder().encode(text));
-    // Of a key that repeats, another reader may take the other value.
+    // Of a duplicate key another parser may use the other value.
     return duplicates.length === 0 ? value : undefined;
   } catch {
     return undefined;

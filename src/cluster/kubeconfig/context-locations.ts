@@ -1,17 +1,16 @@
 /**
- * The kubeconfigs that a cluster's context was put into, as its home remembers them: each start may have had another one, and all of them
- * hold the administrator's key until `k8ts reset` takes it out. The one of the last start is the last. Pure but for the two that read and
- * write the home's file.
+ * Tracks the kubeconfigs that contain a cluster's context: each start may have used another one, and all of them hold the administrator's
+ * key until `k8ts reset` removes it. The one of the last start is last. Pure except for reading and writing the home's file.
  */
 import { readFile } from "node:fs/promises";
 import { fileExists } from "../../host/files/files.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import type { HomePaths } from "../home/home-paths.ts";
 
-/** More than anybody uses by hand; a script that names a new file at every start must not fill the home. */
+/** More than a person uses; a script that uses a new file at every start must not fill the home. */
 export const CONTEXT_LOCATIONS_MAX = 64;
 
-/** None, if it cannot be understood. A k8ts that remembered only one wrote its path and nothing else. */
+/** Empty if it cannot be parsed. Earlier versions wrote a single path. */
 export function placesIn(text: string): readonly string[] {
   if (text.startsWith("/")) return [text];
   try {
@@ -24,11 +23,11 @@ export function placesIn(text: string): readonly string[] {
 
 export interface TrackedLocations {
   readonly places: readonly string[];
-  /** Those for which there is no room any more. */
+  /** Locations dropped because of the limit. */
   readonly forgotten: readonly string[];
 }
 
-/** With one more, as the last. The oldest are forgotten first. */
+/** Appends a location. The oldest are dropped first. */
 export function withPlace(places: readonly string[], path: string): TrackedLocations {
   const all = [...places.filter((place) => place !== path), path];
   const surplus = Math.max(0, all.length - CONTEXT_LOCATIONS_MAX);
@@ -43,7 +42,7 @@ export async function readContextLocations({ contextPlaces }: Pick<HomePaths, "c
   return placesIn(text);
 }
 
-/** Resolves with those that had to be forgotten. Files that are gone need no room, if there is too little of it. */
+/** Resolves with the dropped locations. Deleted files are dropped first. */
 export async function recordContextLocation(home: Pick<HomePaths, "contextPlaces">, path: string): Promise<readonly string[]> {
   const before = await readContextLocations(home);
   const isFull = before.length >= CONTEXT_LOCATIONS_MAX;

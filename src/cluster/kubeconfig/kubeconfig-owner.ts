@@ -1,36 +1,36 @@
 /**
- * Whose the entries of kubeconfigs are. Two clusters of the same name differ in their data directories and in nothing else that lasts:
- * ports change, certificates are made anew, and one authority may serve several. So each entry that k8ts writes is marked with that
- * directory, in an `extensions` element as the format has it for such notes, which kubectl keeps.
+ * Ownership of kubeconfig entries. Two clusters of the same name differ permanently only in their data directories: ports change,
+ * certificates are renewed, and one CA may serve several. So each entry that k8ts writes is marked with that directory, in an `extensions`
+ * element, which the format provides for such data and kubectl keeps.
  *
- * An entry without a mark is somebody else's, or of a k8ts that made none: it is ours if it leads to a cluster with our authority.
- * Pure. Not here: what is put in and taken out (merge-kubeconfig.ts).
+ * An entry without a mark belongs to another tool, or to a k8ts that wrote none: it is ours if it refers to a cluster with our CA. Pure.
+ * Not here: adding and removing entries (merge-kubeconfig.ts).
  */
 import type { TextMap, YamlDraft } from "../../api/machinery/codec/yaml/edit.ts";
 
 export interface Owner {
-  /** The name that its entries have unless somebody else has it; then there is a number after it. */
+  /** Name of its entries, with a number appended if another owner uses it. */
   readonly context: string;
-  /** Of its data, and no other cluster's. */
+  /** Data directory, unique per cluster. */
   readonly directory: string;
-  /** PEM. Absent: not known any more; then only marks tell. */
+  /** PEM. Absent: unknown; then only marks identify entries. */
   readonly authority?: string;
 }
 
 export type EntryList = "clusters" | "users" | "contexts";
 
-/** What an entry of each list has beside its name. */
+/** Content of an entry besides its name. */
 export const INNER = { clusters: "cluster", users: "user", contexts: "context" } as const;
 
 const EXTENSION = "k8ts";
 const DIRECTORY = "data-directory";
 
-/** To be put into an entry of this owner. */
+/** Mark of an entry of this owner. */
 export function markFor({ directory }: Pick<Owner, "directory">): TextMap {
   return { extensions: [{ name: EXTENSION, extension: { [DIRECTORY]: directory } }] };
 }
 
-/** The data directory of the cluster that has marked the entry. */
+/** Data directory of the cluster that marked the entry. */
 export function markOf(draft: YamlDraft, list: EntryList, name: string): string | undefined {
   const { extensions } = (draft.namedValue(list, name, INNER[list]) ?? {}) as { readonly extensions?: unknown };
   if (!Array.isArray(extensions)) return undefined;
@@ -48,18 +48,18 @@ export function isNumbered(candidate: string, name: string): boolean {
   return candidate === name || (candidate.startsWith(`${name}-`) && /^[1-9]\d*$/.test(candidate.slice(name.length + 1)));
 }
 
-/** The contexts in the same file that use it. */
+/** Contexts of the same file that use it. */
 export function contextsUsing(draft: YamlDraft, list: "clusters" | "users", name: string): readonly string[] {
   return draft.names("contexts").filter((context) => draft.named("contexts", context, "context")?.[INNER[list]] === name);
 }
 
-/** What one owner has in files that kubectl reads as one. */
+/** Entries of one owner in files that kubectl merges. */
 export class Ownership {
   readonly #drafts: readonly YamlDraft[];
   readonly #owner: Owner;
   readonly #authority: string | undefined;
 
-  /** `drafts`: what is in an earlier one hides what has the same name in a later one. */
+  /** `drafts`: entries of an earlier file hide those of the same name in a later one. */
   constructor(drafts: readonly YamlDraft[], owner: Owner) {
     this.#drafts = drafts;
     this.#owner = owner;
@@ -70,7 +70,7 @@ export class Ownership {
     return markOf(draft, list, name) === this.#owner.directory;
   }
 
-  /** Of one that is there. */
+  /** For an entry that exists. */
   isOurs(draft: YamlDraft, list: EntryList, name: string): boolean {
     const mark = markOf(draft, list, name);
     if (mark !== undefined) return mark === this.#owner.directory;
@@ -81,7 +81,7 @@ export class Ownership {
     return isUsed && users.every((one) => one.contexts.every((context) => this.isOurs(one.draft, "contexts", context)));
   }
 
-  /** Whether an entry of this name hides nobody else's, nor is hidden by it: wherever there is one, it is ours. */
+  /** True if an entry of this name neither hides nor is hidden by another owner's. */
   mayHave(list: EntryList, name: string): boolean {
     return this.#drafts.every((draft) => !draft.names(list).includes(name) || this.isOurs(draft, list, name));
   }

@@ -1,9 +1,9 @@
 /**
- * The cluster's entry in the user's own kubeconfig: put beside whatever else is there, and taken out again, with everything else as it
- * was. Texts in, texts out; the file itself is user-kubeconfig.ts's. A text that is not understood is refused, never overwritten.
+ * Adds the cluster's entry to the user's kubeconfig and removes it, keeping everything else. Text in, text out; the file is handled by
+ * user-kubeconfig.ts. A text that cannot be parsed is rejected, never overwritten.
  *
- * kubectl can read several files as one, in which the first entry of a name hides the others. So a name that somebody else has in any of
- * them is left to them, be it of a context, a cluster or a user, and ours gets a number. What is ours says kubeconfig-owner.ts.
+ * kubectl merges several files, and the first entry of a name hides the others. So a name that another owner uses in any of them, for a
+ * context, a cluster or a user, is left to them, and ours gets a number. Ownership is defined in kubeconfig-owner.ts.
  */
 import { YamlDraft } from "../../api/machinery/codec/yaml/edit.ts";
 import { YamlError } from "../../api/machinery/codec/yaml/scalar.ts";
@@ -12,7 +12,7 @@ import { base64, contextsUsing, type EntryList, isNumbered, markFor, Ownership, 
 export interface KubeconfigEntry extends Owner {
   /** Such as https://127.0.0.1:6443. */
   readonly server: string;
-  /** PEM, as all of these. */
+  /** PEM, like the following. */
   readonly authority: string;
   readonly certificate: string;
   readonly key: string;
@@ -20,13 +20,13 @@ export interface KubeconfigEntry extends Owner {
 
 export interface Merged {
   readonly text: string;
-  /** What the context is called there. */
+  /** Context name in the file. */
   readonly context: string;
 }
 
 /**
- * The text with the entry in it, which is the current one from now on. `others`: the texts of the other files that kubectl reads with this
- * one; those that are not understood, which kubectl does not understand either, are as if they were empty. Throws a YamlError.
+ * The text with the entry as its current context. `others`: the texts of the other files that kubectl merges; unparsable ones, which
+ * kubectl rejects as well, count as empty. Throws a YamlError.
  */
 export function mergeEntry(text: string, entry: KubeconfigEntry, others: readonly string[] = []): Merged {
   const { server, authority, certificate, key } = entry;
@@ -43,7 +43,7 @@ export function mergeEntry(text: string, entry: KubeconfigEntry, others: readonl
     ...{ "client-certificate-data": base64(certificate), "client-key-data": base64(key) },
     ...mark,
   });
-  // The namespace is what the user chose for this context, and holds for the next start, too.
+  // The user's namespace of this context is kept.
   draft.putNamed("contexts", context, "context", { cluster, user, ...mark }, { keep: ["namespace"] });
   draft.setText("current-context", context);
   removeFormer(draft, { contexts: context, clusters: cluster, users: user }, ownership, entry);
@@ -52,13 +52,13 @@ export function mergeEntry(text: string, entry: KubeconfigEntry, others: readonl
 
 export interface RemovedEntry {
   readonly text: string;
-  /** The names of those that were taken out. */
+  /** Names of the removed entries. */
   readonly contexts: readonly string[];
 }
 
 /**
- * The text without what is this owner's, and with no current context if that was; undefined if there is nothing to take out. What other
- * contexts use stays. Throws a YamlError.
+ * The text without this owner's entries, and without a current context if that was one; undefined if there is nothing to remove. Entries
+ * used by other contexts are kept. Throws a YamlError.
  */
 export function removeEntry(text: string, owner: Owner): RemovedEntry | undefined {
   const draft = new YamlDraft(text);
@@ -71,7 +71,7 @@ export function removeEntry(text: string, owner: Owner): RemovedEntry | undefine
   return { text: draft.toString(), contexts: own.contexts };
 }
 
-/** kubectl refuses what says that it is something else. */
+/** kubectl rejects a file of another kind. */
 function checkIsKubeconfig(draft: YamlDraft): void {
   for (const [member, expected] of [
     ["apiVersion", "v1"],
@@ -92,8 +92,8 @@ function understood(text: string): readonly YamlDraft[] {
 }
 
 /**
- * What our entry in a list is called: as the last time, if that hides nobody else's; otherwise the first that does not. A context that the
- * user has given another name is the user's, and ours is made beside it.
+ * Name of our entry in a list: the previous one if it hides no other owner's, otherwise the first free one. A context that the user renamed
+ * belongs to the user, and ours is added.
  */
 function ownName(draft: YamlDraft, list: EntryList, ownership: Ownership, { context: name }: Owner): string {
   const before = draft
@@ -109,7 +109,7 @@ function ownName(draft: YamlDraft, list: EntryList, ownership: Ownership, { cont
   }
 }
 
-/** What we had under other names: a name that somebody else has now, in another file, is not hidden any longer. */
+/** Removes our entries of other names, so that they no longer hide another owner's. */
 function removeFormer(draft: YamlDraft, now: Readonly<Record<EntryList, string>>, ownership: Ownership, { context: name }: Owner): void {
   const former = (list: EntryList): readonly string[] =>
     draft.names(list).filter((one) => one !== now[list] && ownership.isMarked(draft, list, one));
@@ -117,21 +117,21 @@ function removeFormer(draft: YamlDraft, now: Readonly<Record<EntryList, string>>
   for (const list of ["clusters", "users"] as const) removeUnused(draft, list, former(list));
 }
 
-/** Returns how many of these were removed. What a context uses stays. */
+/** Returns the number of removed entries. Entries used by a context are kept. */
 function removeUnused(draft: YamlDraft, list: "clusters" | "users", names: readonly string[]): number {
   const unused = names.filter((name) => contextsUsing(draft, list, name).length === 0);
   for (const name of unused) draft.removeNamed(list, name);
   return unused.length;
 }
 
-/** All that is marked; and of what has no mark, the context of our name if it is ours, and what it uses. */
+/** All marked entries; of the unmarked ones, the context of our name if it is ours, and what it uses. */
 function ownEntries(draft: YamlDraft, ownership: Ownership, { context: name }: Owner): Readonly<Record<EntryList, readonly string[]>> {
   const { cluster = name, user = name } = draft.named("contexts", name, "context") ?? {};
   const ownOr = (list: EntryList, isOwnToo: (one: string) => boolean): readonly string[] =>
     draft.names(list).filter((one) => ownership.isMarked(draft, list, one) || isOwnToo(one));
   const contexts = ownOr("contexts", (one) => one === name && ownership.isOurs(draft, "contexts", one));
   const clusters = ownOr("clusters", (one) => one === cluster && ownership.isOurs(draft, "clusters", one));
-  // The context may have been given another user since.
+  // The context may have been changed to another user.
   const users = ownOr("users", (one) => one === user && isNumbered(one, name) && ownership.isOurs(draft, "users", one));
   return { contexts, clusters, users };
 }

@@ -1,7 +1,7 @@
 /**
- * The cluster's context in the user's kubeconfigs: put there when it starts, and taken out of all of them when it is deleted. Where it was
- * put is remembered before it is, so that it is found also if this process is killed in between.
- * Not here: how such a file is changed (user-kubeconfig.ts), what is changed in it (merge-kubeconfig.ts).
+ * Adds the cluster's context to the user's kubeconfig at start, and removes it from all kubeconfigs when the cluster is deleted. The
+ * location is recorded first, so that it is known even if this process is killed in between. Not here: changing the file
+ * (user-kubeconfig.ts), the change (merge-kubeconfig.ts).
  */
 import { readFile, realpath } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
@@ -15,22 +15,22 @@ import { explainFileError } from "../home/start-errors.ts";
 
 export interface AddedContext {
   readonly kubeconfig: string;
-  /** What it is called there. */
+  /** Context name. */
   readonly context: string;
-  /** Whether kubectl uses it if nothing else is said. */
+  /** True if kubectl uses it by default. */
   readonly isFoundByKubectl: boolean;
   readonly warnings: readonly string[];
 }
 
 export interface AddContextOptions {
-  /** Into one of these, as kubectl chooses. */
+  /** Candidates; the file is chosen as kubectl does. */
   readonly files: readonly string[];
   readonly entry: Omit<KubeconfigEntry, "context" | "directory">;
   readonly environment: Environment;
   readonly clock: Clock;
 }
 
-/** Rejects with one sentence, and then nothing is changed. */
+/** Rejects with a message for the user; then nothing is changed. */
 export async function addContext(home: ClusterHome, { files, entry, environment, clock }: AddContextOptions): Promise<AddedContext> {
   const kubeconfig = await fileToWrite(files);
   const together = kubectlFiles(environment);
@@ -56,11 +56,11 @@ function forgottenText(path: string): string {
 
 export interface RemovedContexts {
   readonly takenOut: readonly { readonly kubeconfig: string; readonly contexts: readonly string[] }[];
-  /** A sentence for each file that could not be changed. */
+  /** One message per file that could not be changed. */
   readonly problems: readonly string[];
 }
 
-/** Out of every kubeconfig that it was put into and that is still there. */
+/** Removes it from every recorded kubeconfig that still exists. */
 export async function removeContexts(home: ClusterHome, clock: Clock): Promise<RemovedContexts> {
   const authority = authorityIn((await textOf(home.kubeconfig)) ?? "{}");
   const owner: Owner = { context: home.context, directory: await directoryOf(home), ...(authority === undefined ? {} : { authority }) };
@@ -77,7 +77,7 @@ export async function removeContexts(home: ClusterHome, clock: Clock): Promise<R
   return { takenOut, problems };
 }
 
-/** The names of the contexts; undefined if nothing was taken out. */
+/** Names of the removed contexts; undefined if there were none. */
 async function takeOutOf(path: string, owner: Owner, clock: Clock): Promise<readonly string[] | undefined> {
   const text = await textOf(path).catch((error: unknown) => {
     throw explainFileError(error, { action: `change ${path}`, flag: "--kubeconfig" });
@@ -92,18 +92,18 @@ async function takeOutOf(path: string, owner: Owner, clock: Clock): Promise<read
   return isChanged ? contexts : undefined;
 }
 
-/** By whatever links it is reached. */
+/** After resolving symbolic links. */
 async function directoryOf({ directory }: ClusterHome): Promise<string> {
   return realpath(directory);
 }
 
-/** Those that can be read: kubectl says what is wrong with the others. */
+/** The readable ones: kubectl reports problems of the others. */
 async function textsOf(paths: readonly string[]): Promise<readonly string[]> {
   const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
   return texts.filter((text) => text !== "");
 }
 
-/** Undefined if there is no such file. */
+/** Undefined if the file does not exist. */
 async function textOf(path: string): Promise<string | undefined> {
   return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code ?? "")) return undefined;
@@ -111,13 +111,13 @@ async function textOf(path: string): Promise<string | undefined> {
   });
 }
 
-/** PEM, of a kubeconfig that k8ts wrote, which is JSON. */
+/** PEM, from a kubeconfig that k8ts wrote as JSON. */
 function authorityIn(kubeconfig: string): string | undefined {
   try {
     const { clusters } = JSON.parse(kubeconfig) as { clusters?: { cluster: Record<string, string> }[] };
     const data = clusters?.[0]?.cluster["certificate-authority-data"];
     return data === undefined ? undefined : Buffer.from(data, "base64").toString();
   } catch {
-    return undefined; // Somebody has changed it.
+    return undefined; // The file was changed.
   }
 }

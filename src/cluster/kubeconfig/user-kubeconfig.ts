@@ -1,7 +1,7 @@
 /**
- * The user's own kubeconfig file: where it is, and how it is changed while kubectl may change it, too. By kubectl's convention whoever
- * writes FILE first makes FILE.lock, which nobody else can then make. It is replaced whole, where it really is if the name is a link; it
- * stays its owner's, and who may read it stays their decision. A new one holds keys and is its owner's alone.
+ * The user's kubeconfig file: its location, and changes that are safe against concurrent kubectl. By kubectl's convention a writer of FILE
+ * first creates FILE.lock exclusively. The file is replaced atomically, behind symbolic links; owner and permissions are kept. A new file
+ * is readable only by its owner, because it contains keys.
  */
 import { chmod, chown, lstat, open, readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -12,12 +12,12 @@ import { absolutePath, writePrivateText } from "../../host/files/private-files.t
 import type { Environment } from "../../cli/framework/command.ts";
 import { explainFileError } from "../home/start-errors.ts";
 
-/** How often a lock is tried that another program has: no event tells when it is gone. */
+/** Retry interval for a lock that another program holds; there is no event for its release. */
 const LOCK_RETRY_MS = 50;
-/** kubectl holds it for as long as it takes to write a file. */
+/** kubectl holds it while it writes the file. */
 const LOCK_WAIT_MS = 3_000;
 
-/** What kubectl reads as one, the first before the others: the files that KUBECONFIG names, or ~/.kube/config. None if there is no home. */
+/** Files that kubectl merges, in order of precedence: those in KUBECONFIG, or ~/.kube/config. Empty if there is no home directory. */
 export function kubectlFiles({ KUBECONFIG: list = "", HOME: home }: Environment): readonly string[] {
   const named = list.split(":").filter((path) => path !== "");
   if (named.length > 0) return [...new Set(named.map(absolutePath))];
@@ -25,8 +25,8 @@ export function kubectlFiles({ KUBECONFIG: list = "", HOME: home }: Environment)
 }
 
 /**
- * Into which of some files kubectl would write something new: the first that there is, or the last if there is none. What is written
- * there is hidden by no other of them, be it an entry or the choice of the current context.
+ * The file that kubectl would write new entries to: the first existing one, or the last if none exists. Entries and current context there
+ * are not hidden by another file.
  */
 export async function fileToWrite(files: readonly string[]): Promise<string> {
   for (const path of files) if (await fileExists(path)) return path;
@@ -36,8 +36,8 @@ export async function fileToWrite(files: readonly string[]): Promise<string> {
 type Change = (text: string) => string | undefined | Promise<string | undefined>;
 
 /**
- * Writes what `change` makes of the text, "" if there is no file yet; undefined: leaves it. Resolves with whether it was written. Rejects
- * with one sentence, and then nothing is changed.
+ * Writes the result of `change` on the text, "" if the file does not exist; undefined: keeps the file. Resolves with true if it was
+ * written. Rejects with a message for the user; then nothing is changed.
  */
 export async function changeKubeconfig(path: string, clock: Clock, change: Change): Promise<boolean> {
   try {
@@ -59,8 +59,8 @@ export async function changeKubeconfig(path: string, clock: Clock, change: Chang
 }
 
 /**
- * It gets the administrator's key, and stays its owner's: so it must be this user's, root's, or of the user whose directory it is in (root
- * that was started for another user). In a directory such as /tmp any user could have made it, or a link with its name.
+ * The file gets the administrator's key and keeps its owner, so it must belong to this user, root, or the owner of its directory (root
+ * started for another user). In a directory such as /tmp any user could have created it or a link of its name.
  */
 async function checkNotPlanted(path: string): Promise<void> {
   const target = await targetOf(path);
@@ -83,24 +83,24 @@ async function changeLocked(path: string, change: Change): Promise<boolean> {
   const after = await change(before ?? "");
   if (after === undefined || after === before) return false;
   const found = before === undefined ? undefined : await stat(target);
-  // To root, and to who may write to the directory, that would be no hindrance; but somebody has meant it.
+  // Root, and users with write permission for the directory, could replace it anyway; but its owner made it read-only on purpose.
   if (found !== undefined && (found.mode & WRITABLE) === 0)
     throw new Error(
       `Cannot change ${path}: it is read-only; make it writable (chmod u+w ${target}), or use another file with --kubeconfig`,
     );
   await writePrivateText(target, after);
   if (found === undefined) return true;
-  // Who runs k8ts as root for another user's home must not take the file from that user.
+  // Root running k8ts for another user must not change the owner of the file.
   if (process.getuid?.() === 0) await chown(target, found.uid, found.gid);
   await chmod(target, found.mode & PERMISSIONS);
   return true;
 }
 
-/** By anybody. */
+/** By any user. */
 const WRITABLE = 0o222;
 const PERMISSIONS = 0o7777;
 
-/** Where a link leads to; the name itself if there is nothing yet. */
+/** Target of a symbolic link; the path itself if it does not exist. */
 async function targetOf(path: string): Promise<string> {
   return (await realpath(path).catch(ifMissing)) ?? path;
 }

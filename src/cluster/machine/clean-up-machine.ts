@@ -1,6 +1,6 @@
 /**
- * What a cluster that does not run any more has left on this machine outside of its files: processes, mounts, namespaces, links, rules.
- * Also after a `kill -9`. The cluster's data stays. May be repeated; the caller holds the home, so that nobody starts it meanwhile.
+ * Removes what a stopped cluster left on this machine outside of its files: processes, mounts, namespaces, links, rules. Also after a `kill
+ * -9`. The cluster's data is kept. Idempotent; the caller holds the lock of the home, so that the cluster cannot start meanwhile.
  */
 import type { Clock } from "../../base/clock.ts";
 import { fileExists } from "../../host/files/files.ts";
@@ -9,10 +9,10 @@ import type { ClusterHome } from "../home/cluster-home.ts";
 import { machinePaths } from "./container-paths.ts";
 import { removeRuntimeDirectory } from "../home/runtime-directory.ts";
 
-/** Resolves with what was removed, in words: "3 processes", "12 mounts". */
+/** Resolves with counts for output: "3 processes", "12 mounts". */
 export async function cleanUpMachine(home: ClusterHome, clock: Clock): Promise<readonly string[]> {
   const { runtimeDirectory } = home;
-  // Made at every start, and gone with the machine's run, as everything else that is looked for here.
+  // Created at every start and removed by a reboot, like everything else that is looked for here.
   if (runtimeDirectory === undefined) return [];
   const found = (await hasRunContainers(home)) ? await removeContainers({ ...home, runtimeDirectory }, clock) : [];
   await removeRuntimeDirectory(runtimeDirectory);
@@ -20,15 +20,15 @@ export async function cleanUpMachine(home: ClusterHome, clock: Clock): Promise<r
 }
 
 /**
- * Of a start that has failed or a cluster that has stopped: takes the directory for sockets away, if nothing of this cluster is on the
- * machine any more. What is, is found by it later (`k8ts down`).
+ * After a failed start or a stop: removes the runtime directory if nothing of this cluster is left on the machine. Otherwise `k8ts down`
+ * needs it to find the rest.
  */
 export async function removeIdleRuntimeDirectory(home: ClusterHome & { readonly runtimeDirectory: string }, clock: Clock): Promise<void> {
   const isIdle = !(await hasRunContainers(home)) || (await hasNothingLeft(home, clock));
   if (isIdle) await removeRuntimeDirectory(home.runtimeDirectory);
 }
 
-/** What cannot be looked for, by this user or without the programs for it, may be there. */
+/** If this cannot be determined, by this user or without the programs for it, something may be left. */
 async function hasNothingLeft(home: ClusterHome & { readonly runtimeDirectory: string }, clock: Clock): Promise<boolean> {
   return leftovers(machinePaths(home, clock)).then(
     (found) => found.length === 0,
@@ -36,12 +36,12 @@ async function hasNothingLeft(home: ClusterHome & { readonly runtimeDirectory: s
   );
 }
 
-/** Without any, the programs that would be asked for leftovers need not even be installed. */
+/** Without any, the programs that look for leftovers need not be installed. */
 export async function hasRunContainers({ containerdDirectory, cniDirectory, kubeletDirectory }: ClusterHome): Promise<boolean> {
   return (await Promise.all([containerdDirectory, cniDirectory, kubeletDirectory].map(fileExists))).includes(true);
 }
 
-/** What containers have left, which are killed if they still run. Resolves with what was removed, as above. */
+/** Kills and removes the cluster's containers. Resolves with counts, as above. */
 export async function removeContainers(
   home: ClusterHome & { readonly runtimeDirectory: string },
   clock: Clock,

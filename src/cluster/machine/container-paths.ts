@@ -1,4 +1,4 @@
-/** Where a cluster's containers, volumes and network have their things on this machine, for who starts them and for who removes them. */
+/** Paths and names of a cluster's containers, volumes and network on this machine, for starting and for cleanup. */
 import type { Clock } from "../../base/clock.ts";
 import { joinPath } from "../../host/files/files.ts";
 import type { ClusterPlaces } from "../../kubelet/machine/containerd/leftovers.ts";
@@ -6,27 +6,27 @@ import { bridgeName } from "../../kubelet/machine/network/bridge-network.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
 import { homePaths } from "../home/home-paths.ts";
 
-/** What names this cluster on this machine: no other has it, and it stays the same. */
+/** Unique, stable identifier of this cluster on this machine. */
 export function machineOwner(home: Pick<ClusterHome, "name" | "directory">): string {
   return bridgeName(home);
 }
 
-/** The control group that all Pods of the cluster are below. */
+/** Parent cgroup of all Pods of the cluster. */
 export function machineCgroup(home: Pick<ClusterHome, "name" | "directory">): string {
   return `/${machineOwner(home)}`;
 }
 
-/** Names the endpoint of a runtime that is not the cluster's own, and has something of it. */
+/** Records the endpoint of a container runtime that k8ts does not manage and that has state of the cluster. */
 export function foreignRuntimeFile({ kubeletDirectory }: Pick<ClusterHome, "kubeletDirectory">): string {
   return joinPath(kubeletDirectory, "runtime-endpoint");
 }
 
-/** Names the directory that such a runtime reads its network from, while the cluster's configuration is in it. */
+/** Records the CNI directory of such a runtime while the cluster's configuration is in it. */
 export function foreignConfigFile({ cniDirectory }: Pick<ClusterHome, "cniDirectory">): string {
   return joinPath(cniDirectory, "runtime-config-directory");
 }
 
-/** Known also when the machine has been started anew, and the directory for sockets is gone. */
+/** Known also after a reboot, when the runtime directory is gone. */
 export function networkPaths(home: Pick<ClusterHome, "name" | "directory" | "cniDirectory">) {
   return {
     cniConfigDirectory: joinPath(home.cniDirectory, "conf"),
@@ -35,7 +35,7 @@ export function networkPaths(home: Pick<ClusterHome, "name" | "directory" | "cni
   };
 }
 
-/** The home that has its addresses there; undefined if no home has. */
+/** The home whose Pod addresses are allocated there; undefined if none. */
 export function homeOfAddresses(addressDirectory: string): string | undefined {
   const directory = addressDirectory.split("/").slice(0, -2).join("/");
   return networkPaths({ ...homePaths(directory), name: "" }).addressDirectory === addressDirectory ? directory : undefined;

@@ -1,7 +1,7 @@
 /**
- * What a cluster has in a container runtime that is not its own, and stays when the cluster stops: ended containers, which go when the
- * cluster is deleted, and, after a kill, the configuration of its network. Such a runtime removes a Pod's sandbox only while it has a
- * network, so the cluster's is put there again for as long as that takes.
+ * State of a cluster in a container runtime that k8ts does not manage, which remains when the cluster stops: exited containers, removed
+ * when the cluster is deleted, and, after a kill, its network configuration. Such a runtime removes a Pod sandbox only while it has a
+ * network, so the cluster's is restored for that time.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -21,19 +21,19 @@ export interface ForeignRuntimeOptions {
   readonly log: Logger;
 }
 
-/** What ended stays in the runtime when the cluster stops: whoever deletes the cluster has to find it. */
+/** Exited containers stay in the runtime when the cluster stops: its deletion has to find them. */
 export async function recordForeignRuntime(home: ClusterHome, endpoint: string): Promise<void> {
   await makePrivateDirectory(home.kubeletDirectory);
   await writePrivateText(foreignRuntimeFile(home), `${endpoint}\n`);
 }
 
-/** The endpoint of the one that has something of the cluster; undefined if none has. */
+/** Endpoint of the runtime with state of the cluster; undefined if none. */
 export async function foreignRuntime(home: ClusterHome): Promise<string | undefined> {
   const file = foreignRuntimeFile(home);
   return (await fileExists(file)) ? new TextDecoder().decode(await readWhole(file)).trim() : undefined;
 }
 
-/** Of a cluster that has stopped, or will not start again (`isForGood`). Resolves with what a kill had left, in words. */
+/** For a stopped cluster, or one that is deleted (`isForGood`). Resolves with what a kill had left, for output. */
 export async function leaveForeignRuntime(
   options: ForeignRuntimeOptions,
   { isForGood }: { readonly isForGood: boolean },
@@ -51,14 +51,14 @@ async function clear(endpoint: string, { home, environment, clock, log }: Foreig
     network = await startNetwork({ endpoint, isOwn: false }, { home, environment, clock });
     await untilReady(endpoint, clock);
   } catch (error) {
-    // Another cluster's does as well; a runtime that does not answer is told of by who asks next.
+    // Another cluster's network works as well; an unresponsive runtime is reported by the next call.
     log.debug("Configuring a network for the container runtime failed", { endpoint, error });
   }
   await stopMachinePods({ home, endpoint, clock, log, isForGood: true });
   await network?.remove();
 }
 
-/** A runtime hears of a new file within moments. */
+/** Time in which a runtime notices a new file. */
 const READY_WITHIN_MS = 10_000;
 /** There is no event for it. */
 const ASK_AGAIN_MS = 20;

@@ -1,8 +1,8 @@
 /**
- * The Pods' network of `k8ts up` on the runtime that was chosen. Our own containerd has the network that we make; another one keeps the
- * machine's, and gets ours if it has none. Where the configuration was put is noted before, so that it is also found when the runtime does
- * not answer any more. A runtime that has the network of another cluster is not used: there is one per runtime, and that one goes when the
- * other cluster stops. What clusters left there that are deleted is taken away.
+ * The Pod network of `k8ts up` on the chosen container runtime. Our own containerd uses our network; another runtime keeps the machine's,
+ * and gets ours if it has none. The location of the configuration is recorded first, so that it is found even if the runtime no longer
+ * responds. A runtime with another cluster's network is not used: there is one per runtime, and that one is removed when the other cluster
+ * stops. Networks of deleted clusters are removed.
  */
 import type { Clock } from "../../base/clock.ts";
 import { fileExists, joinPath, readWhole, removeFile } from "../../host/files/files.ts";
@@ -25,18 +25,18 @@ export interface MachineNetworkOptions {
 }
 
 export interface MachineNetwork {
-  /** Absent: the runtime has a network of somebody else's. */
+  /** Absent: the runtime's network is not managed by k8ts. */
   readonly podCidr?: string;
   /** The node's address on the bridge. */
   readonly gateway?: string;
-  /** Makes the cluster IP of the Service "kubernetes" lead to the API server. Absent: the network belongs to somebody else. */
+  /** Routes the cluster IP of the Service "kubernetes" to the API server. Absent: the network is not managed by k8ts. */
   allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
   remove(): Promise<void>;
 }
 
 type UsedRuntime = Pick<Extract<RuntimeChoice, { readonly is: "there" }>, "endpoint" | "isOwn">;
 
-/** Rejects if the runtime has another cluster's. */
+/** Rejects if the runtime has another cluster's network. */
 export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: MachineNetworkOptions): Promise<MachineNetwork> {
   const { home } = options;
   const places = networkPaths(home);
@@ -46,7 +46,7 @@ export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: Ma
   for (const { bridge, addressDirectory } of abandoned)
     await removeNetwork({ bridge, addressDirectory: joinPath(addressDirectory, bridge), configDirectory });
   if (use === "the machine's") {
-    // Behind the machine's, ours would come into use when that goes.
+    // Otherwise the runtime would switch to ours when the machine's is removed.
     await removeForeignConfiguration(home);
     await removeConfiguration({ ...places, configDirectory });
     return { remove: () => Promise.resolve() };
@@ -55,14 +55,14 @@ export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: Ma
   return makeNetwork(home, configDirectory);
 }
 
-/** A runtime that has another cluster's network. */
+/** A runtime with another cluster's network. */
 export interface TakenRuntime {
   readonly has: string;
-  /** The command after which it has not. */
+  /** The command that removes it. */
   readonly stop: string;
 }
 
-/** Of a runtime that k8ts did not start. Undefined: it can be used. */
+/** For a runtime that k8ts did not start. Undefined: it can be used. */
 export async function takenBy(endpoint: string, options: MachineNetworkOptions): Promise<TakenRuntime | undefined> {
   const { another } = await lookAt(endpoint, options);
   return another === undefined ? undefined : describeNetwork(another, options);
@@ -74,7 +74,7 @@ export function takenError(endpoint: string, { has, stop }: TakenRuntime): Error
   );
 }
 
-/** Takes the cluster's configuration out of a runtime that is not its own. Resolves with the directory, if it was there. */
+/** Removes the cluster's configuration from a runtime that k8ts does not manage. Resolves with the directory, if it was there. */
 export async function removeForeignConfiguration(home: ClusterHome): Promise<string | undefined> {
   const note = foreignConfigFile(home);
   if (!(await fileExists(note))) return undefined;
@@ -99,7 +99,7 @@ async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<
   };
 }
 
-/** What an earlier start put elsewhere is taken away: only one place is noted. */
+/** Removes the configuration of an earlier start in another directory: only one location is recorded. */
 async function rememberConfiguration(home: ClusterHome, configDirectory: string): Promise<void> {
   await removeForeignConfiguration(home);
   await writePrivateText(foreignConfigFile(home), `${configDirectory}\n`);
@@ -120,7 +120,7 @@ async function lookAt(
 
 type Named = Pick<ClusterHome, "directory"> & Partial<Pick<ClusterHome, "name" | "commandArguments">>;
 
-/** The cluster that a network is of. Undefined: there is none any more. One that cannot be looked at is there. */
+/** The cluster of a network. Undefined: deleted. One that is not accessible exists. */
 async function clusterOf({ bridge, addressDirectory }: OwnedNetwork, { environment }: MachineNetworkOptions): Promise<Named | undefined> {
   const directory = homeOfAddresses(addressDirectory);
   if (directory === undefined) return undefined;
@@ -132,7 +132,7 @@ async function clusterOf({ bridge, addressDirectory }: OwnedNetwork, { environme
   }
 }
 
-/** "the Pod network of the cluster "second" in /data/second", and how that is taken away. */
+/** "the Pod network of the cluster "second" in /data/second", and the command that removes it. */
 async function describeNetwork(network: OwnedNetwork, options: MachineNetworkOptions): Promise<TakenRuntime> {
   const found = await clusterOf(network, options);
   const { directory, name, commandArguments } = found ?? { directory: network.addressDirectory };

@@ -1,6 +1,6 @@
 /**
- * This machine as the node of `k8ts up`, with the kubelet in this process. It all goes when the cluster stops, Pods first; what a killed one
- * left is taken up by the next start.
+ * The node of `k8ts up` on this machine, with the kubelet in this process. Everything is stopped with the cluster, Pods first; after a kill
+ * the next start takes over.
  */
 import { nodeIdentity } from "../../api/identities.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -70,7 +70,7 @@ function startNode(
 
 const MEGABYTE = 1e6;
 
-/** "  pulling docker.io/library/nginx:1: 12.4 of 67.3 MB" */
+/** "  pulling image docker.io/library/nginx:1: 12.4 of 67.3 MB" */
 export function pullLine(image: string, { bytes, totalBytes }: PullProgress): string {
   const megabytes = (count: number): string => (count / MEGABYTE).toFixed(1);
   return `  pulling image ${image}: ${megabytes(bytes)} of ${megabytes(Math.max(bytes, totalBytes))} MB`;

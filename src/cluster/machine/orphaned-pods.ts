@@ -1,8 +1,8 @@
 /**
- * Pods of this cluster that run while no k8ts is in charge of them, since the one that was is dead: found where earlier starts ran theirs,
- * whatever a record says, and stopped with their time to end. A containerd of the cluster's own that is dead, too, is started for that.
- * Used by who stops a cluster, and by starts, which take up only what is in the runtime that they use themselves.
- * Not here: what is left on the machine beside Pods (home/clean-machine.ts).
+ * Stops orphaned Pods of this cluster, whose k8ts process is dead: they are found in the container runtimes of earlier runs, whatever the
+ * record says, and stopped gracefully. If the cluster's own containerd is dead, too, it is started for that. Used by commands that stop a
+ * cluster, and by starts, which take over only the Pods in the runtime that they use. Not here: other leftovers on the machine
+ * (clean-up-machine.ts).
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -21,7 +21,7 @@ import { countRunningPods, stopMachinePods } from "./stop-machine-pods.ts";
 
 export interface OrphanedPodsOptions {
   readonly home: HeldHome["home"];
-  /** The endpoint of the runtime whose Pods are taken up. Absent: none are. */
+  /** Endpoint of the runtime whose Pods are taken over. Absent: none. */
   readonly keep?: string;
   readonly environment: Environment;
   readonly steps: Steps;
@@ -29,7 +29,7 @@ export interface OrphanedPodsOptions {
   readonly log: Logger;
 }
 
-/** Of a start: all that it does not take up is stopped; if it runs no containers, nothing of them is left on the machine. */
+/** At start: stops all Pods that are not taken over; if the start runs no containers, removes all leftovers of containers. */
 export async function stopOrphanedPodsElsewhere(options: OrphanedPodsOptions): Promise<void> {
   const { home, keep, steps, clock, log } = options;
   await stopOrphanedPods(options);
@@ -39,18 +39,18 @@ export async function stopOrphanedPodsElsewhere(options: OrphanedPodsOptions): P
     const removed = await removeContainers(home, clock);
     if (removed.length > 0) steps.note(`  cleaned up: ${removed.join(", ")}`);
   } catch (error) {
-    // Without the right to look, or the programs for it, there is nothing that this user could have left.
+    // A user without permission or the programs for it cannot have left anything.
     log.debug("Looking for orphaned containers failed", { error });
   }
 }
 
-/** Never rejects: what cannot be ended in good order is told, and ended otherwise by who cleans up. */
+/** Never rejects: failures are reported, and cleanup kills what is left. */
 export async function stopOrphanedPods(options: OrphanedPodsOptions): Promise<void> {
   const { home, keep, steps, clock } = options;
   const foreign = await foreignRuntime(home);
   if (foreign !== undefined && foreign !== keep) await stopIn(foreign, options);
   const { socket, stateDirectory } = containerdFiles(machinePaths(home, clock));
-  // Gone after every stop in good order.
+  // Removed by every graceful stop.
   if (keep === `unix://${socket}` || !(await fileExists(stateDirectory)) || !(await hasProcesses(options))) return;
   try {
     const containerd = await startOwnContainerd(ownContainerd(options));
@@ -78,6 +78,6 @@ async function stopIn(endpoint: string, options: OrphanedPodsOptions): Promise<v
 async function hasProcesses({ home, clock }: OrphanedPodsOptions): Promise<boolean> {
   return leftovers(machinePaths(home, clock)).then(
     (found) => found.some(({ is }) => is === "process"),
-    () => false, // Whoever may not look has not started any.
+    () => false, // A user without permission has not started any.
   );
 }

@@ -22,7 +22,7 @@ export interface MachineOptions {
   readonly home: HeldHome["home"];
   readonly nodeName: string;
   readonly runtimeEndpoint?: string;
-  /** Where runtimes of the machine listen, best first. Default: where they do by themselves. */
+  /** Sockets of the machine's runtimes, in order of preference. Default: the conventional ones. */
   readonly sockets?: readonly string[];
   readonly environment: Environment;
   readonly steps: Steps;
@@ -33,8 +33,8 @@ export interface MachineOptions {
 export type FoundRuntime = Extract<RuntimeChoice, { readonly is: "there" }>;
 
 /**
- * What runs containers here; none, with a reason, if nothing can. One of the machine's that has another cluster's network is passed over,
- * and refused if it was asked for.
+ * Finds a container runtime; none, with the reason, if there is none. One with another cluster's network is skipped, and rejected if it was
+ * set explicitly.
  */
 export async function findRuntime(options: MachineOptions): Promise<RuntimeChoice> {
   const { runtimeEndpoint: asked, steps, sockets = RUNTIME_SOCKETS } = options;
@@ -47,22 +47,22 @@ export async function findRuntime(options: MachineOptions): Promise<RuntimeChoic
   return findRuntime({ ...options, sockets: sockets.filter((socket) => `unix://${socket}` !== choice.endpoint) });
 }
 
-/** How the cluster's own is started, or found again. */
+/** How the cluster's own containerd is started or found. */
 export function ownContainerd({ home, environment, clock, log }: Pick<MachineOptions, "home" | "environment" | "clock" | "log">) {
   return { ...machinePaths(home, clock), sandboxImage: PAUSE_IMAGE, environment, log };
 }
 
 export interface PreparedMachine extends AsyncDisposable {
   readonly endpoint: string;
-  /** Where the node is reached. */
+  /** Address of the node. */
   readonly nodeIp: string;
-  /** Absent: the runtime has a network of somebody else's. */
+  /** Absent: the runtime's network is not managed by k8ts. */
   readonly podCidr?: string;
 }
 
 export type PodNetworkPart = MachineNetwork & AsyncDisposable;
 
-/** Disposing of it removes it; Pods that still run are cut off. */
+/** Removed by disposing of it; running Pods lose their network. */
 export async function preparePodNetwork(choice: FoundRuntime, options: MachineOptions): Promise<PodNetworkPart> {
   const { home, steps, clock } = options;
   if (!choice.isOwn) await clock.external(recordForeignRuntime(home, choice.endpoint));

@@ -1,8 +1,7 @@
 /**
- * Ends what still runs of a cluster's Pods on this machine when there is no kubelet that could: it was killed, has not come up again, or
- * will never (`isForGood`: then the runtime keeps nothing of them, either). Containers get their time to end, but hooks are not called,
- * since nobody knows any more what the Pods said. Volumes and control groups go with them. The API is told nothing: the next start runs the
- * Pods again.
+ * Stops a cluster's Pods on this machine without a kubelet: it was killed, was not restarted, or never will be (`isForGood`: then their
+ * sandboxes and containers are removed from the runtime, too). Containers get a grace period, but lifecycle hooks are not run, because the
+ * Pod specs are unknown. Volumes and cgroups are removed. The API is not updated: the next start runs the Pods again.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -23,7 +22,7 @@ export interface StopMachinePodsOptions {
   readonly isForGood?: boolean;
 }
 
-/** How many Pods of this cluster run in a runtime. Undefined: it does not answer. */
+/** Number of running Pods of this cluster in a runtime. Undefined: it does not respond. */
 export async function countRunningPods({ home, endpoint, clock, log }: StopMachinePodsOptions): Promise<number | undefined> {
   try {
     await askVersion(endpoint, { clock });
@@ -36,7 +35,7 @@ export async function countRunningPods({ home, endpoint, clock, log }: StopMachi
   }
 }
 
-/** Nothing here rejects: what cannot be ended is removed otherwise, or found by the next start. */
+/** Never rejects: what cannot be stopped is removed by cleanup, or found by the next start. */
 export async function stopMachinePods({ home, endpoint, clock, log, isForGood = false }: StopMachinePodsOptions): Promise<void> {
   try {
     await using runtime = await openCriRuntime({ endpoint, owner: machineOwner(home), clock, log });
@@ -44,7 +43,7 @@ export async function stopMachinePods({ home, endpoint, clock, log, isForGood = 
     await unmountUnder(home.kubeletDirectory);
     await removeCgroup(machineCgroup(home));
   } catch (error) {
-    // With its causes the error would say the same several times.
+    // The causes would repeat the message.
     log.warn("Stopping orphaned Pods failed", { endpoint, reason: (error as Error).message });
   }
 }

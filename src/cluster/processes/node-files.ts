@@ -1,7 +1,7 @@
 /**
- * The files of the kubelet of `k8ts up --processes`: who it is to the API server, and with what it is called, both signed by the cluster's
- * authority and kept beside the cluster's other certificates; and its configuration. Of simulated nodes only that with which they are
- * called. Certificates are made anew when they are about to end, or when the authority, the name or the address is another.
+ * Files of the kubelet of `k8ts up --processes`: its client certificate, its serving certificate, both signed by the cluster's CA and kept
+ * with the cluster's other certificates, and its configuration. Simulated nodes only have a serving certificate. Certificates are renewed
+ * before they expire, or when the CA, the name or the address changes.
  */
 import { joinPath, readWhole } from "../../host/files/files.ts";
 import { keyProblem } from "../../host/crypto/keys.ts";
@@ -17,12 +17,12 @@ import type { Pki } from "../../pki/pki.ts";
 
 export interface NodeFilesOptions {
   readonly home: HeldHome["home"];
-  /** Of the cluster's certificates. */
+  /** Directory of the cluster's certificates. */
   readonly certificateDirectory: string;
   readonly nodeName: string;
   readonly machine: PreparedMachine;
   readonly pki: Pki;
-  /** The API server's URL, and whom to trust for it, PEM. */
+  /** URL of the API server, and its CA (PEM). */
   readonly server: string;
   readonly authority: string;
 }
@@ -32,7 +32,7 @@ export interface NodeFiles {
   readonly configuration: string;
 }
 
-/** Writes what is missing or out of date. */
+/** Writes files that are missing or outdated. */
 export async function writeNodeFiles(options: NodeFilesOptions, nowMs: number): Promise<NodeFiles> {
   const { home, certificateDirectory, nodeName, machine, pki } = options;
   const directory = joinPath(certificateDirectory, "kubelet");
@@ -53,15 +53,15 @@ export interface PairFiles {
 }
 
 export interface ServingFilesOptions {
-  /** Of the files, but for what they end with. */
+  /** Path prefix of the files. */
   readonly path: string;
-  /** Of the node. */
+  /** Name of the node. */
   readonly name: string;
   readonly addresses: readonly string[];
   readonly pki: Pki;
 }
 
-/** With what it is called. Writes what is missing or out of date. */
+/** Writes the serving certificate if it is missing or outdated. */
 export async function writeServingFiles({ path, name, addresses, pki }: ServingFilesOptions, nowMs: number): Promise<PairFiles> {
   const files = filesOf(path);
   const make = () => pki.makeNodeServingCertificate(name, addresses, nowMs);
@@ -84,7 +84,7 @@ async function keep(files: PairFiles, kept: Kept): Promise<void> {
   const pair = { certificate: await textOf(files.certificate), key: await textOf(files.key) };
   if (isGood(pair, kept)) return;
   const made = kept.make();
-  // The key first: a certificate that has appeared has its key beside it.
+  // The key first: a certificate always has its key.
   await writePrivateText(files.key, made.key);
   await writePrivateText(files.certificate, made.certificate);
 }
@@ -101,7 +101,7 @@ function isGood(pair: CertificateWithKey, { pki, names, nowMs }: Kept): boolean 
   );
 }
 
-/** "": there is none. */
+/** "": missing. */
 async function textOf(path: string): Promise<string> {
   return readWhole(path).then(
     (bytes) => new TextDecoder().decode(bytes),
@@ -109,7 +109,7 @@ async function textOf(path: string): Promise<string> {
   );
 }
 
-/** It names the files and does not hold what is in them: clients read files again, so that what was renewed is used without a restart. */
+/** Refers to the files instead of containing them: clients reload files, so that renewed certificates are used without a restart. */
 function kubeconfigText({ server, authority, nodeName }: NodeFilesOptions, { certificate, key }: PairFiles): string {
   const user = `system:node:${nodeName}`;
   const config = {
@@ -136,7 +136,7 @@ function configurationText({ home, certificateDirectory, machine }: NodeFilesOpt
     authentication: { x509: { clientCAFile: joinPath(certificateDirectory, "ca.crt") } },
     tlsCertFile: serving.certificate,
     tlsPrivateKeyFile: serving.key,
-    // Clusters run side by side, and nobody asks: whether the process runs is known to who supervises it.
+    // Disabled: clusters run side by side, and the supervisor knows whether the process is alive.
     healthzPort: 0,
   };
   return `${JSON.stringify(configuration, undefined, 2)}\n`;

@@ -1,12 +1,12 @@
 /**
- * The processes of a cluster whose supervisor was killed: they notice it and stop by themselves, within moments. Whoever goes on with the
- * cluster, or cleans up after it, first waits until they are gone: two must not have its store, its port or its Pods at once.
+ * Waits for the processes of a cluster whose supervisor was killed: they detect it and exit by themselves shortly after. A restart or
+ * cleanup of the cluster first waits for their exit: its store, port and Pods must have one owner.
  */
 import type { Clock } from "../../base/clock.ts";
 import { terminateProcess, waitForProcessExit } from "../../host/processes/detached-program.ts";
 import type { ClusterRecord } from "../home/cluster-record.ts";
 
-/** An API server lets requests that run come to their end. */
+/** An API server completes running requests first. */
 const STOP_WITHIN_MS = 10_000;
 
 export async function waitForOrphanedProcesses({ parts = [] }: ClusterRecord, clock: Clock): Promise<void> {

@@ -1,10 +1,10 @@
 /**
- * Starts what `k8ts up --processes` was asked for: the API server, the controllers, the scheduler and the kubelet, or all simulated nodes,
- * each in a process of its own, which this one supervises. They are the commands that a person could start as well, with the kubeconfigs of
- * the cluster's home. Runtime, network and the kubelet's files are seen to here, so that they stay when the kubelet is started again.
+ * Starts `k8ts up --processes`: API server, controllers, scheduler and kubelet, or all simulated nodes, each as a separate process that
+ * this one supervises. They are the commands that a user could run, with the kubeconfigs of the cluster's home. Container runtime, network
+ * and the kubelet's files are managed here, so that they survive a restart of the kubelet.
  *
- * On a store of this cluster alone nobody else can lead, so controllers and scheduler do without an election and act at once after each
- * start; the lock of the home sees to it that there is one of each. On etcd there may be others, and they stand for election.
+ * On a store that only this cluster uses, controllers and scheduler run without leader election and are active immediately after each
+ * start; the lock of the home guarantees a single instance. On etcd there may be others, and leader election is used.
  */
 import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -42,7 +42,7 @@ import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
 
-/** A part that has nothing to wait for ends within moments. */
+/** Stop timeout of components without graceful work. */
 const STOP_WITHIN_MS = 15_000;
 
 type Processes = NonNullable<UpOptions["processes"]>;
@@ -65,7 +65,7 @@ export async function startProcesses(
     starting.use(await steps.step(step, () => clock.external(SupervisedProcess.start({ ...common, ...part }))));
   const { profiles } = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
   const { runtime, simulated, because } = await chooseRuntime(options, context);
-  // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
+  // A container runtime started for this is stopped if the rest of the start fails. One that was running before has Pods.
   if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
   // Before the API server, which listens on it for Pods.
   const network = runtime === undefined ? undefined : starting.use(await preparePodNetwork(runtime, machineOptions(options, context)));
@@ -120,13 +120,13 @@ async function apiServerPart(
   const given = options.processes.apiServerWords;
   const forPods = additionalBindAddresses.map((address) => `--additional-bind-address=${address}`);
   const advertised = advertiseAddress === undefined ? [] : [`--advertise-address=${advertiseAddress}`];
-  // Who has it is told in the same words as without --processes.
+  // Port conflicts are reported as without --processes.
   await tryPort({ host, port });
   return {
     name: "API server",
     logFile: componentLog(home, "apiserver"),
     ready: LISTENING,
-    // Any port that was free is its port from then on: it stands in kubeconfigs.
+    // An automatically chosen port is kept, because it is in kubeconfigs.
     words: (line) => [
       "apiserver",
       ...given.filter((word) => !/^--(additional-bind|advertise)-address=/.test(word)),
@@ -151,7 +151,7 @@ function controllersPart(options: UpOptions, { held: { home } }: StartClusterCon
     logFile: componentLog(home, "controllers"),
     ready: STANDS,
     async words() {
-      // The key of an authority may be kept elsewhere: then somebody else signs.
+      // The CA key may be kept elsewhere: then certificates are signed elsewhere.
       const signing = (await fileExists(key)) ? [`--cluster-signing-cert-file=${certificate}`, `--cluster-signing-key-file=${key}`] : [];
       const chosen = options.controllers.map((name) => `--controllers=${name}`);
       return [
@@ -176,7 +176,7 @@ function schedulerPart(options: UpOptions, { held: { home } }: StartClusterConte
   };
 }
 
-/** It acts, or another does and it stands by. */
+/** It is active, or on standby. */
 const STANDS = /^(active as |(?:controllers|scheduler) for .*, leader election with )/;
 
 function election({ store }: UpOptions): readonly string[] {
@@ -247,7 +247,7 @@ async function startNode(
   };
   const renewal = startRenewal({ renew, isShared: true, onRenewed: () => undefined, clock, log });
   owner.defer(() => renewal.stop());
-  // Found only if the kubelet could not see to it.
+  // Only if the kubelet could not stop them.
   owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
   return supervise(`registered node ${nodeName}`, {
     name: "kubelet",
@@ -263,14 +263,14 @@ async function startNode(
   });
 }
 
-/** The names of the server's certificate are the server's to know. */
+/** The server itself determines the names in its certificate. */
 function pkiOf(directory: string, clock: Clock): Promise<Pki> {
   return openPki({ place: pkiDirectory(directory, clock), maker: machineMaker, servingNames: [], nowMs: clock.now() });
 }
 
 /**
- * Whoever starts them takes on the names of all, so it is the administrator. They are nodes of this home, and one that was started otherwise
- * before may have left a real node of the same name; the lock of the home says that its kubelet is gone.
+ * Simulated nodes impersonate their users, so the kubeconfig is the administrator's. They are nodes of this home, and an earlier start may
+ * have left a real node of the same name; the lock of the home guarantees that its kubelet no longer runs.
  */
 async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedProcess> {
   const { held, clock } = context;
@@ -304,7 +304,7 @@ function firstSimulated(count: number, start: NodeStart): string | undefined {
   return count === 0 ? undefined : fleetNames(fleetFor(count, start))[0];
 }
 
-/** Without the key of the authority the nodes make a certificate themselves, which is as good to an API server that was told of no authority. */
+/** Without the CA key the nodes generate a self-signed certificate, which an API server without --kubelet-certificate-authority accepts. */
 async function servingWords(directory: string, nodeIp: string, clock: Clock): Promise<readonly string[]> {
   if (!(await fileExists(joinPath(directory, "ca.key")))) return [];
   const options = { path: joinPath(directory, "kubelet", "simulated-nodes"), name: "simulated-nodes", addresses: [nodeIp] };
@@ -312,7 +312,7 @@ async function servingWords(directory: string, nodeIp: string, clock: Clock): Pr
   return [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`];
 }
 
-/** Another kubelet may have the usual one: then any other will do, since the Node says which. */
+/** If another kubelet has the default port, any other will do: it is published in the Node. */
 async function kubeletPort(): Promise<number> {
   return tryPort({ host: "0.0.0.0", port: KUBELET_PORT }).then(
     () => KUBELET_PORT,
@@ -320,7 +320,7 @@ async function kubeletPort(): Promise<number> {
   );
 }
 
-/** What the API server wrote for the administrator: as JSON, which is YAML, too. */
+/** The administrator's kubeconfig, which the API server wrote as JSON. */
 async function readDoor(url: string, kubeconfig: string): Promise<NonNullable<StartedCluster["door"]>> {
   const { clusters, users } = JSON.parse(new TextDecoder().decode(await readWhole(kubeconfig))) as {
     readonly clusters: readonly [{ readonly cluster: Readonly<Record<string, string>> }];
