@@ -1,6 +1,6 @@
 /**
- * The composition root: from a configuration to the parts that run in this process, started in the order in which they need
- * each other and stopped in the reverse. A start that fails half-way stops what it had started.
+ * The composition root: starts the components of a configuration in this process in dependency order and stops them in reverse order. A
+ * start that fails stops what it had started.
  */
 import type { IdentityName } from "../api/identities.ts";
 import { parseIp } from "../api/machinery/ip-address.ts";
@@ -37,7 +37,7 @@ import { silentSteps, type Steps } from "../cli/framework/progress.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler, type LeaderElectedScheduler } from "./scheduler.ts";
 import type { StoreConfig } from "../config/store-config.ts";
 
-/** A store that is open already belongs to who opened it; its configuration says what it is. */
+/** An open store is owned by the caller; its configuration describes it. */
 export interface OpenedStore {
   readonly config: StoreConfig;
   readonly opened: Store;
@@ -46,29 +46,29 @@ export interface OpenedStore {
 export interface ClusterPartsOptions {
   readonly store: StoreConfig | OpenedStore;
   readonly apiServer: ApiServerOptions;
-  /** Whether it can be reached from outside. If not, what `apiServer` says about serving does not matter. */
+  /** True if it serves HTTPS. Otherwise the serving options of `apiServer` are ignored. */
   readonly listens: boolean;
-  /** As --controllers of `k8ts controller-manager` takes them. */
+  /** Value of --controllers of `k8ts controller-manager`. */
   readonly controllers: readonly string[];
-  /** Absent: none runs. */
+  /** Absent: no scheduler runs. */
   readonly scheduler?: SchedulerConfiguration;
   readonly nodes: NodesConfig;
-  /** This machine as a node, besides the simulated ones. Absent: it is none. */
+  /** Starts this machine's node, besides the simulated ones. Absent: none. */
   startNode?(context: NodeContext): Promise<NodePart>;
-  /** Told of what is being done. */
+  /** Progress reporting. */
   readonly steps?: Steps;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly aroundExchange?: StartContext["aroundExchange"];
-  /** Default: made anew, or kept where the serving configuration says; without a door, those that everybody knows. */
+  /** Default: generated, or kept where the serving configuration says; without HTTPS, the fixed ones. */
   readonly pki?: Pki;
 }
 
-/** What a node needs of the rest of the cluster. */
+/** What a node needs of the cluster. */
 export interface NodeContext {
   transportFor(identity: IdentityName, userAgent: string): Transport;
-  /** The cluster IP of the Service "kubernetes", and where the API server listens for Pods. Absent: Pods cannot reach it. */
+  /** Cluster IP of the Service "kubernetes", and the API server's address for Pods. Absent: Pods cannot reach it. */
   readonly apiServer?: { readonly clusterIp: string; readonly target: AdvertisedAddress };
   readonly pki: Pki;
   readonly clock: Clock;
@@ -77,14 +77,14 @@ export interface NodeContext {
 }
 
 export interface NodePart extends AsyncDisposable {
-  /** Its name, and what runs its containers. */
+  /** Its name and container runtime. */
   readonly description: string;
 }
 
-/** Something that runs. */
+/** A running component. */
 export interface ClusterPart {
   readonly name: string;
-  /** What a person would like to know of it: its kind, its place. */
+  /** For output: its kind and location. */
   readonly description: string;
 }
 
@@ -92,7 +92,7 @@ export interface ClusterParts extends AsyncDisposable {
   readonly list: readonly ClusterPart[];
   readonly store: Store;
   readonly core: ApiServer;
-  /** Absent: it has no door. */
+  /** Absent: it does not serve HTTPS. */
   readonly door: ApiServerPart | undefined;
   readonly controllers: LeaderElectedControllers;
   readonly scheduler: LeaderElectedScheduler | undefined;
@@ -107,7 +107,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const { config, opened } = "opened" in options.store ? options.store : { config: options.store, opened: undefined };
   const open = () => steps.step("opened store", () => openStore(config, { clock, log: log.with({ part: "store" }) }));
   const store = opened ?? starting.use(disposableStore(await open()));
-  // These come after the server that shows their figures and leads to them.
+  // Assigned later: they start after the server that serves their metrics and connects to them.
   const late: { controllers?: LeaderElectedControllers; scheduler?: LeaderElectedScheduler; nodes?: NodesPart } = {};
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
@@ -120,9 +120,9 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const server = starting.use(await steps.step("started API server", () => startServer(store, options, context)));
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
-  // In this process nobody needs to show who they are.
+  // In this process no authentication is needed.
   const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
-  // Before those who look at nodes: then all are there from the first look on.
+  // Before the controllers that watch nodes, which then see all of them from the start.
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;
   const { pki } = server.certificates;
@@ -187,22 +187,23 @@ function disposableStore(store: Store): Store & AsyncDisposable {
   return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 }
 
-/** On etcd another may be on its way to lead, and on a store of one's own it is known at once. */
+/** On etcd another instance may become the leader; on an exclusive store it is known immediately. */
 async function acting<Part extends ActiveComponent>(led: LeaderElectedComponent<Part>, { driver }: StoreConfig): Promise<Part | undefined> {
   if (driver === "etcd") return undefined;
   return (await Promise.race([led.started, led.isLedByAnother])) ?? undefined;
 }
 
 /**
- * The only process on its store renews its lease seldom, since nobody could take it while the server is down; under one name, it takes
- * it again at once when it comes back. A controller manager that runs by itself can lead, if it was first. On etcd there may be any number.
+ * The only process on its store renews its lease rarely, because no other can acquire it while the server is down; with a constant
+ * identity, it acquires it again immediately after a restart. A separate controller manager can be the leader if it was first. On etcd
+ * there can be any number.
  */
 function candidate({ driver }: StoreConfig, random: Random): Omit<Election, "lease"> {
   if (driver === "etcd") return { identity: `${machineName()}_${newUid(random)}` };
   return { identity: "k8ts-up", leaseDurationMs: 3_600_000, renewDeadlineMs: 2_400_000, retryPeriodMs: 30_000 };
 }
 
-/** Undefined: another leads, or it is not known yet who does. */
+/** Undefined: another process is the leader, or it is not known yet. */
 function describeControllers(running: { readonly names: readonly string[] } | undefined): string {
   if (running === undefined) return "run by the leader (Lease kube-system/kube-controller-manager)";
   return running.names.length === 0 ? "none" : `${running.names.length} running`;

@@ -1,6 +1,6 @@
 /**
- * The ways of a controller manager that runs by itself to the API, over HTTPS: its own, as its kubeconfig says, and one for each
- * controller, which shows tokens of its own service account.
+ * Transports of a separate controller manager over HTTPS: its own, from its kubeconfig, and one per controller, with tokens of its service
+ * account.
  */
 import { KUBE_CONTROLLER_MANAGER } from "../api/identities.ts";
 import type { Clock } from "../base/clock.ts";
@@ -15,19 +15,19 @@ import { ServiceAccountTokens } from "./service-account-tokens.ts";
 
 export interface HttpsTransportsOptions {
   readonly connection: ConnectionConfig;
-  /** Whether each controller shows a token of its own service account; otherwise all act as whoever the connection says. */
+  /** True if each controller uses a token of its own service account; otherwise all use the identity of the connection. */
   readonly useServiceAccountCredentials: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What is opened for the manager itself belongs to `owner`, and the tokens of all controllers are asked for over it. */
+/** Owned by `owner`; the tokens of all controllers are requested through the manager's transport. */
 export function httpsTransports(options: HttpsTransportsOptions, owner: Disposables): LeaderElectedControllersOptions["transportFor"] {
   const { connection, useServiceAccountCredentials, clock, log } = options;
   const connect = (config: ConnectionConfig) => httpsTransport(config, { clock, log, userAgent: CONTROLLER_MANAGER_AGENT });
   const own = owner.use(connect(connection));
   const client = createClient(own);
-  // The kubeconfig may say as whom its own user acts; a service account is itself.
+  // Impersonation of the kubeconfig does not apply to service accounts.
   const { impersonate: _impersonate, ...server } = connection;
   return ({ name }, leading) => {
     if (name === KUBE_CONTROLLER_MANAGER.name || !useServiceAccountCredentials) return own;

@@ -1,6 +1,6 @@
 /**
- * The controllers as a part of a cluster: from settings and a way to the API to what runs. Used by `k8ts up` and startCluster, where they
- * are in the API server's process, and by `k8ts controller-manager`, where they come over HTTPS.
+ * Starts the controllers with settings and a transport. Used by `k8ts up` and startCluster, in the API server's process, and by `k8ts
+ * controller-manager`, over HTTPS.
  */
 import { controllerIdentity, KUBE_CONTROLLER_MANAGER, type IdentityName } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
@@ -16,29 +16,29 @@ import { all, type ControllerSettings } from "../controllers/all.ts";
 import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts";
 import { runControllers, type RunningControllers } from "../controllers/runtime/run-controllers.ts";
 
-/** Upstream's: the fields that controllers write are this manager's. */
+/** Upstream's user agent, which determines the field manager. */
 export const CONTROLLER_MANAGER_AGENT = "kube-controller-manager";
 
 export interface ControllersPartOptions {
-  /** As --controllers takes it: ["*", "-garbage-collector-controller"]. */
+  /** Value of --controllers: ["*", "-garbage-collector-controller"]. */
   readonly controllers: readonly string[];
   readonly settings: ControllerSettings;
-  /** The API under an identity: those of the controllers, and of the controller manager for reading. */
+  /** Transport of an identity: of each controller, and of the controller manager for informers. */
   transportFor(identity: IdentityName): Transport | Promise<Transport>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Gives up a start that waits for a server that does not answer. */
+  /** Aborts a start that waits for an unresponsive server. */
   readonly signal?: AbortSignal;
 }
 
-/** What the controllers of a cluster are told by its API server's certificates. */
+/** Settings derived from the API server's certificates. */
 export function controllerSettings({ authority, pki }: Pick<ApiServerPart, "authority" | "pki">): ControllerSettings {
   const signing = pki.certificateSigning;
   return { rootCa: authority, ...(signing === undefined ? {} : { signing }) };
 }
 
-/** Resolves when all of them know what is there and work. */
+/** Resolves when the caches of all controllers have synced and they run. */
 export async function startControllersPart(options: ControllersPartOptions): Promise<RunningControllers> {
   const { transportFor, clock, random, signal } = options;
   const log = options.log.with({ part: "controllers" });

@@ -1,6 +1,6 @@
 /**
- * The scheduler as a part of a cluster: from a configuration and a way to the API to what runs. Used by `k8ts up` and startCluster, where
- * it is in the API server's process, and by `k8ts scheduler`, where it comes over HTTPS.
+ * Starts the scheduler with a configuration and a transport. Used by `k8ts up` and startCluster, in the API server's process, and by `k8ts
+ * scheduler`, over HTTPS.
  */
 import { KUBE_SCHEDULER } from "../api/identities.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
@@ -8,10 +8,10 @@ import { startScheduler, type RunningScheduler } from "../scheduler/scheduler.ts
 import { startLeaderElectedComponent, type LedOptions, type LeaderElectedComponent } from "./leader-election/leader-elected-component.ts";
 import { CATALOG } from "../config/scheduler-config.ts";
 
-/** Upstream's: the fields that the scheduler writes are this manager's. */
+/** Upstream's user agent, which determines the field manager. */
 export const SCHEDULER_AGENT = "kube-scheduler";
 
-/** Where upstream's schedulers, too, find out who leads. */
+/** Upstream's Lease of the scheduler. */
 export const SCHEDULER_LEASE = { namespace: "kube-system", name: "kube-scheduler" };
 
 export interface LeaderElectedSchedulerOptions extends LedOptions {

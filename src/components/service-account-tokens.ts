@@ -1,6 +1,6 @@
 /**
- * The identities of controllers over HTTPS: each has a service account in kube-system, which is made if it is not there, and shows tokens
- * of it that live for an hour and are renewed in time. So a controller may do what its role says and no more, as in one process.
+ * Identities of controllers over HTTPS: each has a service account in kube-system, created if missing, and uses its tokens, which are valid
+ * for an hour and renewed in time. So a controller has exactly the permissions of its role, as in one process.
  */
 import { serviceAccounts } from "../api/core/v1/service-account.ts";
 import { isReason } from "../api/machinery/status-error.ts";
@@ -9,14 +9,14 @@ import type { Client } from "../client/client.ts";
 import type { TokenSource } from "../client/https/connection-config.ts";
 
 const NAMESPACE = "kube-system";
-/** As upstream asks for. */
+/** Upstream's lifetime. */
 const LIFETIME_SECONDS = 3_600;
-/** The part of its life after which a token is renewed: early enough to try again, late enough not to ask often. */
+/** Share of its lifetime after which a token is renewed: early enough for retries. */
 const RENEW_AFTER = 0.8;
 
 interface KnownToken {
   readonly token: string;
-  /** When it was asked for, by `clock.monotonic`. */
+  /** Request time, by `clock.monotonic`. */
   readonly sinceMs: number;
 }
 
@@ -25,10 +25,10 @@ export class ServiceAccountTokens implements TokenSource {
   readonly #account: string;
   readonly #clock: Clock;
   #known: KnownToken | undefined;
-  /** One request for all who wait. */
+  /** One request shared by all waiters. */
   #asking: Promise<string> | undefined;
 
-  /** `client`: of whoever may make tokens. */
+  /** `client`: of a user that may create tokens. */
   constructor(options: { readonly client: Client; readonly account: string; readonly clock: Clock }) {
     this.#client = options.client;
     this.#account = options.account;
@@ -45,7 +45,7 @@ export class ServiceAccountTokens implements TokenSource {
     if (this.#known?.token === token) this.#known = undefined;
   }
 
-  /** Whether less than this part of its life is over. */
+  /** True if less than this share of its lifetime has passed. */
   #isYounger({ sinceMs }: KnownToken, part: number): boolean {
     return this.#clock.monotonic() < sinceMs + LIFETIME_SECONDS * 1_000 * part;
   }
@@ -54,7 +54,7 @@ export class ServiceAccountTokens implements TokenSource {
     try {
       return await this.#renew();
     } catch (error) {
-      // Until its end the one before is as good; the next request tries again.
+      // The previous token is used until it expires; the next request retries.
       if (this.#known !== undefined && this.#isYounger(this.#known, 1)) return this.#known.token;
       throw error;
     }

@@ -1,7 +1,6 @@
 /**
- * What is wrong with options, for those whom no compiler tells: a name that is misspelt, a value that is none of its kind. One sentence
- * names the option and says what would be right. Otherwise a cluster would start that is not the one that was meant.
- * Not here: what their values mean, which whoever takes them checks (simulated-nodes.ts, scheduler-config.ts, length-of-time.ts).
+ * Validates options for callers without type checking: misspelt names, values of the wrong type. The error names the option and the
+ * expected value. Not here: the meaning of values, validated by their users (simulated-nodes.ts, scheduler-config.ts, length-of-time.ts).
  */
 import type { ClusterOptions, ForkOptions } from "./cluster.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ServingConfig } from "../config/api-server-config.ts";
@@ -10,7 +9,7 @@ import type { NodesOptions } from "../components/simulated-nodes/simulated-nodes
 import type { EtcdStoreConfig, StoreConfig } from "../config/store-config.ts";
 import type { UntilOptions } from "./until.ts";
 
-/** All names of T, each of which must be there: the compiler sees to it. */
+/** All property names of T, enforced by the compiler. */
 type Names<T> = { readonly [Name in keyof Required<T>]: true };
 
 const CLUSTER: Names<ClusterOptions> = {

@@ -1,8 +1,8 @@
 /**
- * A whole cluster inside a program, above all inside a test: the real store, API server, controllers, scheduler and node agents, with Pods
- * that are played. By default it has no port and no file, and is gone with the process. Any number of them live side by side.
+ * Contract of an embedded cluster, mainly for tests: the real store, API server, controllers, scheduler and kubelets, with simulated Pods.
+ * By default it has no port and no file, and ends with the process. Any number can run side by side.
  *
- * Under virtual time (`clock: "virtual"`) time passes only by `advance` and `until`, and the same seed gives the same history.
+ * With virtual time (`clock: "virtual"`) time passes only in `advance` and `until`, and the same seed gives the same history.
  */
 import type { IdentityName } from "../api/identities.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
@@ -25,31 +25,31 @@ export type { ClusterPart } from "../components/control-plane.ts";
 export type KubeSchedulerConfiguration = Omit<WrittenConfiguration, "apiVersion" | "kind">;
 
 export interface ClusterOptions {
-  /** Simulated nodes: how many, or what they are like. Default: 1, or those that the cluster had whose snapshot `from` is. */
+  /** Simulated nodes: their number, or options. Default: 1, or those of the snapshot in `from`. */
   readonly nodes?: number | NodesOptions;
-  /** "virtual": time passes only by `advance` and `until`. Default: the real time. */
+  /** "virtual": time passes only in `advance` and `until`. Default: real time. */
   readonly clock?: "real" | "virtual" | Clock;
-  /** What chance does: names, uids, choices between equals. Default: 1 under virtual time, otherwise any. */
+  /** Seed of all randomness: names, UIDs, choices between equals. Default: 1 with virtual time, otherwise random. */
   readonly seed?: number;
-  /** An HTTPS address and a kubeconfig, for kubectl and any other client. True: any free port of 127.0.0.1. Default: no port, no file. */
+  /** Serves HTTPS and writes a kubeconfig, for kubectl and any other client. True: a free port on 127.0.0.1. Default: no port, no file. */
   readonly listen?: boolean | Partial<ServingConfig>;
-  /** A file that `snapshot` wrote (or `k8ts store snapshot`): the cluster goes on from there, under virtual time at the time of then. */
+  /** Path of a snapshot from `snapshot` or `k8ts store snapshot`: the cluster resumes from it, with virtual time at its timestamp. */
   readonly from?: string;
-  /** Default: in memory, gone with the process. */
+  /** Default: in memory. */
   readonly store?: StoreConfig;
-  /** Which controllers run, as --controllers of `k8ts controller-manager` takes them. Default: all. */
+  /** Controllers to run, like --controllers of `k8ts controller-manager`. Default: all. */
   readonly controllers?: readonly string[];
-  /** As `k8ts scheduler --config` takes it. False: none runs. Default: upstream's one profile. */
+  /** Like the file of `k8ts scheduler --config`. False: no scheduler runs. Default: upstream's one profile. */
   readonly scheduler?: KubeSchedulerConfiguration | false;
-  /** What differs from the defaults of the API server. */
+  /** Overrides of API server defaults. */
   readonly api?: Partial<ApiServerConfig>;
   /** Default: nothing is logged. */
   readonly log?: Logger;
 }
 
 /**
- * What a fork may have that differs from the original. By default it listens if the original does, at a port of its own, and each fork has
- * chance of its own; with a seed, forks of one moment go the same way as long as the same is done to them.
+ * Options of a fork that differ from the original. By default it listens if the original does, on its own port, and has its own randomness;
+ * forks with the same seed have the same history as long as they get the same requests.
  */
 export type ForkOptions = Pick<ClusterOptions, "listen" | "seed" | "log">;
 
@@ -60,29 +60,30 @@ export interface InNamespace {
 
 export interface Cluster extends AsyncDisposable {
   readonly parts: readonly ClusterPart[];
-  /** The API as the administrator; under virtual time it needs nobody who moves the clock. */
+  /** Client of the administrator; with virtual time, requests do not need `advance`. */
   readonly client: Client;
   readonly clock: Clock;
-  /** What repeats this cluster; of a fork, that of the original unless it was given one. Absent if chance was not fixed. */
+  /** Seed that reproduces this cluster; of a fork, that of the original unless it has its own. Absent if randomness is not seeded. */
   readonly seed: number | undefined;
-  /** Where the API is, such as https://127.0.0.1:6443. Only of clusters that listen. */
+  /** URL of the API server, such as https://127.0.0.1:6443. Only if the cluster listens. */
   readonly url: string;
-  /** The path of a file with which kubectl, Helm and client libraries find it. Only of clusters that listen. */
+  /** Path of the kubeconfig for kubectl, Helm and client libraries. Only if the cluster listens. */
   readonly kubeconfig: string;
   /**
-   * The API without a socket, for programs that go by this cluster's clock: controllers of one's own. `userAgent` names the program, and who owns the fields that it writes;
-   * `identity` says who it is and so what it may do (api/identities.ts has those of the cluster's parts). Default: the administrator.
+   * In-process transport for programs that use this cluster's clock, such as custom controllers. `userAgent` names the program and its
+   * field manager; `identity` is its user and determines its permissions (api/identities.ts has those of components). Default: the
+   * administrator.
    */
   transport(options: { readonly userAgent: string; readonly identity?: IdentityName }): Transport;
 
   /** Server-side apply of YAML or JSON text with any number of documents, or of objects; resolves with what is stored. */
   apply(manifests: Manifests, options?: InNamespace): Promise<readonly KubeObject[]>;
-  /** "deployment/web". Rejects with NotFound if there is none. */
+  /** "deployment/web". Rejects with NotFound if it does not exist. */
   get<T extends KubeObject = KubeObject>(reference: string, options?: InNamespace): Promise<T>;
   delete(reference: string, options?: InNamespace): Promise<void>;
   /**
-   * Resolves with the object ("deployment/web") or the objects ("pods") when the condition is true of it; the object is undefined while
-   * there is none. Rejects with what was last seen if it takes too long. Any number may wait at once, each for its own moment.
+   * Resolves with the object ("deployment/web") or the objects ("pods") when the condition is true; the object is undefined while it does
+   * not exist. Rejects with the last observed state after the timeout. Calls can be concurrent.
    */
   until<T extends KubeObject = KubeObject>(
     reference: `${string}/${string}`,
@@ -99,35 +100,32 @@ export interface Cluster extends AsyncDisposable {
     condition: (objects: readonly T[]) => boolean,
     options?: UntilOptions,
   ): Promise<readonly T[]>;
-  /** For a reference that was put together: what it is decides what the condition gets. */
+  /** For a computed reference: the condition gets an object or a list, depending on the reference. */
   until<T extends KubeObject = KubeObject>(
     reference: string,
     condition: (object: T | undefined) => boolean,
     options?: UntilOptions,
   ): Promise<T>;
 
-  /**
-   * Lets so much virtual time pass ("6m"): everything that is due on the way happens, exactly when it is due. Two who call this at once
-   * let the same time pass, as it does for all who wait meanwhile.
-   */
+  /** Advances virtual time ("6m"): everything that is due happens at its exact time. Concurrent calls advance the same time. */
   advance(length: LengthOfTime): Promise<void>;
-  /** Lets everything happen that is due at this moment of virtual time. */
+  /** Runs everything that is due at the current virtual time. */
   settle(): Promise<void>;
 
-  /** The machines: `stop` silences one as if its cable was cut, `start` brings it back. */
+  /** The nodes: `stop` disconnects one, `start` reconnects it. */
   readonly nodes: ClusterNodes;
-  /** What a container of a Pod has written so far. */
+  /** Log of a container. */
   logs(pod: string, options?: InNamespace & { readonly container?: string }): Promise<string>;
-  /** Runs a command in a container of a Pod. */
+  /** Runs a command in a container. */
   exec(pod: string, command: readonly string[], options?: InNamespace & { readonly container?: string }): Promise<ExecOutcome>;
-  /** Why a Pod is where it is, or nowhere: the scheduler's last decisions about it, newest last. */
+  /** The scheduler's last decisions about a Pod, newest last. */
   decisions(pod: string, options?: InNamespace): readonly Decision[];
 
-  /** An independent cluster with the same state at the same time. Both go on by themselves. */
+  /** An independent cluster with the same state at the same time. */
   fork(options?: ForkOptions): Promise<Cluster>;
-  /** Writes the state and the time to a file, for `startCluster({ from: file })`. */
+  /** Writes state and time to a file, for `startCluster({ from: file })`. */
   snapshot(file: string): Promise<void>;
-  /** Stops everything; resolves when nothing of it is left. A second call waits for the same. */
+  /** Stops everything; resolves when nothing is left. A second call waits for the same. */
   close(): Promise<void>;
 }
 

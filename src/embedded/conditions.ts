@@ -1,6 +1,6 @@
 /**
- * What tests wait for, as functions of an object (or of nothing, while there is none): `cluster.until("deployment/web", isAvailable)`.
- * Each says what kubectl's `rollout status` and `wait` look at.
+ * Conditions for `cluster.until("deployment/web", isAvailable)`: functions of an object, or of undefined while it does not exist. They
+ * check what kubectl's `rollout status` and `wait` check.
  */
 import type { Deployment } from "../api/generated/apps/v1.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
@@ -14,17 +14,17 @@ type Conditioned = KubeObject & {
   };
 };
 
-/** The controller has seen the object as it is now, and its condition Available is true. */
+/** The controller has observed the current generation, and the condition Available is true. */
 export function isAvailable(object: KubeObject | undefined): boolean {
   return isObserved(object) && isTrue(object, "Available");
 }
 
-/** A Pod, a Node, or whatever else has the condition Ready. */
+/** A Pod, a Node, or another object with the condition Ready. */
 export function isReady(object: KubeObject | undefined): boolean {
   return isTrue(object, "Ready");
 }
 
-/** A Deployment whose every Pod is of the newest template and available, with none of the old ones left: `kubectl rollout status`. */
+/** A Deployment whose Pods all have the newest template and are available, with no old ones left: `kubectl rollout status`. */
 export function isRolledOut(object: KubeObject | undefined): boolean {
   if (object === undefined || !isObserved(object)) return false;
   const { spec, status = {} } = object as Deployment;
@@ -45,12 +45,12 @@ export function isFailed(object: KubeObject | undefined): boolean {
   return phaseOf(object) === "Failed";
 }
 
-/** A Pod that has a node. */
+/** A Pod that is bound to a node. */
 export function isScheduled(object: KubeObject | undefined): boolean {
   return ((object as Pod | undefined)?.spec?.nodeName ?? "") !== "";
 }
 
-/** A Pod that no node will take for now. */
+/** A Pod that is currently unschedulable. */
 export function isUnschedulable(object: KubeObject | undefined): boolean {
   const conditions = conditioned(object)?.status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable");
@@ -73,7 +73,7 @@ function conditioned(object: KubeObject | undefined): Conditioned | undefined {
   return object;
 }
 
-/** What the status says is of the object as it is. */
+/** The status is of the current generation. */
 function isObserved(object: KubeObject | undefined): boolean {
   return (conditioned(object)?.status?.observedGeneration ?? 0) >= (object?.metadata.generation ?? 0);
 }

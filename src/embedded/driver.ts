@@ -1,32 +1,31 @@
 /**
- * Who moves the time of a cluster under virtual time. Nothing happens there unless somebody lets it; so whoever asks such a cluster for
- * something (a request, a stop) is let through at the present moment, and only `advance` and `until` let time pass. Any number may ask at
- * once: one loop has the clock, goes only as far as the nearest of them needs, and looks after every step at what each of them waits for.
- * So time passes for all of them together, as real time does, and none misses a moment that another has moved the clock over.
- * Under the real time all of this is nothing: things happen by themselves.
+ * Drives the virtual clock of a cluster. Nothing happens there unless it is driven: requests and stops run at the current time, and only
+ * `advance` and `until` advance it. Calls can be concurrent: one loop owns the clock, advances it only to the nearest deadline, and checks
+ * after every step what each caller waits for. So time passes for all callers together, like real time, and none misses an instant that
+ * another one advanced over. With real time none of this is needed.
  */
 import type { Clock } from "../base/clock.ts";
 import { VirtualClock } from "../base/virtual-clock.ts";
 
-/** What does not come after so many rounds in which nothing else was left to do waits for time to pass. */
+/** An operation that is still pending after this many idle rounds waits for time to pass. */
 const ROUNDS_MAX = 1_000;
 
 export interface Driver {
-  /** Waits for it, letting happen what can happen without time passing. Rejects if it would need time. */
+  /** Awaits it without advancing time. Rejects if it needs time. */
   through<T>(operation: Promise<T>): Promise<T>;
-  /** The same for who comes from outside and may wait for as long as it takes: it is let through whenever it can be. */
+  /** The same for external callers, which can wait: it proceeds whenever possible. */
   whenever<T>(operation: Promise<T>): Promise<T>;
-  /** Waits for it, letting time pass if it needs some, at most so long. For what ends: nobody looks at the time afterwards. */
+  /** Awaits it, advancing time up to a limit. For shutdowns, after which the time does not matter. */
   toTheEnd<T>(operation: Promise<T>, withinMs: number): Promise<T>;
-  /** All that is due now. */
+  /** Everything that is due now. */
   settle(): Promise<void>;
-  /** From now on: two who do so at once let the same time pass. */
+  /** From now on: concurrent calls advance the same time. */
   advance(durationMs: number): Promise<void>;
-  /** Lets time pass until `isMet`, at most so long; whether it was. */
+  /** Advances time until `isMet`, up to a limit; resolves with the result. */
   advanceUntil(isMet: () => boolean, withinMs: number): Promise<boolean>;
 }
 
-/** Undefined: it is not ours to move. Clusters that share a clock share who moves it. */
+/** Undefined: not a virtual clock. Clusters that share a clock share its driver. */
 export function driverOf(clock: Clock): Driver | undefined {
   if (!(clock instanceof VirtualClock)) return undefined;
   let driver = drivers.get(clock);
@@ -36,17 +35,17 @@ export function driverOf(clock: Clock): Driver | undefined {
 
 const drivers = new WeakMap<VirtualClock, Driver>();
 
-/** Somebody who waits for an operation. */
+/** A caller that awaits an operation. */
 interface Waiter {
-  /** Absent: who waits can wait. */
+  /** Absent: the caller can wait. */
   giveUp?(reason: Error): void;
 }
 
-/** Somebody for whom time passes. */
+/** A caller that advances time. */
 interface Need {
   readonly endMs: number;
   isMet(): boolean;
-  /** Whether it was met before the end. */
+  /** True if it was met before the deadline. */
   over(isMet: boolean): void;
   fail(reason: unknown): void;
 }
@@ -54,12 +53,12 @@ interface Need {
 class VirtualDriver implements Driver {
   readonly #clock: VirtualClock;
   readonly #needs = new Set<Need>();
-  /** Whether somebody has come whose end may be nearer than where the clock is on its way to. */
+  /** True if a new caller may have a nearer deadline than the one the clock advances to. */
   #hasNewNeed = false;
   readonly #waiting = new Set<Waiter>();
-  /** Rounds in a row in which nobody moved time, and none of those who wait came through. */
+  /** Consecutive rounds without a time step in which no operation completed. */
   #idleRounds = 0;
-  /** The present one. */
+  /** The current loop. */
   #idleRound: Promise<void> | undefined;
   #isRunning = false;
 
@@ -73,7 +72,7 @@ class VirtualDriver implements Driver {
     try {
       return await Promise.race([this.#letThrough(operation, waiter), inVain]);
     } finally {
-      // Who gets an answer finds nobody at the clock, unless somebody moves it.
+      // After a result the clock stands still unless another caller advances it.
       await this.#idleRound?.catch(() => undefined);
     }
   }
@@ -122,7 +121,7 @@ class VirtualDriver implements Driver {
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // Who has just asked may be there already by the next promise: then nothing is to be driven.
+    // A new operation may complete by the next microtask: then nothing has to be driven.
     await Promise.resolve();
     let reason = new Error("This waits for virtual time to pass: call advance or until at the same time");
     try {
@@ -131,20 +130,20 @@ class VirtualDriver implements Driver {
         else await this.#idle();
       }
     } catch (error) {
-      // An endless loop at one moment, or work that throws: nobody will come through.
+      // An endless loop at one instant, or work that throws: no operation will complete.
       reason = error as Error;
     }
     this.#isRunning = false;
     for (const need of this.#needs) need.fail(reason);
     this.#needs.clear();
-    // Those who can wait come through when somebody else moves the clock.
+    // Callers that can wait proceed when another one advances the clock.
     for (const waiter of this.#waiting) waiter.giveUp?.(reason);
     this.#waiting.clear();
   }
 
   async #idle(): Promise<void> {
     this.#idleRounds++;
-    // Also what sleeps for no time at all, to let others go first.
+    // Including sleeps of 0 ms, which yield to others.
     this.#idleRound = this.#clock.advance(0);
     try {
       await this.#idleRound;
@@ -153,18 +152,18 @@ class VirtualDriver implements Driver {
     }
   }
 
-  /** Until somebody has what they need, or somebody new has come. */
+  /** Until a caller is done, or a new one arrives. */
   async #moveTime(): Promise<void> {
-    // Who waits for an operation is not given up while others move time, nor at once when they are done: they may go on.
+    // An operation is not abandoned while other callers advance time, nor immediately after: they may continue.
     this.#idleRounds = 0;
     this.#hasNewNeed = false;
     const nearestMs = Math.min(...Array.from(this.#needs, ({ endMs }) => endMs));
-    // Somebody at least is done at the nearest end, so it is never said that waiting was in vain.
+    // At least one caller is done at the nearest deadline, so this is never reported as a timeout.
     const withinMs = Math.max(0, nearestMs - this.#clock.monotonic());
     await this.#clock.advanceUntil(() => this.#dismissThoseDone() || this.#hasNewNeed, { withinMs });
   }
 
-  /** Whether there were any. */
+  /** True if there were any. */
   #dismissThoseDone(): boolean {
     const before = this.#needs.size;
     for (const need of this.#needs) {
@@ -176,7 +175,7 @@ class VirtualDriver implements Driver {
     return this.#needs.size < before;
   }
 
-  /** Undefined: it is open. */
+  /** Undefined: still waiting. */
   #outcomeOf(need: Need): (() => void) | undefined {
     try {
       if (need.isMet()) return () => need.over(true);
@@ -186,7 +185,7 @@ class VirtualDriver implements Driver {
     return this.#isPast(need.endMs) ? () => need.over(false) : undefined;
   }
 
-  /** A moment is over when all that was due at it has happened. */
+  /** An instant is over when everything that was due at it has happened. */
   #isPast(momentMs: number): boolean {
     const nowMs = this.#clock.monotonic();
     return nowMs > momentMs || (nowMs === momentMs && (this.#clock.nextWakeMs ?? Infinity) > nowMs);

@@ -1,4 +1,4 @@
-/** A cluster in this process as a test holds it: what the contract in embedded/cluster.ts says, over the parts that run. */
+/** Implements the contract in cluster.ts with the running components. */
 import { ADMINISTRATOR, type IdentityName } from "../api/identities.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { KubeObject, ObjectMeta } from "../api/machinery/object.ts";
@@ -23,10 +23,10 @@ import { writeSnapshotFile } from "./snapshot-file.ts";
 import type { ReportSources, Seen } from "./until-report.ts";
 import { untilSeen, type UntilOptions } from "./until.ts";
 
-/** Who owns the fields that `apply` writes. */
+/** Field manager of `apply`. */
 const FIELD_MANAGER = "k8ts-apply";
 
-/** Virtual time that closing may take: more than any part waits for its last words. */
+/** Virtual time that closing may take: more than any component's last requests need. */
 const CLOSING_MAX_MS = 60_000;
 
 export interface EmbeddedOptions {
@@ -36,7 +36,7 @@ export interface EmbeddedOptions {
   readonly seed: number | undefined;
   readonly random: Random;
   readonly log: Logger;
-  /** Stops its parts and closes its store. */
+  /** Stops its components and closes its store. */
   dispose(): Promise<void>;
   fork(options: ForkOptions): Promise<Cluster>;
 }
@@ -49,7 +49,7 @@ export class EmbeddedCluster implements Cluster {
   readonly nodes: ClusterNodes;
   readonly #parts: ClusterParts;
   readonly #options: EmbeddedOptions;
-  /** Comes when the cluster is being closed: who waits is told. */
+  /** Aborted when the cluster is closed: waiters are rejected. */
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -103,7 +103,7 @@ export class EmbeddedCluster implements Cluster {
     return applied;
   }
 
-  /** What has no name but what one is to begin with can only be made anew each time. */
+  /** An object with only generateName is always created. */
   #applyOne(kind: ResourceKind, object: KubeObject): Promise<KubeObject> {
     const { name = "", generateName = "" } = object.metadata as Partial<ObjectMeta>;
     if (name === "" && generateName !== "") return this.client.create(kind, object, { fieldManager: FIELD_MANAGER });
@@ -126,7 +126,7 @@ export class EmbeddedCluster implements Cluster {
     return { kind, key: kind.scope === "Namespaced" ? { namespace, name } : { name } };
   }
 
-  /** Its types are the contract's. */
+  /** Cast to the overloads of the contract. */
   async until(reference: string, condition: (seen: never) => boolean, options: UntilOptions = {}): Promise<never> {
     checkUntilOptions(options);
     const { driver, clock, random, log } = this.#options;
@@ -172,7 +172,7 @@ export class EmbeddedCluster implements Cluster {
   async fork(options: ForkOptions = {}): Promise<Cluster> {
     this.#closed.signal.throwIfAborted();
     checkForkOptions(options);
-    // What is due now happens here, before there are two.
+    // Due work is done here, before there are two clusters.
     await this.#options.driver?.settle();
     return this.#options.fork(options);
   }

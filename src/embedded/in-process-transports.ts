@@ -1,10 +1,10 @@
-/** The ways to a cluster for the program that holds it. */
+/** Transports to an embedded cluster for its program. */
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Driver } from "./driver.ts";
 
 /**
- * Under virtual time, for who stands outside of that time: every request is let through at the present moment. `driver` is absent under
- * real time, in which nothing has to be done.
+ * With virtual time, for callers outside of that time: every request proceeds at the current time. `driver` is absent with real time, which
+ * needs none of this.
  */
 export function drivenTransport(transport: Transport, driver: Driver | undefined): Transport {
   if (driver === undefined) return transport;
@@ -15,7 +15,7 @@ export function drivenTransport(transport: Transport, driver: Driver | undefined
   };
 }
 
-/** Refuses everything from the signal on: what is left of a closed cluster would answer with anything. */
+/** Rejects everything once the cluster is closed. */
 export function untilClosed(transport: Transport, closed: AbortSignal): Transport {
   const refuse = (): Promise<never> => Promise.reject(closed.reason as Error);
   return {

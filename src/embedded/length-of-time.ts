@@ -1,4 +1,4 @@
-/** How long, as a test says it: milliseconds, or Go's text for it ("6m", "1h30m", "500ms"), also in days ("2d"). */
+/** Durations in tests: milliseconds, or Go's format ("6m", "1h30m", "500ms"), also in days ("2d"). */
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 
 export type LengthOfTime = number | string;

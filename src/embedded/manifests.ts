@@ -1,17 +1,17 @@
-/** Objects as people write them down: YAML or JSON text with any number of documents, one object, several, or a List of them. */
+/** Parses manifests: YAML or JSON text with any number of documents, one object, several, or a List. */
 import { YamlError } from "../api/machinery/codec/yaml/scalar.ts";
 import { parseYamlDocuments } from "../api/machinery/codec/yaml/yaml.ts";
 import type { Json, JsonObject, KubeObject } from "../api/machinery/object.ts";
 
 export type Manifests = string | object | readonly object[];
 
-/** In the order in which they are written. Throws a sentence with the number of the document that is wrong. */
+/** In document order. Throws with the number of the invalid document. */
 export function objectsOf(manifests: Manifests): readonly KubeObject[] {
   const documents = typeof manifests === "string" ? parseDocuments(manifests) : [manifests].flat();
   return documents.flatMap((document, index) => objectsOfDocument(document as Json, index + 1));
 }
 
-/** Empty ones do not count. */
+/** Empty documents are skipped. */
 function parseDocuments(text: string): readonly Json[] {
   const values: Json[] = [];
   try {

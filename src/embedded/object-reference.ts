@@ -1,4 +1,4 @@
-/** Which objects a test means: "deployment/web", "deploy/web", "pods", "deployments.apps/web", as kubectl takes them. */
+/** Parses object references: "deployment/web", "deploy/web", "pods", "deployments.apps/web", like kubectl. */
 import { all } from "../api/all.ts";
 import { parseApiVersion, type KubeObject } from "../api/machinery/object.ts";
 import type { Resource } from "../api/machinery/resource.ts";
@@ -11,7 +11,7 @@ export interface ObjectReference {
   readonly name?: string;
 }
 
-/** Rejects with a sentence that says what a reference looks like. */
+/** Rejects with a message that describes valid references. */
 export async function resolveReference(reference: string, client: Client): Promise<ObjectReference> {
   const [word = "", name, ...rest] = reference.split("/");
   if (word === "" || name === "" || rest.length > 0)
@@ -20,7 +20,7 @@ export async function resolveReference(reference: string, client: Client): Promi
   return name === undefined ? { kind } : { kind, name };
 }
 
-/** "deployment", "deployments", "deploy", "Deployment", "deployments.apps". Built-in kinds first, which costs nothing; then what the server says. */
+/** "deployment", "deployments", "deploy", "Deployment", "deployments.apps". Built-in kinds first, without a request; then discovery. */
 async function kindByName(word: string, client: Client): Promise<ResourceKind> {
   const wanted = word.toLowerCase();
   const known =
@@ -36,7 +36,7 @@ function isCalled({ kind, plural, singular, shortNames, storage }: Named, wanted
 
 type Named = Pick<Resource, "kind" | "plural" | "singular" | "shortNames" | "storage">;
 
-/** By what stands in an object, in the version in which it stands there. */
+/** By apiVersion and kind of an object. */
 export async function kindOfObject({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">, client: Client): Promise<ResourceKind> {
   const version = parseApiVersion(apiVersion);
   const builtIn = all.find(

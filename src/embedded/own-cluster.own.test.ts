@@ -12,7 +12,7 @@ import type { ClusterOptions } from "./cluster.ts";
 import { startCluster } from "./start-cluster.ts";
 import { isAvailable } from "./conditions.ts";
 
-const CLUSTER_MODULE = new URL("./cluster.js", import.meta.url).href;
+const CLUSTER_MODULE = new URL("./start-cluster.js", import.meta.url).href;
 /** Longer than anything here takes on a busy machine. */
 const HANGS_MS = 60_000;
 

@@ -1,4 +1,4 @@
-/** Logs of, and commands in, the containers of Pods on simulated nodes, for a program in the same process. */
+/** Logs of and exec in containers on simulated nodes, for a program in the same process. */
 import type { Pod } from "../api/generated/core/v1.ts";
 import type { RuntimeContainer } from "../kubelet/contracts/runtime.ts";
 import type { ExecOutcome } from "./cluster.ts";
@@ -6,7 +6,7 @@ import { kubeletOf, type NodesPart } from "../components/simulated-nodes/simulat
 
 const UNTIL_THE_END = new AbortController().signal;
 
-/** What the container has written so far. */
+/** Log of the container. */
 export async function readLogs(nodes: NodesPart, pod: Pod, containerName: string | undefined): Promise<string> {
   const { runtime } = kubeletOf(nodes, pod);
   const { id } = await containerOf(nodes, pod, containerName);

@@ -1,6 +1,6 @@
 /**
- * The state of a cluster in a file, with the time at which it was taken and the nodes that there were: the format of `k8ts store snapshot`
- * (store/snapshot.ts), and behind its end some lines of which readers of that format do not know. So each can read what the other wrote.
+ * Snapshot of a cluster in a file, with its timestamp and nodes: the format of `k8ts store snapshot` (store/snapshot.ts) with a trailer
+ * that readers of that format ignore. So each can read the other's files.
  */
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
@@ -12,16 +12,16 @@ import type { NodesConfig } from "../components/simulated-nodes/simulated-nodes.
 import { openStore } from "../components/store/open-store.ts";
 import type { StoreConfig } from "../config/store-config.ts";
 
-/** What a cluster knows that is not in its store. */
+/** State of a cluster outside of its store. */
 export interface TakenWith {
   readonly nowMs: number;
-  /** Without what cannot be written down: functions. */
+  /** Without functions, which cannot be serialized. */
   readonly nodes: NodesConfig;
 }
 
-/** Says how many bytes before it are JSON. */
+/** Contains the length of the preceding JSON. */
 const LAST_LINE = /\nk8ts-cluster (\d{1,9})\n$/;
-/** The longest that matches. */
+/** Longest match. */
 const LAST_LINE_BYTES_MAX = 24;
 
 export async function writeSnapshotFile(file: string, store: Store, takenWith: TakenWith): Promise<void> {
@@ -40,14 +40,14 @@ async function* withMore(pieces: AsyncGenerator<Uint8Array, unknown>, takenWith:
 }
 
 export interface SnapshotFile {
-  /** Absent, as `nodes`: `k8ts store snapshot` wrote it, which knows only the store. */
+  /** Absent, like `nodes`, in a file of `k8ts store snapshot`, which contains only the store. */
   readonly takenAtMs?: number;
   readonly nodes?: NodesConfig;
-  /** A new store with what is in the file. */
+  /** Opens a new store with the contents of the file. */
   open(context: { readonly clock: Clock; readonly config: StoreConfig }): Promise<Store>;
 }
 
-/** Rejects with one sentence if there is no such file. */
+/** Rejects with a message if the file does not exist. */
 export async function openSnapshotFile(file: string): Promise<SnapshotFile> {
   const open: SnapshotFile["open"] = ({ clock, config }) => openRestored(file, config, clock);
   try {

@@ -1,7 +1,6 @@
 /**
- * The message of an `until` that was not met in time: what was waited for, the conditions, the last events and the scheduling decisions of
- * the objects and their Pods first, since these mostly say why; the object as JSON last.
- * Not here: the waiting (until.ts).
+ * Formats the timeout error of `until`: the condition, then conditions, last events and scheduling decisions of the objects and their Pods,
+ * which usually show the reason; the object as JSON last. Not here: the waiting (until.ts).
  */
 import { replicaSets } from "../api/apps/v1/replica-set.ts";
 import { events } from "../api/core/v1/event.ts";
@@ -11,20 +10,20 @@ import type { KubeObject } from "../api/machinery/object.ts";
 import type { Client } from "../client/client.ts";
 import type { Decision } from "../scheduler/decisions.ts";
 
-/** A failure report is read in a terminal: the first of many objects stand for the others. */
+/** Limits for reading in a terminal: the first objects represent the others. */
 const OBJECTS_MAX = 3;
 const CONDITIONS_MAX = 12;
 const EVENTS_MAX = 10;
-/** Of a message or a function's text. */
+/** Length of a message or a function's text. */
 const LINE_CHARACTERS_MAX = 240;
-/** As much of an object as helps to see why it is not so. */
+/** Length of an object's JSON. */
 const JSON_CHARACTERS_MAX = 2_000;
 
 /** The one object that the reference names, or undefined while there is none; all of them if it names a kind. */
 export type Seen = KubeObject | undefined | readonly KubeObject[];
 
 export interface UntilFailure {
-  /** "deployment/web was not as expected within 90s of virtual time" */
+  /** "Timed out waiting for deployment/web after 90s of virtual time" */
   readonly title: string;
   readonly condition: (seen: never) => unknown;
   readonly seen: Seen;
@@ -35,18 +34,18 @@ export interface ReportSources {
   decisions(pod: { readonly namespace: string; readonly name: string }): readonly Decision[];
 }
 
-/** What the report is made of. */
+/** Content of the report. */
 export interface Circumstances {
-  /** The objects that were seen. */
+  /** The observed objects. */
   readonly objects: readonly KubeObject[];
-  /** Their Pods: of these only conditions that are not true are shown. */
+  /** Their Pods: only conditions that are not true are shown. */
   readonly ownedPods: readonly KubeObject[];
   /** Oldest first. */
   readonly events: readonly Event[];
   readonly decisions: readonly { readonly pod: string; readonly decision: Decision }[];
 }
 
-/** Never rejects: what cannot be read is left out. */
+/** Never rejects: what cannot be read is omitted. */
 export async function untilReport(failure: UntilFailure, sources: ReportSources): Promise<string> {
   const nothing: Circumstances = { objects: [], ownedPods: [], events: [], decisions: [] };
   return formatUntilFailure(failure, await gather(failure.seen, sources).catch(() => nothing));
@@ -101,7 +100,7 @@ function isOwnedBy({ metadata }: KubeObject, uids: ReadonlySet<string | undefine
   return metadata.ownerReferences?.some(({ uid }) => uids.has(uid)) === true;
 }
 
-/** Warnings before others where there are too many: they mostly say why. */
+/** Warnings first if there are too many: they usually show the reason. */
 function lastEvents(found: readonly Event[]): readonly Event[] {
   const warnings = found.filter(({ type }) => type === "Warning").slice(-EVENTS_MAX);
   const others = found.filter(({ type }) => type !== "Warning");
@@ -109,7 +108,7 @@ function lastEvents(found: readonly Event[]): readonly Event[] {
   return found.filter((event) => kept.has(event));
 }
 
-/** Of the last write: an event is written again when it repeats. */
+/** Time of the last write: a repeated event is updated. */
 function revisionOf({ metadata }: Event): number {
   return Number(metadata.resourceVersion ?? 0);
 }

@@ -1,7 +1,4 @@
-/**
- * Waiting for objects to be as a test wants them: by being told of changes, never by asking again and again. Under virtual time it is
- * this that lets time pass, from one thing that is due to the next.
- */
+/** Waits for a condition on objects with informers, without polling. With virtual time it advances time from one due event to the next. */
 import type { Transport } from "../api/machinery/transport.ts";
 import { onAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
@@ -14,14 +11,14 @@ import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
 import type { ObjectReference } from "./object-reference.ts";
 import { untilReport, type ReportSources, type Seen } from "./until-report.ts";
 
-/** Virtual time costs next to nothing, and most of what a cluster waits for (a node's loss, an eviction) comes within this. */
+/** Virtual time is cheap, and most of what a cluster waits for (node failure, eviction) happens within this. */
 const WITHIN_VIRTUAL = "10m";
 const WITHIN_REAL = "30s";
 
 export interface UntilOptions {
-  /** Default: "default", of kinds that are in one. "": all namespaces. */
+  /** Default: "default" for namespaced kinds. "": all namespaces. */
   readonly namespace?: string;
-  /** Of a reference without a name: only those with these labels. */
+  /** For a reference without a name: label selector. */
   readonly labelSelector?: string;
   /** Default: 10 minutes of virtual time, 30 seconds of real time. */
   readonly within?: LengthOfTime;
@@ -29,17 +26,17 @@ export interface UntilOptions {
 
 export interface UntilContext {
   readonly transport: Transport;
-  /** What a failure is reported from. */
+  /** Sources of the failure report. */
   readonly report: ReportSources;
   readonly driver: Driver | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Comes when nothing more will happen. */
+  /** Aborted when the cluster is closed. */
   readonly signal: AbortSignal;
 }
 
-/** Resolves with what was seen when the condition was first true. Rejects with what the condition throws. */
+/** Resolves with what was observed when the condition was first true. Rejects with what the condition throws. */
 export async function untilSeen(
   reference: ObjectReference & { readonly text: string },
   condition: (seen: Seen) => boolean,
@@ -71,7 +68,7 @@ export async function untilSeen(
   throw new Error(await untilReport({ title, condition, seen: look() }, context.report));
 }
 
-/** A promise would count as true, whatever comes of it. */
+/** A promise would always be truthy. */
 function isTrue(answer: unknown, reference: string): boolean {
   if (typeof (answer as { readonly then?: unknown } | undefined | null)?.then !== "function") return Boolean(answer);
   (answer as Promise<unknown>).then(undefined, () => undefined);
@@ -91,7 +88,7 @@ function seenBy(informer: Informer, name: string | undefined, namespace = "defau
   return informer.kind.scope === "Namespaced" ? informer.get({ namespace, name }) : informer.get({ name });
 }
 
-/** Looks at every change. */
+/** Checks the condition at every change. */
 async function metInTime(
   informer: Informer,
   isMet: () => boolean,

@@ -1,6 +1,6 @@
 /**
- * Makes the certificates of a cluster: an authority, and what it signs. Pure: keys, numbers and lengths of life are the `CertificateMaker`'s,
- * so that under virtual time they repeat (fixed-pki.ts).
+ * Issues the certificates of a cluster: a CA, and leaf certificates. Pure: keys, serial numbers and lifetimes come from the
+ * `CertificateMaker`, so that they are deterministic with virtual time (fixed-pki.ts).
  */
 import { formatIp, parseIp } from "../api/machinery/ip-address.ts";
 import { parsePemCertificates, type Certificate } from "../api/machinery/x509/certificate.ts";
@@ -23,19 +23,19 @@ export interface PrivateKey {
   readonly signer: Signer;
 }
 
-/** What comes from the machine, or from a fixed list. */
+/** Supplied by the machine, or from a fixed list. */
 export interface CertificateMaker {
   newKey(): PrivateKey;
-  /** Throws one sentence about the file that holds it. */
+  /** Throws an error about the file that contains it. */
   readKey(pem: string): Signer;
-  /** A number that no certificate has yet. */
+  /** A new serial number. */
   newSerialNumber(): Uint8Array;
-  /** Whether one certificate has signed the other, both PEM. */
+  /** True if one certificate has signed the other, both PEM. */
   isSignedBy(certificate: string, authority: string): boolean;
   validity(of: "authority" | "leaf", nowMs: number): Validity;
 }
 
-/** Reads no key twice, and none that it has made: OpenSSL takes a good part of a millisecond for each. */
+/** Caches parsed and generated keys: OpenSSL takes a good part of a millisecond to parse one. */
 export function trackLocation(maker: CertificateMaker): CertificateMaker {
   const known = new Map<string, Signer>();
   const remember = (pem: string, signer: Signer) => {
@@ -54,7 +54,7 @@ export function trackLocation(maker: CertificateMaker): CertificateMaker {
   };
 }
 
-/** More than a cluster has; those of renewed certificates are not kept for ever. */
+/** More than a cluster has; keys of renewed certificates are evicted. */
 const KEYS_REMEMBERED_MAX = 50;
 
 export interface LeafRequest {
@@ -64,7 +64,7 @@ export interface LeafRequest {
   readonly names: readonly string[];
 }
 
-/** Signs itself. With a key that is there already it stands for the authority that had it before: what that has signed remains good. */
+/** Self-signed. With an existing key it replaces the CA certificate of that key: certificates that it signed remain valid. */
 export function makeAuthority(commonName: string, key: PrivateKey, maker: CertificateMaker, nowMs: number): CertificateWithKey {
   const subject = { commonName, organizations: [] };
   const der = writeCertificate(
@@ -81,7 +81,7 @@ export function makeAuthority(commonName: string, key: PrivateKey, maker: Certif
   return { certificate: pemText("CERTIFICATE", der), key: key.pem };
 }
 
-/** Who signs: a certificate, read, and its key. */
+/** Signer: a parsed certificate and its key. */
 export interface SigningAuthority {
   readonly certificate: Certificate;
   readonly signer: Signer;
@@ -94,7 +94,7 @@ export function makeLeaf(request: LeafRequest, authority: SigningAuthority, make
     {
       subject: request.subject,
       publicKey: key.signer.publicKey,
-      // What outlives its authority would be good for nothing.
+      // A certificate must not outlive its CA.
       validity: { fromMs, toMs: Math.min(toMs, authority.certificate.toMs) },
       serialNumber: maker.newSerialNumber(),
       keyUsages: ["digitalSignature"],
@@ -109,7 +109,7 @@ export function makeLeaf(request: LeafRequest, authority: SigningAuthority, make
   return { certificate: pemText("CERTIFICATE", der), key: key.pem };
 }
 
-/** The first certificate of a PEM text; undefined if there is none that can be read. */
+/** The first certificate of a PEM text; undefined if there is no readable one. */
 export function firstCertificate(pem: string | undefined): Certificate | undefined {
   if (pem === undefined) return undefined;
   try {
@@ -119,7 +119,7 @@ export function firstCertificate(pem: string | undefined): Certificate | undefin
   }
 }
 
-/** DNS names and IP addresses, the latter in their usual form. */
+/** DNS names and IP addresses, the latter in canonical form. */
 export function namesOf({ dnsNames, ipAddresses }: Certificate): readonly string[] {
   return [...dnsNames, ...ipAddresses.map(ipText)];
 }

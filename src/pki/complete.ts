@@ -1,8 +1,8 @@
 /**
- * From the files that are there to those that should be: a pure function, so that what happens to a directory in any state is a table.
- * What is good is kept. What signs or was given to clients is never replaced by something that they would not accept: an authority that
- * has a key is certified anew with that key, and one whose key is lost is an error, since only a person can decide to begin again.
- * What the authorities have signed is made anew 30 days before its end, when it lacks a name, or when it is not of its authority.
+ * Computes the missing or expiring files from the existing ones: a pure function, so that every state of a directory is a table row. Valid
+ * files are kept. Nothing that clients trust is replaced by something they would not accept: a CA with its key is renewed with that key,
+ * and one without is an error, because only a person can decide to create a new CA. Leaf certificates are renewed 30 days before they
+ * expire, when they lack a name, or when their CA has changed.
  */
 import type { Certificate } from "../api/machinery/x509/certificate.ts";
 import { PURPOSE } from "../api/machinery/x509/extensions.ts";
@@ -16,19 +16,19 @@ export type PkiFiles = Readonly<Record<string, string>>;
 
 export interface CompleteOptions {
   readonly maker: CertificateMaker;
-  /** DNS names and IP addresses under which clients reach the server. */
+  /** DNS names and IP addresses by which clients reach the server. */
   readonly servingNames: readonly string[];
   readonly nowMs: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A certificate with less than this left is made anew: time enough for somebody to see that it fails. */
+/** Certificates are renewed this long before they expire: time enough to notice failures. */
 export const RENEW_BEFORE_MS = 30 * DAY_MS;
 
-/** Names of other servers that share the files are kept in the serving certificate; more than these would be names that are long gone. */
+/** Names of other servers that share the files are kept in the serving certificate; more than these would be outdated. */
 const OTHER_NAMES_MAX = 50;
 
-/** The files cannot be used, and what is to be done about it; `file` is the name of the one that is in the way. */
+/** The files cannot be used; the message has the remedy, `file` is the name of the offending file. */
 export class PkiError extends Error {
   override readonly name = "PkiError";
   readonly file: string;
@@ -39,7 +39,7 @@ export class PkiError extends Error {
   }
 }
 
-/** As `work`, but what it finds wrong with a file is told with where that is. */
+/** Like `work`, with the file's path in errors. */
 export function namingFiles<T>(pathOf: (file: string) => string, work: () => T): T {
   try {
     return work();
@@ -48,14 +48,14 @@ export function namingFiles<T>(pathOf: (file: string) => string, work: () => T):
   }
 }
 
-/** All names of files that belong here, in the order of writing: a certificate that has appeared has its key beside it. */
+/** All file names, in the order of writing: a certificate always has its key. */
 export const FILE_NAMES: readonly string[] = [
   ...[...Object.keys(AUTHORITIES), ...LEAF_NAMES].flatMap((name) => [`${name}.key`, `${name}.crt`]),
   "sa.key",
   "sa.pub",
 ];
 
-/** Those that are to be written; none if all is well. Throws PkiError. */
+/** Files to write; empty if all are valid. Throws PkiError. */
 export function missingFiles(files: PkiFiles, options: CompleteOptions): PkiFiles {
   const made: Record<string, string> = {};
   for (const name of Object.keys(AUTHORITIES) as AuthorityName[]) Object.assign(made, authorityFiles(name, files, options));
@@ -68,7 +68,7 @@ export function missingFiles(files: PkiFiles, options: CompleteOptions): PkiFile
 /** `what` is to be signed: "admin.crt". */
 type Authorities = (name: AuthorityName, what: string) => SigningAuthority;
 
-/** Read when one is needed, and then once. */
+/** Parsed on demand, once. */
 function signingAuthorities(files: PkiFiles, maker: CertificateMaker): Authorities {
   const known = new Map<AuthorityName, SigningAuthority>();
   return (name, what) => {
@@ -154,7 +154,7 @@ function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
 
-/** Throws PkiError if nothing can be signed for want of the key. */
+/** Throws PkiError if the key is missing. */
 export function signingAuthority(name: AuthorityName, what: string, files: PkiFiles, maker: CertificateMaker): SigningAuthority {
   const [certificate, key] = [firstCertificate(files[`${name}.crt`]), files[`${name}.key`]];
   if (certificate === undefined || key === undefined) throw lostKey(name, `is required to sign ${what}`);
@@ -163,7 +163,7 @@ export function signingAuthority(name: AuthorityName, what: string, files: PkiFi
   throw new PkiError(`${name}.key`, `it does not match ${name}.crt; replace it with the right key, or remove both to create a new CA`);
 }
 
-/** Tokens are signed with it for as long as the cluster lives, so it is never replaced. */
+/** Signs tokens for the lifetime of the cluster, so it is never replaced. */
 function serviceAccountFiles(files: PkiFiles, { maker }: CompleteOptions): PkiFiles {
   const { "sa.key": key, "sa.pub": publicKey } = files;
   if (key === undefined && publicKey !== undefined) {

@@ -1,26 +1,26 @@
 /**
- * The same certificates and keys in every run, for virtual time: fixed keys, fixed times, signatures that repeat. Everybody knows these
- * keys, so nothing that others can reach may ever be given them.
+ * Deterministic certificates and keys, for virtual time: fixed keys, times and signatures. These keys are public, so they must never be
+ * used where others can connect.
  */
 import { p256Key, type P256Key } from "../api/machinery/x509/p256-signer.ts";
 import type { CertificateMaker } from "./certificates.ts";
 import { missingFiles, type PkiFiles } from "./complete.ts";
 import { memoryPlace, Pki } from "./pki.ts";
 
-/** Long before and long after whatever time a test or a simulation plays in, so that nothing is ever renewed. */
+/** Valid at any time of a test or simulation, so that nothing is ever renewed. */
 const FROM_MS = Date.UTC(2020, 0, 1);
 const TO_MS = Date.UTC(2120, 0, 1);
 
-/** Keys are the multiples of this, which is any number. */
+/** Keys are multiples of this arbitrary number. */
 const KEY_BASE = 0x6b38_7473_0000_0001_0000_0001_0000_0001n;
 
-/** Made once in a process: arithmetic without the machine takes a few milliseconds per certificate. Without that of the server. */
+/** Created once per process: pure arithmetic takes a few milliseconds per certificate. Without the serving certificate. */
 let common: PkiFiles | undefined;
 
-/** Those of the last that was asked for: clusters of one process mostly have the same names. */
+/** Serving certificate of the last names: clusters of one process usually have the same. */
 let last: { readonly names: string; readonly files: PkiFiles } | undefined;
 
-/** Nothing in it depends on when it is made, or on what was made before. `servingNames`: as of PkiOptions. */
+/** Independent of time and of earlier calls. `servingNames`: as in PkiOptions. */
 export function fixedPki(servingNames: readonly string[] = ["localhost", "127.0.0.1"]): Pki {
   const names = JSON.stringify(servingNames);
   if (last?.names !== names) last = { names, files: filesFor(servingNames) };
@@ -42,9 +42,9 @@ function commonFiles(): PkiFiles {
   return files;
 }
 
-/** The number of the first key that is not among those that all have in common. */
+/** Number of the first key that is not shared by all. */
 const SERVING_KEYS = 100n;
-/** Of those that are made while a cluster runs. */
+/** Keys created while a cluster runs. */
 const LATER_KEYS = SERVING_KEYS + 1n;
 
 const keys = new Map<string, P256Key>();

@@ -1,13 +1,13 @@
 /**
- * Which certificates a cluster has besides its authorities, by the names of their files, which are kubeadm's. What a part of the cluster
- * is called, and so what it may do, is in api/identities.ts.
+ * The leaf certificates of a cluster by file name, as kubeadm names them. User names, and so permissions, of components are in
+ * api/identities.ts.
  */
 import { ADMINISTRATOR, KUBE_CONTROLLER_MANAGER, KUBE_PROXY, KUBE_SCHEDULER, type IdentityName } from "../api/identities.ts";
 import type { Subject } from "../api/machinery/x509/subject.ts";
 
 export type AuthorityName = "ca" | "front-proxy-ca";
 
-/** The common names are those of kubeadm. */
+/** Common names of kubeadm. */
 export const AUTHORITIES: Readonly<Record<AuthorityName, { readonly commonName: string }>> = {
   ca: { commonName: "kubernetes" },
   "front-proxy-ca": { commonName: "front-proxy-ca" },
@@ -17,7 +17,7 @@ export interface LeafKind {
   readonly authority: AuthorityName;
   readonly subject: Subject;
   readonly purpose: "server" | "client";
-  /** Whether a kubeconfig is made of it. */
+  /** True if it gets a kubeconfig. */
   readonly hasKubeconfig?: true;
 }
 
@@ -27,7 +27,7 @@ function clientOf({ name, groups }: IdentityName): LeafKind {
 
 export const LEAVES = {
   apiserver: { authority: "ca", subject: { commonName: "kube-apiserver", organizations: [] }, purpose: "server" },
-  // kubeadm binds a group of its own to cluster-admin; there is no such binding here.
+  // kubeadm binds a group of its own to cluster-admin; that binding does not exist here.
   "apiserver-kubelet-client": clientOf({ name: "kube-apiserver-kubelet-client", groups: ["system:masters"] }),
   "front-proxy-client": {
     authority: "front-proxy-ca",
@@ -44,5 +44,5 @@ export type LeafName = keyof typeof LEAVES;
 
 export const LEAF_NAMES = Object.keys(LEAVES) as LeafName[];
 
-/** Those that have a kubeconfig of their own. That of the administrator is the cluster's. */
+/** Those with a kubeconfig of their own. The administrator's is the cluster's. */
 export const COMPONENTS = LEAF_NAMES.filter((name) => (LEAVES[name] as LeafKind).hasKubeconfig === true);

@@ -1,12 +1,12 @@
-/** Certificates with the machine's keys, which nobody can foresee. */
+/** Issues certificates with random keys of the machine. */
 import { makeKey, isSignedBy, randomSerialNumber, signerFromPem } from "../host/crypto/keys.ts";
 import type { CertificateMaker } from "./certificates.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The authority outlives its certificates, since clients keep a copy of it. As long as kubeadm's. */
+/** The CA outlives its certificates, because clients keep a copy of it. kubeadm's lifetime. */
 const AUTHORITY_MS = 3650 * DAY_MS;
 const LEAF_MS = 365 * DAY_MS;
-/** Clients' clocks may be behind ours. */
+/** Tolerated clock skew of clients. */
 const BACKDATED_MS = 60 * 60 * 1000;
 
 export const machineMaker: CertificateMaker = {
@@ -17,7 +17,7 @@ export const machineMaker: CertificateMaker = {
   validity: (of, nowMs) => ({ fromMs: nowMs - BACKDATED_MS, toMs: nowMs + (of === "authority" ? AUTHORITY_MS : LEAF_MS) }),
 };
 
-/** The same for clusters whose time is another than their clients': nothing they have ends in a time in which anybody lives. */
+/** The same for clusters whose time differs from their clients': certificates never expire in practice. */
 export const timelessMaker: CertificateMaker = {
   ...machineMaker,
   validity: () => ({ fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2120, 0, 1) }),

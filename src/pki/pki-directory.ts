@@ -1,8 +1,8 @@
 /**
- * The files of a cluster's certificates and keys in a directory, with kubeadm's names, readable by their owner only. Several API servers
- * may share it, and several may start on an empty one at the same time: whoever has something to write takes the directory's lock and
- * looks again first. Who has nothing to write needs no lock, so a directory that cannot be written will do for as long as all is well.
- * Kubeconfigs of the cluster's parts lie in `kubeconfigs` inside it: all that is secret is in one place.
+ * Certificates and keys of a cluster in a directory, with kubeadm's file names, readable only by their owner. Several API servers can share
+ * it and start on an empty one concurrently: a writer takes the directory's lock and checks again first. Reading needs no lock, so a
+ * read-only directory is sufficient while all files are valid. Kubeconfigs of components are in `kubeconfigs` inside it: all secrets are in
+ * one place.
  */
 import { readdir, readFile } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
@@ -12,9 +12,9 @@ import { keepPrivate, writePrivateText } from "../host/files/private-files.ts";
 import { FILE_NAMES, namingFiles, PkiError, type PkiFiles } from "./complete.ts";
 import type { PkiPlace } from "./pki.ts";
 
-/** How often a lock is tried that another has: no event tells when it is let go, and it is held for as long as a few files take. */
+/** Retry interval for the lock, which is held while a few files are written; there is no event for its release. */
 const LOCK_RETRY_MS = 20;
-/** After this long its holder is not writing files. */
+/** After this time the holder is not just writing files. */
 const LOCK_WAIT_MS = 10_000;
 
 export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
@@ -35,7 +35,7 @@ export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
   };
 }
 
-/** What cannot be used is said with the lock: without, it may be half of what another is writing. */
+/** Problems are reported only with the lock: without it, another process may be writing. */
 function isAnyMissing(files: PkiFiles, missing: (files: PkiFiles) => PkiFiles): boolean {
   try {
     return Object.keys(missing(files)).length > 0;
@@ -80,7 +80,7 @@ function tryLock(directory: string): Promise<LockAttempt> {
   });
 }
 
-/** What a process that died has left half written. */
+/** Removes partially written files of a dead process. */
 async function removePartial(directory: string): Promise<void> {
   for (const name of await readdir(directory)) if (name.endsWith(".partial")) await removeFile(joinPath(directory, name));
 }

@@ -1,6 +1,6 @@
 /**
- * The certificates and keys of a cluster: its authorities, what they have signed, and the key of service account tokens. Where they are
- * kept is the `PkiPlace`'s: in a directory that several API servers may share (pki-directory.ts), or in memory.
+ * Certificates and keys of a cluster: its CAs, leaf certificates, and the signing key of service account tokens. Storage is abstracted by
+ * `PkiPlace`: a directory that several API servers can share (pki-directory.ts), or memory.
  */
 import { keyIdOf, verifierOfSigner } from "../host/crypto/keys.ts";
 import { nodeIdentity } from "../api/identities.ts";
@@ -18,20 +18,23 @@ import {
 import { missingFiles, namingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete.ts";
 import type { LeafName } from "./leaves.ts";
 
-/** Where the files are. */
+/** Storage of the files. */
 export interface PkiPlace {
-  /** Whether others may change them. */
+  /** True if other processes may change them. */
   readonly isShared: boolean;
-  /** Where a person finds the file of this name. */
+  /** Path of a file, for messages. */
   pathOf(file: string): string;
-  /** Writes what `missing` finds missing, after all that others have written; gives all files. Rejects with one sentence. */
+  /**
+   * Writes the files that `missing` returns, given those that others have written; resolves with all files. Rejects with a message for the
+   * user.
+   */
   complete(missing: (files: PkiFiles) => PkiFiles): Promise<PkiFiles>;
 }
 
 export interface PkiOptions {
   readonly place: PkiPlace;
   readonly maker: CertificateMaker;
-  /** DNS names and IP addresses under which clients reach the server. */
+  /** DNS names and IP addresses by which clients reach the server. */
   readonly servingNames: readonly string[];
   readonly nowMs: number;
 }
@@ -54,17 +57,17 @@ export class Pki {
     this.serviceAccounts = { signer, keyId: keyIdOf(signer.publicKey), verifier: verifierOfSigner(signer) };
   }
 
-  /** PEM: who signs the certificates of the server and of clients. */
+  /** CA (PEM) of server and client certificates. */
   get authority(): string {
     return this.#files["ca.crt"] ?? "";
   }
 
-  /** PEM: who signs the certificates of proxies that say who the user is. */
+  /** CA (PEM) of authenticating proxies. */
   get frontProxyAuthority(): string {
     return this.#files["front-proxy-ca.crt"] ?? "";
   }
 
-  /** Whether other servers may change it. */
+  /** True if other servers may change it. */
   get isShared(): boolean {
     return this.#options.place.isShared;
   }
@@ -73,12 +76,12 @@ export class Pki {
     return { certificate: this.#files[`${name}.crt`] ?? "", key: this.#files[`${name}.key`] ?? "" };
   }
 
-  /** A new one for a node's kubelet, which is kept nowhere: with it, it calls the API server. */
+  /** Issues a client certificate for a node's kubelet, which is not kept. */
   makeNodeCertificate(nodeName: string, nowMs: number): CertificateWithKey {
     return this.#makeOfNode(nodeName, { purpose: "client", names: [] }, nowMs);
   }
 
-  /** With it, it is called. */
+  /** Issues its serving certificate. */
   makeNodeServingCertificate(nodeName: string, addresses: readonly string[], nowMs: number): CertificateWithKey {
     return this.#makeOfNode(nodeName, { purpose: "server", names: [nodeName, ...addresses] }, nowMs);
   }
@@ -90,19 +93,19 @@ export class Pki {
     return makeLeaf({ ...request, subject: { commonName, organizations } }, authority, maker, nowMs);
   }
 
-  /** Throws one sentence, with the file, if nothing can be signed. */
+  /** Throws an error with the file if signing is not possible. */
   #signing(what: string): SigningAuthority {
     const { place, maker } = this.#options;
     return namingFiles(place.pathOf, () => signingAuthority("ca", what, this.#files, maker));
   }
 
-  /** The cluster's authority and its key, for signing what clients ask for; undefined if the key is kept elsewhere. Throws one sentence. */
+  /** The cluster's CA and its key, for signing CertificateSigningRequests; undefined if the key is kept elsewhere. */
   get certificateSigning(): { readonly certificate: string; readonly signer: Signer } | undefined {
     if (this.#files["ca.key"] === undefined) return undefined;
     const { signer } = this.#signing("certificates requested by clients");
     const currentAuthority = () => this.authority;
     return {
-      /** It may be renewed; its key stays. */
+      /** The certificate may be renewed; its key stays. */
       get certificate() {
         return currentAuthority();
       },
@@ -110,7 +113,7 @@ export class Pki {
     };
   }
 
-  /** Makes anew what is about to end, and takes up what another server has. Whether anything is different now. */
+  /** Renews what is about to expire and loads what another server renewed. Resolves with true if something changed. */
   async renew(nowMs: number): Promise<boolean> {
     const { place, maker, servingNames } = this.#options;
     if (!place.isShared && nowMs < this.#dueMs) return false;
@@ -120,7 +123,7 @@ export class Pki {
     return Object.entries(this.#files).some(([name, text]) => before[name] !== text);
   }
 
-  /** When the first of the certificates has to be made anew. */
+  /** Time of the next renewal. */
   get #dueMs(): number {
     this.#knownDueMs ??= Math.min(...certificatesOf(this.#files).map(({ toMs }) => toMs)) - RENEW_BEFORE_MS;
     return this.#knownDueMs;
@@ -131,7 +134,7 @@ function certificatesOf(files: PkiFiles): readonly Certificate[] {
   return Object.entries(files).flatMap(([name, text]) => (name.endsWith(".crt") ? (firstCertificate(text) ?? []) : []));
 }
 
-/** Gone with the process. */
+/** Lost when the process exits. */
 export function memoryPlace(start: PkiFiles = {}): PkiPlace {
   let files = start;
   return {

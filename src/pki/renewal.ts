@@ -1,21 +1,21 @@
 /**
- * Keeps certificates good while the server runs: looks from time to time whether one is about to end, or whether another server or a
- * person has put new ones into the directory, and hands them on. What fails is tried again, and is no reason to stop serving.
+ * Renews certificates while the server runs: checks periodically whether one is about to expire, or whether another server or a person has
+ * replaced files. Failures are retried and do not stop the server.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** How long new files may go unnoticed. */
+/** Maximum delay until new files are noticed. */
 const FILES_INTERVAL_MS = 10 * 60 * 1000;
-/** Certificates are made anew 30 days before their end, so this is soon enough for those. */
+/** Certificates are renewed 30 days before they expire, so this is frequent enough. */
 const OWN_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
 export interface RenewalOptions {
-  /** Whether there is something new. */
+  /** Resolves with true if something changed. */
   readonly renew: () => Promise<boolean>;
-  /** Whether others may bring something new. */
+  /** True if other processes may change files. */
   readonly isShared: boolean;
-  /** Called after there was. */
+  /** Called after a change. */
   readonly onRenewed: () => void | Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;

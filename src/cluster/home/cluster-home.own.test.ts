@@ -135,7 +135,7 @@ test("a marker that is a FIFO or a link is refused, and reading it ends", async 
   await rejects(checkHomeFormat(directory), /Cannot use .*: ".*k8ts\.json" is not a regular file; use another directory with --data-dir/);
   await rm(marker);
   await symlink("/etc/passwd", marker);
-  await rejects(checkHomeFormat(directory), /is a symbolic link, and links are not followed; give another directory/);
+  await rejects(checkHomeFormat(directory), /is a symbolic link, and links are not followed; use another directory/);
 });
 
 test("a directory with somebody's files is refused and left alone", async (context) => {

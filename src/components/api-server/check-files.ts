@@ -1,4 +1,4 @@
-/** The files that an API server and its store may be told of: looked at before anything is started, so that all that is wrong is told at once. */
+/** Validates the files that API server and store flags refer to before anything is started, so that all problems are reported at once. */
 import type { ApiServerFlagValues } from "../../config/api-server-config.ts";
 import { apiServerConfig, type ApiServerOptions } from "../../config/api-server-config.ts";
 import { checkApart, readDescription, readStaticTokenFile } from "./identity.ts";
@@ -22,13 +22,13 @@ export async function checkApiServerFiles(options: ApiServerOptions): Promise<vo
   if (problems.length > 0) throw new UnusableFiles(problems);
 }
 
-/** Of what was typed, whatever else is wrong with it. */
+/** For values on the command line, whatever else is wrong with them. */
 export function clusterFileChecks(values: StoreFlagValues & ApiServerFlagValues): readonly FileCheck[] {
   const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
   const { "kubelet-client-certificate": clientCertificate, "kubelet-client-key": clientKey } = values;
   return [
     ...apiServerLooks(apiServerConfig(values, undefined)),
-    // Those that are of no use without another are in no configuration.
+    // Files that require another flag are in no configuration.
     ...pairFileChecks({ certificate, key }, SERVING_FLAGS, readServingFiles),
     ...pairFileChecks({ certificate: clientCertificate, key: clientKey }, KUBELET_CLIENT_FLAGS, readKubeletClientFiles),
     ...fileCheck(values["oidc-ca-file"], (path) => readAuthorities(path, "--oidc-ca-file")),

@@ -1,6 +1,6 @@
 /**
- * /debug/k8ts/decisions?pod=NAMESPACE/NAME at the API server: the scheduler's last decisions about a Pod. Authorized by its path, as
- * /debug/k8ts/causes: by default only the administrator may read it.
+ * GET /debug/k8ts/decisions?pod=NAMESPACE/NAME of the API server: the scheduler's last decisions about a Pod. Authorized by path, like
+ * /debug/k8ts/causes: by default only for administrators.
  */
 import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
@@ -8,9 +8,9 @@ import type { Document } from "../../apiserver/framework/document.ts";
 import { DECISIONS_PATH, readDecisions, type DecidingScheduler } from "../pages/decisions-page.ts";
 
 export interface DecisionsDocumentOptions {
-  /** The scheduler, while it acts in this process. */
+  /** The scheduler, while it is active in this process. */
   acting(): DecidingScheduler | undefined;
-  /** Where the decisions are if it does not, in a sentence without a full stop. */
+  /** Where to find the decisions otherwise, without a full stop. */
   readonly elsewhere: string;
 }
 
@@ -29,7 +29,7 @@ export function decisionsDocument({ acting, elsewhere }: DecisionsDocumentOption
   };
 }
 
-/** Of an API server whose scheduler is another process: with --processes, `k8ts apiserver`, or where another process is the leader. */
+/** For an API server whose scheduler is another process: with --processes, `k8ts apiserver`, or if another process is the leader. */
 export const DECISIONS_ELSEWHERE =
   "No scheduler runs in the process of this API server. Query the scheduler that holds the Lease " +
   `kube-system/kube-scheduler, at ${DECISIONS_PATH}: start it with "k8ts scheduler --metrics-address 127.0.0.1:10259", or run ` +

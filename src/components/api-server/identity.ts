@@ -1,6 +1,6 @@
 /**
- * Who is who, from what was set (identity-config.ts) and from the cluster's own certificates and keys (pki). Files that were named are
- * read here, once at start; those with authorities again while the server runs, since they are where new ones are put before old ones end.
+ * Authentication settings from the configuration (identity-config.ts) and the cluster's own certificates and keys (pki). Files are read
+ * once at start; CA bundles are reloaded while the server runs, for CA rotation.
  */
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
@@ -16,14 +16,14 @@ import type { IdentityConfig, OidcConfig, ServiceAccountConfig } from "../../con
 import { readAuthorities, readSigningKey, readVerifyingKeys } from "../../config/certificate-files.ts";
 import type { Pki } from "../../pki/pki.ts";
 
-/** By their names between the HTTP room, which finds out who signed a certificate, and the authenticators, which ask for one of them. */
+/** Names of CA bundles, shared by the HTTP server, which verifies client certificates, and the authenticators. */
 export interface ClientAuthorityBundles {
   /** PEM bundles. */
   readonly clients: string;
   readonly "front-proxy": string;
 }
 
-/** The cluster's own authority always signs clients, also if another was given: the kubeconfigs that are written hold what it signed. */
+/** The cluster's own CA is always accepted for clients: it signed the generated kubeconfigs. */
 export async function readClientAuthorities({ clientCaFile, requestHeader }: IdentityConfig, pki: Pki): Promise<ClientAuthorityBundles> {
   const given = clientCaFile === undefined ? "" : await readAuthorities(clientCaFile, "--client-ca-file");
   const clients = `${pki.authority}${given}`;
@@ -39,21 +39,21 @@ interface Apart {
   /** PEM bundles. */
   readonly clients: string;
   readonly proxies: string;
-  /** Common names of proxies; none: any. */
+  /** Common names of proxies; empty: any. */
   readonly allowedNames: readonly string[];
 }
 
-/** Throws if somebody signs both, and so a client could be taken for a proxy. */
+/** Throws if a CA signs both, so that a client could act as a proxy. */
 export function checkApart({ clients, proxies, allowedNames }: Apart): void {
   if (allowedNames.length === 0 && certificatesOf(clients).some((one) => certificatesOf(proxies).includes(one)))
     throw new Error(SHARED_AUTHORITY);
 }
 
-/** In upstream's words. Every client could say that it is anybody. */
+/** Upstream's message. Otherwise every client could impersonate any user. */
 const SHARED_AUTHORITY =
   "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users";
 
-/** Whatever else stands in the file. */
+/** Ignores other PEM blocks of the file. */
 function certificatesOf(bundle: string): readonly string[] {
   return Array.from(pemBlocks(new TextEncoder().encode(bundle)), ({ bytes }) => encodeBase64(bytes));
 }
@@ -61,7 +61,7 @@ function certificatesOf(bundle: string): readonly string[] {
 export interface IdentityContext {
   readonly pki: Pki;
   readonly clientAuthorities: ClientAuthorityBundles;
-  /** What clients trust the server by, PEM. */
+  /** CA of the server (PEM), for clients. */
   readonly serverAuthority: string;
   readonly log: Logger;
 }

@@ -1,7 +1,7 @@
 /**
- * The kubeconfigs of a server: that of the administrator, where it was asked for or in a temporary directory that is gone with the server
- * (of one that was killed: when the next one starts), and, if certificates are kept, one for each part of the cluster, in `kubeconfigs`
- * beside them. Written at every start, since the port may be another, and whenever a certificate was made anew.
+ * Writes the server's kubeconfigs: the administrator's, at the configured path or in a temporary directory that is removed with the server
+ * (after a kill: by the next start), and, if certificates are kept, one per component in `kubeconfigs` beside them. Written at every start,
+ * because the port may change, and after every renewal.
  */
 import type { Logger } from "../../base/logger.ts";
 import { isDiskFull, joinPath } from "../../host/files/files.ts";
@@ -22,7 +22,7 @@ interface Written {
 }
 
 export class KubeconfigFiles implements AsyncDisposable {
-  /** The administrator's: an absolute path. */
+  /** The administrator's, an absolute path. */
   readonly admin: string;
   readonly #files: ReadonlyMap<LeafName, string>;
   readonly #temporary: TemporaryDirectory | undefined;
@@ -43,7 +43,7 @@ export class KubeconfigFiles implements AsyncDisposable {
     this.#temporary = temporary;
   }
 
-  /** Where those of the cluster's parts cannot be written, as in a directory that others keep, the server does without them. */
+  /** Those of components are optional: the directory may be read-only. */
   async write({ server, authority, pki, log }: Written): Promise<void> {
     for (const [name, path] of this.#files) {
       const text = kubeconfigText({ server, authority, user: name, ...pki.pair(name) });

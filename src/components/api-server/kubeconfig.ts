@@ -1,21 +1,18 @@
-/**
- * The file with which kubectl and every other client finds the server and shows who its user is. Written as JSON, which is YAML too:
- * nothing in it needs more.
- */
+/** Formats a kubeconfig. Written as JSON, which is valid YAML. */
 
 export interface KubeconfigOptions {
   /** Such as https://127.0.0.1:6443. */
   readonly server: string;
-  /** What the user is called in the file; the server goes by the certificate. */
+  /** User name in the file; the server uses the certificate's. */
   readonly user: string;
-  /** PEM, as all of these. */
+  /** PEM, like the following. */
   readonly authority: string;
-  /** What the user shows. */
+  /** Client certificate of the user. */
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Of the cluster and the context in it. */
+/** Name of cluster and context. */
 const NAME = "k8ts";
 
 export function kubeconfigText({ server, user, authority, certificate, key }: KubeconfigOptions): string {

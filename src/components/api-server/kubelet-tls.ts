@@ -1,4 +1,4 @@
-/** What the API server shows to kubelets, and by what it knows them. */
+/** TLS of the API server's connections to kubelets: client certificate and CA. */
 import type { ClientTls } from "../../host/http/client/contract.ts";
 import type { KubeletAccess } from "../../config/kubelet-access.ts";
 import { readAuthorities, readKubeletClientFiles } from "../../config/certificate-files.ts";
@@ -22,7 +22,7 @@ export class KubeletTls {
     this.#isOwn = isOwn;
   }
 
-  /** Now: the cluster's own is renewed from time to time. */
+  /** Evaluated per connection: the cluster's own certificate is renewed. */
   show(pki: Pki): ClientTls {
     return this.#isOwn ? { ...this.#given, ...pki.pair("apiserver-kubelet-client") } : this.#given;
   }

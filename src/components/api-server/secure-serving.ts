@@ -1,6 +1,6 @@
 /**
- * An API server as a part of a cluster: its core behind HTTPS, with the cluster's certificates and the kubeconfigs that hold them. Used by
- * `k8ts apiserver`, by `k8ts up` and by startCluster. The core is an argument, since it is pure and this is the machine.
+ * Serves the API over HTTPS, with the cluster's certificates and kubeconfigs. Used by `k8ts apiserver`, `k8ts up` and startCluster. The API
+ * server itself is an argument, because it is pure and this uses the machine.
  */
 import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import { startHttpApi } from "../../apiserver/http/http-api.ts";
@@ -18,12 +18,12 @@ import type { Pki } from "../../pki/pki.ts";
 import { startRenewal } from "../../pki/renewal.ts";
 import { ServingTls } from "./serving-tls.ts";
 
-/** What answers the requests. */
+/** Request handler. */
 export interface ApiServerCore {
   readonly exchange: Exchange;
-  /** Tells the cluster where it is reached. */
+  /** Publishes the address of the server in the cluster. */
   advertise?(self: { readonly address: string; readonly port: number; readonly url?: string }): Promise<void>;
-  /** Ends all streams; what runs comes to its end. A second call waits for the same. */
+  /** Closes all streams and completes running requests. A second call waits for the same. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface AdvertisedAddress {
   readonly port: number;
 }
 
-/** Makes the core. */
+/** Creates the API server. */
 export type StartCore = (
   options: Omit<ApiServerOptions, "identity" | "kubelets"> & { readonly identity: Identity },
 ) => Promise<ApiServerCore>;
@@ -42,14 +42,14 @@ export interface ApiServerPart extends AsyncDisposable {
   readonly url: string;
   /** An absolute path. */
   readonly kubeconfig: string;
-  /** What clients trust, PEM, and what the administrator shows. */
+  /** CA (PEM) for clients, and the administrator's client certificate. */
   readonly authority: string;
   readonly admin: CertificateWithKey;
-  /** Where the Service "kubernetes" leads to. Absent: this machine is on no network. */
+  /** Endpoint of the Service "kubernetes". Absent: this machine has no network. */
   readonly advertised?: AdvertisedAddress;
-  /** Those of the cluster, for whoever needs others. */
+  /** The cluster's certificates, to issue others. */
   readonly pki: Pki;
-  /** Takes no more requests, lets the running ones end, ends the watches. A second call waits for the same. */
+  /** Stops accepting requests, completes running ones and closes watches. A second call waits for the same. */
   close(): Promise<void>;
 }
 
@@ -73,11 +73,11 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   const core = await startCore({ ...options, identity });
   starting.defer(() => core.close());
   const http = await clock.external(listenOnAll(serving, certificates.tls, core, log));
-  // The door first, so that no request meets a core that is closed; both at once, since only the core can end the watches.
+  // HTTPS first, so that no request reaches a closed API server; both concurrently, because only the API server can close the watches.
   starting.defer(() => closeBoth(http, core, clock));
   const address = advertisedAddress(serving);
   const url = `https://${urlHost(reachedAt(serving.bindAddress))}:${http.port}`;
-  // A machine that is on no network has nobody to tell; and who listens on one address is reached at that, whatever was advertised.
+  // Without a network there is no address to publish; with a specific bind address that one is published, whatever was advertised.
   const reached = isUnspecified(serving.bindAddress) ? {} : { url };
   if (address !== undefined) await core.advertise?.({ address, port: http.port, ...reached });
   const kubeconfigs = await clock.external(KubeconfigFiles.open(serving));
@@ -115,10 +115,10 @@ async function closeBoth(http: HttpsServer, core: ApiServerCore, clock: Clock): 
   await clock.external(stopped);
 }
 
-/** Attempts to find a port that is free on all addresses, if any port will do. Two are enough unless something is wrong. */
+/** Attempts to find a port that is free on all addresses, if any port will do. Two are normally enough. */
 const ANY_PORT_ATTEMPTS = 5;
 
-/** One server per address, all at one port, with one certificate. Rejects if it cannot listen on one of them. */
+/** One server per address, with the same port and certificate. Rejects if one of them cannot listen. */
 async function listenOnAll(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
   const { bindAddress, additionalBindAddresses = [], securePort } = serving;
   for (let attempt = 1; ; attempt++) {
@@ -163,24 +163,24 @@ function listen(
   return startHttpApi({ exchange: core.exchange, host, port, tls, limits: { streamsPerConnectionMax }, log });
 }
 
-/** Where Pods reach the server, if nothing else is said: at the address that it listens on. Undefined: this machine is on no network. */
+/** Default address for Pods: the one it listens on. Undefined: this machine has no network. */
 export function advertisedAddress({ advertiseAddress, bindAddress }: ServingConfig): string | undefined {
   if (advertiseAddress !== undefined) return advertiseAddress;
   return isUnspecified(bindAddress) || isLoopback(bindAddress) ? reachableAddress() : bindAddress;
 }
 
-/** A server that listens on all addresses is reached from this machine at its own. */
+/** A server on all addresses is reached locally on loopback. */
 function reachedAt(bindAddress: string): string {
   if (!isUnspecified(bindAddress)) return bindAddress;
   return bindAddress === "::" ? "::1" : "127.0.0.1";
 }
 
-/** All addresses of this machine. */
+/** The unspecified addresses. */
 function isUnspecified(bindAddress: string): boolean {
   return bindAddress === "0.0.0.0" || bindAddress === "::";
 }
 
-/** IPv6 addresses stand in brackets in URLs. */
+/** IPv6 addresses are bracketed in URLs. */
 function urlHost(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }

@@ -1,7 +1,4 @@
-/**
- * What the HTTPS server shows, and whom it trusts: the cluster's own certificates, or those that were given in files, and how they change
- * while it runs.
- */
+/** TLS of the HTTPS server: serving certificate and client CAs, generated or from files, and their renewal. */
 import { addToIp, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
@@ -53,19 +50,19 @@ export class ServingTls {
     return this.#read.clientAuthorities;
   }
 
-  /** What clients are to trust, PEM. Whoever signed a certificate that was given is in its file, or is trusted by the clients anyway. */
+  /** CA for clients, PEM. The CA of a configured certificate is in its file, or trusted by the clients anyway. */
   get authority(): string {
     return this.#read.given?.certificate ?? this.pki.authority;
   }
 
-  /** Whether others may change it: it is, or comes from, files. */
+  /** True if other processes may change it: it comes from files. */
   get isShared(): boolean {
     const { serving, identity } = this.#options;
     const files = [serving.certificateFiles, identity.clientCaFile, identity.requestHeader.clientCaFile];
     return this.pki.isShared || files.some((file) => file !== undefined);
   }
 
-  /** Makes anew what is about to end, and reads files again. Whether anything is different now. */
+  /** Renews what is about to expire and reloads files. Resolves with true if something changed. */
   async renew(nowMs: number): Promise<boolean> {
     const isRenewed = await this.pki.renew(nowMs);
     const before = JSON.stringify(this.#read);
@@ -75,8 +72,8 @@ export class ServingTls {
 }
 
 /**
- * Keys that nobody can foresee. Clients outside go by the machine's time, so under virtual time certificates that are not kept are good at any
- * time: the clients' and the cluster's. Those in a directory are made and renewed by the cluster's.
+ * Randomly generated keys. External clients use the machine's time, so with virtual time, certificates that are not kept are valid at any
+ * time. Those in a directory are issued and renewed by the cluster's clock.
  */
 async function pkiFor({ serving, api }: ApiServerOptions, clock: Clock): Promise<Pki> {
   const servingNames = servingNamesOf(serving, api.serviceClusterIpRange);
@@ -96,7 +93,7 @@ async function readFiles({ serving, identity }: ApiServerOptions, pki: Pki): Pro
   };
 }
 
-/** Under which clients inside and outside of the cluster reach the server. */
+/** Names by which clients inside and outside of the cluster reach the server. */
 export function servingNamesOf(
   { bindAddress, additionalBindAddresses = [], advertiseAddress = reachableAddress() }: ServingConfig,
   serviceClusterIpRange: string,
@@ -113,7 +110,7 @@ export function servingNamesOf(
   return [...new Set(names)];
 }
 
-/** The IPv4 address of the Service "kubernetes". Undefined: it has none. */
+/** IPv4 address of the Service "kubernetes". Undefined: none. */
 export function kubernetesServiceIpv4(serviceClusterIpRange: string): string | undefined {
   return serviceClusterIpRange
     .split(",")
@@ -121,7 +118,7 @@ export function kubernetesServiceIpv4(serviceClusterIpRange: string): string | u
     .find((address) => !address.includes(":"));
 }
 
-/** The address of the Service "kubernetes". */
+/** Address of the Service "kubernetes". */
 function firstServiceAddress(range: string): string[] {
   const cidr = parseCidr(range);
   const first = cidr === undefined ? undefined : addToIp(networkOf(cidr).address, 1);

@@ -1,4 +1,4 @@
-/** Puts the API server's core on a store: the built-in kinds, the real time, and the loops that keep the store small. */
+/** Starts the API server on a store: built-in resources, the clock, and the loops that compact the store and expire objects. */
 import { all as builtInResources } from "../../api/all.ts";
 import { parseDescriptions, type Descriptions } from "../../api/descriptions.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
@@ -34,17 +34,17 @@ export interface CoreContext {
 }
 
 export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments"> {
-  /** The way to the nodes, given the way over the network. Default: that. */
+  /** Connector to nodes, given the one over the network. Default: that one. */
   connector?(network: NodeConnector | undefined): NodeConnector;
-  /** Default: that of the machine. */
+  /** Default: the machine's. */
   readonly random?: Random;
-  /** What is done around every exchange with the outside. Default: nothing. */
+  /** Wraps every HTTP exchange. Default: none. */
   aroundExchange?(exchange: Exchange): Exchange;
   /** Default: the cluster's own, kept where the serving configuration says. */
   readonly pki?: Pki;
 }
 
-/** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
+/** Opens a store and starts an API server on it. The store comes first, so that its problems are reported before anything is created. */
 export async function startStoreAndApiServer(
   { store: config, apiServer }: { readonly store: StoreConfig; readonly apiServer: ApiServerOptions },
   context: StartContext,
@@ -60,7 +60,7 @@ export async function startStoreAndApiServer(
   return { part, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
-/** An API server with a door, and the loops that keep its store small. The store stays open when it is disposed of. */
+/** An API server with HTTPS, and the loops of its store. The store stays open when it is disposed of. */
 export async function startApiServerOn(
   store: Store,
   apiServer: ApiServerOptions,
@@ -85,8 +85,8 @@ export async function startApiServerOn(
 }
 
 /**
- * The same without a door: no port, no file. Nobody from outside can come, so certificates and keys are those that everybody knows, which
- * costs no time and is the same in every run.
+ * The same without HTTPS and files. Clients are in this process, so certificates and keys are fixed, publicly known ones, which cost no
+ * time and are deterministic.
  */
 export async function startApiServerInProcess(
   store: Store,
@@ -114,7 +114,7 @@ export async function startApiServerInProcess(
   return { pki, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
-/** Where the Service "kubernetes" leads to if there is no door: an address that is kept for examples, so that the objects are there. */
+/** Endpoint of the Service "kubernetes" without HTTPS: a documentation address, so that the objects exist. */
 const NOWHERE = { address: "192.0.2.1", port: 6443 };
 
 interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "kubelets">, Omit<StartContext, "connector"> {
@@ -122,7 +122,7 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
   readonly connector?: NodeConnector;
 }
 
-/** The core on a store that is open. */
+/** The API server on an open store. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
   const { identity, moreMetrics, moreDocuments, connector } = settings;
   return startApiServer({
@@ -142,7 +142,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
   });
 }
 
-/** Objects that expire do so after the time that was asked for (--event-ttl). */
+/** Event TTL (--event-ttl). */
 function withTimeToLive(resource: Resource, eventTtlMs: number): Resource {
   return resource.secondsToLive === undefined ? resource : { ...resource, secondsToLive: eventTtlMs / 1_000 };
 }

@@ -1,6 +1,6 @@
 /**
- * A part of a cluster as one of several processes that could run it: one leads and acts, the others wait. A leader that cannot be sure of
- * its lease any more writes nothing. Without an election it acts at once, and is the only one that may.
+ * A component that runs in one of several processes: the leader runs it, the others are on standby. A leader that may have lost its lease
+ * writes nothing. Without leader election it runs immediately, and must be the only instance.
  */
 import type { IdentityName } from "../../api/identities.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
@@ -14,22 +14,22 @@ import { createClient } from "../../client/rest-client.ts";
 import { leaderOnlyTransport } from "./leader-only-transport.ts";
 import { leadershipOf, startLeaderElected, type Election } from "./leader-elected.ts";
 
-/** The part while it acts. */
+/** The running component. */
 export interface ActiveComponent {
   metrics(): readonly (Family | HistogramFamily)[];
-  /** What of it runs at this moment, for who waits for its end in vain. */
+  /** Work in progress, for the message if it does not stop. */
   underWay(): readonly string[];
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when it has stopped. */
   stop(): Promise<void>;
 }
 
 export interface LedOptions {
-  /** Called anew for each time of leading; what it opens belongs to `owner`. */
+  /** Called each time this process becomes the leader; resources are owned by `owner`. */
   transportFor(identity: IdentityName, owner: Disposables): Transport;
   readonly election?: Election;
-  /** Whether the server looks at the lease before each write. Not needed in the process of the only server: nothing is held up on the way. */
+  /** True if the server verifies the lease before each write. Not needed in the process of the only server, where no write is delayed. */
   readonly isFenced?: boolean;
-  /** Called each time this process begins to act, and ends it. */
+  /** Called when this process becomes the leader, and when it stops being it. */
   onLeading?(isLeading: boolean): void;
   readonly clock: Clock;
   readonly random: Random;
@@ -37,27 +37,27 @@ export interface LedOptions {
 }
 
 export interface LeaderElectedComponentOptions<Part extends ActiveComponent> extends LedOptions {
-  /** Who stands in the election. */
+  /** Identity in the election. */
   readonly identity: IdentityName;
-  /** Resolves when it works. What is written through `transportFor` is written only while this process leads. */
+  /** Resolves when it runs. Writes through `transportFor` are sent only while this process is the leader. */
   start(transportFor: (identity: IdentityName) => Transport, signal: AbortSignal): Promise<Part>;
 }
 
 export interface LeaderElectedComponent<Part extends ActiveComponent> extends AsyncDisposable {
-  /** Whether it may act at this moment. */
+  /** True while it may write. */
   isLeading(): boolean;
-  /** Resolves when it works for the first time. Rejects if it cannot. */
+  /** Resolves when it runs for the first time. Rejects if it fails. */
   readonly started: Promise<Part>;
-  /** Resolves when it is seen that another process leads. */
+  /** Resolves when another process is observed as the leader. */
   readonly isLedByAnother: Promise<void>;
   /**
-   * Rejects when this process has lost the lease and what it did does not end: it writes nothing more and does not stand again before it
-   * has, so it is best ended and started anew. Never resolves.
+   * Rejects when this process has lost the lease and the component does not stop: it writes nothing more and does not become the leader
+   * again, so the process should exit. Never resolves.
    */
   readonly stuck: Promise<never>;
-  /** The part, while it acts. */
+  /** The component, while it is active. */
   acting(): Part | undefined;
-  /** Of the part, while it acts. */
+  /** Metrics of the active component. */
   metrics(): readonly (Family | HistogramFamily)[];
 }
 
@@ -77,7 +77,7 @@ export function startLeaderElectedComponent<Part extends ActiveComponent>(
     options.onLeading?.(true);
     started.resolve(running);
     await aborted(signal);
-    // What runs ends before the lease is given back.
+    // The component stops before the lease is released.
     await running.stop();
     running = undefined;
   };
@@ -114,7 +114,7 @@ interface Promised<T> {
   reject(error: unknown): void;
 }
 
-/** Who does not wait for it is not told by an unhandled rejection. */
+/** Avoids an unhandled rejection if it is not awaited. */
 function promised<T>(): Promised<T> {
   let settle: Pick<Promised<T>, "resolve" | "reject"> | undefined;
   const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));

@@ -1,10 +1,10 @@
-/** The controllers of a cluster as one of several processes that could run them (leader-elected-component.ts). */
+/** The controllers as a leader-elected component (leader-elected-component.ts). */
 import { KUBE_CONTROLLER_MANAGER } from "../../api/identities.ts";
 import type { RunningControllers } from "../../controllers/runtime/run-controllers.ts";
 import { startControllersPart, type ControllersPartOptions } from "../controllers.ts";
 import { startLeaderElectedComponent, type LedOptions, type LeaderElectedComponent } from "./leader-elected-component.ts";
 
-/** Where upstream's controller managers, too, find out who leads. */
+/** Upstream's Lease of the controller manager. */
 export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
 
 export interface LeaderElectedControllersOptions extends LedOptions, Pick<ControllersPartOptions, "controllers" | "settings"> {}

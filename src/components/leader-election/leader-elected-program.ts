@@ -1,4 +1,4 @@
-/** The program that runs only where this process leads: started with the leadership, asked to end with it, and killed if it does not. */
+/** Runs a program only while this process is the leader: started with the leadership, stopped with it, and killed after a timeout. */
 import { constants } from "node:os";
 import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -7,15 +7,15 @@ import { startProgram, type ProgramExit } from "../../host/processes/child-proce
 export interface LeaderElectedProgramOptions {
   readonly command: readonly string[];
   readonly clock: Clock;
-  /** How long it may take to end when it is asked to. */
+  /** Grace period when the leadership is released. */
   readonly graceMs: number;
-  /** How long it may run on when the lease is lost. */
+  /** Grace period when the lease is lost. */
   readonly lostGraceMs: number;
 }
 
 /**
- * Runs it until it ends or `signal` is aborted; then it is sent SIGTERM, and SIGKILL when the first grace is over. Resolves when it is
- * gone: with its exit code if it ended by itself, undefined if it was asked to. Rejects if it cannot be started.
+ * Runs it until it exits or `signal` is aborted; then sends SIGTERM, and SIGKILL after the first grace period. Resolves when it has exited:
+ * with its exit code if it exited by itself, undefined if it was stopped. Rejects if it cannot be started.
  */
 export async function runWhileLeader(
   { command, clock, graceMs, lostGraceMs }: LeaderElectedProgramOptions,
@@ -44,13 +44,13 @@ export async function runWhileLeader(
   return wasAsked ? undefined : exitCodeOf(exit);
 }
 
-/** At once if it is aborted already. */
+/** Immediately if it is already aborted. */
 function whenAborted(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) callback();
   return onAbort(signal, callback);
 }
 
-/** Of a program that a signal ended, as shells count it. */
+/** Exit code of a killed program, as shells report it. */
 function exitCodeOf({ code, signal }: ProgramExit): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }

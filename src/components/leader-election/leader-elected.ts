@@ -1,6 +1,6 @@
 /**
- * Work that one of several processes does: at once if there is no election, otherwise each time this process leads. Work that does not end
- * when it is told to keeps neither this process from stopping nor another from leading.
+ * Runs work in one of several processes: immediately without leader election, otherwise each time this process becomes the leader. Work
+ * that does not stop when cancelled prevents neither this process from stopping nor another from becoming the leader.
  */
 import type { Leadership } from "../../api/machinery/leadership.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,22 +10,22 @@ import type { Random } from "../../base/random.ts";
 import { startLeaderElection, type ElectionTimes } from "../../client/election/leader-election.ts";
 import type { Client } from "../../client/client.ts";
 
-/** More than what ends at all needs: its requests are given up at once. Less than those wait who kill a process that does not stop. */
+/** Timeout of stopping: its requests are aborted immediately. Shorter than the timeouts after which supervisors kill a process. */
 const END_GRACE_MS = 10_000;
 
 export interface Election extends ElectionTimes {
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Unlike that of any other process. */
+  /** Unique among all processes. */
   readonly identity: string;
 }
 
-/** What the server checks of each write. */
+/** Sent with each write for the server to verify. */
 export function leadershipOf(election: Election | undefined): Leadership | undefined {
   return election === undefined ? undefined : { ...election.lease, holder: election.identity };
 }
 
 export interface LedOptions {
-  /** Absent: it acts at once, and is the only one that may. */
+  /** Absent: it runs immediately, and must be the only instance. */
   readonly election?: Election | undefined;
   /** For the election. */
   readonly client: Client;
@@ -33,22 +33,22 @@ export interface LedOptions {
   readonly random: Random;
   readonly log: Logger;
   /**
-   * Works until the signal comes; resolves when nothing of it runs any more. `isLeading` says whether it may write at this moment, and
-   * never does again after the signal, not even if this process leads a second time.
+   * Runs until the signal is aborted; resolves when it has stopped. `isLeading` is true while writes are allowed, and never again after the
+   * signal, not even if this process becomes the leader again.
    */
   act(signal: AbortSignal, isLeading: () => boolean): Promise<void>;
-  /** What of it runs at this moment. */
+  /** Work in progress. */
   underWay(): readonly string[];
-  /** Who leads, each time that is another; of this process, too. */
+  /** Called for each new leader, including this process. */
   onLeader?(identity: string): void;
-  /** Each time it has ended. */
+  /** Called each time it has stopped. */
   onStopped?(): void;
-  /** It ended with an error, and there is no election in which another could try. */
+  /** Called if it failed without leader election. */
   onFailed(error: unknown): void;
   /**
-   * It did not end in time. The lease is then not renewed and not given back, but left to run out: what is left here writes nothing more
-   * (leadingOnly, and the server's own look at the lease), but who gives a lease back says that nothing runs any more, and it may do
-   * something else than write to this API, or write to a server that does not look. It stands again only when that has ended.
+   * Called if it did not stop in time. The lease is then neither renewed nor released, but expires: the remaining work writes nothing more
+   * (leaderOnlyTransport, and the server's check), but releasing a lease promises that nothing runs any more, and the work may have other
+   * effects, or use a server without that check. This process takes part in the election again only after it has stopped.
    */
   onGivenUp?(error: Error): void;
 }

@@ -1,6 +1,6 @@
 /**
- * A transport that writes only while this process leads, so that of several only one acts. What this process knows itself is refused here;
- * what is still on its way when another takes over is refused by the server, which is told by which leadership it was sent.
+ * A transport that writes only while this process is the leader. Writes after a known loss are rejected here; writes that are in flight
+ * when another process takes over are rejected by the server, which receives the leadership with each write.
  */
 import type { Leadership } from "../../api/machinery/leadership.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
@@ -10,7 +10,7 @@ const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 
 export interface LeaderOnlyTransportOptions {
   isLeading(): boolean;
-  /** Absent: there is no election. */
+  /** Absent: no leader election. */
   readonly leadership?: Leadership | undefined;
 }
 
@@ -20,7 +20,7 @@ export function leaderOnlyTransport(transport: Transport, { isLeading, leadershi
     document: (path, options) => transport.document(path, options),
     request(request) {
       if (READS.has(request.verb)) return transport.request(request);
-      // As the server says it: not worth trying again.
+      // Same error as the server's: not retryable.
       if (!isLeading()) return Promise.reject(new StatusError("Conflict", "This process is no longer the leader"));
       return transport.request(leadership === undefined ? request : { ...request, leadership });
     },

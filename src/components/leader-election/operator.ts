@@ -1,6 +1,6 @@
 /**
- * Controllers of one's own as a program: over one connection and one set of informers, with leader election if it is asked for. The
- * cluster's own controllers are started elsewhere (controllers.ts, controller-manager.ts); this is for everybody else's.
+ * Runs custom controllers as a program: with one connection and one set of informers, and optional leader election. The cluster's own
+ * controllers are started elsewhere (controllers.ts, controller-manager.ts).
  */
 import type { Transport } from "../../api/machinery/transport.ts";
 import { aborted } from "../../base/abort.ts";
@@ -20,28 +20,32 @@ import { leadershipOf, startLeaderElected, type Election } from "./leader-electe
 
 export interface OperatorOptions {
   readonly controllers: readonly Controller[];
-  /** To the API: `httpsTransport(await loadKubeconfig(…), …)` of k8ts/client, or that of a cluster in this process. */
+  /** Transport to the API: `httpsTransport(await loadKubeconfig(…), …)` of k8ts/client, or that of an embedded cluster. */
   readonly transport: Transport;
-  /** Absent: it acts at once, and nobody else may. */
+  /** Absent: it is active immediately, and must be the only instance. */
   readonly election?: Election;
-  /** Default: the real time. */
+  /** Default: real time. */
   readonly clock?: Clock;
   readonly random?: Random;
   /** Default: nothing is logged. */
   readonly log?: Logger;
   /**
-   * Something does not end, 10 s after it was told to, be it because the lease was lost. It writes nothing more, but nothing can end it in
-   * this process, which leads again only when it has ended: end the process, and let it be started anew. It is logged in any case.
+   * Called if something does not stop within 10 s after cancellation, for instance after a lost lease. It writes nothing more, but cannot
+   * be killed inside this process, which becomes the leader again only after it has stopped: exit the process and let it be restarted.
+   * Always logged.
    */
   readonly onStuck?: (error: Error) => void;
 }
 
 export interface Operator extends AsyncDisposable {
-  /** Resolves when the controllers know what is there and work; with an election, when this one leads for the first time. */
+  /**
+   * Resolves when the caches have synced and the controllers run; with leader election, when this process becomes the leader for the first
+   * time.
+   */
   readonly started: Promise<void>;
   /**
-   * Stops them; resolves when nothing of them runs any more and the lease is given back. What does not end within 10 s is given up: then
-   * the lease is left to run out.
+   * Stops them; resolves when nothing runs any more and the lease is released. Work that does not stop within 10 s is abandoned: then the
+   * lease expires.
    */
   stop(): Promise<void>;
 }
@@ -50,7 +54,7 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
   const { controllers, transport, election, onStuck } = options;
   let onStarted: { resolve(): void; reject(error: unknown): void };
   const started = new Promise<void>((resolve, reject) => (onStarted = { resolve, reject }));
-  // Who does not wait for it is not told by an unhandled rejection.
+  // Avoids an unhandled rejection if it is not awaited.
   started.catch(() => undefined);
   const client = createClient(transport);
   let underWay: RunningControllers["underWay"] = () => [];

@@ -1,6 +1,6 @@
 /**
- * This machine as a node of a cluster: a kubelet on a container runtime, with volumes, network and its HTTPS server. Used by `k8ts up`,
- * which has the API server in the same process, and by `k8ts kubelet`, which has it elsewhere.
+ * A node that runs containers: the kubelet with a container runtime, volumes, network and HTTPS server. Used by `k8ts up`, with the API
+ * server in the same process, and by `k8ts kubelet`, over HTTPS.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -39,11 +39,14 @@ import { accessRules } from "./server-access.ts";
 export interface ContainerNode extends AsyncDisposable {
   readonly kubelet: Kubelet;
   readonly server: KubeletServer;
-  /** Ends the Pods and all that is theirs on this machine but files; the API is not told, and the next start goes on as after a reboot. */
+  /**
+   * Stops the Pods and removes their state on this machine except files; the API is not updated, and the next start continues as after a
+   * reboot.
+   */
   stopPods(options: { readonly graceMs: number }): Promise<void>;
 }
 
-/** Resolves when the Node is registered, and its Pods are being seen to. */
+/** Resolves when the Node is registered and its Pods are reconciled. */
 export async function startContainerNode(options: ContainerNodeOptions): Promise<ContainerNode> {
   const { nodeName, transport, runtime, clock, random, log, metrics } = options;
   await using starting = new Disposables();
@@ -54,7 +57,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const late: { kubelet?: Kubelet; storage?: PodStorageOnDisk } = {};
   const directories = await makeDirectories(options);
   const cgroups = cgroupsOf(options);
-  // The Node says at which port its kubelet answers, so that comes first.
+  // First, because the Node publishes the kubelet's port.
   const server = starting.use(
     await startServer(
       options,
@@ -137,10 +140,10 @@ async function startServer(options: ContainerNodeOptions, kubelet: ServedKubelet
   return started.server;
 }
 
-/** As upstream's. Served to who may get nodes/log. */
+/** Upstream's path. Served to users that may get nodes/log. */
 const NODE_LOG_DIRECTORY = "/var/log";
 
-/** Where the runtime puts containers whose Pods have no control group. */
+/** cgroup of containers whose Pods have none. */
 const RUNTIME_CGROUP = "/k8s.io";
 
 function cgroupOf(pod: Pod, containerId: string | undefined, cgroups: OwnCgroups): string {
@@ -175,7 +178,7 @@ async function factsOf(options: ContainerNodeOptions, kubeletPort: number): Prom
 
 type OwnCgroups = NodeView["cgroups"] & { readonly isOwn: boolean };
 
-/** Inside a container there is mostly no right to make control groups: then Pods are in those that the runtime makes. */
+/** Inside a container there is usually no permission to create cgroups: then Pods use those of the runtime. */
 function cgroupsOf({ cgroupRoot: root, runtime, log }: ContainerNodeOptions): OwnCgroups {
   const driver = runtime.setUp.usesSystemdCgroups === true ? "systemd" : "cgroupfs";
   const common = { root, driver, version: cgroupVersion(), canLimitSwap: false, hugePageSizes: hugePageSizes() } as const;
@@ -189,7 +192,7 @@ function cgroupsOf({ cgroupRoot: root, runtime, log }: ContainerNodeOptions): Ow
   }
 }
 
-/** As the kernel writes them in the names of its files. */
+/** As in the kernel's file names. */
 function hugePageSizes(): readonly string[] {
   return machineFacts().hugePages.map(({ sizeBytes }) =>
     sizeBytes >= 1 << 30 ? `${sizeBytes / (1 << 30)}GB` : `${sizeBytes / (1 << 20)}MB`,

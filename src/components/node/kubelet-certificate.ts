@@ -1,7 +1,7 @@
 /**
- * The certificate of a kubelet's HTTPS server that nobody has given: it is made, signed by an authority that is nobody's, and kept as
- * kubelet.crt and kubelet.key, as upstream's. Whoever asks a kubelet without knowing that certificate takes it unseen, as upstream's API
- * server does. It is made anew when it is about to end, or when the node has another name or address.
+ * The generated serving certificate of a kubelet, signed by a throw-away CA and kept as kubelet.crt and kubelet.key, like upstream's.
+ * Clients that do not verify it, such as upstream's API server by default, accept it. Renewed before it expires, or when the node's name or
+ * address changes.
  */
 import { joinPath, readWhole } from "../../host/files/files.ts";
 import { keyProblem } from "../../host/crypto/keys.ts";
@@ -12,7 +12,7 @@ import { machineMaker } from "../../pki/machine-maker.ts";
 
 export interface KubeletCertificateOptions {
   readonly directory: string;
-  /** The node's name and addresses. */
+  /** Name and addresses of the node. */
   readonly names: readonly string[];
   readonly nowMs: number;
 }
@@ -22,13 +22,13 @@ export async function keptKubeletCertificate({ directory, names, nowMs }: Kubele
   const kept = { certificate: await textOf(files.certificate), key: await textOf(files.key) };
   if (isGood(kept, names, nowMs)) return kept;
   const made = selfSigned(names, nowMs);
-  // The key first: a certificate that has appeared has its key beside it.
+  // The key first: a certificate always has its key.
   await writePrivateText(files.key, made.key);
   await writePrivateText(files.certificate, made.certificate);
   return made;
 }
 
-/** "": there is none. */
+/** "": missing. */
 async function textOf(path: string): Promise<string> {
   return readWhole(path).then(
     (bytes) => new TextDecoder().decode(bytes),
@@ -43,7 +43,7 @@ function isGood(pair: CertificateWithKey, names: readonly string[], nowMs: numbe
   return certificate.fromMs <= nowMs && certificate.toMs - nowMs >= RENEW_BEFORE_MS && names.every((name) => has.includes(name));
 }
 
-/** The first of the names is the subject's. */
+/** The first name is the common name. */
 export function selfSigned(names: readonly string[], nowMs: number): CertificateWithKey {
   const [name = ""] = names;
   const authorityKey = machineMaker.newKey();

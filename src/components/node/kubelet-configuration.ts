@@ -1,6 +1,6 @@
 /**
- * How a kubelet is configured, in upstream's form (KubeletConfiguration), for its page /configz. It has only what is obeyed here, with the
- * values that hold now, whether they were given or not.
+ * The kubelet's configuration as upstream's KubeletConfiguration, for /configz. Contains only supported fields, with their effective
+ * values.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { VOLUME_USAGE_KEPT_MS } from "../../kubelet/machine/pod-storage-on-disk.ts";
@@ -13,7 +13,7 @@ import { STREAM_IDLE_TIMEOUT_MS } from "../../kubelet/server/streaming/open-stre
 import type { ContainerNodeOptions } from "./container-node-options.ts";
 
 export interface ConfiguredBy {
-  /** The port that it listens on, if it does so already. */
+  /** The port it listens on, if it does already. */
   readonly port: number | undefined;
   readonly cgroups: Pick<NodeView["cgroups"], "driver"> & { readonly isOwn: boolean };
 }
@@ -60,7 +60,7 @@ export function kubeletConfiguration(options: ContainerNodeOptions, { port, cgro
   };
 }
 
-/** As Go writes it: "4h0m0s", "2m0s", "10s". In whole seconds. */
+/** Go's format: "4h0m0s", "2m0s", "10s". Whole seconds. */
 function goDuration(durationMs: number): string {
   const seconds = Math.round(durationMs / 1_000);
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];

@@ -1,7 +1,6 @@
 /**
- * This machine as a node of a cluster that runs elsewhere, as `k8ts kubelet` was told: the runtime that answers, a network for Pods if it
- * has none, the certificate, and the kubelet. Disposing of it leaves containers and network as they are, as upstream: the next start takes
- * them up.
+ * The node of `k8ts kubelet`, in a cluster that runs elsewhere: the detected container runtime, a Pod network if it has none, the
+ * certificate, and the kubelet. Disposing of it keeps containers and network, like upstream: the next start takes them over.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -33,7 +32,7 @@ export interface KubeletNodeOptions {
   readonly connection: ConnectionConfig;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gives up a start that waits for the server. */
+  /** Aborts a start that waits for the server. */
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +40,7 @@ export interface KubeletNode extends AsyncDisposable {
   readonly nodeName: string;
   /** Such as "containerd 1.6.20 at unix:///run/containerd/containerd.sock". */
   readonly runtime: string;
-  /** Of the HTTPS server. */
+  /** Port of the HTTPS server. */
   readonly port: number;
   stopPods: ContainerNode["stopPods"];
 }
@@ -106,7 +105,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
   };
 }
 
-/** What tells the Pods of kubelets on one runtime apart: their control groups do so anyway. */
+/** Identifies the Pods of kubelets that share a container runtime, like their cgroups. */
 export function runtimeOwner(cgroupRoot: string): string {
   return cgroupRoot.replace(/^\/+/, "") || "kubelet";
 }
@@ -118,7 +117,7 @@ export interface KubeletRuntime {
   readonly version: string;
 }
 
-/** Rejects with what to do. */
+/** Rejects with the remedy. */
 export async function findKubeletRuntime(values: KubeletFlagValues, clock: Clock): Promise<KubeletRuntime> {
   const given = values["container-runtime-endpoint"];
   if (given !== undefined) return ask(given, clock);
@@ -142,7 +141,7 @@ async function ask(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
   }
 }
 
-/** A runtime that has a configuration keeps it, whoever wrote it, and also if it has not read it yet. */
+/** A runtime with a configuration keeps it, even if it has not loaded it yet. */
 async function ensureNetwork(endpoint: string, values: KubeletFlagValues, clock: Clock): Promise<void> {
   const podCidr = values["pod-cidr"];
   if (podCidr === undefined) return;
@@ -161,7 +160,7 @@ async function servingCertificate(values: KubeletFlagValues, names: readonly str
   return keptKubeletCertificate({ directory, names, nowMs });
 }
 
-/** What /configz shows of what only a kubelet that runs alone has. */
+/** Fields of /configz that only a standalone kubelet has. */
 function configurationOf(values: KubeletFlagValues): JsonObject {
   const [tlsCertFile, tlsPrivateKeyFile] = [values["tls-cert-file"], values["tls-private-key-file"]];
   const [systemReserved, kubeReserved] = [values["system-reserved"], values["kube-reserved"]];

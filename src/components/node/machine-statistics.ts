@@ -1,4 +1,4 @@
-/** What this machine uses, for the kubelet's pages of numbers. Looked up when somebody asks. */
+/** Resource usage of this machine for the kubelet's stats endpoints. Read on demand. */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { cgroupUsage } from "../../host/kernel/cgroup-usage.ts";
@@ -10,7 +10,7 @@ import type { NodeNumbersSource, SystemContainerStats } from "../../kubelet/serv
 
 export interface MachineStatisticsOptions {
   readonly rootDirectory: string;
-  /** The control group of all Pods. Absent: they have none. */
+  /** Parent cgroup of all Pods. Absent: none. */
   readonly podsCgroup?: string;
   readonly runtime: Pick<Runtime, "imageFilesystem">;
   readonly clock: Clock;
@@ -41,13 +41,13 @@ export function machineStatistics(options: MachineStatisticsOptions): NodeNumber
       cpuNanocores,
       rootFilesystem,
       systemContainers: pods === undefined ? [] : [pods],
-      // What containers write is where their images are, as far as the runtime says.
+      // Writable layers are on the image file system, as far as the runtime reports.
       ...(images === undefined ? {} : { imageFilesystem: images, containerFilesystem: images }),
     };
   };
 }
 
-/** How large the disk is, and what of it is the runtime's. */
+/** Size of the disk, and the share of the runtime. */
 async function imageNumbers({ runtime, log }: MachineStatisticsOptions): Promise<FilesystemUsage | undefined> {
   try {
     const found = await runtime.imageFilesystem?.();

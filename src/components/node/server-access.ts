@@ -1,4 +1,4 @@
-/** Who may ask a kubelet's HTTPS server for what, as flags say it, and what it shows: for a kubelet and for simulated nodes. */
+/** Authentication and authorization of a kubelet's HTTPS server, and its certificate, from flags: for kubelets and simulated nodes. */
 import type { Client } from "../../client/client.ts";
 import type { KubeletServerOptions } from "../../kubelet/server/kubelet-server.ts";
 import type { KubeletServingFiles, KubeletServingValues } from "../../config/kubelet-flags.ts";
@@ -8,14 +8,14 @@ import { readAuthorities, readServingFiles } from "../../config/certificate-file
 export interface ServerAccess {
   /** PEM. */
   readonly clientAuthority?: string;
-  /** Where that was read. */
+  /** Path of the bundle. */
   readonly clientAuthorityFile?: string;
   readonly anonymous?: boolean;
   readonly hasTokenReviews: boolean;
   readonly authorizationMode: "Webhook" | "AlwaysAllow";
 }
 
-/** Rejects with one sentence if a file cannot be used. */
+/** Rejects with a message for the user if a file cannot be used. */
 export async function readServerAccess(values: Omit<KubeletServingValues, "address" | "port">): Promise<ServerAccess> {
   const clientAuthorityFile = values["client-ca-file"];
   return {
@@ -28,7 +28,7 @@ export async function readServerAccess(values: Omit<KubeletServingValues, "addre
   };
 }
 
-/** `client`: of who asks the API whose a token is, and what its owner may. */
+/** `client`: for TokenReview and SubjectAccessReview. */
 export function accessRules(access: ServerAccess, client: Client): Pick<KubeletServerOptions, "authentication" | "authorization"> {
   const { clientAuthority, anonymous, hasTokenReviews, authorizationMode } = access;
   return {
@@ -41,7 +41,7 @@ export function accessRules(access: ServerAccess, client: Client): Pick<KubeletS
   };
 }
 
-/** The one that was given. Undefined: none was. */
+/** The configured certificate. Undefined: none. */
 export async function readCertificatePair(values: KubeletServingFiles): Promise<CertificateWithKey | undefined> {
   const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
   return certificate === undefined || key === undefined ? undefined : readServingFiles({ certificate, key });

@@ -1,6 +1,8 @@
-/** What `k8ts up --processes` says to its kubelet when the cluster stops: then it ends its Pods, too, which a signal does not make it do. */
+/**
+ * Message of `k8ts up --processes` to its kubelet when the cluster stops: the kubelet then stops its Pods as well, unlike after a signal.
+ */
 
 export const STOP_PODS_ORDER = "stop with all pods";
 
-/** Whoever presses Ctrl-C waits for the Pods to end, but not for as long as some of them would like. */
+/** Upper limit of the grace period: the user waits for Ctrl-C to finish. */
 export const STOP_GRACE_MS = 10_000;

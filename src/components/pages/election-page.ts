@@ -1,11 +1,11 @@
 /**
- * Who leads, for programs of any language: GET / on an address of this machine answers {"name": "…", "isLeader": true}. Plain HTTP, since
- * it is meant for the neighbours in a Pod and says nothing that is secret.
+ * Leader election status for other programs: GET / on a local address returns {"name": "…", "isLeader": true}. Plain HTTP, because it is
+ * meant for containers of the same Pod and contains no secret.
  */
 import { startHttpPages, type HttpAddress, type HttpPages } from "./http-pages.ts";
 
 export interface ElectionPageOptions extends HttpAddress {
-  /** Asked at every request. */
+  /** Evaluated at every request. */
   state(): { readonly name: string; readonly isLeader: boolean };
 }
 

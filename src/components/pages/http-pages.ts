@@ -1,6 +1,6 @@
 /**
- * A few pages over plain HTTP for programs on this machine: who leads, figures. GET and HEAD only, nothing is kept between questions, and
- * /healthz answers "ok" while the process runs. Not here: what the pages say (election-page.ts, metrics-pages.ts).
+ * A small HTTP server for local programs: leader election status, metrics. GET and HEAD only, without state; /healthz returns "ok" while
+ * the process runs. Not here: the pages (election-page.ts, metrics-pages.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,24 +11,24 @@ import { ListenError } from "../../host/http/server.ts";
 
 export interface HttpAddress {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
 export interface Page {
-  /** Of what it answers with. */
+  /** Content type of the response. */
   readonly type: string;
-  /** Called for every question, with what follows the "?". */
+  /** Called for every request, with the query string. */
   text(query: URLSearchParams): string | Refusal;
 }
 
-/** Why a question has no answer, in a sentence. */
+/** Why a request is rejected. */
 export interface Refusal {
   readonly code: number;
   readonly problem: string;
 }
 
-/** The pages of health in upstream's format, and the counts of their results. The process has no check but that it answers. */
+/** Health endpoints in upstream's format, with counters of their results. The only check is that the process responds. */
 export function healthPages(checks: readonly HealthCheck[] = [PING]): Pages {
   const reporter = new HealthReporter();
   const page = (type: string): Page => ({
@@ -53,7 +53,7 @@ export interface HttpPages extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Questions are one line and answers are short: whoever takes longer holds a connection for nothing. */
+/** Requests are one line and responses are short: slow clients are disconnected. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
 const PLAIN = "text/plain; charset=utf-8";
@@ -100,7 +100,7 @@ function send(response: ServerResponse, code: number, { type, text }: { readonly
   response.writeHead(code, { "content-type": type, "cache-control": "no-store" }).end(text);
 }
 
-/** Of "127.0.0.1:4040", "[::1]:4040", ":4040" (all addresses); undefined if it is none. */
+/** "127.0.0.1:4040", "[::1]:4040", ":4040" (all addresses); undefined if invalid. */
 export function parseHttpAddress(text: string): HttpAddress | undefined {
   const [, bracketed, plain, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
   const number = Number(port);

@@ -1,7 +1,6 @@
 /**
- * The figures of a part that runs by itself (a controller manager, a scheduler), for Prometheus: GET /metrics. Plain HTTP, so only programs
- * on this machine are answered: the figures tell what a cluster does, and nothing here asks who wants to know. In `k8ts up` the API
- * server's /metrics, which asks, shows the same.
+ * Prometheus metrics of a separate component (controller manager, scheduler): GET /metrics. Plain HTTP without authentication, so only on
+ * loopback. In `k8ts up` the API server's authenticated /metrics has the same content.
  */
 import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily } from "../../base/metrics/prometheus-text.ts";
 import { isLoopback } from "../../config/api-server-config.ts";
@@ -19,18 +18,18 @@ export const metricsFlags = {
   },
 } as const satisfies FlagSet;
 
-/** Undefined if it is none, or can be reached from other machines. */
+/** Undefined if it is invalid or reachable from other machines. */
 export function loopbackAddress(text: string): HttpAddress | undefined {
   const address = parseHttpAddress(text);
   return address !== undefined && (address.host === "localhost" || isLoopback(address.host)) ? address : undefined;
 }
 
 export interface MetricsPagesOptions extends HttpAddress {
-  /** Asked at every request, as is `isLeading`. */
+  /** Evaluated at every request, like `isLeading`. */
   metrics(): readonly (Family | HistogramFamily)[];
-  /** Absent: there is no election. */
+  /** Absent: no leader election. */
   readonly election?: { readonly name: string; isLeading(): boolean } | undefined;
-  /** What it answers beside. */
+  /** Additional pages. */
   readonly more?: Pages | undefined;
 }
 
@@ -39,7 +38,7 @@ export function startMetricsPages({ metrics, election, more = {}, ...address }: 
   return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text }, ...healthPages(), ...more });
 }
 
-/** By upstream's name. */
+/** Upstream's name. */
 function masterStatus({ name, isLeading }: NonNullable<MetricsPagesOptions["election"]>): Family {
   return {
     name: "leader_election_master_status",

@@ -1,7 +1,6 @@
 /**
- * Simulated nodes of a cluster whose API server is elsewhere. Each acts under its own name, which whoever joins them takes on
- * (impersonation), and all share the connections to the API server and one HTTPS server, which is where the API server asks for logs and
- * commands. Not here: what the nodes are like and how Pods are played (simulated-nodes.ts).
+ * Joins simulated nodes to a cluster over HTTPS. Each impersonates its node's user, and all share the connections to the API server and one
+ * HTTPS server for logs and exec. Not here: the nodes and the simulation of Pods (simulated-nodes.ts).
  */
 import { ADMINISTRATOR, nodeIdentity, type IdentityName } from "../../api/identities.ts";
 import { nodes } from "../../api/core/v1/node.ts";
@@ -21,14 +20,14 @@ import { accessRules, type ServerAccess } from "../node/server-access.ts";
 import { startNodesPart, type NodesPart } from "./simulated-nodes.ts";
 import { chooseSimulated } from "./kubelet-server.ts";
 
-/** Why they cannot be joined, however long one waits. */
+/** Why they cannot be joined; retrying does not help. */
 export class CannotJoin extends Error {
   override readonly name = "CannotJoin";
 }
 
 export interface JoinedNodesOptions {
   readonly fleet: FleetConfig;
-  /** Where the API server finds `server`. */
+  /** Address of `server` for the API server. */
   readonly nodeIp: string;
   readonly server: {
     readonly host: string;
@@ -36,16 +35,16 @@ export interface JoinedNodesOptions {
     readonly tls: KubeletServerTls;
     readonly access: ServerAccess;
   };
-  /** Of whoever joins them. */
+  /** Transport of the user that joins them. */
   readonly transport: HttpsTransport;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gives up a start that waits for the API server. */
+  /** Aborts a start that waits for the API server. */
   readonly signal: AbortSignal;
 }
 
 export interface JoinedNodes extends AsyncDisposable {
-  /** Of the HTTPS server. */
+  /** Port of the HTTPS server. */
   readonly port: number;
 }
 
@@ -55,7 +54,7 @@ export async function joinSimulatedNodes(options: JoinedNodesOptions): Promise<J
   const { access, ...place } = options.server;
   await using starting = new Disposables();
   const late: { part?: NodesPart } = {};
-  // The Nodes say at which port they are asked, so that comes first.
+  // First, because the Nodes publish the port.
   const server = starting.use(
     await startKubeletServer({
       kubelet: chooseSimulated(() => late.part),
@@ -66,7 +65,7 @@ export async function joinSimulatedNodes(options: JoinedNodesOptions): Promise<J
     }),
   );
   const { port } = server;
-  // Their names are in no DNS: an API server that would rather call a node by its name has only the address.
+  // Their names are not in DNS, so only the address is published.
   const facts = { addresses: [{ type: "InternalIP", address: nodeIp }], kubeletPort: port };
   const transportFor = (identity: IdentityName): Transport => (identity === ADMINISTRATOR ? transport : actingAs(transport, identity));
   late.part = starting.use(
@@ -82,14 +81,14 @@ function actingAs(transport: HttpsTransport, { name: user, groups }: IdentityNam
 
 export interface JoiningOptions {
   readonly fleet: FleetConfig;
-  /** Also those that another runtime has reported: whoever asks knows that their agents are gone. */
+  /** Including those that another runtime reported: the user confirmed that their kubelets no longer run. */
   readonly mayTakeOver: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Whether these nodes can be joined with what this connection may. Rejects with CannotJoin if that is not for time to tell, otherwise as the
- * API server or the way to it does.
+ * Checks that these nodes can be joined with this connection. Rejects with CannotJoin if retrying does not help, otherwise with the API
+ * server's or the transport's error.
  */
 export async function tryJoining(transport: HttpsTransport, { fleet, mayTakeOver, signal }: JoiningOptions): Promise<void> {
   const names = fleetNames(fleet);
@@ -104,7 +103,7 @@ export async function tryJoining(transport: HttpsTransport, { fleet, mayTakeOver
     const itself = createClient(actingAs(transport, nodeIdentity(name))).with({ signal });
     await itself.get(nodes, { name });
   } catch (error) {
-    // There may be no such Node yet.
+    // The Node may not be registered yet.
     if (isReason(error, "NotFound")) return;
     if (isReason(error, "Forbidden")) throw new CannotJoin(`Cannot join node ${name}: ${error.message}; ${MORE_RIGHTS}`, { cause: error });
     throw error;

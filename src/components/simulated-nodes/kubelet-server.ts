@@ -1,7 +1,7 @@
 /**
- * The one HTTPS server of many simulated nodes: who answers what is asked of it. Logs and commands are those of the node agent that has the
- * Pod; what cannot be had of Pods that are only played is refused in words. Pages of a node as a whole are refused, too: all nodes are at one
- * address, so nobody can tell of which of them a page is asked, and there is no machine that it could be about.
+ * The HTTPS server shared by many simulated nodes. Logs and exec go to the kubelet that has the Pod; operations that simulated Pods do not
+ * support are rejected with a message, and so are endpoints of a node: all nodes share one address, so the node is ambiguous, and there is
+ * no machine behind it.
  */
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { writeJson } from "../../api/machinery/codec/json.ts";
@@ -14,7 +14,7 @@ import { attachUnsupportedMessage, networkUnsupportedMessage, portForwardUnsuppo
 
 type Nodes = Pick<NodesPart, "names" | "kubelet">;
 
-/** `nodes` is asked at each request: they come after the server, whose port they tell. */
+/** `nodes` is evaluated at each request: they start after the server, whose port they publish. */
 export function chooseSimulated(nodes: () => Nodes | undefined): ChooseKubelet {
   return (found) => {
     const { namespace, pod: name } = found?.parameters ?? {};
@@ -33,13 +33,13 @@ function refused(code: number, words: string): ChosenKubelet {
   return { nodeName: "", kubelet: new Refusal(code, words) };
 }
 
-/** Undefined: it can be had. */
+/** Undefined: supported. */
 function playedOnly({ route, parameters: { pod = "", container = "" } }: RouteFound): Refusal | undefined {
   if (route === "attach") return noStream(attachUnsupportedMessage({ pod, container }));
   return route === "portForward" ? noStream(portForwardUnsupportedMessage(pod)) : undefined;
 }
 
-/** As a Status: where kubectl asked for a stream it takes words with a colon in them for YAML, and shows nothing of them. */
+/** As a Status: for a stream kubectl parses a message with a colon as YAML and prints nothing. */
 function noStream(words: string): Refusal {
   return new Refusal(400, writeJson(badRequest(words).toStatus()), { "content-type": JSON_TYPE });
 }

@@ -1,7 +1,7 @@
 /**
- * The way of the API server to the simulated nodes, without a network: logs and exec are joined to the node agents of this process.
- * What cannot be had of Pods that are only played (attaching, ports, proxies) is refused in words.
- * Not here: who may, and what may be asked (apiserver/connections).
+ * Connects the API server to simulated nodes in this process, without a network: logs and exec go to the kubelets. Operations that
+ * simulated Pods do not support (attach, port-forward, proxy) are rejected with a message. Not here: authorization and validation
+ * (apiserver/connections).
  */
 import type { PodExecOptions, PodLogOptions } from "../../api/generated/core/v1.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
@@ -18,11 +18,11 @@ import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../../apis
 
 export interface NodesConnectorOptions {
   readonly clock: Clock;
-  /** The way to all that is not simulated. Absent: there is nothing else. */
+  /** Connector to nodes that are not simulated. Absent: there are none. */
   readonly network?: NodeConnector | undefined;
 }
 
-/** `nodes` is asked at each request: they come after the API server. */
+/** `nodes` is evaluated at each request: they start after the API server. */
 export function nodesConnector(nodes: () => NodesPart | undefined, { clock, network }: NodesConnectorOptions): NodeConnector {
   const isElsewhere = (target: ConnectionTarget): boolean => network !== undefined && !isSimulated(nodes(), target);
   return {
@@ -49,7 +49,7 @@ function isSimulated(nodes: NodesPart | undefined, target: ConnectionTarget): bo
   return names.some((name) => nodes?.kubelet(name)?.pod(pod) !== undefined);
 }
 
-/** Attaching is refused in its own stream, which is where kubectl looks for words. */
+/** Attach is rejected in its stream, where kubectl expects the message. */
 const SERVED: readonly string[] = ["log", "exec", "attach"];
 
 type KubeletTarget = Extract<ConnectionTarget, { readonly is: "kubelet" }>;
@@ -82,7 +82,7 @@ function text(code: number, message: string): ExchangeAnswer {
 
 // ── exec ────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Whatever `run` is refused with is told in the WebSocket: see exec-channels.ts. */
+/** Errors of `run` are sent in the WebSocket: see exec-channels.ts. */
 function channels({ offer, switching, options }: ConnectionCall, run: ExecRun): ExchangeAnswer {
   if (offer === undefined && switching !== undefined)
     throw badRequest(`unable to upgrade to ${JSON.stringify(switching.protocol)}: simulated Pods support only WebSockets`);
@@ -105,12 +105,12 @@ function execIn(nodes: NodesPart | undefined, target: KubeletTarget, { options }
   };
 }
 
-/** Upstream's words for what a kubelet says before there is a stream. */
+/** Upstream's message of a kubelet before there is a stream. */
 function cannotUpgrade(why: string): Error {
   return new Error(`unable to upgrade connection: ${why}`);
 }
 
-// ── what there is not ───────────────────────────────────────────────────────────────────────────────
+// ── unsupported operations ──────────────────────────────────────────────────────────────────────────
 
 function noAttaching({ pod = NO_POD, container = "" }: KubeletTarget): Error {
   return badRequest(attachUnsupportedMessage({ pod: pod.name, container }));

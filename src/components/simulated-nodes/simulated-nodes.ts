@@ -1,6 +1,6 @@
 /**
- * The simulated nodes of a cluster: real node agents in this process, whose Pods are played (kubelet/runtime/simulated). Also the way of
- * the API server to them, for logs and exec.
+ * The simulated nodes of a cluster: kubelets in this process with simulated Pods (kubelet/runtime/simulated). Also connects the API server
+ * to them, for logs and exec.
  */
 import { ADMINISTRATOR, type IdentityName } from "../../api/identities.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
@@ -16,24 +16,27 @@ import type { Kubelet } from "../../kubelet/kubelet.ts";
 import { simulatedRuntime } from "../../kubelet/runtime/simulated/simulated-runtime.ts";
 import { Simulation, type SimulationOptions } from "../../kubelet/runtime/simulated/simulation.ts";
 
-/** Upstream's: the fields that node agents write are this manager's. */
+/** Upstream's user agent, which determines the field manager. */
 const KUBELET_AGENT = "kubelet";
 
-/** What nodes are like. */
+/** Options of simulated nodes. */
 export interface NodesOptions extends Partial<
   Pick<SimulatedNodesOptions, "count" | "namePrefix" | "zones" | "region" | "capacity" | "labels" | "taints" | "factsFor">
 > {
-  /** How Pods are played: rules for which Pods, with which settings. Annotations of a Pod win over all. Default: they start at once and stay. */
+  /**
+   * Simulation of Pods: rules with selectors and settings. Annotations of a Pod take precedence. Default: they start immediately and keep
+   * running.
+   */
   readonly simulation?: SimulationOptions;
 }
 
 export interface NodesConfig extends NodesOptions {
   readonly count: number;
-  /** Those that there are at first, of a cluster that goes on from another. Default: `count` of the prefix, all running. */
+  /** Initial nodes of a restored or forked cluster. Default: `count` nodes with the prefix, all running. */
   readonly members?: readonly FleetMember[];
 }
 
-/** `before`: what the cluster had that this one goes on from. It counts as long as no number is given. */
+/** `before`: nodes of the restored or forked cluster, used if no count is set. */
 export function nodesConfig(wanted: number | NodesOptions = {}, before?: NodesConfig): NodesConfig {
   const given = typeof wanted === "number" ? { count: wanted } : wanted;
   const { count = DEFAULT_COUNT, ...options } = given.count === undefined ? { ...before, ...given } : given;
@@ -43,25 +46,25 @@ export function nodesConfig(wanted: number | NodesOptions = {}, before?: NodesCo
 
 const DEFAULT_COUNT = 1;
 
-/** The machines of a cluster, as who pulls their cables sees them. */
+/** Controls the simulated nodes of a cluster. */
 export interface ClusterNodes {
-  /** Of all, also of those that are stopped. */
+  /** Names of all nodes, including stopped ones. */
   names(): readonly string[];
   isRunning(name: string): boolean;
-  /** One more; resolves with its name when it is registered. Default of the name: the next one. */
+  /** Adds a node; resolves with its name when it is registered. Default name: the next one. */
   add(name?: string): Promise<string>;
-  /** It is silent from now on, as a machine that lost its network: what runs on it goes on, and is found so if it comes back. */
+  /** Disconnects the node, like a machine that lost its network: its Pods keep running, and their state is found when it comes back. */
   stop(name: string): Promise<void>;
-  /** A stopped one is back. */
+  /** Reconnects a stopped node. */
   start(name: string): Promise<void>;
-  /** Stopped for good. Its Node stays in the API until somebody deletes it. */
+  /** Stops the node permanently. Its Node object stays in the API until it is deleted. */
   remove(name: string): Promise<void>;
 }
 
 export interface NodesPart extends ClusterNodes, AsyncDisposable {
-  /** What starts the same ones again. */
+  /** Configuration that restores the same nodes. */
   config(): NodesConfig;
-  /** Undefined if there is none of this name that runs. */
+  /** Undefined if no node of this name is running. */
   kubelet(name: string): Kubelet | undefined;
 }
 
@@ -70,7 +73,7 @@ export interface NodesContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Gives up the start. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
 
@@ -80,7 +83,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
   await using starting = new Disposables();
   const { simulation: options, ...like } = config;
   const simulation = new Simulation(clock, options);
-  // What a single kubelet may see of others' Pods is nothing; what they share is seen by who holds them all.
+  // A kubelet may only see its own Pods; shared informers use an identity that sees all.
   const informers = starting.use(createInformers({ transport: transportFor(ADMINISTRATOR, KUBELET_AGENT), clock, random, log }));
   const fleet = starting.use(
     await startSimulatedNodes({

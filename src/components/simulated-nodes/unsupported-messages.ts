@@ -1,4 +1,4 @@
-/** What cannot be had of Pods that are only played, in words: the same whether their nodes are in the API server's process or not. Pure. */
+/** Messages for operations that simulated Pods do not support: the same for nodes inside and outside of the API server's process. Pure. */
 
 export interface SimulatedContainerName {
   readonly pod: string;

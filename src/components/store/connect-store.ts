@@ -1,4 +1,4 @@
-/** The other end of serve-store.ts: the store of a running API server, as far as it shows it, for a command in another process. */
+/** Client of serve-store.ts: accesses the store of a running API server from a command in another process. */
 import { joinPath } from "../../host/files/files.ts";
 import { connectPrivately, type LineConnection } from "../../host/network/private-socket.ts";
 import type { TrustOptions } from "../../host/files/trusted-path.ts";
@@ -42,7 +42,7 @@ class RunningStore implements StoreAccess {
     return entry === undefined || entry === null ? undefined : entryOfLine(entry);
   }
 
-  /** In pages, all at one revision. `remaining` is 0 if none are left and at least 1 otherwise, as without `countRemaining`. */
+  /** In pages, at one revision. `remaining` is 0 if none are left and at least 1 otherwise, as without `countRemaining`. */
   async list(prefix: string, { limit = Infinity, ...options }: ListOptions = {}): Promise<ListResult> {
     const entries: Entry[] = [];
     let at: Pick<ListResult, "revision" | "remaining"> | undefined;
@@ -143,7 +143,7 @@ function cutOff(directory: string): StoreError {
   return new StoreError("Unavailable", `Cannot read the store of ${directory}: its API server has stopped; try again`);
 }
 
-/** For a watch that has ended: what its user is told. */
+/** Message for the user of a closed watch. */
 export function explainEnd(end: WatchEnd, { prefix, after }: { readonly prefix: string; readonly after: number }): Error {
   switch (end.reason) {
     case "closed":

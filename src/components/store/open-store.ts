@@ -1,4 +1,4 @@
-/** Opens the store that a configuration asks for. Each driver is loaded only if it is the one. */
+/** Opens the store of a configuration. Each driver is loaded on demand. */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { realRandom } from "../../host/real-random.ts";
@@ -57,7 +57,7 @@ async function readPemFiles(files: PemFiles): Promise<{ readonly [Name in keyof 
 
 const FLAGS: Readonly<Record<keyof PemFiles, string>> = { ca: "--etcd-cafile", certificate: "--etcd-certfile", key: "--etcd-keyfile" };
 
-/** A wrong file would otherwise only be seen as a certificate that does not fit, and the server be blamed for it. */
+/** Otherwise a wrong file would show only as a certificate mismatch, as if the server were at fault. */
 export async function readEtcdFile(name: keyof PemFiles, path: string): Promise<Uint8Array> {
   const bytes = await readFileFlagBytes(path, FLAGS[name]);
   const wanted = name === "key" ? "PRIVATE KEY-----" : "-----BEGIN CERTIFICATE-----";

@@ -1,24 +1,24 @@
 /**
- * What goes over the socket through which a running API server shows its embedded store: one request per connection, a line of JSON; the
- * answer is one or several lines of JSON. Values are base64. Who reads trusts nothing: a request may be anything.
+ * Protocol of the socket through which a running API server serves its embedded store: one request per connection, one line of JSON; the
+ * response is one or several lines of JSON. Values are base64. The reader validates everything.
  */
 import type { Change, Entry, ListResult, Store, StoreStatistics, WatchEnd } from "../../store/store.ts";
 import { StoreError, type StoreErrorReason } from "../../store/store-error.ts";
 import { bytesValue } from "../../store/value.ts";
 
-/** What may be done with a store from outside its process. Nothing of it changes an object. */
+/** Operations available from other processes. None changes an object. */
 export type StoreAccess = Pick<Store, "get" | "list" | "currentRevision" | "statistics" | "compact" | "watch">;
 
-/** The name of the socket in the data directory. */
+/** Name of the socket in the data directory. */
 export const STORE_SOCKET = "store.sock";
 
 /** A request is a key or a prefix and some numbers. */
 export const REQUEST_BYTES_MAX = 16_384;
 
-/** An answer is at most a change with two values of 1.5 MB, in base64. */
+/** A response is at most a change with two values of 1.5 MB, in base64. */
 export const ANSWER_BYTES_MAX = 8 * 1_048_576;
 
-/** Entries per answer to a list: the server holds a page in memory, which is at most 75 MB. */
+/** Entries per list response: the server holds a page in memory, at most 75 MB. */
 export const PAGE_ENTRIES_MAX = 50;
 
 export type StoreRequest =
@@ -44,21 +44,21 @@ export interface ChangeLine {
 }
 
 export interface Answer {
-  /** To get; null: the key does not exist. */
+  /** Response to get; null: the key does not exist. */
   readonly entry?: EntryLine | null;
-  /** To list, one line per entry, then a line with `listed`. */
+  /** Response to list: one line per entry, then a line with `listed`. */
   readonly item?: EntryLine;
   readonly listed?: Pick<ListResult, "revision" | "remaining">;
   readonly revision?: number;
   readonly statistics?: StoreStatistics;
   readonly compacted?: true;
-  /** To watch, any number of these, then a line with `ended`. */
+  /** Response to watch: any number of these, then a line with `ended`. */
   readonly change?: ChangeLine;
   readonly ended?: { readonly reason: WatchEnd["reason"]; readonly compactedRevision?: number };
   readonly error?: { readonly reason: StoreErrorReason; readonly message: string; readonly compactedRevision?: number };
 }
 
-/** Throws "Invalid" for a line that is no request. */
+/** Throws "Invalid" for a line that is not a request. */
 export function parseRequest(line: string): StoreRequest {
   const request = parseObject(line);
   const text = (name: string) => (typeof request[name] === "string" ? request[name] : invalid(`${name} must be a string`));
@@ -87,7 +87,7 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(line);
     if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch {
-    // Refused below.
+    // Rejected below.
   }
   return invalid("it must be a JSON object");
 }

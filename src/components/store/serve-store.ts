@@ -1,7 +1,6 @@
 /**
- * Shows the embedded store of a running API server to `k8ts store …`: only that process has the data directory open, so commands ask it. Over
- * a socket in the data directory that only its owner (and root) can reach. Reads, watches and compaction only: objects are changed through
- * the API.
+ * Serves the embedded store of a running API server to `k8ts store …`: only that process has the data directory open. The socket in the
+ * data directory is accessible only by its owner and root. Reads, watches and compaction only: objects are changed through the API.
  */
 import { joinPath } from "../../host/files/files.ts";
 import { listenPrivately, type LineConnection } from "../../host/network/private-socket.ts";
@@ -20,10 +19,10 @@ import {
   type StoreRequest,
 } from "./protocol.ts";
 
-/** Commands of people: more at a time than these are a mistake. */
+/** Limit of concurrent commands, which people run. */
 const CONNECTIONS_MAX = 16;
 
-/** A socket that cannot be created is no reason not to start: the store is not shown then. */
+/** If the socket cannot be created, the cluster still starts, without serving its store. */
 export async function serveStore(store: StoreAccess, directory: string, { log }: { readonly log: Logger }): Promise<AsyncDisposable> {
   try {
     return await listenPrivately(joinPath(directory, STORE_SOCKET), {
@@ -89,7 +88,7 @@ async function sendList(store: StoreAccess, request: Extract<StoreRequest, { do:
   await send({ listed: { revision, remaining } });
 }
 
-/** Until the watch ends or the client goes. A client that does not read ends its watch as "slow". */
+/** Until the watch ends or the client disconnects. The watch of a client that does not read is closed as "slow". */
 async function sendChanges(
   store: StoreAccess,
   { prefix, after }: Extract<StoreRequest, { do: "watch" }>,

@@ -1,6 +1,6 @@
 /**
- * Stored values and keys as lines of a terminal: JSON exactly as it is stored, protobuf (as upstream's API server writes it to etcd) as the
- * JSON of the same object, anything else as base64. No character in it can control the terminal.
+ * Formats stored values and keys for a terminal: JSON as stored, protobuf (as upstream's API server writes it to etcd) as the JSON of the
+ * same object, anything else as base64. Control characters are escaped.
  */
 import { decodeEnvelope, decodeProtobuf, isEnvelope } from "../../api/machinery/codec/protobuf/protobuf.ts";
 import { all as builtInResources } from "../../api/all.ts";

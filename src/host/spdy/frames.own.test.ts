@@ -126,11 +126,11 @@ for (const [what, bytes, why] of [
     zlib(Buffer.alloc(HEADER_BLOCK_BYTES_MAX * 1_000)),
     /Cannot decompress headers to at most 65536 bytes/,
   ],
-  ["that are not packed", Buffer.from("plain text"), /must be packed with zlib/],
+  ["that are not packed", Buffer.from("plain text"), /must be compressed with zlib/],
   ["with another dictionary", deflateSync("", { dictionary: Buffer.from("other") }), /with the dictionary of SPDY\/3/],
-  ["of which there are none", Buffer.alloc(0), /must be packed with zlib/],
-  ["whose lengths lie", zlib(lie), /Headers end in the middle/],
-  ["that say they are four billion", zlib(Buffer.from([0xff, 0xff, 0xff, 0xff])), /Headers end in the middle/],
+  ["of which there are none", Buffer.alloc(0), /must be compressed with zlib/],
+  ["whose lengths lie", zlib(lie), /Headers are truncated/],
+  ["that say they are four billion", zlib(Buffer.from([0xff, 0xff, 0xff, 0xff])), /Headers are truncated/],
   [
     "of the same name twice",
     zlib(
@@ -154,10 +154,10 @@ test("a header may be called __proto__", () => {
 });
 
 for (const [what, bytes, why] of [
-  ["of another version", [0x80, 2, 0, 6, 0, 0, 0, 4, 0, 0, 0, 1], /version of SPDY must be 3, is 2/],
+  ["of another version", [0x80, 2, 0, 6, 0, 0, 0, 4, 0, 0, 0, 1], /SPDY version must be 3, is 2/],
   ["that is too large", [0x80, 3, 0, 6, 0, 1, 0, 1], new RegExp(`at most ${CONTROL_FRAME_BYTES_MAX} bytes, has 65537`)],
-  ["that is too short", [0x80, 3, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1], /ends in the middle, after 4 bytes/],
-  ["of settings that are not there", [0x80, 3, 0, 4, 0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff], /ends in the middle/],
+  ["that is too short", [0x80, 3, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1], /truncated after 4 bytes/],
+  ["of settings that are not there", [0x80, 3, 0, 4, 0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff], /truncated after/],
 ] as const) {
   test(`a control frame ${what} is refused`, () => {
     assert.throws(() => [...new FrameDecoder().take(Uint8Array.from(bytes))], { name: "SpdyProtocolError", message: why });
