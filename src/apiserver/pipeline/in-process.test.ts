@@ -45,7 +45,7 @@ test("every verb answers as over HTTP", async () => {
   await assert.rejects(transport.request({ ...MAPS, verb: "get", name: "a" }), (error) => isReason(error, "NotFound"));
 });
 
-test("what comes out is the one frozen copy that everybody shares", async () => {
+test("a response of the in-process transport is the one frozen copy that all readers share", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const events: TransportEvent[] = [];
@@ -63,7 +63,7 @@ test("what comes out is the one frozen copy that everybody shares", async () => 
   assert(Object.isFrozen(created.object.metadata));
 });
 
-test("a watch hears of a write before the write is answered", async () => {
+test("an in-process watch receives a write before the write is answered", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const heard: string[] = [];
@@ -83,7 +83,7 @@ test("a watch hears of a write before the write is answered", async () => {
   assert.deepEqual(heard, ["ADDED", "create answered", "MODIFIED", "update answered", "DELETED", "delete answered"]);
 });
 
-test("a watch from the newest version hears of the next write, however soon it comes", async () => {
+test("a watch from the newest version receives the next write, however soon it comes", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const list = await transport.request({ ...MAPS, verb: "list" });
@@ -96,7 +96,7 @@ test("a watch from the newest version hears of the next write, however soon it c
   assert.deepEqual(heard, ["ADDED"]);
 });
 
-test("a watch that is stopped ends once, and hears nothing more", async () => {
+test("a watch that is stopped ends once and receives no further event", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const heard: string[] = [];
@@ -111,7 +111,7 @@ test("a watch that is stopped ends once, and hears nothing more", async () => {
   assert.deepEqual(heard, ["ended"]);
 });
 
-test("a kind that is added is served at once, and gone when it is taken away: its watches end, what was stored stays", async () => {
+test("a resource that is added is served at once; removing it ends its watches and keeps its stored objects", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const place = { ...WIDGETS, namespace: "default" };

@@ -1,6 +1,6 @@
 /**
- * The transport for parts of this process: the same pipeline as over HTTP, and nothing is serialised, copied or parsed on the way.
- * What comes out is the shared, frozen object itself.
+ * The transport for components of this process: the same pipeline as over HTTP, without serialising, copying or parsing. A response is the
+ * shared, frozen object itself.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
@@ -20,11 +20,11 @@ import type { WatchEvent } from "../framework/watch.ts";
 
 export interface InProcessOptions {
   readonly user: User;
-  /** Names the part, and so the manager of the fields that it writes: "kube-scheduler". */
+  /** Names the component, and so its default field manager: "kube-scheduler". */
   readonly userAgent: string;
 }
 
-/** Reads a document as this user would. */
+/** Reads a document with this user's permissions. */
 export type DocumentReader = (user: User, path: string, signal?: AbortSignal) => Promise<JsonObject>;
 
 export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions, readDocument: DocumentReader = noDocuments): Transport {

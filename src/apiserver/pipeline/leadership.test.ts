@@ -7,15 +7,15 @@ const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const MERGE = { "content-type": "application/merge-patch+json" };
 const BY_A = { "k8ts-leadership": "kube-system/manager/a" };
 
-async function ledBy(holderIdentity: string): Promise<StartedServer> {
+async function serverWithLeaseOf(holderIdentity: string): Promise<StartedServer> {
   const server = await startServer();
   const spec = { holderIdentity, leaseDurationSeconds: 15 };
   assert.equal((await server.call("POST", LEASES, { metadata: { name: "manager" }, spec })).code, 201);
   return server;
 }
 
-test("a writer that leads may write, and once another leads nothing of it is written any more", async () => {
-  await using server = await ledBy("a");
+test("a writer with a leadership header may write until another one holds the lease, then every write is rejected", async () => {
+  await using server = await serverWithLeaseOf("a");
   assert.equal((await server.call("POST", MAPS, { metadata: { name: "one" } }, BY_A)).code, 201);
   await server.call("PATCH", `${LEASES}/manager`, { spec: { holderIdentity: "b" } }, MERGE);
 
@@ -38,21 +38,21 @@ test("a writer that leads may write, and once another leads nothing of it is wri
   );
 });
 
-test("a lease that nobody holds, or that is gone, lets nobody write", async () => {
-  await using server = await ledBy("");
+test("a lease without a holder, or a deleted one, lets no writer write", async () => {
+  await using server = await serverWithLeaseOf("");
   assert.equal((await server.call("POST", MAPS, { metadata: { name: "x" } }, BY_A)).code, 409);
   await server.call("DELETE", `${LEASES}/manager`);
   assert.equal((await server.call("POST", MAPS, { metadata: { name: "x" } }, BY_A)).code, 409);
 });
 
-test("a leadership that cannot be read is not taken for none", async () => {
-  await using server = await ledBy("a");
+test("a leadership header that cannot be parsed is rejected, not ignored", async () => {
+  await using server = await serverWithLeaseOf("a");
   const { code, body } = await server.call("POST", MAPS, { metadata: { name: "x" } }, { "k8ts-leadership": "a" });
   assert.deepEqual([code, body.reason], [400, "BadRequest"]);
 });
 
-test("in one process it is the same", async () => {
-  await using server = await ledBy("b");
+test("the in-process transport checks leadership, too", async () => {
+  await using server = await serverWithLeaseOf("b");
   const request = {
     verb: "create",
     group: "",

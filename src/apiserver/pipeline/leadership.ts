@@ -1,4 +1,4 @@
-/** Whether a writer that acts only while leading still leads, by the lease as it is now. */
+/** Checks that a leader-elected writer still holds its lease. */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import type { Leadership } from "../../api/machinery/leadership.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
@@ -10,8 +10,5 @@ const LEASES: KindName = { group: "coordination.k8s.io", plural: "leases" };
 export async function mustLead(objects: Objects, { namespace, name, holder }: Leadership): Promise<void> {
   const lease = await objects.getExact<Lease>(LEASES, { namespace, name });
   if (lease?.spec?.holderIdentity === holder) return;
-  throw new StatusError(
-    "Conflict",
-    `The lease ${namespace}/${name} is not held by ${JSON.stringify(holder)}: whoever does not lead writes nothing`,
-  );
+  throw new StatusError("Conflict", `The lease ${namespace}/${name} is not held by ${JSON.stringify(holder)}: only the leader may write`);
 }

@@ -85,7 +85,7 @@ export class PipelineRequests implements OwnRequests {
 
   async #run(place: Place, asked: Asked): Promise<StoredObject> {
     const outcome = await this.#send(place, asked);
-    if (outcome.is !== "object") throw new Error(`Cannot ${asked.verb} ${place.plural}: the answer is a ${outcome.is}`);
+    if (outcome.is !== "object") throw new Error(`Cannot ${asked.verb} ${place.plural}: the response is a ${outcome.is}`);
     return outcome.object;
   }
 

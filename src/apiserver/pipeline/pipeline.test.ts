@@ -32,7 +32,7 @@ async function withHeldStore(config = {}): Promise<StartedServer & { release(): 
 
 const JANE = { name: "jane", groups: ["dev"] };
 
-test("a write that takes longer than its client waits gets 504, and is not done later", async () => {
+test("a write that exceeds its client's timeout gets 504 and is not committed later", async () => {
   await using server = await withHeldStore();
   server.hold();
   const short = server.call("POST", `${MAPS}?timeout=1s`, { metadata: { name: "short" } });
@@ -69,7 +69,7 @@ const FEW_SEATS = { ...ALLOWED, maxRequestsInFlight: 50, maxMutatingRequestsInFl
 const REJECT = { type: "Reject" };
 const QUEUE = { type: "Queue", queuing: { queues: 4, handSize: 1, queueLengthLimit: 50 } };
 
-/** A level with one seat for the ConfigMaps of everybody but administrators. */
+/** A level with one seat for ConfigMap requests of all users but administrators. */
 async function makeLevel(server: StartedServer, limitResponse: JsonObject): Promise<void> {
   const limited = { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse };
   equalCode(await server.call("POST", LEVELS, { metadata: { name: "strict" }, spec: { type: "Limited", limited } }), 201);
@@ -85,7 +85,7 @@ function equalCode({ code, text }: { readonly code: number; readonly text: strin
   assert.equal(code, expected, text);
 }
 
-test("a FlowSchema and a level that are created decide from the next request on: 429 in upstream's words, and other levels are served", async () => {
+test("a created FlowSchema and priority level take effect with the next request: 429 with upstream's message, other levels are served", async () => {
   await using server = await withHeldStore(FEW_SEATS);
   await makeLevel(server, REJECT);
   server.hold();
@@ -140,7 +140,7 @@ test("a request waits in its queue until a seat is free, and is rejected after a
   assert.deepEqual([(await waiting.usual).code, (await first).code], [200, 201]);
 });
 
-test("a client that goes away leaves its queue", async () => {
+test("a client that disconnects leaves its queue", async () => {
   await using server = await withHeldStore(FEW_SEATS);
   await makeLevel(server, QUEUE);
   const jane = server.as(JANE);
@@ -158,7 +158,7 @@ test("a client that goes away leaves its queue", async () => {
   assert.equal((await first).code, 201);
 });
 
-test("bodies that come slowly take no seat, and memory is taken from the user who holds most of it", async () => {
+test("bodies that arrive slowly occupy no seat, and memory is taken from the user with the largest share", async () => {
   await using server = await startServer({ config: FEW_SEATS });
   const [jane, joe] = [server.as(JANE), server.as(JOE)];
   const never = new Promise<Uint8Array>(() => undefined);
@@ -178,7 +178,7 @@ test("bodies that come slowly take no seat, and memory is taken from the user wh
   assert.match((await server.call("GET", "/metrics")).text, /apiserver_request_total\{code="429".*resource="configmaps"/);
 });
 
-test("requests of this process go through their priority level, and wait in it", async () => {
+test("requests of this process pass their priority level and wait in its queues", async () => {
   await using server = await withHeldStore(FEW_SEATS);
   await makeLevel(server, QUEUE);
   const { server: core } = server;
@@ -201,7 +201,7 @@ test("requests of this process go through their priority level, and wait in it",
   await Promise.all([first, second]);
 });
 
-test("without priority and fairness there are two plain limits: 429 beyond them, also for reads, and administrators are let in", async () => {
+test("without Priority and Fairness two plain limits apply: 429 beyond them, also for reads, but not for administrators", async () => {
   await using server = await withHeldStore({
     ...ALLOWED,
     maxRequestsInFlight: 1,
@@ -250,7 +250,7 @@ test("a FlowSchema's condition Dangling says whether its priority level exists, 
   );
 });
 
-test("who asks for what is not there does not make a figure of each", async () => {
+test("requests for unknown resources share one metric series", async () => {
   await using server = await startServer();
   for (let index = 0; index < 5; index++) await server.call("GET", `/api/v1/namespaces/default/pods/p/made-up-${index}`);
 
@@ -265,14 +265,14 @@ test("a watch occupies a seat only until it streams", async () => {
   assert.equal((await jane.call("GET", MAPS)).code, 200);
 });
 
-test("the bearer of the token is let in, another token is refused, and nobody in particular sees health and version only", async () => {
+test("a valid token is authenticated, another token is rejected, and anonymous requests may read health and version only", async () => {
   await using server = await startGuardedServer({ identity: { ...TEST_IDENTITY, staticTokens: new Map([["secret", ADMINISTRATOR]]) } });
   const code = async (path: string, authorization?: string) =>
     (await server.call("GET", path, undefined, authorization === undefined ? {} : { authorization })).code;
 
   assert.equal(await code(MAPS, "Bearer secret"), 200);
   for (const wrong of ["Bearer secre", "Bearer secrets"]) assert.equal(await code(MAPS, wrong), 401, wrong);
-  // Nothing that could be a token was shown.
+  // No header of the request looks like a token.
   for (const none of ["Bearer ", "secret", "Basic c2VjcmV0"]) assert.equal(await code(MAPS, none), 403, none);
   for (const path of [MAPS, "/api", "/openapi/v2", "/metrics"]) assert.equal(await code(path), 403, path);
   for (const path of ["/healthz", "/livez", "/readyz", "/version"]) assert.equal(await code(path), 200, path);
@@ -281,7 +281,7 @@ test("the bearer of the token is let in, another token is refused, and nobody in
   assert.doesNotMatch(refused.text, /secret/);
 });
 
-test("who may not is told so in upstream's words, and a review says the same beforehand", async () => {
+test("a forbidden request is rejected with upstream's message, and a SelfSubjectAccessReview predicts it", async () => {
   await using server = await startServer({ authenticator: asUser(JANE) });
   const { code, body } = await server.call("GET", `${MAPS}/a`);
   assert.equal(code, 403);
@@ -300,7 +300,7 @@ test("who may not is told so in upstream's words, and a review says the same bef
   assert.equal((await review({ user: "jane", groups: ["system:authenticated"], ...health })).allowed, true);
 });
 
-test("nothing is created in a namespace that is missing or going, and those of the cluster stay", async () => {
+test("a create in a missing or terminating namespace is rejected, and the cluster's own namespaces cannot be deleted", async () => {
   await using server = await startServer();
   await server.call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
   assert.equal((await server.call("POST", "/api/v1/namespaces/n/configmaps", { metadata: { name: "a" } })).code, 201);
@@ -318,7 +318,7 @@ test("nothing is created in a namespace that is missing or going, and those of t
   }
 });
 
-test("a Pod that is evicted says why before it goes", async () => {
+test("an evicted Pod has the condition DisruptionTarget before it is deleted", async () => {
   await using server = await startServer();
   const spec = { containers: [{ name: "c", image: "i" }], nodeName: "n" };
   await server.call("POST", PODS, { metadata: { name: "a" }, spec });
@@ -336,7 +336,7 @@ test("a Pod that is evicted says why before it goes", async () => {
   assert.equal((await server.call("POST", `${PODS}/none/eviction`, { ...eviction, metadata: { name: "none" } })).code, 404);
 });
 
-test("what one may ask for is said by the path as it was asked for, with a slash at its end or without", async () => {
+test("a non-resource rule matches the path as the client sent it, with or without a trailing slash", async () => {
   await using server = await startGuardedServer();
   const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "r" } };
   const rules = [{ verbs: ["get"], nonResourceURLs: ["/metrics", "/debug/pprof/"] }];
@@ -351,7 +351,7 @@ test("what one may ask for is said by the path as it was asked for, with a slash
     ["/metrics", "/metrics/", "/debug/pprof/", "/debug/pprof"].map(async (path) => (await jane.call("GET", path)).code),
   );
 
-  // Nobody answers at the third, but one may ask.
+  // The third path has no document, but is allowed.
   assert.deepEqual(codes, [200, 403, 404, 403]);
   assert.match((await jane.call("GET", "/metrics/")).body.message, /cannot get path "\/metrics\/"/);
 });

@@ -1,7 +1,7 @@
 /**
- * The steps of every request, over HTTP or from this process: authorization, receiving the body, a seat (API Priority and Fairness), and
- * the verb, which calls admission and the registry. Authentication comes before: a transport says who its user is.
- * A body is received before the seat is taken, so a slow client occupies none.
+ * The stages of every request, over HTTP or from this process: authorization, receiving the body, a seat (API Priority and Fairness), and
+ * the verb, which calls admission and storage. Authentication comes before: the transport passes the user. A body is received before the
+ * seat is acquired, so a slow client occupies none.
  */
 import { onAbort } from "../../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
@@ -22,19 +22,19 @@ export type PipelineStep = "authorization" | "body" | "priority and fairness" | 
 
 const READING: readonly string[] = ["get", "head", "list", "watch"];
 
-/** A body that is still on its way. */
+/** A body that has not been received yet. */
 export interface BodySource {
-  /** As declared, or the most that is accepted. */
+  /** The declared length, or the maximum if it is unknown. */
   readonly sizeBytes: number;
   receive(): Promise<RequestBody>;
-  /** Ends the request with this reason while nobody has its answer. */
+  /** Ends the request with this reason if it is not answered yet. */
   cancel(reason: StatusError): void;
 }
 
-/** What a transport knows of a request beside the request itself. */
+/** What a transport knows of a request beyond the request itself. */
 export interface Arrival {
   readonly body?: BodySource | undefined;
-  /** As `classify` found it. */
+  /** The result of `classify`. */
   readonly flow?: RequestFlow | undefined;
   /** The client's own timeout; a quarter of it may be spent waiting for a seat. */
   readonly timeoutMs?: number | undefined;
@@ -61,7 +61,7 @@ export class Pipeline {
     this.#gate = gate;
   }
 
-  /** Rejects with a StatusError, whatever went wrong. */
+  /** Rejects with a StatusError, whatever the failure. */
   async run(request: ApiRequest, arrival: Arrival = NO_ARRIVAL): Promise<Outcome> {
     const started = this.#server.clock.monotonic();
     let step: PipelineStep = "authorization";
@@ -99,17 +99,17 @@ export class Pipeline {
     }
   }
 
-  /** The flow of a request; undefined for connections, which may last as long as they like, and where flows are not told apart. */
+  /** The flow of a request; undefined for connections, which have no time limit, and if the gate does not distinguish flows. */
   classify(request: ApiRequest): RequestFlow | undefined {
     return request.connection === undefined ? this.#gate.classify(request) : undefined;
   }
 
-  /** The same for a document: a request that is no resource. */
+  /** The flow of a document, which is a non-resource request. */
   classifyDocument(request: FlowRequest): RequestFlow | undefined {
     return this.#gate.classify(request);
   }
 
-  /** A seat for a document. Throws or rejects with an OverloadError. */
+  /** Acquires a seat for a document. Throws or rejects with an OverloadError. */
   admitDocument(request: FlowRequest, flow: RequestFlow | undefined, signal?: AbortSignal): Seat | Promise<Seat> {
     try {
       const admitted = this.#gate.admit(request, flow, { signal });
@@ -141,7 +141,7 @@ export class Pipeline {
     };
   }
 
-  /** Paths that lead nowhere are counted as one: their names come from outside, and there is no end of them. */
+  /** Unknown resources are counted as one: clients choose their names, so the number of series would be unbounded. */
   #count(request: ApiRequest, code: number, startedMs: number): void {
     const { endpoints, clock } = this.#server;
     const endpoint = endpoints.find(request.group, request.version, request.plural);
@@ -151,7 +151,7 @@ export class Pipeline {
     this.#metrics.request(counted, code, clock.monotonic() - startedMs);
   }
 
-  /** A connection counts as running from its beginning, which may never come, to its end. */
+  /** A connection counts as running from its start, which may never come, to its end. */
   #watched(request: ApiRequest, answer: ExchangeAnswer): ExchangeAnswer {
     const begun = (end: { onClosed(listener: () => void): void }): void => {
       this.#metrics.connectionStarted(request);
@@ -172,7 +172,7 @@ export class Pipeline {
     if (signal?.aborted === true)
       return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client went away before the answer");
     const { verb, group, plural, namespace, name } = request;
-    this.#server.log.error("A request failed in a way nobody foresaw", {
+    this.#server.log.error("Unexpected error while handling a request", {
       step,
       verb,
       group,
@@ -187,11 +187,11 @@ export class Pipeline {
   }
 }
 
-/** The answer, or the reason why nobody waits for it. What was begun comes to its own end: the signal decides until the commit, never after. */
+/** The result, or the reason of the abort. Work in progress ends by itself: the signal is checked until the commit, never after. */
 function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   if (signal.aborted) {
-    void work.catch(() => undefined); // Somebody is told already.
+    void work.catch(() => undefined); // The client already has the answer.
     return Promise.reject(signal.reason as Error);
   }
   return new Promise((resolve, reject) => {
@@ -200,7 +200,7 @@ function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promis
   });
 }
 
-/** Upstream has a verb for every method but OPTIONS, which only a proxy takes: whoever may do everything may do that. */
+/** Upstream has a verb for every method but OPTIONS, which only a proxy accepts: it needs the permission for all verbs. */
 function accessVerb({ verb, connection }: ApiRequest): string {
   return connection?.exchange.method === "OPTIONS" ? "" : verb;
 }

@@ -26,7 +26,7 @@ for (const [path, reason, sentence] of [
   ["/apis/no.such.group/v1", "NotFound", /could not find the requested resource/],
   ["/metrics", "InternalError", /Cannot read the response of \/metrics: it is not JSON/],
   ["/healthz", "InternalError", /Cannot read the response of \/healthz: it is not JSON/],
-  ["/api/v1/namespaces", "InternalError", /\/api\/v1\/namespaces is a resource; ask for it as one/],
+  ["/api/v1/namespaces", "InternalError", /\/api\/v1\/namespaces is a resource, not a document; request it as a resource/],
 ] as const) {
   test(`asking for ${path} in this process is refused with ${reason}`, async () => {
     await using server = await startServer();

@@ -13,7 +13,7 @@ export function documentReader(dependencies: RestDependencies): DocumentReader {
   return async (user, target, signal) => {
     const [path = "", ...query] = target.split("?");
     const parsed = parsePath(path);
-    if (parsed.is !== "document") throw internalError(new Error(`${path} is a resource; ask for it as one`));
+    if (parsed.is !== "document") throw internalError(new Error(`${path} is a resource, not a document; request it as a resource`));
     const answer = await answerDocument(dependencies, requestOf(path, query.join("?"), signal), user, parsed);
     if (!("body" in answer)) throw internalError(new Error(`${path} is no document`));
     if (answer.code !== OK) throw refusal(path, answer.code, textOf(answer.body));

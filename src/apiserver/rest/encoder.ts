@@ -208,7 +208,7 @@ export class Encoder {
 
   #named(name: string): ObjectSchema {
     const schema = this.#options.schemas.get(name);
-    if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${name}`));
+    if (schema?.type !== "object") throw internalError(new Error(`Schema ${name} does not exist`));
     return schema;
   }
 }

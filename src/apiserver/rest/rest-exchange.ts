@@ -57,7 +57,7 @@ export function restExchange(dependencies: RestDependencies): Exchange {
     } catch (error) {
       const status = isStatusError(error) ? error : internalError(error);
       if (status.reason === "InternalError" && !isStatusError(error)) {
-        dependencies.server.log.error("A request failed in a way nobody foresaw", { method: request.method, path: request.path, error });
+        dependencies.server.log.error("Unexpected error while handling a request", { method: request.method, path: request.path, error });
       }
       return failure(dependencies, request, status);
     }

@@ -76,6 +76,6 @@ function versionOf(resource: Resource, { apiVersion }: TypeMeta): { readonly ver
 
 function schemaOf({ schema: name }: ServedVersion, schemas: SchemaSet): ObjectSchema {
   const schema = schemas.get(name);
-  if (schema?.type !== "object") throw new Error(`there is no schema ${name}`);
+  if (schema?.type !== "object") throw new Error(`schema ${name} does not exist`);
   return schema;
 }

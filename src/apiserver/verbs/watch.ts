@@ -28,7 +28,7 @@ export async function watchObjects(
     ...beginning,
     marksInitialEnd: options.sendInitialEvents === true && options.allowWatchBookmarks === true,
     wantsBookmarks: options.allowWatchBookmarks === true,
-    onFailure: (error) => server.log.error("A watch failed in a way nobody foresaw", { prefix: storage.prefix, error }),
+    onFailure: (error) => server.log.error("Unexpected error in a watch", { prefix: storage.prefix, error }),
   };
   return {
     start(receiver) {

@@ -47,7 +47,7 @@ function optionsOf({ schemas }: ServerContext, { subresource }: ConnectCall, { e
   if (parameters.has("dryRun") && subresource.answersText !== true) throw badRequest("dryRun is not supported");
   if (subresource.forwards === true) parameters.set("path", path);
   const schema = schemas.get(subresource.options.schema);
-  if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${subresource.options.schema}`));
+  if (schema?.type !== "object") throw internalError(new Error(`Schema ${subresource.options.schema} does not exist`));
   return decodeOptions(subresource.options, schema, parameters);
 }
 
