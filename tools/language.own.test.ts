@@ -65,7 +65,6 @@ const NOT_YET: readonly string[] = [
   "src/kubelet/logs/",
   "src/kubelet/machine/",
   "src/kubelet/node/",
-  "src/kubelet/pod/",
   "src/kubelet/probes/",
   "src/kubelet/references/",
   "src/kubelet/resize/",

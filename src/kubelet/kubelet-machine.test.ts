@@ -370,13 +370,13 @@ test("a Pod whose place is just being made when its node is stopped leaves nothi
 test("a runtime that says why nothing can run makes the node not ready, and ready again within a second or so", async () => {
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));
-  let trouble: string | undefined = "container runtime network not ready: NetworkReady=false";
-  Object.assign(runtime, { trouble: () => Promise.resolve(trouble) });
+  let reason: string | undefined = "container runtime network not ready: NetworkReady=false";
+  Object.assign(runtime, { notReadyReason: () => Promise.resolve(reason) });
   await world.kubelet("n1", { runtime, machine: fakeMachine() });
   const ready = async () => (await world.node("n1")).status?.conditions?.find(({ type }) => type === "Ready");
   const first = await ready();
 
-  trouble = undefined;
+  reason = undefined;
   await world.clock.advance(1_500);
 
   assert.deepEqual(

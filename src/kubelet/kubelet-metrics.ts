@@ -16,7 +16,7 @@ const OPERATION_BOUNDS_S: readonly number[] = Array.from({ length: 14 }, (_, pow
 
 export type ContainerType = "container" | "init_container" | "ephemeral_container";
 /** Why a Pod was looked at: it came, it changed, it is to end, something of it changed by itself, or nothing of it is left to be seen to. */
-export type LookReason = "create" | "update" | "kill" | "sync" | "terminated";
+export type SyncReason = "create" | "update" | "kill" | "sync" | "terminated";
 
 export interface ServedRequest {
   readonly method: string;
@@ -83,7 +83,7 @@ export class KubeletMetrics implements RuntimeObserver {
     this.#podStarts.observe({}, durationMs / 1_000);
   }
 
-  looked(reason: LookReason, durationMs: number): void {
+  podSynced(reason: SyncReason, durationMs: number): void {
     this.#looks.observe({ operation_type: reason }, durationMs / 1_000);
   }
 

@@ -2,17 +2,17 @@
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
-import type { OwnMemory } from "../pod/pod-state.ts";
+import type { PodWorkerMemory } from "../pod/pod-state.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
 import { withTag } from "./image-reference.ts";
 import type { PullOptions, PullProgress, Runtime } from "../contracts/runtime.ts";
-import { formatDuration, messageOf, tellContainer } from "../pod/pod-events.ts";
+import { formatDuration, messageOf, recordContainerEvent } from "../pod/pod-events.ts";
 
 export interface ImageOptions {
   readonly runtime: Runtime;
   readonly machine?: PodMachine | undefined;
   readonly recorder: EventRecorder;
-  readonly memory: OwnMemory;
+  readonly memory: PodWorkerMemory;
   readonly clock: Clock;
   /** An image was pulled. */
   onImage(): void;
@@ -44,7 +44,7 @@ export async function ensureImage(
 ): Promise<string | undefined> {
   const { runtime, recorder } = options;
   const { name, image = "", imagePullPolicy = "IfNotPresent" } = container;
-  const wanted: Wanted = { pod, container, wanting, tell: (event) => tellContainer(recorder, pod, name, event) };
+  const wanted: Wanted = { pod, container, wanting, tell: (event) => recordContainerEvent(recorder, pod, name, event) };
   const invalid = invalidName(image);
   if (invalid !== undefined) return refuseName(wanted, invalid, options);
   try {

@@ -39,13 +39,13 @@ const AFFINITY = "Predicate NodeAffinity failed: node(s) didn't match Pod's node
 const rows: readonly Row[] = [
   { it: "what fits is taken", pod: asking({ cpu: "2" }), refusal: undefined },
   {
-    it: "what others have is not free",
+    it: "resources of other Pods are not free",
     pod: asking({ cpu: "500m" }),
     others: [asking({ cpu: "1600m" })],
     refusal: ["OutOfcpu", `${SHORT}: cpu, requested: 500, used: 1600, capacity: 2000`],
   },
   {
-    it: "what it asks for counts, not what it had when it was last told of",
+    it: "requests of the spec count, not those of the reported status",
     pod: {
       ...asking({ cpu: "1" }),
       status: {
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     refusal: ["OutOfmemory", `${SHORT}: memory, requested: 2147483648, used: 0, capacity: 1073741824`],
   },
   {
-    it: "the number of Pods comes first",
+    it: "the number of Pods is checked first",
     pod: asking({ cpu: "9" }),
     others: [pod(), pod(), pod()],
     refusal: ["OutOfpods", `${SHORT}: pods, requested: 1, used: 3, capacity: 3`],
@@ -71,7 +71,7 @@ const rows: readonly Row[] = [
     refusal: ["OutOfexample.com/gpu", `${SHORT}: example.com/gpu, requested: 2, used: 0, capacity: 1`],
   },
   {
-    it: "extended resources that the node does not know are of the cluster",
+    it: "extended resources that the node does not list are ignored",
     pod: asking({ "example.com/licence": "2" }),
     refusal: undefined,
   },
@@ -83,38 +83,38 @@ const rows: readonly Row[] = [
     refusal: ["NodeName", "Predicate NodeName failed: node(s) didn't match the requested node name"],
   },
   {
-    it: "a port that another has",
+    it: "a host port of another Pod",
     pod: withPort(80, "192.0.2.1"),
     others: [withPort(80)],
     refusal: ["NodePorts", "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"],
   },
   { it: "the same port at another address", pod: withPort(80, "192.0.2.1"), others: [withPort(80, "192.0.2.2")], refusal: undefined },
   {
-    it: "a taint that keeps away only whoever is not here yet",
+    it: "a NoSchedule taint",
     pod: pod(),
     taints: [{ key: "k", effect: "NoSchedule" }],
     refusal: undefined,
   },
   {
-    it: "a taint that drives out",
+    it: "a NoExecute taint",
     pod: pod(),
     taints: [{ key: "k", effect: "NoExecute" }],
     refusal: ["TaintToleration", "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate"],
   },
   {
-    it: "a taint that drives out and is tolerated",
+    it: "a tolerated NoExecute taint",
     pod: pod({ tolerations: [{ key: "k", operator: "Exists" }] }),
     taints: [{ key: "k", effect: "NoExecute" }],
     refusal: undefined,
   },
   {
-    it: "another system",
+    it: "another operating system",
     pod: pod({ os: { name: "windows" } }),
     refusal: ["PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS"],
   },
 ];
 
-test("a node takes what it can, and says why it does not take the rest", async (t) => {
+test("admission accepts Pods that fit the node and rejects others with upstream's reason and message", async (t) => {
   for (const { it, pod: wanted, others = [], taints = [], refusal } of rows) {
     await t.test(it, () => {
       const found = refusalOf({ pod: wanted, node: { ...NODE, spec: { taints } }, others });

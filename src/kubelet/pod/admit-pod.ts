@@ -1,7 +1,7 @@
 /**
- * Whether the node takes a Pod that is bound to it: it looks once more, since whoever bound it may have known less. And whether one that it
- * took may have what it asks for now. As upstream's general predicates, of which the first reason counts. Amounts of what the node does not have by name (extended resources of others) do not count.
- * Not here: making room for critical Pods.
+ * Admits a Pod that is bound to this node, or a resize of an admitted Pod. Checked again here because the scheduler may have decided from
+ * older data. Follows upstream's general predicates; the first reason is reported. Extended resources that the node does not list are
+ * ignored. Not here: preemption for critical Pods.
  */
 import type { Node, Pod, Taint } from "../../api/generated/core/v1.ts";
 import { RequiredNodes } from "../../api/core/v1/node/node-selector.ts";
@@ -21,11 +21,11 @@ export interface AdmissionRefusal {
 export interface AdmissionView {
   readonly pod: Pod;
   readonly node: Node;
-  /** The others on this node that have not ended, each with what it was allocated. */
+  /** The other Pods on this node that are not terminal, with their allocated resources. */
   readonly others: readonly Pod[];
 }
 
-/** Undefined: it is taken. */
+/** Undefined: the Pod is admitted. */
 export function refusalOf(view: AdmissionView): AdmissionRefusal | undefined {
   const { pod, node } = view;
   const os = pod.spec?.os?.name;
@@ -51,17 +51,17 @@ function failed(predicate: string, why: string): AdmissionRefusal {
   return { reason: predicate, message: `Predicate ${predicate} failed: ${why}` };
 }
 
-/** Only what would drive out a Pod that runs keeps out one that is bound. */
+/** Only taints that would evict a running Pod (NoExecute) reject one that is bound. */
 function isRepelled({ spec }: Pod, taint: Taint): boolean {
   return taint.effect === "NoExecute" && !(spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
-// ── amounts ─────────────────────────────────────────────────────────────────────────────────────────
+// ── resources ───────────────────────────────────────────────────────────────────────────────────────
 
-/** In the order in which upstream looks; others follow in the Pod's own order. */
+/** Checked in upstream's order; others follow in the order of the Pod's spec. */
 const FIRST = ["cpu", "memory", "ephemeral-storage"];
 
-/** What Pods ask for: they are looked at each time another one comes. */
+/** Requests per Pod, cached: they are read for every Pod that is admitted. */
 const remembered = new WeakMap<Pod, ReadonlyMap<string, number>>();
 
 function demandOf(pod: Pod): ReadonlyMap<string, number> {
@@ -84,7 +84,7 @@ function shortageOf({ pod, node, others }: AdmissionView): AdmissionRefusal | un
   }
   const podsMax = allocatable["pods"] === undefined ? Number.POSITIVE_INFINITY : quantityToNumber(readQuantity(allocatable["pods"]));
   if (pods + 1 > podsMax) return shortage("pods", { requested: 1, used: pods, capacity: podsMax });
-  // What it asks for: what it has or had by now is not the question.
+  // Requests of the spec; allocated and actual resources do not matter here.
   const demand = demandOf(asSpecified(pod));
   for (const name of new Set([...FIRST, ...demand.keys()])) {
     const requested = demand.get(name) ?? 0;

@@ -1,8 +1,7 @@
 /**
- * Does what a plan says, through the runtime and the machine, and tells people about it in upstream's words. What fails is remembered and
- * told, never thrown: the next plan sees to it. Only what leaves no other way (a container that does not end) rejects. Nobody waits for
- * what takes its time (volumes, an image, a start): it goes on by itself, and can be given up.
- * Not here: starting containers (start-containers.ts), stopping them (stop-containers.ts).
+ * Performs the actions of a plan through the runtime and the machine, and records upstream's Events. Failures are stored for the next plan
+ * and recorded, never thrown; only a container that cannot be stopped rejects. Slow work (volumes, an image, a start) continues in the
+ * background and can be cancelled. Not here: starting containers (start-containers.ts), stopping them (stop-containers.ts).
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { NOT_NEEDED } from "../../base/abort.ts";
@@ -14,14 +13,14 @@ import type { PodAction } from "./plan/pod-plan.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
 import { messageOf } from "./pod-events.ts";
 
-export interface PodActsOptions extends ContainerStartsOptions {
-  /** Something that nobody waited for has come to its end, whichever. */
-  onStart(): void;
-  /** The Pod is still to run: while containers were waited for, that may have changed. */
-  isWanted(): boolean;
+export interface PodActionsOptions extends ContainerStartsOptions {
+  /** Called when background work has settled. */
+  onCompleted(): void;
+  /** True while the Pod should run: this may change while containers are being stopped. */
+  isDesired(): boolean;
 }
 
-/** What is not done any more for a Pod that is to end. */
+/** Actions that are skipped for a Pod that terminates. */
 const BEGINNINGS: ReadonlySet<PodAction["do"]> = new Set(["prepare", "run-sandbox", "start-container"]);
 
 const SANDBOX_CHANGED: RecordedEvent = {
@@ -30,33 +29,33 @@ const SANDBOX_CHANGED: RecordedEvent = {
   message: "Pod sandbox changed, it will be killed and re-created.",
 };
 
-/** Volumes and whatever else a Pod needs of the machine, on their way. */
+/** A preparation of volumes and directories in progress. */
 interface Preparation {
   readonly stop: AbortController;
   readonly over: Promise<void>;
 }
 
-export class PodActs {
-  readonly #options: PodActsOptions;
+export class PodActions {
+  readonly #options: PodActionsOptions;
   readonly #starts: ContainerStarts;
   readonly #stops: ContainerStops;
   #preparation: Preparation | undefined;
   #sandboxRun: Promise<unknown> | undefined;
   #isStopped = false;
 
-  constructor(options: PodActsOptions) {
+  constructor(options: PodActionsOptions) {
     this.#options = options;
     this.#starts = new ContainerStarts(options);
     this.#stops = new ContainerStops(options);
   }
 
-  /** One after the other. Resolves with what is still under way. */
+  /** Performs them one after the other. Resolves with the work that is still in progress. */
   async perform(pod: Pod, actions: readonly PodAction[], sandbox: SandboxStatus | undefined): Promise<readonly Promise<void>[]> {
-    const { runtime, machine, memory, recorder, onStart, isWanted } = this.#options;
+    const { runtime, machine, memory, recorder, onCompleted, isDesired: isWanted } = this.#options;
     let place = sandbox?.state === "ready" ? sandbox : undefined;
     const slow: Promise<void>[] = [];
     const unlessQuick = async (work: Promise<void>): Promise<void> => {
-      if (!(await this.#isQuick(work))) slow.push(work.then(onStart));
+      if (!(await this.#isQuick(work))) slow.push(work.then(onCompleted));
     };
     for (const action of actions) {
       if (this.#isStopped || (BEGINNINGS.has(action.do) && !isWanted())) break;
@@ -64,7 +63,7 @@ export class PodActs {
         case "prepare":
           await unlessQuick(this.#prepare(pod));
           break;
-        case "tell-sandbox-changed":
+        case "record-sandbox-changed":
           recorder.record(pod, SANDBOX_CHANGED);
           memory.changedSandbox = action.id;
           break;
@@ -99,40 +98,40 @@ export class PodActs {
     return slow;
   }
 
-  /** Whoever waits for containers to end has less patience now. */
-  hasten(graceMs: number): void {
-    this.#stops.hasten(graceMs);
+  /** Shortens the grace period of containers that are being stopped. */
+  shortenGracePeriod(graceMs: number): void {
+    this.#stops.shortenGracePeriod(graceMs);
   }
 
-  /** What is being started is not wanted any more, and what was made of it is not to run. */
-  giveUpStarts(): void {
+  /** Cancels starts in progress and stops containers that they created. */
+  cancelStarts(): void {
     this.#preparation?.stop.abort(NOT_NEEDED);
-    this.#starts.giveUp();
+    this.#starts.cancel();
   }
 
-  /** Nothing more is begun, and nobody cares any more how it ends. */
+  /** Begins nothing more and ignores the results of work in progress. */
   stop(): void {
     this.#isStopped = true;
     this.#preparation?.stop.abort(NOT_NEEDED);
     this.#starts.forget();
   }
 
-  /** Resolves when nothing more comes of what was begun. */
+  /** Resolves when no work is in progress. */
   async settled(): Promise<void> {
     await Promise.all([this.#preparation?.over, this.#sandboxRun, this.#starts.settled()]);
   }
 
-  /** Nothing of the Pod runs any more: what the machine has for it goes, too. */
+  /** Releases what the machine holds for a terminated Pod. */
   async release(podUid: string): Promise<void> {
     const { machine, memory } = this.#options;
     if (machine === undefined || memory.isReleased) return;
-    // What is still being made could not be found.
+    // Objects that are still being created would be missed.
     await this.settled();
     await machine.release(podUid);
     memory.isReleased = true;
   }
 
-  // ── the Pod's place ───────────────────────────────────────────────────────────────────────────────
+  // ── sandbox ───────────────────────────────────────────────────────────────────────────────────────
 
   /** Never rejects. */
   #prepare(pod: Pod): Promise<void> {
@@ -184,7 +183,7 @@ export class PodActs {
     return spec?.hostNetwork === true ? this.#options.hostIps[0] : sandbox?.ips[0];
   }
 
-  /** Whether it is over before anything else happens. */
+  /** Whether the work settles before the next macrotask. */
   #isQuick(work: Promise<void>): Promise<boolean> {
     const later = new Promise<boolean>((resolve) => this.#options.clock.soon(() => resolve(false)));
     return Promise.race([work.then(() => true), later]);

@@ -1,7 +1,8 @@
-/** What people are told about a Pod and its containers, as Events in upstream's words. */
+/** Events of a Pod and its containers, with upstream's reasons and messages. */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
-import type { ContainerRole } from "./plan/pod-plan.ts";
+import type { ContainerRole, Waiting } from "./plan/pod-plan.ts";
+import { DEADLINE } from "./status/pod-status.ts";
 
 const MEMBERS = { init: "initContainers", regular: "containers", ephemeral: "ephemeralContainers" } as const;
 
@@ -10,7 +11,7 @@ export interface ContainerDefinition {
   readonly role: ContainerRole;
 }
 
-/** What the Pod says about a container; of one that it does not know any more, only the name. */
+/** Definition of a container in the spec; only the name if the spec does not have it. */
 export function definitionOf({ spec }: Pod, name: string): ContainerDefinition {
   for (const role of ["regular", "init", "ephemeral"] as const) {
     const container = spec?.[MEMBERS[role]]?.find((candidate) => candidate.name === name);
@@ -19,19 +20,46 @@ export function definitionOf({ spec }: Pod, name: string): ContainerDefinition {
   return { container: { name }, role: "regular" };
 }
 
-export function tellContainer(recorder: EventRecorder, pod: Pod, name: string, event: RecordedEvent): void {
+export function recordContainerEvent(recorder: EventRecorder, pod: Pod, name: string, event: RecordedEvent): void {
   recorder.record(pod, { ...event, fieldPath: `spec.${MEMBERS[definitionOf(pod, name).role]}{${name}}` });
 }
 
-/** That a container has to wait before it is tried again. */
-export function tellBackOff(recorder: EventRecorder, pod: Pod, name: string, reason: string): void {
+/** Records that a container waits for its back-off. */
+function recordBackOff(recorder: EventRecorder, pod: Pod, name: string, reason: string): void {
   if (reason === "ImagePullBackOff") {
     const { image = "" } = definitionOf(pod, name).container;
-    tellContainer(recorder, pod, name, { type: "Normal", reason: "BackOff", message: `Back-off pulling image "${image}"` });
-    tellContainer(recorder, pod, name, { type: "Warning", reason: "Failed", message: "Error: ImagePullBackOff" });
+    recordContainerEvent(recorder, pod, name, { type: "Normal", reason: "BackOff", message: `Back-off pulling image "${image}"` });
+    recordContainerEvent(recorder, pod, name, { type: "Warning", reason: "Failed", message: "Error: ImagePullBackOff" });
   } else if (reason === "CrashLoopBackOff") {
     const message = `Back-off restarting failed container ${name} in pod ${podText(pod)}`;
-    tellContainer(recorder, pod, name, { type: "Warning", reason: "BackOff", message });
+    recordContainerEvent(recorder, pod, name, { type: "Warning", reason: "BackOff", message });
+  }
+}
+
+/** Events that a Pod worker records once per occurrence, not once per pass. */
+export class ReportedEvents {
+  readonly #recorder: EventRecorder;
+  /** Containers that were reported as waiting, with the reason. */
+  #waiting: ReadonlyMap<string, Pick<Waiting, "reason">>;
+  #isDeadlineRecorded = false;
+
+  /** `waiting`: reported by an earlier kubelet process. */
+  constructor(recorder: EventRecorder, waiting: ReadonlyMap<string, Pick<Waiting, "reason">>) {
+    this.#recorder = recorder;
+    this.#waiting = waiting;
+  }
+
+  /** Records a back-off each time that a container begins to wait for another reason. */
+  recordWaiting(pod: Pod, waiting: ReadonlyMap<string, Pick<Waiting, "reason">>): void {
+    for (const [name, { reason }] of waiting)
+      if (this.#waiting.get(name)?.reason !== reason) recordBackOff(this.#recorder, pod, name, reason);
+    this.#waiting = waiting;
+  }
+
+  recordDeadline(pod: Pod): void {
+    if (this.#isDeadlineRecorded) return;
+    this.#isDeadlineRecorded = true;
+    this.#recorder.record(pod, { type: "Normal", ...DEADLINE });
   }
 }
 
@@ -44,7 +72,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** As Go writes it, in whole milliseconds: "250ms", "1.5s", "1m2.25s". */
+/** Formats a duration as Go does, in whole milliseconds: "250ms", "1.5s", "1m2.25s". */
 export function formatDuration(durationMs: number): string {
   const milliseconds = Math.floor(durationMs);
   if (milliseconds === 0) return "0s";

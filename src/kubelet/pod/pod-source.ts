@@ -1,6 +1,6 @@
 /**
- * Where a kubelet hears of its Pods: those that are bound to its node. Alone it has an informer of them; of thousands of kubelets in one
- * process all share one informer of all Pods, of which each hears only its own.
+ * Source of the Pods that are bound to a node. A single kubelet has its own informer; thousands of kubelets in one process share one
+ * informer of all Pods, which notifies each of its own Pods only.
  */
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import { nodes } from "../../api/core/v1/node.ts";
@@ -9,18 +9,18 @@ import { nodeOf, podsByNode } from "../../api/core/v1/pod/by-node.ts";
 import type { Informer, InformerHandler, Informers } from "../../client/informer/informer.ts";
 
 export interface PodSource {
-  /** Resolves when all are known. */
+  /** Resolves when the initial list is complete. */
   synced(signal: AbortSignal): Promise<void>;
-  /** Those that are there, in the order of namespace and name. */
+  /** Known Pods, ordered by namespace and name. */
   list(): readonly Pod[];
-  /** Those that are there are told first. One that is bound to another node, or unbound, was never told. */
+  /** Notifies of existing Pods first. Pods of other nodes and unbound ones are never reported. */
   listen(handler: InformerHandler<Pod>): Disposable;
 }
 
-/** The Node as it is known here; undefined if it is not. */
+/** The Node from the informer; undefined if it is not known. */
 export type NodeSource = () => Node | undefined;
 
-/** For one kubelet: it asks for nothing but what is its own, as its rights demand. */
+/** For one kubelet: lists only its own Pods, as its permissions demand. */
 export function ownPods(informers: Informers, nodeName: string): PodSource {
   const informer = informers.of(pods, { fieldSelector: `spec.nodeName=${nodeName}` });
   return {
@@ -35,7 +35,7 @@ export function ownNode(informers: Informers, nodeName: string): NodeSource {
   return () => informer.get({ name: nodeName });
 }
 
-/** One informer of all Pods, and who hears of which. */
+/** Distributes the notifications of one informer of all Pods. */
 export class SharedPods implements Disposable {
   readonly #informer: Informer<Pod>;
   readonly #handlers = new Map<string, InformerHandler<Pod>>();
@@ -47,7 +47,7 @@ export class SharedPods implements Disposable {
       added: (pod) => this.#handlers.get(nodeOf(pod))?.added(pod),
       updated: (pod, previous) => {
         const handler = this.#handlers.get(nodeOf(pod));
-        // Bound just now: to its node it is new.
+        // Just bound: new to its node.
         if (nodeOf(previous) === nodeOf(pod)) handler?.updated(pod, previous);
         else handler?.added(pod);
       },

@@ -1,6 +1,6 @@
 /**
- * What the kubelet remembers about a Pod between two looks and can be had from nowhere else: what failed, and when it may be tried again.
- * When a kubelet starts anew it takes what it can from what the one before it told (restore-state.ts).
+ * State of a Pod that the kubelet keeps between syncs because no other component has it: failures and their back-offs. After a restart it
+ * is restored as far as possible (restore-state.ts).
  */
 import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
@@ -8,13 +8,13 @@ import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./containers/back-o
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
 
-/** Delays between attempts to have the volumes of a Pod there. Upstream's. */
+/** Backoff of volume preparation. Upstream's values. */
 const PREPARE_AGAIN = { minMs: 500, maxMs: 122_000 };
 
-/** The runtime was away, which says nothing of what it was to do: that is tried again as soon as it may be back. */
+/** Delay after the runtime was unavailable: the attempt says nothing about its subject, so it is repeated soon. */
 const AWAY_MS = 1_000;
 
-/** Why something could not be started, and from when on it may be tried again. */
+/** Why a start failed, and when it may be retried. */
 export interface StartFailure {
   readonly reason: string;
   readonly message: string;
@@ -25,39 +25,41 @@ export interface PullFailure {
   readonly backOff: BackOff;
   /** "ErrImagePull: no such image". */
   readonly error: string;
-  /** What the container's state says until the next look. */
+  /** Message of the container's waiting state until the next sync. */
   readonly message: string;
 }
 
 export interface PodMemory {
-  /** How long a container that ends has to wait, by its name. */
+  /** Restart back-off by container name. */
   readonly crashes: ReadonlyMap<string, BackOff>;
-  /** Ids of containers that had ended with their Pod's place when this kubelet came, as over a reboot: no crashes. */
+  /**
+   * Ids of containers that exited together with their sandbox before this kubelet started, as in a reboot: they do not count as crashes.
+   */
   readonly endedBefore: ReadonlySet<string>;
-  /** Containers that could not be started, by name. */
+  /** Containers that failed to start, by name. */
   readonly failures: ReadonlyMap<string, StartFailure>;
-  /** Images that could not be had. */
+  /** Images that failed to be pulled. */
   readonly pulls: ReadonlyMap<string, PullFailure>;
-  /** Containers of which a start is under way, by name. */
+  /** Containers whose start is in progress, by name. */
   readonly starting: ReadonlySet<string>;
   readonly sandboxRetryAtMs?: number | undefined;
-  /** The lost one of which was last told. */
+  /** Id of the lost sandbox that was last reported. */
   readonly changedSandbox?: string | undefined;
-  /** What the Pod needs of the machine is there. A container that comes later may have it need more. */
+  /** Whether the machine is prepared for the Pod. An ephemeral container may need another volume. */
   isPreparedFor(pod: Pod): boolean;
-  /** … or on its way. */
+  /** True while a preparation is in progress. */
   readonly isPreparing: boolean;
   readonly prepareRetryAtMs?: number | undefined;
-  /** What containers were given to use, by id. Those that are not here are left as they are. */
+  /** Resources granted to containers, by id. Containers without an entry are not resized. */
   readonly granted: ReadonlyMap<string, ResourceRequirements>;
-  /** … and what the Pod as a whole was. Undefined: nobody has given it anything yet. */
+  /** Resources granted to the Pod as a whole; undefined: none yet. */
   readonly grantedPod?: ResourceRequirements | undefined;
-  /** Until when no other change of that is tried. */
+  /** No resize is attempted before this time. */
   readonly resizeRetryAtMs?: number | undefined;
 }
 
-/** The memory of one Pod's worker, while it lives. */
-export class OwnMemory implements PodMemory {
+/** Mutable state of one Pod worker. */
+export class PodWorkerMemory implements PodMemory {
   readonly crashes = new Map<string, BackOff>();
   readonly endedBefore = new Set<string>();
   readonly failures = new Map<string, StartFailure>();
@@ -70,16 +72,18 @@ export class OwnMemory implements PodMemory {
   readonly granted = new Map<string, ResourceRequirements>();
   grantedPod: ResourceRequirements | undefined;
   resizeRetryAtMs: number | undefined;
-  /** What went wrong when it was tried last. */
+  /** Error of the last resize. */
   resizeError: string | undefined;
   readonly #needsMachine: boolean;
-  /** Names of those that are there; undefined: nothing is. */
+  /** Names of prepared volumes; undefined: none was prepared. */
   #preparedVolumes: ReadonlySet<string> | undefined;
   #prepareFailures = 0;
-  /** Of the machine, nothing is left to be given back. */
+  /** True once the machine holds nothing for the Pod any more. */
   isReleased = false;
+  /** True once the state of an earlier kubelet process was restored (restore-state.ts). */
+  isRestored = false;
 
-  /** `needsMachine`: there are volumes to be mounted before anything runs. */
+  /** `needsMachine`: volumes have to be mounted before anything runs. */
   constructor({ needsMachine = false }: { readonly needsMachine?: boolean } = {}) {
     this.#needsMachine = needsMachine;
   }
@@ -90,7 +94,7 @@ export class OwnMemory implements PodMemory {
     return there !== undefined && usedVolumes(pod).every(({ name }) => there.has(name));
   }
 
-  /** It ended and is started once more: the next time it has to wait longer. */
+  /** The container exited and is restarted: its back-off grows. */
   restarts(name: string, { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number }): void {
     this.crashes.set(name, grownBackOff(this.crashes.get(name), { eventMs: endedAtMs, nowMs }));
   }
@@ -119,7 +123,7 @@ export class OwnMemory implements PodMemory {
     this.prepareRetryAtMs = nowMs + exponentialDelayMs(PREPARE_AGAIN, this.#prepareFailures++);
   }
 
-  /** What the Pod says or refers to has changed: what could not be had or made of it may be tried at once. */
+  /** The Pod or an object that it refers to changed: failures that may be fixed by it are retried at once. */
   changed(): void {
     this.prepareRetryAtMs = undefined;
     for (const [name, { reason }] of this.failures) if (reason === "CreateContainerConfigError") this.failures.delete(name);
@@ -130,7 +134,7 @@ export class OwnMemory implements PodMemory {
     this.resizeRetryAtMs = nowMs + BACK_OFF_MIN_MS;
   }
 
-  /** It was allocated something else: that is tried at once, and what went wrong before says nothing of it. */
+  /** The allocated resources changed: they are applied at once, and earlier errors no longer apply. */
   resizeBegins(): void {
     this.resizeError = undefined;
     this.resizeRetryAtMs = undefined;

@@ -1,8 +1,7 @@
-/** What is counted of the worker of one Pod: how long looking at it takes, by why it is looked at, how long it took until it ran,
- * and which of its containers have terminated. */
+/** Metrics of one Pod worker: duration of its passes by reason, time until the Pod runs, and containers that terminated. */
 import type { Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { ContainerType, KubeletMetrics, LookReason } from "../kubelet-metrics.ts";
+import type { ContainerType, KubeletMetrics, SyncReason } from "../kubelet-metrics.ts";
 
 const CONTAINER_FIELDS = [
   ["initContainerStatuses", "init_container"],
@@ -10,42 +9,42 @@ const CONTAINER_FIELDS = [
   ["ephemeralContainerStatuses", "ephemeral_container"],
 ] as const satisfies readonly (readonly [keyof PodStatus, ContainerType])[];
 
-export class PodWorkerFigures {
+export class PodWorkerMetrics {
   readonly #metrics: KubeletMetrics | undefined;
   readonly #clock: Clock;
-  /** When this kubelet first saw it. Undefined once it was seen to run, and of one that ran before. */
-  #waitsSinceMs: number | undefined;
-  #reason: LookReason = "create";
-  /** What the API was last told. */
+  /** When this kubelet first saw the Pod; undefined once it runs, or if it ran before. */
+  #pendingSinceMs: number | undefined;
+  #reason: SyncReason = "create";
+  /** The last reported status. */
   #reported: PodStatus | undefined;
 
   constructor({ status }: Pod, { metrics, clock }: { readonly metrics?: KubeletMetrics | undefined; readonly clock: Clock }) {
     this.#metrics = metrics;
     this.#clock = clock;
     this.#reported = status;
-    if ((status?.phase ?? "Pending") === "Pending") this.#waitsSinceMs = clock.monotonic();
+    if ((status?.phase ?? "Pending") === "Pending") this.#pendingSinceMs = clock.monotonic();
   }
 
-  /** The next look is because the Pod has changed. */
+  /** The next pass is due to a change of the Pod. */
   changed(): void {
     if (this.#reason !== "create") this.#reason = "update";
   }
 
-  /** A look begins; what this returns is called at its end. */
-  look({ metadata }: Pod, isGone: boolean): () => void {
-    const reason = isGone ? "terminated" : metadata.deletionTimestamp === undefined ? this.#reason : "kill";
+  /** A pass of the sync loop begins; the returned function is called at its end. */
+  passStarted({ metadata }: Pod, { isInApi }: { readonly isInApi: boolean }): () => void {
+    const reason = !isInApi ? "terminated" : metadata.deletionTimestamp === undefined ? this.#reason : "kill";
     this.#reason = "sync";
-    const beganAtMs = this.#clock.monotonic();
-    return () => this.#metrics?.looked(reason, this.#clock.monotonic() - beganAtMs);
+    const startedAtMs = this.#clock.monotonic();
+    return () => this.#metrics?.podSynced(reason, this.#clock.monotonic() - startedAtMs);
   }
 
-  /** The API was told of this status. */
-  told(status: PodStatus): void {
+  /** This status was written to the API. */
+  reported(status: PodStatus): void {
     this.#countTerminated(status);
     this.#startedRunning(status.phase);
   }
 
-  /** Each container that is now reported as terminated and was not before, as upstream's status manager counts. */
+  /** Counts containers that are newly reported as terminated, as upstream's status manager does. */
   #countTerminated(status: PodStatus): void {
     const before = this.#reported;
     this.#reported = status;
@@ -58,8 +57,8 @@ export class PodWorkerFigures {
   }
 
   #startedRunning(phase: string | undefined): void {
-    if (phase !== "Running" || this.#waitsSinceMs === undefined) return;
-    this.#metrics?.podStarted(this.#clock.monotonic() - this.#waitsSinceMs);
-    this.#waitsSinceMs = undefined;
+    if (phase !== "Running" || this.#pendingSinceMs === undefined) return;
+    this.#metrics?.podStarted(this.#clock.monotonic() - this.#pendingSinceMs);
+    this.#pendingSinceMs = undefined;
   }
 }

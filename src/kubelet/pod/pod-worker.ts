@@ -1,8 +1,8 @@
 /**
- * Sees to one Pod: looks at what is wanted and what there is, does what the plan says, and tells the API what it saw. Whatever happens
- * (the Pod changes, a container ends, a time comes) only has it look again, so nothing is lost by a change in between, and there is at
- * most one write of a Pod's status under way. What is done quickly is told once, when it is done: most Pods run after one write. What
- * takes its time (an image, a start) holds up nothing else of the Pod.
+ * Reconciles one Pod: observes what the API wants and what the runtime has, performs the actions of the plan, and reports the status.
+ * Events (the Pod changed, a container exited, a timer fired) only trigger another pass, so none is lost when they coincide, and at most
+ * one status write of a Pod is in flight. Quick actions are reported once, after they completed: most Pods run after one write. Slow ones
+ * (an image pull, a start) do not block the rest of the Pod. Its state and transitions are in pod-worker-state.ts.
  */
 import type { Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
@@ -18,100 +18,103 @@ import type { Random } from "../../base/random.ts";
 import type { AdmissionRefusal } from "./admit-pod.ts";
 import type { KubeletMetrics } from "../kubelet-metrics.ts";
 import { stopGraceMs } from "./plan/plan-termination.ts";
-import { PodActs } from "./pod-actions.ts";
+import { PodActions } from "./pod-actions.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
-import { OwnMemory } from "./pod-state.ts";
+import { PodWorkerMemory } from "./pod-state.ts";
+import {
+  initialState,
+  isAdmitted,
+  isDesired,
+  isDirty,
+  isInApi,
+  transition,
+  type PodWorkerEvent,
+  type PodWorkerState,
+} from "./pod-worker-state.ts";
 import { isResizing } from "./plan/plan-resize.ts";
 import { planPod, type PodPlan } from "./plan/pod-plan.ts";
 import { PodResize } from "../resize/pod-resize.ts";
-import { DEADLINE, podStatusOf, refusedStatus } from "./status/pod-status.ts";
-import { PodReports } from "./status/status-writer.ts";
-import { PodWorkerFigures } from "./pod-worker-metrics.ts";
+import { podStatusOf, refusedStatus } from "./status/pod-status.ts";
+import { StatusWriter } from "./status/status-writer.ts";
+import { PodWorkerMetrics } from "./pod-worker-metrics.ts";
 import { PodProber } from "../probes/pod-prober.ts";
-import { recall, toldWaiting } from "./restore-state.ts";
+import { reportedWaiting, restoreState } from "./restore-state.ts";
 import type { PullProgress, Runtime, SandboxStatus } from "../contracts/runtime.ts";
 import { hasRunning } from "./containers/runtime-containers.ts";
-import { tellBackOff } from "./pod-events.ts";
+import { ReportedEvents } from "./pod-events.ts";
 
-/** Work that takes longer is told meanwhile: people want to see that an image is being pulled. */
-const TELL_AFTER_MS = 100;
-/** After so many plans in a row something never comes to an end; the next attempt is later. */
+/** Slower work is reported while it is in progress, so that users see that an image is being pulled. */
+const REPORT_AFTER_MS = 100;
+/** Maximum plans per pass: a Pod that needs more does not converge, and is retried with backoff. */
 const PLANS_MAX = 100;
-/** Delays after failures that are nobody's in particular: of the API server, or of the runtime. Upstream's longest. */
-const AGAIN = { minMs: 1_000, maxMs: 10_000 };
+/** Backoff after failures of the API server or of the runtime. The maximum is upstream's. */
+const RETRY_DELAY = { minMs: 1_000, maxMs: 10_000 };
 
-/** One for all: making a reason each time costs more than the waiting. */
-const IN_TIME = new Error("It was done before anybody had to wait");
+/** Shared instance: allocating an Error per cancelled timer is costly. */
+const TIMER_CANCELLED = new Error("The timer is no longer needed");
 
 export interface PodWorkerOptions {
   readonly client: Client;
   readonly runtime: Runtime;
-  /** Absent: there is none, as of simulated nodes. */
+  /** Absent on simulated nodes. */
   readonly machine?: PodMachine | undefined;
   readonly recorder: EventRecorder;
   readonly hostIps: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** When the kubelet began. */
+  /** Start time of the kubelet. */
   readonly startedAtMs: number;
-  /** Absent: nobody counts. */
+  /** Absent: no metrics are collected. */
   readonly metrics?: KubeletMetrics | undefined;
-  /** Why the node does not take it; undefined if it does. */
+  /** Why the node rejects the Pod; undefined if it admits it. */
   admit(pod: Pod): AdmissionRefusal | undefined;
-  /** It was taken. */
+  /** Called after the Pod was admitted. */
   onAdmitted(): void;
   onImage(): void;
   onPull?(image: string, done: PullProgress): void;
-  /** All traces are gone. */
-  onDone(): void;
+  /** Called when the Pod has left the API and nothing of it is left on the node. */
+  onRemoved(): void;
 }
 
 export class PodWorker {
   readonly #options: PodWorkerOptions;
-  readonly #acts: PodActs;
-  readonly #memory: OwnMemory;
-  readonly #reports: PodReports;
+  readonly #actions: PodActions;
+  readonly #memory: PodWorkerMemory;
+  readonly #status: StatusWriter;
   readonly #resize: PodResize;
-  /** Undefined: the runtime sees to it by itself. */
+  /** Undefined if the runtime probes containers itself. */
   readonly #prober: PodProber | undefined;
   readonly #uid: string;
+  readonly #events: ReportedEvents;
+  readonly #metrics: PodWorkerMetrics;
+  /** An earlier kubelet process began the termination. */
+  readonly #isTerminationResumed: boolean;
+  #state: PodWorkerState;
   #pod: Pod;
-  #isGone: boolean;
-  #isAdmitted = false;
-  #isWanted = false;
-  #isWorking = false;
-  #isPerforming = false;
-  /** A status that is written while something is done. */
-  #meanwhile: Promise<void> | undefined;
-  #isStopped = false;
-  #isDeadlineRecorded = false;
-  /** Containers of which it was told that they wait, and why. */
-  #toldWaiting: ReadonlyMap<string, { readonly reason: string }>;
+  /** A status write that is in flight while actions are performed. */
+  #statusWrite: Promise<void> | undefined;
   #failures = 0;
   #timer: AbortController | undefined;
-  /** Ends a pause in which it is seen whether starts are quick. */
-  #goOn: (() => void) | undefined;
-  /** Whether it was being deleted before this worker came, and whether what went before is known. */
-  readonly #isResumed: boolean;
-  #isRecalled = false;
-  readonly #figures: PodWorkerFigures;
+  /** Ends the wait for slow actions. */
+  #endWait: (() => void) | undefined;
 
-  /** `isGone`: the runtime has something of it, the API has not. */
-  constructor(pod: Pod, { isGone }: { readonly isGone: boolean }, options: PodWorkerOptions) {
+  /** `isInApi`: false for a Pod that the runtime holds and the API server does not have. */
+  constructor(pod: Pod, { isInApi }: { readonly isInApi: boolean }, options: PodWorkerOptions) {
+    const isDeleting = pod.metadata.deletionTimestamp !== undefined;
     this.#pod = pod;
-    this.#isGone = isGone;
+    this.#state = initialState({ isInApi, isDeleting });
     this.#uid = pod.metadata.uid ?? "";
     this.#options = options;
-    this.#isResumed = pod.metadata.deletionTimestamp !== undefined;
-    this.#toldWaiting = toldWaiting(pod);
-    this.#figures = new PodWorkerFigures(pod, options);
-    this.#reports = new PodReports(options.client);
-    this.#memory = new OwnMemory({ needsMachine: options.machine !== undefined });
+    this.#isTerminationResumed = isDeleting;
+    this.#events = new ReportedEvents(options.recorder, reportedWaiting(pod));
+    this.#metrics = new PodWorkerMetrics(pod, options);
+    this.#status = new StatusWriter(options.client);
+    this.#memory = new PodWorkerMemory({ needsMachine: options.machine !== undefined });
     this.#resize = new PodResize(pod, { ...options, memory: this.#memory });
     const wake = (): void => this.wake();
-    this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: wake, isWanted: () => this.#isWantedByApi });
-    if (options.runtime.probes === "kubelet" && !isGone)
+    this.#actions = new PodActions({ ...options, memory: this.#memory, onCompleted: wake, isDesired: () => isDesired(this.#state) });
+    if (options.runtime.probes === "kubelet" && isInApi)
       this.#prober = new PodProber(pod, {
         ...options,
         actions: options.machine?.probes,
@@ -120,203 +123,207 @@ export class PodWorker {
       });
   }
 
-  /** The newest that is known. */
+  /** The newest known version. */
   get pod(): Pod {
     return this.#pod;
   }
 
-  /** The same with what it was allocated: all that is done for it goes by that. */
+  /** The Pod with its allocated resources, which all actions use. */
   get allocated(): Pod {
     return this.#resize.allocated(this.#pod);
   }
 
-  /** It takes a part of the node. One that is gone from the API takes none, as upstream counts, though it may still be ending here. */
+  /** True while the Pod counts against the node's resources. As upstream, a Pod that has left the API does not, even if it still runs. */
   get isActive(): boolean {
-    return this.#isAdmitted && this.#isAlive;
+    return isAdmitted(this.#state) && !isTerminal(this.#pod);
   }
 
-  /** It takes a part of the node, or a kubelet before this one let it have one. */
-  get isTaking(): boolean {
-    return this.#isAlive && (this.#isAdmitted || this.#pod.status?.startTime !== undefined);
+  /** True if the Pod counts against the node's resources, or was admitted by an earlier kubelet process. */
+  get holdsResources(): boolean {
+    return this.isActive || (isInApi(this.#state) && !isTerminal(this.#pod) && this.#pod.status?.startTime !== undefined);
   }
 
-  /** Somebody has to say whether it may have what it asks for now. */
+  /** True while the node has to accept, defer or reject a requested resize. */
   get isResizeUndecided(): boolean {
-    return this.isActive && this.#pod.metadata.deletionTimestamp === undefined && this.#resize.isUndecided(this.#pod);
+    return this.isActive && isDesired(this.#state) && this.#resize.isUndecided(this.#pod);
   }
 
-  /** Since when it waits for room to be resized; undefined: it does not. */
+  /** Since when a deferred resize waits for free resources; undefined if none does. */
   get resizePendingSinceMs(): number | undefined {
     return this.#resize.pendingSinceMs;
   }
 
-  /** The Pod is in the API, and nobody has deleted it. */
-  get #isWantedByApi(): boolean {
-    return !this.#isGone && this.#pod.metadata.deletionTimestamp === undefined;
+  get #isStopped(): boolean {
+    return this.#state.sync.is === "stopped";
   }
 
-  get #isAlive(): boolean {
-    return !this.#isGone && !isTerminal(this.#pod);
-  }
-
-  // ── what has it look ──────────────────────────────────────────────────────────────────────────────
+  // ── events ────────────────────────────────────────────────────────────────────────────────────────
 
   update(pod: Pod): void {
     const before = this.#pod;
     if (!this.#isNewer(pod)) return;
-    this.#pod = pod;
-    if (pod !== before && !isDescribedAs(pod, before)) {
+    this.#replacePod(pod);
+    if (pod !== before && !hasSameMetadata(pod, before)) {
       this.#options.runtime.update?.(pod);
       this.retry();
     }
     if (pod.metadata.generation !== before.metadata.generation) this.retry();
-    if (pod !== before && isSameFor(pod, before) && (this.#reports.isOwn(pod) || deepEqual(pod.status, before.status))) return;
-    this.#hurry(before);
-    this.#figures.changed();
+    if (pod !== before && isSameTask(pod, before) && (this.#status.isOwn(pod) || deepEqual(pod.status, before.status))) return;
+    this.#shortenGracePeriod(before);
+    this.#metrics.changed();
     this.wake();
   }
 
-  /** It has left the API, and this is the last of it. */
-  gone(pod: Pod): void {
+  /** The Pod was deleted from the API; `pod` is its last version. */
+  deleted(pod: Pod): void {
     const before = this.#pod;
-    this.#pod = pod;
-    this.#isGone = true;
-    this.#hurry(before);
+    this.#replacePod(pod);
+    this.#transition("deleted");
+    this.#shortenGracePeriod(before);
     this.wake();
   }
 
-  /** What the Pod says of itself or refers to has changed: what could not be made of it is tried at once. */
+  /** The Pod's metadata or an object that it refers to changed: failed preparations are retried without backoff. */
   retry(): void {
     this.#memory.changed();
     if (!this.#memory.isReleased) this.#options.machine?.update(this.allocated);
     this.wake();
   }
 
-  /** It may have what it asks for now, or why it may not. */
+  /** Accepts the requested resize, or rejects it with a reason. */
   decideResize(refusal: AdmissionRefusal | undefined): void {
     const before = this.allocated;
     if (!this.#resize.decide(this.#pod, refusal)) return;
-    // What it was allocated it may show of itself in volumes.
+    // Volumes may show allocated resources (downward API).
     if (this.allocated === before) this.wake();
     else this.retry();
   }
 
   wake(): void {
-    this.#isWanted = true;
-    this.#goOn?.();
-    if (!this.#isWorking && !this.#isStopped) void this.#work();
+    const wasIdle = this.#state.sync.is === "idle";
+    this.#transition("woken");
+    this.#endWait?.();
+    if (wasIdle) void this.#work();
   }
 
-  /** While it waits for containers to end, others want to know that they are not ready any more. */
+  /** While containers are being stopped, their readiness is reported at once. */
   #probesChanged(): void {
     this.wake();
-    if (this.#isPerforming && this.#pod.metadata.deletionTimestamp !== undefined) this.#beginTelling();
+    if (this.#state.sync.is === "acting" && this.#pod.metadata.deletionTimestamp !== undefined) this.#reportDuringActions();
   }
 
-  /** Nothing more is done; what runs goes on running. */
+  /** Begins nothing more; running containers keep running. */
   stop(): void {
-    this.#isStopped = true;
-    this.#timer?.abort(IN_TIME);
-    this.#acts.stop();
+    this.#transition("stopped");
+    this.#timer?.abort(TIMER_CANCELLED);
+    this.#actions.stop();
     this.#prober?.stop();
-    this.#goOn?.();
+    this.#endWait?.();
   }
 
-  /** Of one that was stopped: whoever waits for its containers to end waits for so long only. Resolves when nothing more is begun here. */
+  /** After `stop`: limits the wait for terminating containers to `graceMs`. Resolves when no call to the runtime is in flight. */
   settled(graceMs: number): Promise<void> {
-    this.#acts.hasten(graceMs);
-    return this.#acts.settled();
+    this.#actions.shortenGracePeriod(graceMs);
+    return this.#actions.settled();
   }
 
-  /** The source may be behind what was answered here. */
+  #transition(event: PodWorkerEvent): void {
+    this.#state = transition(this.#state, event);
+  }
+
+  #replacePod(pod: Pod): void {
+    this.#pod = pod;
+    if (pod.metadata.deletionTimestamp !== undefined) this.#transition("deletion-requested");
+  }
+
+  /** The informer may be behind the answer to our own write. */
   #isNewer({ metadata }: Pod): boolean {
     return compareResourceVersions(metadata.resourceVersion ?? "0", this.#pod.metadata.resourceVersion ?? "0") >= 0;
   }
 
-  /** It is to end, or to end sooner than before. */
-  #hurry(before: Pod): void {
-    const isDeleted = this.#pod.metadata.deletionTimestamp !== undefined;
+  /** Applies a deletion, or a deletion with a shorter grace period than before, to containers that are being stopped. */
+  #shortenGracePeriod(before: Pod): void {
+    const isDeleting = this.#pod.metadata.deletionTimestamp !== undefined;
     const graceMs = stopGraceMs(this.#pod);
-    if (isDeleted && graceMs < stopGraceMs(before)) this.#acts.hasten(graceMs);
+    if (isDeleting && graceMs < stopGraceMs(before)) this.#actions.shortenGracePeriod(graceMs);
   }
 
-  // ── looking ───────────────────────────────────────────────────────────────────────────────────────
+  // ── sync loop ─────────────────────────────────────────────────────────────────────────────────────
 
   async #work(): Promise<void> {
-    this.#isWorking = true;
-    // Whoever told of the change goes on first.
+    // The caller that reported the change runs first.
     await Promise.resolve();
-    while (this.#isWanted && !this.#isStopped) {
-      this.#isWanted = false;
-      const looked = this.#figures.look(this.#pod, this.#isGone);
+    while (this.#state.sync.is === "queued") {
+      this.#transition("pass-started");
+      const finished = this.#metrics.passStarted(this.#pod, { isInApi: isInApi(this.#state) });
       try {
-        await this.#look();
+        await this.#sync();
         this.#failures = 0;
       } catch (error) {
         if (!this.#isStopped) this.#failed(error);
       }
-      looked();
+      finished();
+      this.#transition("pass-finished");
     }
-    this.#isWorking = false;
   }
 
   #failed(error: unknown): void {
     const { log, clock } = this.#options;
     const { namespace, name } = this.#pod.metadata;
-    // Somebody wrote in between: what is new comes by itself, or is here already.
-    if (isReason(error, "Conflict")) log.debug("A Pod was changed while it was looked at", { pod: `${namespace}/${name}` });
-    else log.warn("Cannot see to a Pod", { pod: `${namespace}/${name}`, error });
-    this.#lookAgain(clock.now() + exponentialDelayMs(AGAIN, this.#failures++));
+    // The newer version arrives from the informer, or is here already.
+    if (isReason(error, "Conflict")) log.debug("A Pod changed while it was being synced", { pod: `${namespace}/${name}` });
+    else log.warn("Cannot sync a Pod; retrying with backoff", { pod: `${namespace}/${name}`, error });
+    this.#syncAt(clock.now() + exponentialDelayMs(RETRY_DELAY, this.#failures++));
   }
 
-  async #look(): Promise<void> {
+  async #sync(): Promise<void> {
     const { runtime } = this.#options;
     for (let plans = 0; plans < PLANS_MAX; plans++) {
       const wasStarting = new Set(this.#memory.starting);
       const sandbox = this.#probed(await runtime.status(this.#uid));
       if (this.#isStopped) return;
-      if (await this.#isRefused(sandbox)) return;
+      if (await this.#isRejected(sandbox)) return;
       const plan = this.#plan(sandbox, wasStarting);
-      if (plan.isEnding) this.#endStarts();
-      this.#tellWaiting(plan);
-      if (plan.actions.length === 0) return this.#end(plan, sandbox);
+      if (plan.isTerminating) this.#cancelStarts();
+      this.#events.recordWaiting(this.#pod, plan.waiting);
+      if (plan.actions.length === 0) return this.#finish(plan, sandbox);
       await this.#perform(plan, sandbox);
       if (this.#isStopped) return;
     }
-    throw new Error(`Cannot bring the Pod to a rest: after ${PLANS_MAX} plans there is still something to do`);
+    throw new Error(`Cannot bring the Pod to its desired state: it still needs actions after ${PLANS_MAX} plans`);
   }
 
-  /** With what probes have found out. */
+  /** Adds the results of probes. */
   #probed(sandbox: SandboxStatus | undefined): SandboxStatus | undefined {
     if (this.#prober === undefined || this.#isStopped) return sandbox;
     return this.#prober.observe({ pod: this.allocated, sandbox, starting: this.#memory.starting });
   }
 
-  #endStarts(): void {
-    this.#acts.giveUpStarts();
+  #cancelStarts(): void {
+    this.#actions.cancelStarts();
     this.#prober?.end();
   }
 
   #plan(sandbox: SandboxStatus | undefined, wasStarting: ReadonlySet<string> = this.#memory.starting): PodPlan {
     const nowMs = this.#options.clock.now();
     const [pod, memory] = [this.allocated, this.#memory];
-    if (!this.#isRecalled) {
+    if (!memory.isRestored) {
       const { updateContainer, recover } = this.#options.runtime;
-      recall(memory, { pod, sandbox, nowMs, isResizable: updateContainer !== undefined, isSimulated: recover !== undefined });
+      restoreState(memory, { pod, sandbox, nowMs, isResizable: updateContainer !== undefined, isSimulated: recover !== undefined });
     }
-    this.#isRecalled = true;
+    const isResumed = this.#isTerminationResumed;
     const unhealthy = this.#prober?.unhealthy;
-    return planPod({ pod, isGone: this.#isGone, sandbox, memory, unhealthy, isResumed: this.#isResumed, wasStarting, nowMs });
+    return planPod({ pod, isOrphaned: !isInApi(this.#state), sandbox, memory, unhealthy, isResumed, wasStarting, nowMs });
   }
 
-  async #isRefused(sandbox: SandboxStatus | undefined): Promise<boolean> {
+  async #isRejected(sandbox: SandboxStatus | undefined): Promise<boolean> {
     const { recorder, clock, admit, onAdmitted } = this.#options;
     const pod = this.#pod;
-    if (this.#isAdmitted || this.#isGone || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod)) return false;
+    if (this.#state.lifecycle.is !== "starting" || isTerminal(pod)) return false;
     this.#resize.begin(pod);
     const refusal = sandbox === undefined ? admit(this.allocated) : undefined;
-    this.#isAdmitted = refusal === undefined;
     if (refusal === undefined) {
+      this.#transition("admitted");
       onAdmitted();
       return false;
     }
@@ -325,57 +332,51 @@ export class PodWorker {
     return true;
   }
 
-  /** Nothing is to be done now. */
-  async #end(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
-    this.#lookAgain(plan.lookAgainAtMs);
-    if (this.#isGone) return this.#done();
-    await this.#tell(plan, sandbox);
-    if (plan.isOver) await this.#acts.release(this.#uid);
-    if (plan.isOver && this.#pod.metadata.deletionTimestamp !== undefined) await this.#reports.remove(this.#pod);
+  /** The plan has no actions: reports the status and, for a terminated Pod, releases its resources. */
+  async #finish(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+    this.#syncAt(plan.syncAtMs);
+    if (!isInApi(this.#state)) return this.#remove();
+    await this.#report(plan, sandbox);
+    if (plan.isTerminated) await this.#actions.release(this.#uid);
+    if (plan.isTerminated && this.#pod.metadata.deletionTimestamp !== undefined) await this.#status.remove(this.#pod);
   }
 
-  async #done(): Promise<void> {
-    await this.#acts.release(this.#uid);
+  async #remove(): Promise<void> {
+    await this.#actions.release(this.#uid);
+    this.#transition("cleaned-up");
     this.stop();
-    this.#options.onDone();
+    this.#options.onRemoved();
   }
 
   async #perform(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
     const { actions } = plan;
-    this.#isPerforming = true;
-    // What has ended, and that a deadline has passed, is reported before the rest is stopped, which may take the whole grace period.
-    if (plan.isEnding && this.#isWantedByApi && actions.some((action) => action.do === "stop-containers"))
-      this.#beginTelling({ plan, sandbox });
-    // What outlived its place may take its time to end, and the place is not ready meanwhile.
-    if (sandbox?.state === "not-ready" && hasRunning(sandbox)) this.#beginTelling();
-    // A resize that never comes to its end is to be seen.
-    if (this.#resize.isInProgress) this.#beginTelling();
-    const slow = await this.#acts.perform(this.allocated, actions, sandbox).finally(() => (this.#isPerforming = false));
-    await this.#meanwhile;
-    if (slow.length > 0 && !this.#isWanted && !this.#isStopped) await this.#pause(slow);
+    this.#transition("actions-started");
+    // Containers that exited and an exceeded deadline are reported before the others are stopped, which may take the whole grace period.
+    if (plan.isTerminating && isDesired(this.#state) && actions.some((action) => action.do === "stop-containers"))
+      this.#reportDuringActions({ plan, sandbox });
+    // Containers that outlived their sandbox may take a while to stop; the Pod is not ready meanwhile.
+    if (sandbox?.state === "not-ready" && hasRunning(sandbox)) this.#reportDuringActions();
+    // Makes a resize visible that never completes.
+    if (this.#resize.isInProgress) this.#reportDuringActions();
+    const slow = await this.#actions.perform(this.allocated, actions, sandbox).finally(() => this.#transition("actions-finished"));
+    await this.#statusWrite;
+    if (slow.length > 0 && !isDirty(this.#state) && !this.#isStopped) await this.#waitFor(slow);
   }
 
-  /** Until what is slow is done, somebody wants it to look, or people want to know. */
-  async #pause(slow: readonly Promise<void>[]): Promise<void> {
+  /** Waits until slow actions complete, an event arrives, or the status should be reported. */
+  async #waitFor(slow: readonly Promise<void>[]): Promise<void> {
     const over = new AbortController();
-    const wanted = new Promise<void>((resolve) => (this.#goOn = resolve));
-    const isLong = this.#options.clock.sleep(TELL_AFTER_MS, over.signal).catch(() => undefined);
-    await Promise.race([Promise.all(slow), wanted, isLong]);
-    over.abort(IN_TIME);
-    this.#goOn = undefined;
+    const event = new Promise<void>((resolve) => (this.#endWait = resolve));
+    const timeout = this.#options.clock.sleep(REPORT_AFTER_MS, over.signal).catch(() => undefined);
+    await Promise.race([Promise.all(slow), event, timeout]);
+    over.abort(TIMER_CANCELLED);
+    this.#endWait = undefined;
   }
 
-  /** Once for each time that one begins to wait. */
-  #tellWaiting({ waiting }: PodPlan): void {
-    for (const [name, { reason }] of waiting)
-      if (this.#toldWaiting.get(name)?.reason !== reason) tellBackOff(this.#options.recorder, this.#pod, name, reason);
-    this.#toldWaiting = waiting;
-  }
-
-  /** Only the latest counts: each plan says anew when to look. */
-  #lookAgain(atMs: number | undefined): void {
+  /** Replaces the previous timer: each plan computes the time anew. */
+  #syncAt(atMs: number | undefined): void {
     const { clock } = this.#options;
-    this.#timer?.abort(IN_TIME);
+    this.#timer?.abort(TIMER_CANCELLED);
     this.#timer = undefined;
     if (atMs === undefined || this.#isStopped) return;
     const timer = new AbortController();
@@ -386,76 +387,69 @@ export class PodWorker {
     );
   }
 
-  // ── telling the API ───────────────────────────────────────────────────────────────────────────────
+  // ── status ────────────────────────────────────────────────────────────────────────────────────────
 
-  async #tell({ waiting, isOver, isPastDeadline }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+  async #report({ waiting, isTerminated, isPastDeadline }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
     const { runtime, hostIps, clock } = this.#options;
     const pod = this.allocated;
-    // Ended before this kubelet had anything to do with it: others said how.
+    // Terminal before this kubelet ran it: its status was written by another component.
     if (isTerminal(pod) && sandbox === undefined) return;
     const runtimeName = runtime.version.slice(0, runtime.version.indexOf("://"));
     const { granted } = this.#memory;
     this.#resize.observe(pod, { isUnderWay: isResizing(pod, sandbox, this.#memory) });
     const { conditions: resizes } = this.#resize;
-    const seen = { pod, sandbox, waiting, granted, resizes, isOver, isPastDeadline };
+    const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline };
     const status = podStatusOf({ ...seen, runtimeName, hostIps, nowMs: clock.now() });
-    if (isPastDeadline && !isTerminal(pod)) this.#recordDeadline();
+    if (isPastDeadline && !isTerminal(pod)) this.#events.recordDeadline(this.#pod);
     await this.#write(status);
-    this.#figures.told(status);
+    this.#metrics.reported(status);
   }
 
-  /** Once, when it is detected. */
-  #recordDeadline(): void {
-    if (this.#isDeadlineRecorded) return;
-    this.#isDeadlineRecorded = true;
-    this.#options.recorder.record(this.#pod, { type: "Normal", ...DEADLINE });
+  /** Writes the status while actions are performed. `observed`: what is reported; absent: observed again. */
+  #reportDuringActions(observed?: Observation): void {
+    this.#statusWrite ??= this.#tryReport(observed).finally(() => (this.#statusWrite = undefined));
   }
 
-  /** `seen`: what is reported. Absent: what there is by then. */
-  #beginTelling(seen?: Seen): void {
-    this.#meanwhile ??= this.#tellMeanwhile(seen).finally(() => (this.#meanwhile = undefined));
-  }
-
-  /** Never rejects: what cannot be told now is told when all is done. */
-  async #tellMeanwhile(seen?: Seen): Promise<void> {
+  /** Never rejects: the status is reported again when the actions are completed. */
+  async #tryReport(observed?: Observation): Promise<void> {
     const { log } = this.#options;
     try {
-      const { plan, sandbox } = seen ?? (await this.#see());
-      if (this.#isPerforming && !this.#isStopped) await this.#tell(plan, sandbox);
+      const { plan, sandbox } = observed ?? (await this.#observe());
+      if (this.#state.sync.is === "acting") await this.#report(plan, sandbox);
     } catch (error) {
-      log.debug("Cannot tell how a Pod is while something is done for it", { error });
+      log.debug("Cannot report the status of a Pod while actions are performed", { error });
     }
   }
 
-  async #see(): Promise<Seen> {
+  async #observe(): Promise<Observation> {
     const sandbox = this.#probed(await this.#options.runtime.status(this.#uid));
     return { plan: this.#plan(sandbox), sandbox };
   }
 
-  /** What the API does not let be said now holds up nothing that is to be done, least of all the end of the Pod. */
+  /** An invalid status does not block actions, least of all the termination of the Pod. */
   async #write(status: PodStatus): Promise<void> {
     try {
-      const answer = await this.#reports.write(this.#pod, status);
-      if (answer !== undefined && this.#isNewer(answer)) this.#pod = answer;
+      const answer = await this.#status.write(this.#pod, status);
+      if (answer !== undefined && this.#isNewer(answer)) this.#replacePod(answer);
     } catch (error) {
       if (!isReason(error, "Invalid")) throw error;
       const { namespace, name } = this.#pod.metadata;
-      this.#options.log.warn("The API refuses the status of a Pod", { pod: `${namespace}/${name}`, error });
+      this.#options.log.warn("The API server rejected the status of a Pod", { pod: `${namespace}/${name}`, error });
     }
   }
 }
 
-interface Seen {
+interface Observation {
   readonly plan: PodPlan;
   readonly sandbox: SandboxStatus | undefined;
 }
 
-function isDescribedAs({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
+function hasSameMetadata({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
   return deepEqual(a.annotations, b.annotations) && deepEqual(a.labels, b.labels);
 }
 
-/** For what a kubelet does with it: its specification, and whether and how soon it is to end. */
-function isSameFor(a: Pod, b: Pod): boolean {
+/** True if both versions ask the same of the kubelet: the same spec, and the same termination. */
+function isSameTask(a: Pod, b: Pod): boolean {
   return (
     a.metadata.generation === b.metadata.generation &&
     a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&

@@ -1,7 +1,7 @@
 /**
- * The Pods of one node, each with a worker of its own. Hears of them from the source and from the runtime; what the runtime has and the
- * API has not is brought to its end, too. Whether one may have more or less than it was allocated depends on all of them, so it is said
- * here: those that wait for room are asked for in their order each time that a Pod changes.
+ * The Pods of one node, each with its own worker. Receives them from the Pod source and from the runtime; Pods that only the runtime has
+ * are terminated. Resizes are decided here, because they depend on all Pods: deferred ones are retried in their order each time that a Pod
+ * changes.
  */
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import type { InformerHandler } from "../../client/informer/informer.ts";
@@ -10,22 +10,22 @@ import { PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
 import { comparePendingResizes } from "../resize/resize-order.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
 
-/** Nobody knows any more how long it wanted to have. Upstream's. */
+/** Grace period for orphaned Pods, whose own one is unknown. Upstream's value. */
 const ORPHAN_GRACE_SECONDS = 1;
 
-export interface PodWorkersOptions extends Omit<PodWorkerOptions, "admit" | "onAdmitted" | "onDone"> {
+export interface PodWorkersOptions extends Omit<PodWorkerOptions, "admit" | "onAdmitted" | "onRemoved"> {
   readonly node: () => Node | undefined;
 }
 
 export class PodWorkers implements InformerHandler<Pod> {
   readonly #options: PodWorkersOptions;
-  /** By the uid of the Pod: two of one name, one after the other, are two. */
+  /** By the uid of the Pod: two Pods may have the same name one after the other. */
   readonly #workers = new Map<string, PodWorker>();
 
-  /** Those that were seen to until everything stopped. */
+  /** Workers that were active when `stop` was called. */
   readonly #stopped = new Map<string, PodWorker>();
 
-  /** Those of which it is not decided whether they may have what they ask for, or that are to wait. */
+  /** Workers with a resize that is undecided or deferred. */
   readonly #resizes = new Set<PodWorker>();
 
   constructor(options: PodWorkersOptions) {
@@ -36,7 +36,7 @@ export class PodWorkers implements InformerHandler<Pod> {
     return this.#workers.size;
   }
 
-  /** Undefined if the node has no such Pod. Of two of one name, the later. */
+  /** Undefined if the node has no such Pod. The later one if two have this name. */
   find({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): Pod | undefined {
     let found: Pod | undefined;
     for (const { pod } of this.#workers.values()) {
@@ -56,7 +56,7 @@ export class PodWorkers implements InformerHandler<Pod> {
   added(pod: Pod): void {
     const uid = pod.metadata.uid ?? "";
     const known = this.#workers.get(uid);
-    if (known === undefined) return this.#begin(pod, { isGone: false }).wake();
+    if (known === undefined) return this.#begin(pod, { isInApi: true }).wake();
     known.update(pod);
     this.#noteResize(known);
   }
@@ -66,11 +66,11 @@ export class PodWorkers implements InformerHandler<Pod> {
   }
 
   deleted(pod: Pod): void {
-    this.#workers.get(pod.metadata.uid ?? "")?.gone(pod);
+    this.#workers.get(pod.metadata.uid ?? "")?.deleted(pod);
     this.decideResizes();
   }
 
-  /** Some may have room by now. */
+  /** Retries deferred resizes, since resources may be free now. */
   decideResizes(): void {
     if (this.#resizes.size === 0) return;
     const undecided = Array.from(this.#resizes, (worker) => {
@@ -82,19 +82,19 @@ export class PodWorkers implements InformerHandler<Pod> {
     }
   }
 
-  /** Something of it changed by itself. */
+  /** The runtime reported a change of the Pod. */
   wake(podUid: string): void {
     this.#workers.get(podUid)?.wake();
   }
 
-  /** The runtime has it and nobody wants it. */
+  /** Terminates a Pod that the runtime has and the API does not. */
   bury({ podUid, namespace, name }: SandboxStatus): void {
     if (this.#workers.has(podUid)) return;
     const metadata = { namespace, name, uid: podUid, deletionGracePeriodSeconds: ORPHAN_GRACE_SECONDS };
-    this.#begin({ apiVersion: "v1", kind: "Pod", metadata }, { isGone: true }).wake();
+    this.#begin({ apiVersion: "v1", kind: "Pod", metadata }, { isInApi: false }).wake();
   }
 
-  /** Something that it refers to has changed. */
+  /** An object that the Pod refers to has changed. */
   retry(podUid: string): void {
     this.#workers.get(podUid)?.retry();
   }
@@ -108,22 +108,22 @@ export class PodWorkers implements InformerHandler<Pod> {
     this.#resizes.clear();
   }
 
-  /** After they were stopped: resolves with all Pods there were when nothing more is begun for any, by uid. */
+  /** After `stop`: resolves with all Pods by uid when no call to the runtime is in flight. */
   async settled(graceMs: number): Promise<ReadonlyMap<string, Pod>> {
     await Promise.all(Array.from(this.#stopped.values(), (worker) => worker.settled(graceMs)));
     return new Map(Array.from(this.#stopped, ([uid, { pod }]) => [uid, pod]));
   }
 
-  #begin(pod: Pod, { isGone }: { readonly isGone: boolean }): PodWorker {
+  #begin(pod: Pod, { isInApi }: { readonly isInApi: boolean }): PodWorker {
     const uid = pod.metadata.uid ?? "";
     const worker: PodWorker = new PodWorker(
       pod,
-      { isGone },
+      { isInApi },
       {
         ...this.#options,
         admit: (own) => this.#admit(own),
         onAdmitted: () => this.#noteResize(worker),
-        onDone: () => this.#workers.delete(uid),
+        onRemoved: () => this.#workers.delete(uid),
       },
     );
     this.#workers.set(uid, worker);
@@ -135,7 +135,7 @@ export class PodWorkers implements InformerHandler<Pod> {
     return node === undefined ? undefined : refusalOf({ pod, node, others: this.#active() });
   }
 
-  /** They are gone through more than once. */
+  /** An array, because it is iterated more than once. */
   #active(): readonly Pod[] {
     return Array.from(this.#workers.values()).flatMap((worker) => (worker.isActive ? [worker.allocated] : []));
   }
@@ -145,11 +145,11 @@ export class PodWorkers implements InformerHandler<Pod> {
     this.decideResizes();
   }
 
-  /** Those that were here before count even if this kubelet has not got to them yet. */
+  /** Pods from before a restart count even if this kubelet has not admitted them yet. */
   #resizeRefusal(worker: PodWorker): AdmissionRefusal | undefined {
     const node = this.#options.node();
     if (node === undefined) return undefined;
-    const others = Array.from(this.#workers.values()).filter((other) => other !== worker && other.isTaking);
+    const others = Array.from(this.#workers.values()).filter((other) => other !== worker && other.holdsResources);
     return refusalOf({ pod: worker.pod, node, others: others.map(({ allocated }) => allocated) });
   }
 }

@@ -1,57 +1,60 @@
 /**
- * What a kubelet that has just started can know of what one before it remembered (pod-state.ts), from what that one told the API and
- * what the runtime still has: how long containers that keep ending and images that cannot be had still have to wait. Over real containers
- * only what people were told counts, and what ended in the place that the Pod still has: another restart may have been a reboot, and how
- * often there was one says nothing of crashes. Simulated ones are never stopped by a reboot: there a kubelet that starts again, and a
- * cluster that was forked, tries nothing sooner than one that never stopped.
+ * Restores the back-offs of an earlier kubelet process (pod-state.ts) from the reported status and from the runtime. For real containers
+ * only a reported back-off counts, and exits in the current sandbox: other restarts may come from reboots, which are no crashes. Simulated
+ * containers are not stopped by a reboot: there a restarted kubelet, or one of a forked cluster, retries nothing earlier than one that
+ * never stopped.
  *
- * A status has whole seconds and does not say when a pull failed last: pulls are counted from when they could begin, as if each had
- * failed at once. Not here: failures to make or start a container, which are tried again after ten seconds anyway.
+ * A status has a resolution of one second and lacks the time of the last failed pull: pulls are counted from when they could begin, as if
+ * each had failed at once. Not here: failures to create or start a container, which are retried after ten seconds anyway.
  */
 import type { ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
 import { momentMs } from "../../api/core/v1/pod/readiness.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type BackOff } from "./containers/back-off.ts";
-import type { OwnMemory } from "./pod-state.ts";
+import type { PodWorkerMemory } from "./pod-state.ts";
 import type { Waiting } from "./plan/pod-plan.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
 import { isOfPresent, newestContainer, previousContainer } from "./containers/runtime-containers.ts";
 
-/** Moments of a status may be so much too early. */
+/** Tolerated rounding of timestamps in a status. */
 const SECOND_MS = 1000;
 const PULL_FAILURES = ["ErrImagePull", "ImagePullBackOff"];
 
-export interface Recalled {
+export interface RestoreSources {
   readonly pod: Pod;
   readonly sandbox: SandboxStatus | undefined;
   readonly nowMs: number;
-  /** The runtime can change what a running container may use: what it was given counts, too. */
+  /** True if the runtime can resize running containers: granted resources are restored, too. */
   readonly isResizable?: boolean;
-  /** Containers end by themselves only, so that every restart followed a crash. */
+  /** True if containers exit only by themselves, so that every restart followed a crash. */
   readonly isSimulated?: boolean;
 }
 
-export function recall(memory: OwnMemory, { pod, sandbox, nowMs, isResizable = false, isSimulated = false }: Recalled): void {
+export function restoreState(
+  memory: PodWorkerMemory,
+  { pod, sandbox, nowMs, isResizable = false, isSimulated = false }: RestoreSources,
+): void {
+  memory.isRestored = true;
   for (const status of statusesOf(pod)) {
     if (isResizable && status.resources !== undefined) memory.granted.set(runtimeId(status), status.resources);
     const crash = isSimulated || isCrashing(status) || hasCrashedHere(status, sandbox) ? crashOf(status, sandbox) : undefined;
     if (crash !== undefined) memory.crashes.set(status.name, crash);
-    recallPull(memory, status, pod, nowMs);
+    restorePull(memory, status, pod, nowMs);
   }
   if (sandbox?.state !== "not-ready") return;
   for (const { id, name, state } of sandbox.containers) if (state.is === "exited" && !memory.crashes.has(name)) memory.endedBefore.add(id);
 }
 
-/** Containers of which people were told that they wait: they need not be told again. */
-export function toldWaiting(pod: Pod): ReadonlyMap<string, Waiting> {
-  const told = new Map<string, Waiting>();
+/** Containers that were reported as waiting: no Event is recorded again. */
+export function reportedWaiting(pod: Pod): ReadonlyMap<string, Waiting> {
+  const reported = new Map<string, Waiting>();
   for (const { name, state } of statusesOf(pod)) {
     const { reason, message = "" } = state?.waiting ?? {};
-    if (reason !== undefined) told.set(name, { reason, message });
+    if (reason !== undefined) reported.set(name, { reason, message });
   }
-  return told;
+  return reported;
 }
 
-/** Without the name of the runtime before it. */
+/** The id without the runtime's prefix. */
 function runtimeId({ containerID = "" }: ContainerStatus): string {
   return containerID.slice(containerID.indexOf("://") + "://".length);
 }
@@ -62,51 +65,51 @@ function statusesOf({ status }: Pod): readonly ContainerStatus[] {
 
 // ── crashes ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** People were told that it waits since it keeps ending. */
+/** Reported as CrashLoopBackOff. */
 function isCrashing({ state }: ContainerStatus): boolean {
   return state?.waiting?.reason === "CrashLoopBackOff";
 }
 
-/** It was started again in the place that there still is. */
+/** Restarted in the current sandbox. */
 function hasCrashedHere({ name }: ContainerStatus, sandbox: SandboxStatus | undefined): boolean {
   const earlier = previousContainer(sandbox, name);
   return sandbox?.state === "ready" && earlier !== undefined && isOfPresent(earlier, sandbox);
 }
 
-/** It grew last when the newest attempt began. */
+/** It grew last when the newest attempt was created. */
 function crashOf(status: ContainerStatus, sandbox: SandboxStatus | undefined): BackOff | undefined {
   const { name, restartCount, state, lastState } = status;
   const newest = newestContainer(sandbox, name);
   const restarts = Math.max(restartCount, newest?.attempt ?? 0);
   if (restarts === 0) return undefined;
-  const told = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? "")?.[1];
+  const reported = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? "")?.[1];
   const begun = state?.running?.startedAt ?? state?.terminated?.startedAt ?? lastState?.terminated?.startedAt;
   const updatedAtMs = newest?.createdAtMs ?? momentMs(begun) ?? 0;
-  const toldMs = told === undefined ? undefined : parseSeconds(told);
-  if (toldMs === undefined) return { delayMs: delayBefore({ name, restarts }, sandbox), updatedAtMs };
-  // Of a start after that nobody was told any more.
-  let backOff: BackOff = { delayMs: toldMs, updatedAtMs };
+  const reportedMs = reported === undefined ? undefined : parseSeconds(reported);
+  if (reportedMs === undefined) return { delayMs: delayBefore({ name, restarts }, sandbox), updatedAtMs };
+  // Starts after that were not reported.
+  let backOff: BackOff = { delayMs: reportedMs, updatedAtMs };
   for (let count = restartCount; count < restarts; count++) backOff = grownBackOff(backOff, { eventMs: updatedAtMs, nowMs: updatedAtMs });
   return backOff;
 }
 
-/** As often as it was restarted, unless it waited for less than that: then all had been well for long enough to begin anew. */
+/** Derived from the restart count, unless the container waited for less: then the back-off had been reset. */
 function delayBefore({ name, restarts }: { readonly name: string; readonly restarts: number }, sandbox: SandboxStatus | undefined): number {
   const [newest, earlier] = [newestContainer(sandbox, name), previousContainer(sandbox, name)];
   const byCount = repeatedBackOff(restarts);
   if (newest === undefined || earlier?.state.is !== "exited") return byCount;
   const waitedMs = newest.createdAtMs - earlier.state.finishedAtMs + SECOND_MS;
-  let inRow = 1;
-  while (inRow < restarts && repeatedBackOff(inRow) <= waitedMs && repeatedBackOff(inRow) < byCount) inRow++;
-  return repeatedBackOff(inRow);
+  let failures = 1;
+  while (failures < restarts && repeatedBackOff(failures) <= waitedMs && repeatedBackOff(failures) < byCount) failures++;
+  return repeatedBackOff(failures);
 }
 
 // ── images ──────────────────────────────────────────────────────────────────────────────────────────
 
-function recallPull(memory: OwnMemory, { name, image, state, lastState }: ContainerStatus, pod: Pod, nowMs: number): void {
-  const { reason = "", message: told = "" } = state?.waiting ?? {};
+function restorePull(memory: PodWorkerMemory, { name, image, state, lastState }: ContainerStatus, pod: Pod, nowMs: number): void {
+  const { reason = "", message: reported = "" } = state?.waiting ?? {};
   if (!PULL_FAILURES.includes(reason)) return;
-  const error = reason === "ImagePullBackOff" ? told.replace(/^Back-off pulling image ".*?": /, "") : `${reason}: ${told}`;
+  const error = reason === "ImagePullBackOff" ? reported.replace(/^Back-off pulling image ".*?": /, "") : `${reason}: ${reported}`;
   const message = error.slice(error.indexOf(":") + 2);
   const isInit = pod.spec?.initContainers?.some((container) => container.name === name) === true;
   const initialized = pod.status?.conditions?.find(({ type, status }) => type === "Initialized" && status === "True");
@@ -115,7 +118,7 @@ function recallPull(memory: OwnMemory, { name, image, state, lastState }: Contai
   memory.pulls.set(image, { backOff: pullBackOff(begunAtMs, nowMs), error, message });
 }
 
-/** Of a pull that failed at `begunAtMs` and each time that it was tried again. */
+/** Back-off of a pull that failed at `begunAtMs` and at every retry since. */
 function pullBackOff(begunAtMs: number, nowMs: number): BackOff {
   let backOff: BackOff = { delayMs: BACK_OFF_MIN_MS, updatedAtMs: begunAtMs };
   for (let triedAtMs = begunAtMs + backOff.delayMs; triedAtMs <= nowMs; triedAtMs += backOff.delayMs) {

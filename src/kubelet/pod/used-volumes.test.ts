@@ -19,7 +19,7 @@ const rows: readonly { readonly it: string; readonly spec: Partial<PodSpec>; rea
   },
 ];
 
-test("a volume is used by whatever container mounts it or has it as a device, and by nothing else", async (t) => {
+test("volumes are used if a container mounts them or has them as a device", async (t) => {
   for (const { it, spec, used } of rows) {
     await t.test(it, () => {
       const volumes = ["a", "b", "c"].map((name) => ({ name, emptyDir: {} }));

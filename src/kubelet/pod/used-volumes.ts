@@ -1,6 +1,6 @@
 /**
- * Which volumes of a Pod there have to be: those that a container has a use for. What nobody uses need not exist, and holds up nothing. An
- * ephemeral container may come later and be the first that uses one.
+ * The volumes of a Pod that a container uses. Unused ones need not exist and block nothing. An ephemeral container that is added later may
+ * be the first to use one.
  */
 import type { Pod, Volume } from "../../api/generated/core/v1.ts";
 import { allContainers } from "../../api/core/v1/pod/containers.ts";

@@ -13,7 +13,7 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { ExecRuntime } from "../exec/exec-in-container.ts";
 import type { RuntimeContainer, SandboxStatus } from "../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../pod/containers/runtime-containers.ts";
-import { messageOf, tellContainer } from "../pod/pod-events.ts";
+import { messageOf, recordContainerEvent } from "../pod/pod-events.ts";
 import type { ProbeActions, ProbeAnswer } from "./probe-actions.ts";
 import type { CountedProbe, ProbeMetrics } from "./probe-metrics.ts";
 import {
@@ -304,7 +304,7 @@ export class PodProber {
   }
 
   #tellProblem(pod: Pod, { name, kind }: Probing, message: string, reason = "Unhealthy"): void {
-    tellContainer(this.#options.recorder, pod, name, { type: "Warning", reason, message: `${probeTitle(kind)} ${message}` });
+    recordContainerEvent(this.#options.recorder, pod, name, { type: "Warning", reason, message: `${probeTitle(kind)} ${message}` });
   }
 
   /** Those that will not be asked any more. */

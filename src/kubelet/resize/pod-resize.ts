@@ -14,11 +14,11 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { AdmissionRefusal } from "../pod/admit-pod.ts";
 import { allocationOf, recalledAllocation, withAllocation, type Allocation } from "./allocation.ts";
 import { RESIZE_IN_PROGRESS, RESIZE_PENDING } from "../pod/status/pod-conditions.ts";
-import type { OwnMemory } from "../pod/pod-state.ts";
+import type { PodWorkerMemory } from "../pod/pod-state.ts";
 import { resizeSummary } from "./resize-summary.ts";
 
 export interface PodResizeOptions {
-  readonly memory: OwnMemory;
+  readonly memory: PodWorkerMemory;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
 }

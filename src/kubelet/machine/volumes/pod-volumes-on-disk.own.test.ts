@@ -155,9 +155,7 @@ test("volumes are where kubelets have always had them, with their rights", { ...
   const mounted = await all.volumes.mount(pod, ANY);
   const base = join(all.root, "pods/u/volumes");
   assert.deepEqual(
-    [...mounted]
-      .toSorted(byName)
-      .map(([name, { path, isReadOnly, isExternal: isForeign }]) => [name, path.replace(base, ""), isReadOnly, isForeign]),
+    [...mounted].toSorted(byName).map(([name, { path, isReadOnly, isExternal }]) => [name, path.replace(base, ""), isReadOnly, isExternal]),
     [
       ["config", "/kubernetes.io~configmap/config", true, false],
       ["empty", "/kubernetes.io~empty-dir/empty", false, false],

@@ -1,7 +1,6 @@
 /**
- * What a container wants done when it has started and before it is asked to end (`lifecycle`): a command in it, a request over the network,
- * or a while of nothing. Commands and requests are made only where there are real processes: a runtime that looks by itself whether its
- * containers are well (`probes`) has none. Failures reject in upstream's words.
+ * Runs `lifecycle` hooks (postStart, preStop): a command in the container, an HTTP request, or a sleep. Commands and requests need real
+ * processes, so a runtime that probes its containers itself (`probes`) runs none. Failures reject with upstream's messages.
  */
 import type { Container, EphemeralContainer, LifecycleHandler, Pod } from "../../../api/generated/core/v1.ts";
 import { NOT_NEEDED } from "../../../base/abort.ts";
@@ -16,7 +15,7 @@ const SECOND_MS = 1000;
 
 export interface HookOptions {
   readonly runtime: Runtime;
-  /** Absent: there is no way into the network of Pods. */
+  /** Absent: the network of Pods is not reachable. */
   readonly actions: ProbeActions | undefined;
   readonly clock: Clock;
 }
@@ -25,11 +24,11 @@ export interface HookPlace {
   readonly pod: Pod;
   readonly container: Container | EphemeralContainer;
   readonly containerId: string;
-  /** Undefined if it has none. */
+  /** Undefined if the hook is not defined. */
   readonly podIp: string | undefined;
 }
 
-/** Rejects with what it comes to for people. The signal gives it up, and then it resolves. */
+/** Rejects with the message for the Event. Resolves early if the signal aborts. */
 export async function runHook(handler: LifecycleHandler, place: HookPlace, options: HookOptions, signal: AbortSignal): Promise<void> {
   const { runtime, clock } = options;
   const { exec, httpGet, sleep } = handler;
@@ -64,7 +63,7 @@ async function runCommand(
   fail(`command '${command.join(" ")}' exited with ${done.exitCode}: ${done.output}`, done.output);
 }
 
-/** Whatever it answers: only no answer is a failure. */
+/** Any response counts as success; only a missing one is a failure. */
 async function request(
   httpGet: NonNullable<LifecycleHandler["httpGet"]>,
   { container, podIp }: HookPlace,
@@ -83,12 +82,12 @@ function untilAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
 }
 
-/** A hook that is given so much time, and no more. Rejects as `runHook`. */
+/** Runs a hook with a timeout. Rejects like `runHook`. */
 export async function runHookWithin(handler: LifecycleHandler, place: HookPlace, options: HookOptions, withinMs: number): Promise<void> {
   const [over, done] = [new AbortController(), new AbortController()];
   options.clock.sleep(withinMs, done.signal).then(
     () => over.abort(NOT_NEEDED),
-    () => undefined, // It was done in time.
+    () => undefined, // Cancels the timeout after the hook completed.
   );
   try {
     await runHook(handler, place, options, over.signal);

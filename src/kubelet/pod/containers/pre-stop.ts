@@ -1,6 +1,6 @@
 /**
- * What a container wants done before it is asked to end (`lifecycle.preStop`). It takes from the time that the container has; whether it
- * succeeds only matters to people.
+ * Runs `lifecycle.preStop` of a container before its stop signal. Its duration counts against the grace period; a failure is only reported
+ * as an Event.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -8,7 +8,7 @@ import type { EventRecorder } from "../../../client/events/event-recorder.ts";
 import { runHookWithin, type HookPlace } from "./lifecycle-hooks.ts";
 import type { PodMachine } from "../../contracts/pod-machine.ts";
 import type { Runtime } from "../../contracts/runtime.ts";
-import { tellContainer } from "../pod-events.ts";
+import { recordContainerEvent } from "../pod-events.ts";
 
 const SECOND_MS = 1000;
 
@@ -19,11 +19,11 @@ export interface PreStopOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly withinMs: number;
-  /** A kubelet before this one has waited for so long. */
+  /** Time that an earlier kubelet process already spent. */
   readonly passedMs: number;
 }
 
-/** Resolves when it is done, or at the end of its time. Never rejects. */
+/** Resolves when the hook completed or its timeout expired. Never rejects. */
 export async function runPreStop(place: HookPlace, options: PreStopOptions): Promise<void> {
   const { runtime, machine, recorder, clock, log, withinMs, passedMs } = options;
   const { pod, container } = place;
@@ -34,9 +34,9 @@ export async function runPreStop(place: HookPlace, options: PreStopOptions): Pro
   try {
     await runHookWithin(hook, place, { runtime, actions: machine?.probes, clock }, withinMs);
   } catch (error) {
-    log.info("A hook before stopping failed", { container: container.name, error });
-    // What went wrong is not told: it may be secret.
-    tellContainer(recorder, pod, container.name, { type: "Warning", reason: "FailedPreStopHook", message: "PreStopHook failed" });
+    log.info("A preStop hook failed", { container: container.name, error });
+    // The Event omits the error: it may contain a secret.
+    recordContainerEvent(recorder, pod, container.name, { type: "Warning", reason: "FailedPreStopHook", message: "PreStopHook failed" });
   }
 }
 

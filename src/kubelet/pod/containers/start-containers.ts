@@ -1,6 +1,6 @@
 /**
- * Starts containers: image, container, process, hook. What fails is remembered and told, never thrown: the next plan sees to it. Nobody
- * waits for a start that takes its time: it goes on by itself, and can be given up.
+ * Starts containers: image, container, process, postStart hook. Failures are stored for the next plan and recorded as Events, never thrown.
+ * A slow start continues in the background and can be cancelled.
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
 import { NOT_NEEDED } from "../../../base/abort.ts";
@@ -14,50 +14,50 @@ import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { StartAction } from "../plan/pod-plan.ts";
 import type { ContainerConfig, SandboxStatus } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "./runtime-containers.ts";
-import { definitionOf, messageOf, tellContainer } from "../pod-events.ts";
+import { definitionOf, messageOf, recordContainerEvent } from "../pod-events.ts";
 
 export interface ContainerStartsOptions extends ImageOptions {
-  /** Of the node, for Pods in its network. */
+  /** IPs of the node, for Pods with hostNetwork. */
   readonly hostIps: readonly string[];
   readonly log: Logger;
-  /** Absent: nobody counts. */
+  /** Absent: no metrics are collected. */
   readonly metrics?: KubeletMetrics | undefined;
 }
 
-/** One that is under way. */
+/** A start in progress. */
 interface Start extends Wanting {
-  /** It is not wanted any more, and whatever comes of it is nobody's business. */
+  /** Cancelled: its result is ignored. */
   isGivenUp: boolean;
   giveUp(): void;
-  /** Of the container, once it is made. */
+  /** Id of the container, once it is created. */
   id?: string;
 }
 
-/** How far a start had come when it failed, as the container's state says it. */
+/** The step at which a start failed, as the reason of the container's waiting state. */
 type FailedStep = "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" | "PostStartHookError";
 
-/** Upstream's words for them. */
+/** Upstream's messages for them. */
 const CONTAINER_TYPES = { init: "init_container", regular: "container", ephemeral: "ephemeral_container" } as const;
 
 export class ContainerStarts {
   readonly #options: ContainerStartsOptions;
   readonly #starts = new Set<Start>();
-  /** Also of those that were given up, until they are really over. */
+  /** Includes cancelled starts until they have settled. */
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(options: ContainerStartsOptions) {
     this.#options = options;
   }
 
-  /** Resolves when it is over, whichever way. Never rejects. */
+  /** Resolves when the start has settled. Never rejects. */
   begin(pod: Pod, action: StartAction, sandbox: SandboxStatus): Promise<void> {
     const work = this.#begin(pod, action, sandbox).finally(() => this.#underWay.delete(work));
     this.#underWay.add(work);
     return work;
   }
 
-  /** What is being started is not wanted any more, and what was made of it is not to run. */
-  giveUp(): void {
+  /** Cancels all starts and stops containers that they created. */
+  cancel(): void {
     const { runtime, log } = this.#options;
     for (const { id } of this.#forget()) {
       if (id === undefined) continue;
@@ -65,12 +65,12 @@ export class ContainerStarts {
     }
   }
 
-  /** Nobody cares any more how they end. */
+  /** Ignores the results of all starts. */
   forget(): void {
     this.#forget();
   }
 
-  /** Resolves when nothing more comes of any. */
+  /** Resolves when no start is in progress. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -108,7 +108,7 @@ export class ContainerStarts {
       step = "RunContainerError";
       await runtime.startContainer(start.id);
       if (start.isGivenUp) return;
-      tellContainer(recorder, pod, container.name, { type: "Normal", reason: "Started", message: "Container started" });
+      recordContainerEvent(recorder, pod, container.name, { type: "Normal", reason: "Started", message: "Container started" });
       step = "PostStartHookError";
       await this.#runPostStart(pod, container, start.id, { sandbox, start });
       memory.started(container.name);
@@ -127,12 +127,12 @@ export class ContainerStarts {
     const reason = error instanceof ContainerConfigError ? "CreateContainerConfigError" : step;
     memory.couldNotStart(name, { reason, message, error }, clock.now());
     if (step !== "PostStartHookError" || id === undefined) {
-      tellContainer(recorder, pod, name, { type: "Warning", reason: "Failed", message: `Error: ${message}` });
+      recordContainerEvent(recorder, pod, name, { type: "Warning", reason: "Failed", message: `Error: ${message}` });
       return;
     }
-    // What went wrong is not told: it may be secret.
-    tellContainer(recorder, pod, name, { type: "Warning", reason: "FailedPostStartHook", message: "PostStartHook failed" });
-    tellContainer(recorder, pod, name, { type: "Normal", reason: "Killing", message: "FailedPostStartHook" });
+    // The Event omits the error: it may contain a secret.
+    recordContainerEvent(recorder, pod, name, { type: "Warning", reason: "FailedPostStartHook", message: "PostStartHook failed" });
+    recordContainerEvent(recorder, pod, name, { type: "Normal", reason: "Killing", message: "FailedPostStartHook" });
     await this.#kill(pod, id);
   }
 
@@ -150,11 +150,11 @@ export class ContainerStarts {
     const config: ContainerConfig = { pod, container, attempt, imageId };
     const id = await runtime.createContainer(sandbox.id, { ...config, ...(await this.#runOf(config, sandbox)) });
     if (runtime.updateContainer !== undefined) memory.granted.set(id, container.resources ?? {});
-    tellContainer(recorder, pod, container.name, { type: "Normal", reason: "Created", message: "Container created" });
+    recordContainerEvent(recorder, pod, container.name, { type: "Normal", reason: "Created", message: "Container created" });
     return id;
   }
 
-  /** What it comes to on this machine, if there is one. */
+  /** Resolved configuration on this machine, if there is one. */
   async #runOf(
     { pod, container, attempt, imageId }: ContainerConfig,
     sandbox: SandboxStatus,
@@ -168,14 +168,14 @@ export class ContainerStarts {
     return { run, sandboxRun: await machine.sandbox(pod) };
   }
 
-  /** Gives a running container more or less to use. What fails is remembered. */
+  /** Changes the resources of a running container. A failure is stored for the next plan. */
   async resize(pod: Pod, { id, container }: { readonly id: string; readonly container: Container }, sandbox: SandboxStatus): Promise<void> {
     const { runtime, memory, clock, log } = this.#options;
     const { attempt = 0, imageId = "" } = newestContainer(sandbox, container.name) ?? {};
     try {
       const { run } = await this.#runOf({ pod, container, attempt, imageId }, sandbox);
       if (run !== undefined) await this.#checkMemory(pod, { id, container, limitBytes: run.resources.memoryLimitBytes });
-      // What holds it must not be smaller than it is, at no moment: one that grows comes second, one that shrinks first.
+      // The Pod's cgroup must never be smaller than the container's: it grows before the container and shrinks after it.
       await this.#resizePod(pod);
       if (run !== undefined) await runtime.updateContainer?.(id, run.resources);
       await this.#resizePod(pod);
@@ -186,7 +186,7 @@ export class ContainerStarts {
     }
   }
 
-  /** Rejects if it uses more than it is to have: some kernels would kill it, and none says so as well. */
+  /** Rejects if the container uses more memory than the new limit: some kernels would kill it, and none reports the reason as clearly. */
   async #checkMemory(pod: Pod, { id, container, limitBytes }: MemoryLimit): Promise<void> {
     const { runtime, memory } = this.#options;
     const before = memory.granted.get(id)?.limits?.["memory"] ?? memory.grantedPod?.limits?.["memory"];
@@ -197,7 +197,7 @@ export class ContainerStarts {
     if (error !== undefined) throw new Error(error);
   }
 
-  /** The same for the Pod as a whole, once all of its containers are well. */
+  /** The same for the Pod as a whole, after all of its containers. */
   async resizePod(pod: Pod): Promise<void> {
     const { machine, memory, clock, log } = this.#options;
     if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > clock.now()) return;
@@ -210,10 +210,10 @@ export class ContainerStarts {
     }
   }
 
-  /** While another container still has more than the whole is to have, it fails: with that one it is tried again. */
+  /** Fails while another container still exceeds the new Pod limit; retried with that container. */
   async #resizePod(pod: Pod): Promise<void> {
     const { machine, log } = this.#options;
-    await machine?.resize(pod).catch((error: unknown) => log.debug("Cannot resize a Pod yet", { pod: pod.metadata.name, error }));
+    await machine?.resize(pod).catch((error: unknown) => log.debug("Cannot resize a Pod yet; retrying", { pod: pod.metadata.name, error }));
   }
 
   async #runPostStart(
@@ -224,7 +224,7 @@ export class ContainerStarts {
   ): Promise<void> {
     const { runtime, machine, clock, hostIps } = this.#options;
     const handler = container.lifecycle?.postStart;
-    // Simulated containers have no hooks after their start.
+    // Simulated containers have no postStart hooks.
     if (handler === undefined || runtime.probes !== "kubelet") return;
     const podIp = pod.spec?.hostNetwork === true ? hostIps[0] : sandbox.ips[0];
     await runHook(handler, { pod, container, containerId, podIp }, { runtime, actions: machine?.probes, clock }, start.signal());
@@ -237,7 +237,7 @@ interface MemoryLimit {
   readonly limitBytes: number | undefined;
 }
 
-/** Whom an ephemeral container looks into. */
+/** Target container of an ephemeral container. */
 function targetOf(container: Container | EphemeralContainer, sandbox: SandboxStatus): string | undefined {
   const name = "targetContainerName" in container ? (container.targetContainerName ?? "") : "";
   if (name === "") return undefined;
@@ -249,7 +249,7 @@ function targetOf(container: Container | EphemeralContainer, sandbox: SandboxSta
 function newStart(): Start {
   let resolve = (): void => undefined;
   const givenUp = new Promise<void>((done) => (resolve = done));
-  // Made only for those that listen: most starts are over before anybody could give them up.
+  // Allocated on demand: most starts complete before they could be cancelled.
   let controller: AbortController | undefined;
   const start: Start = {
     isGivenUp: false,

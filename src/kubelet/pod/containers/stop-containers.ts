@@ -1,4 +1,4 @@
-/** Stops containers within their grace, the hooks before it included; only one that does not end rejects. */
+/** Stops containers within their grace period, which includes preStop hooks. Rejects only if a container cannot be stopped. */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -8,7 +8,7 @@ import type { PodMachine } from "../../contracts/pod-machine.ts";
 import type { PodAction } from "../plan/pod-plan.ts";
 import { runPreStop } from "./pre-stop.ts";
 import { RuntimeError, type Runtime, type RuntimeContainer } from "../../contracts/runtime.ts";
-import { definitionOf, messageOf, tellContainer } from "../pod-events.ts";
+import { definitionOf, messageOf, recordContainerEvent } from "../pod-events.ts";
 
 export type StopAction = Extract<PodAction, { readonly do: "stop-containers" }>;
 
@@ -22,14 +22,14 @@ export interface ContainerStopsOptions {
 
 interface Patience {
   readonly leftMs: () => number;
-  /** Before this kubelet came. */
+  /** Elapsed before this kubelet started. */
   readonly passedMs: number;
   readonly podIp: string | undefined;
 }
 
 export class ContainerStops {
   readonly #options: ContainerStopsOptions;
-  /** Containers that were asked to end and have not yet. */
+  /** Containers that received a stop signal and have not exited. */
   readonly #stopping = new Set<string>();
 
   constructor(options: ContainerStopsOptions) {
@@ -40,15 +40,15 @@ export class ContainerStops {
     const { clock, recorder } = this.#options;
     const endAtMs = clock.monotonic() + graceMs;
     for (const { name } of groups.flat())
-      tellContainer(recorder, pod, name, { type: "Normal", reason: "Killing", message: message ?? `Stopping container ${name}` });
+      recordContainerEvent(recorder, pod, name, { type: "Normal", reason: "Killing", message: message ?? `Stopping container ${name}` });
     for (const group of groups) {
       const leftMs = () => Math.max(GRACE_MIN_MS, endAtMs - clock.monotonic());
       await Promise.all(group.map((running) => this.#stopOne(pod, running, { leftMs, passedMs, podIp })));
     }
   }
 
-  /** Whoever waits for containers to end has less patience now. */
-  hasten(graceMs: number): void {
+  /** Shortens the remaining grace period of containers that are being stopped. */
+  shortenGracePeriod(graceMs: number): void {
     const { runtime, log } = this.#options;
     for (const id of this.#stopping) {
       runtime.stopContainer(id, graceMs).catch((error: unknown) => log.warn("Cannot stop a container", { container: id, error }));

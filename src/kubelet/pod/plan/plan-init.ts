@@ -1,6 +1,7 @@
 /**
- * Init containers, in order: each has to succeed before the next begins, sidecars only have to be started. Once a regular container was
- * made only sidecars are kept running. Not here: the Pod that fails because one of them may not be tried again (plan-termination.ts).
+ * Plans init containers in order: each has to succeed before the next starts; sidecars only have to be started. Once a regular container
+ * was created, only sidecars are kept running. Not here: a Pod that fails because an init container may not be restarted
+ * (plan-termination.ts).
  */
 import type { Container } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
@@ -9,7 +10,7 @@ import type { Planning } from "./planning.ts";
 import type { PodView } from "./pod-plan.ts";
 import { isRunning, isStarted, newestContainer, presentContainer } from "../containers/runtime-containers.ts";
 
-/** Whether the regular containers may run. */
+/** Returns whether the regular containers may run. */
 export function planInit(view: PodView, planning: Planning): boolean {
   const containers = view.pod.spec?.initContainers ?? [];
   if (containers.length === 0) return true;
@@ -20,12 +21,12 @@ export function planInit(view: PodView, planning: Planning): boolean {
   return containers.every((container, index) => isDone(container, { isPassed: isPassed(index, view) }, view, planning));
 }
 
-/** A regular container was made: all init containers were done, whether their traces are still there or not. */
+/** A regular container was created, so all init containers succeeded, even if the runtime no longer has them. */
 export function hasBegun({ pod, sandbox }: Pick<PodView, "pod" | "sandbox">): boolean {
   return (pod.spec?.containers ?? []).some(({ name }) => presentContainer(sandbox, name) !== undefined);
 }
 
-/** A later one was made, so this one was done once. */
+/** A later init container was created, so this one succeeded before. */
 function isPassed(index: number, { pod, sandbox }: PodView): boolean {
   if (sandbox?.state !== "ready") return false;
   return (pod.spec?.initContainers ?? []).slice(index + 1).some(({ name }) => presentContainer(sandbox, name) !== undefined);

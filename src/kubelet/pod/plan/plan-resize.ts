@@ -1,7 +1,7 @@
 /**
- * Containers that were allocated something else than they were given: they are given it while they run, or restarted where they want that
- * for the resource (`resizePolicy`). Where the Pod as a whole was, all of its containers are, since what a container does not say it has
- * from the Pod. Only those of which it is known what they were given: a runtime that cannot change it has none.
+ * Plans containers whose allocated resources differ from those granted: they are resized in place, or restarted where `resizePolicy`
+ * demands it. A change of Pod-level resources affects all containers, because they inherit what they do not set. Only containers with known
+ * granted resources are considered; a runtime that cannot resize has none.
  */
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { isChanged, isResized, RESIZABLE } from "../../resize/allocation.ts";
@@ -24,18 +24,18 @@ export function planResize(
   if (changed.length === 0 && !isWholeResized(pod, memory)) return;
   if (changed.some((resource) => wantsRestart(container, resource)))
     return planning.restart(container, known, { role, message: `Container ${container.name} resize requires restart` });
-  if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > nowMs) return planning.lookAgain(memory.resizeRetryAtMs);
+  if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > nowMs) return planning.syncAt(memory.resizeRetryAtMs);
   planning.add({ do: "resize-container", id: known.id, container });
 }
 
 /** After its containers. */
 export function planWholeResize({ pod, sandbox, memory, nowMs }: PodView, planning: Planning): void {
   if (sandbox?.state !== "ready" || !isWholeResized(pod, memory)) return;
-  if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > nowMs) return planning.lookAgain(memory.resizeRetryAtMs);
+  if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > nowMs) return planning.syncAt(memory.resizeRetryAtMs);
   planning.add({ do: "resize-pod" });
 }
 
-/** Whether something that runs has not yet what it was allocated. What does not run gets it when it starts. */
+/** Whether a running container lacks its allocated resources. Containers that do not run get them when they start. */
 export function isResizing(pod: Pod, sandbox: SandboxStatus | undefined, memory: Pick<PodMemory, "granted" | "grantedPod">): boolean {
   if (sandbox?.state === "ready" && isWholeResized(pod, memory)) return true;
   return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].some(({ name, resources }) => {

@@ -1,7 +1,6 @@
 /**
- * When a Pod ends on its node, and how: its regular containers are asked to end first, then its sidecars, the last first; then its place
- * goes. It ends when it is deleted, over by itself, past its deadline, or no more in the API. What ended stays to be looked at until the
- * Pod has left the API.
+ * Plans the termination of a Pod: regular containers are stopped first, then sidecars in reverse order, then the sandbox. A Pod terminates
+ * when it is deleted, completed, past its deadline, or no longer in the API. Exited containers are kept until the Pod has left the API.
  */
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
@@ -14,22 +13,22 @@ import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../containers/runtime-containers.ts";
 
 const SECOND_MS = 1000;
-/** Upstream's: nobody is killed without having been asked. */
+/** Upstream's minimum: every container receives its stop signal before it is killed. */
 export const GRACE_MIN_MS = 2 * SECOND_MS;
 const GRACE_DEFAULT_SECONDS = 30;
-/** Of what was running and is nowhere any more: as if it had been killed. */
+/** Exit code of a container that was running and that the runtime no longer has: as if it had been killed. */
 export const LOST_EXIT_CODE = 137;
 
-/** Whether it ends: then all that is to be done is planned. */
+/** Returns whether the Pod terminates; if so, the plan is complete. */
 export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: { readonly isPastDeadline: boolean }): boolean {
-  const { pod, sandbox, isGone } = view;
+  const { pod, sandbox, isOrphaned: isGone } = view;
   const isDeleted = isGone || pod.metadata.deletionTimestamp !== undefined;
   if (!isDeleted && !isPastDeadline && !isTerminal(pod) && !isOverByItself(view)) return false;
   const groups = stopGroups(view);
   if (groups.length > 0) planning.add({ do: "stop-containers", groups, ...graceLeft(view) });
   if (sandbox?.state === "ready") planning.add({ do: "stop-sandbox", id: sandbox.id });
   if (isGone && sandbox !== undefined) planning.add({ do: "remove-sandbox", id: sandbox.id });
-  if (groups.length === 0) planning.over();
+  if (groups.length === 0) planning.terminated();
   return true;
 }
 
@@ -38,7 +37,9 @@ export function stopGraceMs({ metadata, spec }: Pod): number {
   return Math.max(GRACE_MIN_MS, seconds * SECOND_MS);
 }
 
-/** What another kubelet has begun goes on: of its grace, what is left. A deletion's moment is the end of the grace. */
+/**
+ * Continues a termination that an earlier kubelet process began with the rest of its grace period, which ends at the deletion timestamp.
+ */
 function graceLeft({ pod, nowMs, isResumed = false }: PodView): { readonly graceMs: number; readonly passedMs: number } {
   const graceMs = stopGraceMs(pod);
   const endMs = isResumed ? momentMs(pod.metadata.deletionTimestamp) : undefined;
@@ -47,18 +48,18 @@ function graceLeft({ pod, nowMs, isResumed = false }: PodView): { readonly grace
   return { graceMs: Math.max(GRACE_MIN_MS, leftMs), passedMs: graceMs - leftMs };
 }
 
-/** Looks again when the deadline comes, as long as the Pod runs. */
+/** Schedules a sync for the deadline while the Pod runs. */
 export function isExpiredAt(pod: Pod, nowMs: number, planning: Planning): boolean {
   const { spec, status } = pod;
   const startedAtMs = momentMs(status?.startTime);
   if (spec?.activeDeadlineSeconds === undefined || startedAtMs === undefined || isTerminal(pod)) return false;
   const deadlineMs = startedAtMs + spec.activeDeadlineSeconds * SECOND_MS;
   if (nowMs >= deadlineMs) return true;
-  planning.lookAgain(deadlineMs);
+  planning.syncAt(deadlineMs);
   return false;
 }
 
-/** All regular containers have ended for good, or an init container has failed for good. */
+/** All regular containers have exited for good, or an init container has failed for good. */
 function isOverByItself(view: PodView): boolean {
   const { pod, sandbox } = view;
   const { spec } = pod;
@@ -74,15 +75,18 @@ function isOverByItself(view: PodView): boolean {
   });
 }
 
-/** Of one that has ended; undefined of any other. Of what the runtime has forgotten, what was told counts: it must not run twice. */
+/**
+ * Exit code of a container that has exited; undefined otherwise. For one that the runtime no longer has, the reported status counts: it
+ * must not run twice.
+ */
 function exitCodeOf({ name }: Container, { pod, sandbox }: PodView): number | undefined {
   const known = newestContainer(sandbox, name)?.state;
   if (known !== undefined) return known.is === "exited" ? known.exitCode : undefined;
-  const told = pod.status?.containerStatuses?.find((status) => status.name === name)?.state;
-  return told?.terminated?.exitCode ?? (told?.running === undefined ? undefined : LOST_EXIT_CODE);
+  const reported = pod.status?.containerStatuses?.find((status) => status.name === name)?.state;
+  return reported?.terminated?.exitCode ?? (reported?.running === undefined ? undefined : LOST_EXIT_CODE);
 }
 
-/** What runs, in the order in which it is to end. */
+/** Running containers, in the order in which they are stopped. */
 export function stopGroups({ pod, sandbox }: PodView): readonly (readonly RuntimeContainer[])[] {
   const running = (sandbox?.containers ?? []).filter(isRunning);
   const sidecars = (pod.spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** A plan in the making: the actions so far, and for each container that is to run whether it may be started now or has to wait. */
+/** Builder of a plan: the actions so far, and for each container that should run whether it starts now or has to wait. */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
 import { BACK_OFF_MIN_MS, backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
 import type { PullFailure, StartFailure } from "../pod-state.ts";
@@ -8,7 +8,7 @@ import { probeOf } from "../../probes/probe-state.ts";
 import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isOfImage, isOfPresent, newestContainer } from "../containers/runtime-containers.ts";
 
-/** The newest that has ended, and one before it, are enough to tell what happened; upstream keeps as many. */
+/** Exited containers kept per name: the newest and one before it, as upstream. */
 const KEPT_ATTEMPTS = 2;
 const SECOND_MS = 1000;
 
@@ -16,8 +16,8 @@ export class Planning {
   readonly #view: PodView;
   readonly #actions: PodAction[] = [];
   readonly #waiting = new Map<string, Waiting>();
-  #lookAgainAtMs: number | undefined;
-  #isOver = false;
+  #syncAtMs: number | undefined;
+  #isTerminated = false;
 
   constructor(view: PodView) {
     this.#view = view;
@@ -27,29 +27,29 @@ export class Planning {
     this.#actions.push(action);
   }
 
-  /** The earliest counts. */
-  lookAgain(atMs: number): void {
-    if (this.#lookAgainAtMs === undefined || atMs < this.#lookAgainAtMs) this.#lookAgainAtMs = atMs;
+  /** The earliest time wins. */
+  syncAt(atMs: number): void {
+    if (this.#syncAtMs === undefined || atMs < this.#syncAtMs) this.#syncAtMs = atMs;
   }
 
-  /** Nothing of the Pod runs any more, and nothing will. */
-  over(): void {
-    this.#isOver = true;
+  /** Nothing of the Pod runs or will run. */
+  terminated(): void {
+    this.#isTerminated = true;
   }
 
-  /** Starts it, unless what happened to it before has it wait. */
+  /** Starts the container, unless a back-off applies. */
   start(container: Container | EphemeralContainer, role: ContainerRole): void {
     const { sandbox, memory, wasStarting } = this.#view;
     if (memory.starting.has(container.name) || wasStarting?.has(container.name) === true) return;
     const known = newestContainer(sandbox, container.name);
     const endedAtMs = known?.state.is === "exited" ? known.state.finishedAtMs : undefined;
     if (this.#mustWait(container, endedAtMs)) return;
-    // The one that is started now takes the place of the newest.
+    // The container that is started now becomes the newest.
     this.#prune(container.name, { kept: KEPT_ATTEMPTS - 1 });
     const attempt = this.#attemptAfter(known, container.name);
     const isMade =
       known?.state.is === "created" && sandbox?.state === "ready" && isOfPresent(known, sandbox) && isOfImage(known, container);
-    // Nothing can come of it any more, and the runtime has no room for two of one attempt.
+    // It can never start, and the runtime does not accept two containers of one attempt.
     if (known?.state.is === "created" && !isMade) this.add({ do: "remove-container", id: known.id });
     const isCrash = endedAtMs !== undefined && known !== undefined && !memory.endedBefore.has(known.id);
     this.add({
@@ -62,7 +62,7 @@ export class Planning {
     });
   }
 
-  /** The one that runs makes room for another. */
+  /** Replaces the running container. */
   restart(
     container: Container,
     known: RuntimeContainer,
@@ -72,7 +72,10 @@ export class Planning {
     this.add({ do: "start-container", container, role, attempt: known.attempt + 1 });
   }
 
-  /** It failed a probe: it is stopped, and another takes its place if it may. As upstream's, it waits by when the one before it ended. */
+  /**
+   * Stops a container that failed a probe, and restarts it if the policy allows. As upstream, the back-off counts from the exit of the
+   * attempt before.
+   */
   restartUnhealthy(container: Container, known: RuntimeContainer, { role, failed }: Failing): void {
     const { pod, sandbox } = this.#view;
     const { name } = container;
@@ -84,15 +87,15 @@ export class Planning {
     const earlier = sandbox?.containers.find((other) => other.name === name && other.state.is === "exited");
     const endedAtMs = earlier?.state.is === "exited" ? earlier.state.finishedAtMs : undefined;
     if (!isRestarted || this.#mustWait(container, endedAtMs)) return;
-    // The one that is stopped now is the one to be looked at later.
+    // The container that is stopped now is the one kept for inspection.
     this.#prune(name, { kept: 0 });
     const ended = endedAtMs === undefined ? {} : { endedAtMs };
     this.add({ do: "start-container", container, role, attempt: known.attempt + 1, ...ended });
   }
 
-  plan(verdict: { readonly isPastDeadline: boolean; readonly isEnding: boolean }): PodPlan {
-    const again = this.#lookAgainAtMs === undefined ? {} : { lookAgainAtMs: this.#lookAgainAtMs };
-    return { actions: this.#actions, waiting: this.#waiting, isOver: this.#isOver, ...verdict, ...again };
+  plan(verdict: { readonly isPastDeadline: boolean; readonly isTerminating: boolean }): PodPlan {
+    const again = this.#syncAtMs === undefined ? {} : { syncAtMs: this.#syncAtMs };
+    return { actions: this.#actions, waiting: this.#waiting, isTerminated: this.#isTerminated, ...verdict, ...again };
   }
 
   #mustWait(container: Container | EphemeralContainer, endedAtMs: number | undefined): boolean {
@@ -109,7 +112,7 @@ export class Planning {
     return pull !== undefined && this.#waitsForPull(container, pull);
   }
 
-  /** At first it says what went wrong; once somebody has looked again, that it is waiting. */
+  /** The first status has the error; later ones report the back-off. */
   #waitsForPull({ name, image = "" }: Container | EphemeralContainer, { backOff, error, message }: PullFailure): boolean {
     const { nowMs } = this.#view;
     const retryAtMs = backOff.updatedAtMs + backOff.delayMs;
@@ -124,7 +127,7 @@ export class Planning {
 
   #wait(name: string, waiting: Waiting, untilMs: number): true {
     this.#waiting.set(name, waiting);
-    this.lookAgain(untilMs);
+    this.syncAt(untilMs);
     return true;
   }
 
@@ -133,14 +136,14 @@ export class Planning {
     for (const { id } of ended.slice(kept)) this.add({ do: "remove-container", id });
   }
 
-  /** A container that was made and never ran is started as it is. A runtime that forgot has the API to remember how often it was tried. */
+  /** A container that was created and never ran is started as it is. If the runtime lost it, the attempt comes from the reported status. */
   #attemptAfter(known: RuntimeContainer | undefined, name: string): number {
     if (known !== undefined) return known.state.is === "created" ? known.attempt : known.attempt + 1;
     const { initContainerStatuses = [], containerStatuses = [] } = this.#view.pod.status ?? {};
-    const told = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
-    if (told === undefined) return 0;
-    // Without an id it was told before that another one is to come.
-    return told.containerID === undefined ? told.restartCount : told.restartCount + 1;
+    const reported = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+    if (reported === undefined) return 0;
+    // A status without an id was reported while a restart was pending.
+    return reported.containerID === undefined ? reported.restartCount : reported.restartCount + 1;
   }
 
   #podText(): string {
@@ -159,7 +162,7 @@ interface Failing {
   readonly failed: "startup" | "liveness";
 }
 
-/** What the probe says counts before what the Pod says. */
+/** A grace period of the probe takes precedence over the Pod's. */
 function graceAfterProbeMs(pod: Pod, container: Container, failed: "startup" | "liveness"): number {
   const seconds = probeOf(container, failed)?.terminationGracePeriodSeconds;
   return seconds === undefined ? stopGraceMs(pod) : Math.max(GRACE_MIN_MS, seconds * SECOND_MS);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../api/generated/core/v1.ts";
-import { OwnMemory } from "../pod-state.ts";
+import { PodWorkerMemory } from "../pod-state.ts";
 import { planPod, type PodAction, type PodView } from "./pod-plan.ts";
 import { RuntimeError, type SandboxStatus } from "../../contracts/runtime.ts";
 import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
@@ -34,7 +34,7 @@ function words(action: PodAction): string {
 }
 
 function planOf(view: Partial<PodView>) {
-  return planPod({ pod: pod(), isGone: false, sandbox: undefined, memory: new OwnMemory(), nowMs: 0, ...view });
+  return planPod({ pod: pod(), isOrphaned: false, sandbox: undefined, memory: new PodWorkerMemory(), nowMs: 0, ...view });
 }
 
 interface Row {
@@ -57,26 +57,26 @@ const rows: readonly Row[] = [
   { it: "what was made and never started is started", pod: pod(), sandbox: sandbox([container("c", CREATED)]), plan: ["start c#0"] },
   { it: "what has ended runs again", pod: pod(), sandbox: sandbox([container("c", exited(0))]), plan: ["start c#1"] },
   {
-    it: "of those that ended only the newest are kept",
+    it: "only the newest exited containers are kept",
     pod: pod(),
     sandbox: sandbox([2, 1, 0].map((attempt) => container("c", exited(1), { attempt }))),
     plan: ["remove c-1", "remove c-0", "start c#3"],
   },
   {
-    it: "success ends a Pod that restarts on failure only",
+    it: "success terminates a Pod with restartPolicy OnFailure",
     pod: pod({ restartPolicy: "OnFailure" }),
     sandbox: sandbox([container("c", exited(0))]),
     plan: ["stop-sandbox"],
     isOver: true,
   },
   {
-    it: "failure does not",
+    it: "failure does not terminate a Pod with restartPolicy OnFailure",
     pod: pod({ restartPolicy: "OnFailure" }),
     sandbox: sandbox([container("c", exited(1))]),
     plan: ["start c#1"],
   },
   {
-    it: "a rule of its own has a container restarted where its Pod would not",
+    it: "a restart rule of the container takes precedence over the Pod's policy",
     pod: pod({
       restartPolicy: "Never",
       containers: [
@@ -87,116 +87,116 @@ const rows: readonly Row[] = [
     plan: ["start c#1"],
   },
   {
-    it: "one of two that has ended for good does not end the Pod",
+    it: "one of two containers that exited for good does not terminate the Pod",
     pod: pod({ restartPolicy: "Never", containers: [REGULAR, { name: "d", image: "i:1" }] }),
     sandbox: sandbox([container("c", exited(0)), container("d", running())]),
     plan: [],
   },
   {
-    it: "an init container that runs is waited for",
+    it: "regular containers wait for a running init container",
     pod: pod({ initContainers: [INIT] }),
     sandbox: sandbox([container("init", running())]),
     plan: [],
   },
   {
-    it: "after the init container the others begin",
+    it: "regular containers start after the init container succeeded",
     pod: pod({ initContainers: [INIT] }),
     sandbox: sandbox([container("init", exited(0))]),
     plan: ["start c#0"],
   },
   {
-    it: "a failed init container is tried again",
+    it: "a failed init container is restarted",
     pod: pod({ initContainers: [INIT] }),
     sandbox: sandbox([container("init", exited(1))]),
     plan: ["start init#1"],
   },
   {
-    it: "a failed init container that may not be tried again ends the Pod",
+    it: "a failed init container that may not be restarted terminates the Pod",
     pod: pod({ initContainers: [INIT], restartPolicy: "Never" }),
     sandbox: sandbox([container("init", exited(1))]),
     plan: ["stop-sandbox"],
     isOver: true,
   },
   {
-    it: "a sidecar holds up what comes after it until it is started",
+    it: "containers after a sidecar wait until it is started",
     pod: pod({ initContainers: [SIDECAR, INIT] }),
     sandbox: sandbox([container("side", running(), { started: false })]),
     plan: [],
   },
   {
-    it: "a sidecar that is started lets the next begin",
+    it: "the next container starts after a started sidecar",
     pod: pod({ initContainers: [SIDECAR, INIT] }),
     sandbox: sandbox([container("side", running(), { started: true })]),
     plan: ["start init#0"],
   },
   {
-    it: "a sidecar that ended is restarted beside what runs, and init containers are not",
+    it: "an exited sidecar is restarted beside running containers, and init containers are not",
     pod: pod({ initContainers: [INIT, SIDECAR] }),
     sandbox: sandbox([container("side", exited(1)), container("c", running())]),
     plan: ["start side#1"],
   },
   {
-    it: "a place that was lost is made again, and everything from the beginning",
+    it: "a lost sandbox is recreated, and init containers run again",
     pod: pod({ initContainers: [INIT] }),
     sandbox: sandbox([container("init", exited(0)), container("c", exited(137))], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop-sandbox", "run-sandbox", "start init#1"],
+    plan: ["record-sandbox-changed", "stop-sandbox", "run-sandbox", "start init#1"],
   },
   {
-    it: "what outlived its place is asked to end before there is another, and is started there as if it had not crashed",
+    it: "containers that outlived their sandbox are stopped before it is recreated, and restarted without back-off",
     pod: pod({ terminationGracePeriodSeconds: 7, ephemeralContainers: [{ name: "debug", image: "i:1" }] }),
     sandbox: sandbox([container("c", running()), container("debug", running())], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop c,debug (7000)", "stop-sandbox", "run-sandbox", "start c#1"],
+    plan: ["record-sandbox-changed", "stop c,debug (7000)", "stop-sandbox", "run-sandbox", "start c#1"],
   },
   {
-    it: "of what outlived its place helpers end last and begin first",
+    it: "sidecars that outlived their sandbox are stopped last and started first",
     pod: pod({ initContainers: [SIDECAR] }),
     sandbox: sandbox([container("side", running()), container("c", running())], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop c > side (30000)", "stop-sandbox", "run-sandbox", "start side#1"],
+    plan: ["record-sandbox-changed", "stop c > side (30000)", "stop-sandbox", "run-sandbox", "start side#1"],
   },
   {
-    it: "an init container that outlived its place is asked to end, too",
+    it: "an init container that outlived its sandbox is stopped, too",
     pod: pod({ initContainers: [INIT] }),
     sandbox: sandbox([container("init", running())], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop init (30000)", "stop-sandbox", "run-sandbox", "start init#1"],
+    plan: ["record-sandbox-changed", "stop init (30000)", "stop-sandbox", "run-sandbox", "start init#1"],
   },
   {
-    it: "what the kernel ended with its place is only started anew",
+    it: "containers that were killed with their sandbox are restarted without being stopped",
     pod: pod({ containers: [REGULAR, { name: "d", image: "i:1" }] }),
     sandbox: sandbox([container("c", exited(137)), container("d", running())], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop d (30000)", "stop-sandbox", "run-sandbox", "start c#1", "start d#1"],
+    plan: ["record-sandbox-changed", "stop d (30000)", "stop-sandbox", "run-sandbox", "start c#1", "start d#1"],
   },
   {
-    it: "a Pod that is never restarted gets no other place for what outlived the one that it had",
+    it: "a Pod with restartPolicy Never gets no other sandbox for containers that outlived theirs",
     pod: pod({ restartPolicy: "Never", initContainers: [SIDECAR] }),
     sandbox: sandbox([container("c", running())], { state: "not-ready" }),
     plan: ["stop c (30000)", "stop-sandbox"],
   },
   {
-    it: "a Pod that is never restarted gets no other place, either, when what ran before the rest has ended well",
+    it: "a Pod with restartPolicy Never gets no other sandbox after its init containers succeeded",
     pod: pod({ restartPolicy: "Never", initContainers: [INIT] }),
     sandbox: sandbox([container("init", exited(0))], { state: "not-ready" }),
     plan: [],
   },
   {
-    it: "a Pod that is never restarted gets another place as long as nothing ran in the one that it had",
+    it: "a Pod with restartPolicy Never gets another sandbox while nothing ran in the first",
     pod: pod({ restartPolicy: "Never" }),
     sandbox: sandbox([], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop-sandbox", "run-sandbox", "start c#0"],
+    plan: ["record-sandbox-changed", "stop-sandbox", "run-sandbox", "start c#0"],
   },
   {
-    it: "where it depends on how it ends whether it runs again, that is seen before there is another place",
+    it: "with restartPolicy OnFailure the exit codes are known before another sandbox is created",
     pod: pod({ restartPolicy: "OnFailure", initContainers: [INIT] }),
     sandbox: sandbox([container("init", exited(0)), container("c", running())], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop c (30000)", "stop-sandbox"],
+    plan: ["record-sandbox-changed", "stop c (30000)", "stop-sandbox"],
   },
   {
-    it: "of what has ended with its place only what failed runs again",
+    it: "with restartPolicy OnFailure only failed containers of a lost sandbox are restarted",
     pod: pod({ restartPolicy: "OnFailure", containers: [REGULAR, { name: "d", image: "i:1" }] }),
     sandbox: sandbox([container("c", exited(0)), container("d", exited(4))], { state: "not-ready" }),
-    plan: ["tell-sandbox-changed", "stop-sandbox", "run-sandbox", "start d#1"],
+    plan: ["record-sandbox-changed", "stop-sandbox", "run-sandbox", "start d#1"],
   },
   {
-    it: "a runtime that forgot goes on counting where the API stands",
+    it: "a runtime without history continues the restart count of the reported status",
     pod: pod(
       {},
       { status: { containerStatuses: [{ name: "c", containerID: "x://1", restartCount: 4, ready: true, image: "i:1", imageID: "" }] } },
@@ -204,7 +204,7 @@ const rows: readonly Row[] = [
     plan: ["run-sandbox", "start c#5"],
   },
   {
-    it: "an ephemeral container is started beside what runs, once",
+    it: "an ephemeral container is started once beside running containers",
     pod: pod({
       ephemeralContainers: [
         { name: "debug", image: "i:1" },
@@ -215,7 +215,7 @@ const rows: readonly Row[] = [
     plan: ["start debug#0"],
   },
   {
-    it: "an ephemeral container that ran is not run again when the runtime has forgotten it",
+    it: "an ephemeral container that ran is not started again after the runtime lost it",
     pod: pod(
       {
         ephemeralContainers: [
@@ -238,32 +238,32 @@ const rows: readonly Row[] = [
     plan: ["start new#0"],
   },
   {
-    it: "an image that the runtime calls otherwise is no other image",
+    it: "an image with another name in the runtime is not a changed image",
     pod: pod({ containers: [{ name: "c", image: "busybox" }] }),
     sandbox: sandbox([{ ...container("c", running()), image: "docker.io/library/busybox:latest", requestedImage: "busybox" }]),
     plan: [],
   },
   {
-    it: "a changed image has the container stopped and started",
+    it: "a changed image restarts the container",
     pod: pod({ containers: [{ name: "c", image: "i:2" }] }),
     sandbox: sandbox([container("c", running())]),
     plan: ["stop c (30000)", "start c#1"],
   },
   {
-    it: "a deleted Pod ends with its regular containers first and its first sidecar last",
+    it: "a deleted Pod stops its regular containers first and its first sidecar last",
     pod: pod({ initContainers: [SIDECAR, { ...SIDECAR, name: "later" }] }, { metadata: DELETED }),
     sandbox: sandbox([container("side", running()), container("later", running()), container("c", running())]),
     plan: ["stop c > later > side (5000)", "stop-sandbox"],
   },
   {
-    it: "nobody is killed without having been asked",
+    it: "the grace period is at least two seconds",
     pod: pod({}, { metadata: { ...DELETED, deletionGracePeriodSeconds: 0 } }),
     sandbox: sandbox([container("c", running())]),
     plan: ["stop c (2000)", "stop-sandbox"],
   },
   { it: "a deleted Pod of which nothing was begun is over", pod: pod({}, { metadata: DELETED }), plan: [], isOver: true },
   {
-    it: "what is no more in the API leaves no trace",
+    it: "a Pod that left the API is removed completely",
     pod: pod(),
     isGone: true,
     sandbox: sandbox([container("c", exited(0))]),
@@ -271,43 +271,43 @@ const rows: readonly Row[] = [
     isOver: true,
   },
   {
-    it: "a Pod that is over is not begun again",
+    it: "a terminal Pod is not started again",
     pod: pod({}, { status: { phase: "Failed" } }),
     plan: [],
     isOver: true,
   },
 ];
 
-test("a plan follows from what is wanted and what there is", async (t) => {
+test("the plan of a Pod follows from its spec and the state of the runtime", async (t) => {
   for (const { it, pod: wanted, sandbox: there, isGone = false, plan: expected, isOver = false } of rows) {
     await t.test(it, () => {
-      const plan = planOf({ pod: wanted, sandbox: there, isGone });
+      const plan = planOf({ pod: wanted, sandbox: there, isOrphaned: isGone });
 
-      assert.deepEqual([plan.actions.map(words), plan.isOver], [expected, isOver]);
+      assert.deepEqual([plan.actions.map(words), plan.isTerminated], [expected, isOver]);
     });
   }
 });
 
-test("a container that crashed before waits, longer each time, and from the beginning after ten good minutes", () => {
-  const memory = new OwnMemory();
+test("a crashed container waits longer each time, and from the minimum after ten minutes without a crash", () => {
+  const memory = new PodWorkerMemory();
   const seen: (number | undefined)[] = [];
   let nowMs = 0;
   for (let crash = 0; crash < 8; crash++) {
     const box = sandbox([container("c", exited(1, nowMs), { attempt: crash })]);
     const waiting = planOf({ sandbox: box, memory, nowMs });
-    seen.push(waiting.lookAgainAtMs === undefined ? undefined : waiting.lookAgainAtMs - nowMs);
+    seen.push(waiting.syncAtMs === undefined ? undefined : waiting.syncAtMs - nowMs);
     const endedAtMs = nowMs;
-    nowMs = waiting.lookAgainAtMs ?? nowMs;
+    nowMs = waiting.syncAtMs ?? nowMs;
     assert.deepEqual(planOf({ sandbox: box, memory, nowMs }).actions.map(words).at(-1), `start c#${crash + 1}`);
     memory.restarts("c", { endedAtMs, nowMs });
   }
 
   assert.deepEqual(seen, [undefined, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
   nowMs += 600_001;
-  assert.equal(planOf({ sandbox: sandbox([container("c", exited(1, nowMs), { attempt: 8 })]), memory, nowMs }).lookAgainAtMs, undefined);
+  assert.equal(planOf({ sandbox: sandbox([container("c", exited(1, nowMs), { attempt: 8 })]), memory, nowMs }).syncAtMs, undefined);
 });
 
-test("a start that ended while the runtime was asked is not begun again by an answer that is too old", () => {
+test("a start that completed while the runtime was queried is not repeated because of the outdated answer", () => {
   for (const containers of [[], [container("c", CREATED)]]) {
     const plan = planOf({ sandbox: sandbox(containers), wasStarting: new Set(["c"]) });
 
@@ -315,7 +315,7 @@ test("a start that ended while the runtime was asked is not begun again by an an
   }
 });
 
-test("volumes are made once, and once more when somebody comes who is the first to use one", () => {
+test("volumes are prepared once, and again when an ephemeral container is the first to use one", () => {
   const volumes = [
     { name: "used", emptyDir: {} },
     { name: "unused", emptyDir: {} },
@@ -323,7 +323,7 @@ test("volumes are made once, and once more when somebody comes who is the first 
   const mounting = (name: string, volume: string) => ({ name, image: "i:1", volumeMounts: [{ name: volume, mountPath: "/v" }] });
   const before = pod({ volumes, containers: [mounting("c", "used")] });
   const after = pod({ volumes, containers: [mounting("c", "used")], ephemeralContainers: [mounting("debug", "unused")] });
-  const memory = new OwnMemory({ needsMachine: true });
+  const memory = new PodWorkerMemory({ needsMachine: true });
   const actions = (wanted: Pod): readonly string[] =>
     planOf({ pod: wanted, sandbox: sandbox([container("c", running())]), memory }).actions.map(words);
 
@@ -334,40 +334,40 @@ test("volumes are made once, and once more when somebody comes who is the first 
   assert.deepEqual(actions(after), ["start debug#0"]);
 });
 
-test("what could not be started is tried again later, and says why meanwhile", () => {
-  const memory = new OwnMemory();
+test("a container that failed to start is retried after the back-off and reports the reason meanwhile", () => {
+  const memory = new PodWorkerMemory();
   memory.couldNotStart("c", { reason: "CreateContainerError", message: "no" }, 1_000);
 
   const plan = planOf({ sandbox: sandbox([]), memory, nowMs: 2_000 });
 
-  assert.deepEqual([plan.actions, plan.lookAgainAtMs], [[], 11_000]);
+  assert.deepEqual([plan.actions, plan.syncAtMs], [[], 11_000]);
   assert.deepEqual(plan.waiting.get("c"), { reason: "CreateContainerError", message: "no" });
   assert.deepEqual(planOf({ sandbox: sandbox([]), memory, nowMs: 11_000 }).actions.map(words), ["start c#0"]);
 });
 
-test("a place that could not be made is tried again later", () => {
-  const memory = new OwnMemory();
+test("a sandbox that could not be created is retried after the back-off", () => {
+  const memory = new PodWorkerMemory();
   memory.couldNotRunSandbox(0);
 
-  assert.deepEqual([planOf({ memory, nowMs: 9_999 }).actions, planOf({ memory, nowMs: 9_999 }).lookAgainAtMs], [[], 10_000]);
+  assert.deepEqual([planOf({ memory, nowMs: 9_999 }).actions, planOf({ memory, nowMs: 9_999 }).syncAtMs], [[], 10_000]);
   assert.deepEqual(planOf({ memory, nowMs: 10_000 }).actions.map(words), ["run-sandbox", "start c#0"]);
 });
 
-test("what failed because the runtime was away is tried as soon as it may be back", () => {
-  const memory = new OwnMemory();
+test("a failure because the runtime was unavailable is retried after the short delay", () => {
+  const memory = new PodWorkerMemory();
   const error = new RuntimeError("Unavailable", "gone");
   memory.couldNotRunSandbox(0, error);
-  assert.deepEqual([planOf({ memory, nowMs: 0 }).actions, planOf({ memory, nowMs: 0 }).lookAgainAtMs], [[], 1_000]);
+  assert.deepEqual([planOf({ memory, nowMs: 0 }).actions, planOf({ memory, nowMs: 0 }).syncAtMs], [[], 1_000]);
 
   memory.couldNotStart("c", { reason: "RunContainerError", message: "gone", error }, 1_000);
-  assert.equal(planOf({ sandbox: sandbox([]), memory, nowMs: 1_000 }).lookAgainAtMs, 2_000);
+  assert.equal(planOf({ sandbox: sandbox([]), memory, nowMs: 1_000 }).syncAtMs, 2_000);
 });
 
-test("a deadline is looked at when it comes", () => {
+test("a deadline schedules a sync", () => {
   const limited = pod({ activeDeadlineSeconds: 60 }, { status: { phase: "Running", startTime: "1970-01-01T00:00:10Z" } });
   const box = sandbox([container("c", running())]);
   const [before, after] = [10_000, 70_000].map((nowMs) => planOf({ pod: limited, sandbox: box, nowMs }));
 
-  assert.deepEqual([before?.actions, before?.lookAgainAtMs, before?.isPastDeadline], [[], 70_000, false]);
+  assert.deepEqual([before?.actions, before?.syncAtMs, before?.isPastDeadline], [[], 70_000, false]);
   assert.deepEqual([after?.actions.map(words), after?.isPastDeadline], [["stop c (30000)", "stop-sandbox"], true]);
 });

@@ -1,8 +1,9 @@
 /**
- * What is to be done for a Pod now, from what is wanted and what there is. A pure function: whoever does what it says and asks again comes
- * to the end of it, from wherever the last one stopped. What waits for a while says until when.
+ * Computes what to do for a Pod now, from its spec and the state of the runtime. A pure function: performing its actions and planning again
+ * converges from any intermediate state. A container that has to wait has a time for the next sync.
  *
- * Not here: what the API is told (pod-status.ts), doing it (pod-actions.ts), init containers (plan-init.ts), when it ends (plan-termination.ts).
+ * Not here: the reported status (pod-status.ts), performing actions (pod-actions.ts), init containers (plan-init.ts), termination
+ * (plan-termination.ts).
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
@@ -19,24 +20,24 @@ import { isOfImage, newestContainer } from "../containers/runtime-containers.ts"
 export type ContainerRole = "init" | "regular" | "ephemeral";
 
 export type PodAction =
-  /** Has what the Pod needs of the machine: volumes, directories. */
+  /** Prepares volumes and directories on the machine. */
   | { readonly do: "prepare" }
-  /** The place that the Pod had is lost: it gets another. */
-  | { readonly do: "tell-sandbox-changed"; readonly id: string }
+  /** The sandbox is lost and will be recreated. */
+  | { readonly do: "record-sandbox-changed"; readonly id: string }
   | { readonly do: "run-sandbox" }
   | StartAction
-  /** Groups one after the other; those of one group together. */
+  /** Groups are stopped one after the other; containers of one group together. */
   | {
       readonly do: "stop-containers";
       readonly groups: readonly (readonly RuntimeContainer[])[];
       readonly graceMs: number;
-      /** Of the time that hooks have, so much has passed before. */
+      /** Part of the hooks' time that has already elapsed. */
       readonly passedMs?: number;
       readonly message?: string;
     }
-  /** Has it use more or less than it was given, while it runs. */
+  /** Changes the resources of a running container. */
   | { readonly do: "resize-container"; readonly id: string; readonly container: Container }
-  /** The same of all of them together. */
+  /** The same for the Pod as a whole. */
   | { readonly do: "resize-pod" }
   | { readonly do: "remove-container"; readonly id: string }
   | { readonly do: "stop-sandbox"; readonly id: string }
@@ -47,9 +48,9 @@ export interface StartAction {
   readonly container: Container | EphemeralContainer;
   readonly role: ContainerRole;
   readonly attempt: number;
-  /** Of one that was made before and never ran. */
+  /** Set for a container that was created before and never ran. */
   readonly madeId?: string;
-  /** When the attempt before ended, if there was one: the next has to wait longer. */
+  /** When the previous attempt exited, if there was one: it determines the back-off. */
   readonly endedAtMs?: number;
 }
 
@@ -59,41 +60,41 @@ export interface Waiting {
 }
 
 export interface PodView {
-  /** With what it was allocated, which is not always what it asks for. */
+  /** With its allocated resources, which may differ from its requests. */
   readonly pod: Pod;
-  /** It is no more in the API: all of it has to go. */
-  readonly isGone: boolean;
+  /** The Pod is no longer in the API: everything of it is removed. */
+  readonly isOrphaned: boolean;
   readonly sandbox: SandboxStatus | undefined;
   readonly memory: PodMemory;
-  /** Containers that failed a probe and must not go on, by id. */
+  /** Containers that failed a probe and have to be stopped, by id. */
   readonly unhealthy?: Unhealthy | undefined;
-  /** It was being deleted before this kubelet came. */
+  /** The Pod was being deleted before this kubelet started. */
   readonly isResumed?: boolean;
-  /** Containers of which a start was under way when the runtime was asked: it may be over since, and what was answered be too old for it. */
+  /** Containers whose start was in progress when the runtime was queried: it may have completed since, so the answer may be outdated. */
   readonly wasStarting?: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
 export interface PodPlan {
   readonly actions: readonly PodAction[];
-  /** Why containers are not started yet, by name. */
+  /** Why containers do not start yet, by name. */
   readonly waiting: ReadonlyMap<string, Waiting>;
-  /** Milliseconds since the epoch; undefined: not before something happens. */
-  readonly lookAgainAtMs?: number;
-  /** It is to end: nothing is to be started any more. */
-  readonly isEnding: boolean;
-  /** Nothing of it runs any more, or will. */
-  readonly isOver: boolean;
-  /** It ran for longer than it may. */
+  /** Milliseconds since the epoch; undefined: no sync before the next event. */
+  readonly syncAtMs?: number;
+  /** The Pod terminates: nothing is started any more. */
+  readonly isTerminating: boolean;
+  /** Nothing of the Pod runs or will run. */
+  readonly isTerminated: boolean;
+  /** activeDeadlineSeconds is exceeded. */
   readonly isPastDeadline: boolean;
 }
 
 export function planPod(view: PodView): PodPlan {
   const planning = new Planning(view);
   const isPastDeadline = isExpiredAt(view.pod, view.nowMs, planning);
-  const isEnding = planEnd(view, planning, { isPastDeadline });
-  if (!isEnding) planRun(view, planning);
-  return planning.plan({ isPastDeadline, isEnding });
+  const isTerminating = planEnd(view, planning, { isPastDeadline });
+  if (!isTerminating) planRun(view, planning);
+  return planning.plan({ isPastDeadline, isTerminating });
 }
 
 function planRun(view: PodView, planning: Planning): void {
@@ -105,21 +106,21 @@ function planRun(view: PodView, planning: Planning): void {
   planWholeResize(view, planning);
 }
 
-/** Nothing is begun before everything is there. What runs goes on meanwhile. */
+/** Nothing starts before the preparation is complete. Running containers continue. */
 function planPreparation({ memory, nowMs }: PodView, planning: Planning): void {
   if (memory.isPreparing) return;
-  if (memory.prepareRetryAtMs !== undefined && memory.prepareRetryAtMs > nowMs) return planning.lookAgain(memory.prepareRetryAtMs);
+  if (memory.prepareRetryAtMs !== undefined && memory.prepareRetryAtMs > nowMs) return planning.syncAt(memory.prepareRetryAtMs);
   planning.add({ do: "prepare" });
 }
 
 /**
- * Whether the Pod has a place then. What outlived its place is stopped as if the Pod ended, before there is another. Where it depends on how
- * that ends whether it runs again, it is looked at again first. A Pod that is never restarted gets no other place once something ran.
+ * Returns whether the Pod will have a sandbox. Containers that outlived theirs are stopped as in a termination before it is recreated. If
+ * restarting depends on their exit codes, the next sync decides. A Pod that never restarts gets no other sandbox once something ran.
  */
 function planPlace(view: PodView, planning: Planning): boolean {
   const { pod, sandbox, memory, nowMs } = view;
   if (memory.sandboxRetryAtMs !== undefined && memory.sandboxRetryAtMs > nowMs) {
-    planning.lookAgain(memory.sandboxRetryAtMs);
+    planning.syncAt(memory.sandboxRetryAtMs);
     return false;
   }
   if (sandbox === undefined) {
@@ -128,7 +129,7 @@ function planPlace(view: PodView, planning: Planning): boolean {
   }
   const groups = stopGroups(view);
   const isForGood = isNeverRestarted(pod) && sandbox.containers.some(({ state }) => state.is !== "created");
-  if (!isForGood && memory.changedSandbox !== sandbox.id) planning.add({ do: "tell-sandbox-changed", id: sandbox.id });
+  if (!isForGood && memory.changedSandbox !== sandbox.id) planning.add({ do: "record-sandbox-changed", id: sandbox.id });
   if (groups.length > 0) planning.add({ do: "stop-containers", groups, graceMs: stopGraceMs(pod) });
   if (groups.length > 0 || !isForGood) planning.add({ do: "stop-sandbox", id: sandbox.id });
   if (isForGood || groups.some((group) => group.some(({ name }) => dependsOnItsEnd(name, pod)))) return false;
@@ -136,28 +137,28 @@ function planPlace(view: PodView, planning: Planning): boolean {
   return true;
 }
 
-/** Neither the Pod nor a container of it by a rule of its own. */
+/** Neither the Pod nor a container rule allows a restart. */
 function isNeverRestarted({ spec }: Pod): boolean {
   const initContainers = (spec?.initContainers ?? []).filter((container) => !isSidecar(container));
   const hasOwn = [...initContainers, ...(spec?.containers ?? [])].some(({ restartPolicy }) => restartPolicy !== undefined);
   return spec?.restartPolicy === "Never" && !hasOwn;
 }
 
-/** Whether it runs again is a matter of how it ends. */
+/** Whether it restarts depends on its exit code. */
 function dependsOnItsEnd(name: string, { spec }: Pod): boolean {
   const container = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].find((one) => one.name === name);
   return container !== undefined && spec !== undefined && !shouldRestart(container, spec, 0);
 }
 
 function planEphemeral({ pod, sandbox }: PodView, planning: Planning): void {
-  // They are for looking at what runs, so not before something can.
+  // Ephemeral containers inspect running ones, so they start only after the sandbox is ready.
   if (sandbox?.state !== "ready") return;
   for (const container of pod.spec?.ephemeralContainers ?? []) {
     if (newestContainer(sandbox, container.name) === undefined && !hasRun(pod, container.name)) planning.start(container, "ephemeral");
   }
 }
 
-/** Of an ephemeral container, which is never run again, even if the runtime has forgotten it. */
+/** State of an ephemeral container, which is never restarted, even if the runtime no longer has it. */
 function hasRun({ status }: Pod, name: string): boolean {
   const state = status?.ephemeralContainerStatuses?.find((one) => one.name === name)?.state;
   return state?.running !== undefined || state?.terminated !== undefined;

@@ -1,7 +1,7 @@
-/** Whether a container that has ended is to run again: what it says itself counts before what its Pod says. */
+/** Whether an exited container restarts: its own policy and rules take precedence over the Pod's. */
 import type { Container, ContainerRestartRule, PodSpec } from "../../../api/generated/core/v1.ts";
 
-/** Rules that restart the whole Pod restart only the container here: it runs again, as the user wanted, beside the others. */
+/** Rules that restart the whole Pod restart only the container: it runs again, as requested, beside the others. */
 const RESTARTING_ACTIONS = ["Restart", "RestartAllContainers"];
 
 /** As upstream's ContainerShouldRestart. */

@@ -1,7 +1,7 @@
 /**
- * What the API is told about each container: its state now, how the one before ended, how often it was started. What the runtime has
- * forgotten is taken from what the API was told before; what was running and is nowhere counts as killed (exit code 137), never as not
- * begun, or it would be run twice. As upstream's convertToAPIContainerStatuses.
+ * Statuses of the containers of a Pod: current state, last termination, restart count. For containers that the runtime no longer has, the
+ * previously reported status is used; one that was running counts as killed (exit code 137), never as not started, or it would run twice.
+ * Follows upstream's convertToAPIContainerStatuses.
  */
 import type {
   Container,
@@ -27,15 +27,15 @@ const LOST = "ContainerStatusUnknown";
 export interface ContainersView {
   readonly pod: Pod;
   readonly sandbox: SandboxStatus | undefined;
-  /** Why containers are not started yet, by name. */
+  /** Why containers do not start yet, by name. */
   readonly waiting: ReadonlyMap<string, Waiting>;
-  /** "containerd": ids of containers begin with it. */
+  /** "containerd": prefix of container ids. */
   readonly runtimeName: string;
-  /** What containers were given to use, by id; absent: what they are to have. */
+  /** Granted resources by container id; absent: those of the spec. */
   readonly granted?: ReadonlyMap<string, ResourceRequirements>;
 }
 
-/** In the order of the spec for init containers, of their names for the others, as upstream's. */
+/** Init containers in the order of the spec, others by name, as upstream. */
 export function containerStatuses(view: ContainersView, role: ContainerRole): readonly ContainerStatus[] | undefined {
   const containers = containersOf(view.pod, role);
   if (containers.length === 0) return undefined;
@@ -72,7 +72,7 @@ function statusOf(
   return probed(waitingStatus(plain, container, role, known, view), container, role, known);
 }
 
-/** The runtime has none of this name. */
+/** The runtime has no container of this name. */
 function unseenStatus(
   container: Container | EphemeralContainer,
   role: ContainerRole,
@@ -106,7 +106,7 @@ const lostWhenDeleted: ContainerStateTerminated = {
   message: "The container could not be located when the pod was deleted.  The container used to be Running",
 };
 
-/** What is still said to run when a Pod is over. */
+/** State of a container that was last reported as running when the Pod terminated. */
 export const lostWhenTerminated: ContainerStateTerminated = {
   exitCode: LOST_EXIT_CODE,
   reason: LOST,
@@ -138,7 +138,7 @@ function seenStatus(
     imageID: known.imageId,
     containerID,
     ...(resources?.requests === undefined ? {} : { allocatedResources: resources.requests }),
-    // What does not run has nothing in force.
+    // A container that does not run has no resources in effect.
     resources: (known.state.is === "running" ? granted?.get(known.id) : undefined) ?? resources ?? {},
     ...mountsOf(container),
   };
@@ -158,21 +158,21 @@ function stateOf({ state }: RuntimeContainer, containerID: string): ContainerSta
   }
 }
 
-/** What a container left as its last words may be gone from the machine when its Pod is over; what was told of them stays. */
+/** The termination message may be removed from the machine with the Pod; the reported one is kept. */
 function withLastWords(state: ContainerState, before: ContainerStatus | undefined): ContainerState {
-  const [{ terminated }, told] = [state, before?.state?.terminated];
-  if (terminated === undefined || terminated.message !== undefined || told?.message === undefined) return state;
-  return told.containerID === terminated.containerID ? { terminated: { ...terminated, message: told.message } } : state;
+  const [{ terminated }, reported] = [state, before?.state?.terminated];
+  if (terminated === undefined || terminated.message !== undefined || reported?.message === undefined) return state;
+  return reported.containerID === terminated.containerID ? { terminated: { ...terminated, message: reported.message } } : state;
 }
 
-/** The runtime has forgotten the one before; the API may not have. */
+/** The runtime no longer has the previous attempt, but the reported status may. */
 function lastStateBy(before: ContainerStatus | undefined, containerID: string): ContainerState {
   const { state, lastState } = before ?? {};
   if (before?.containerID !== containerID && state?.terminated !== undefined) return { terminated: state.terminated };
   return lastState?.terminated === undefined ? {} : { terminated: lastState.terminated };
 }
 
-/** One that is to run, and is held up. */
+/** A container that should run and waits. */
 function waitingStatus(
   status: ContainerStatus,
   container: Container | EphemeralContainer,
@@ -190,7 +190,7 @@ function waitingStatus(
   return { ...status, state: { waiting: { ...words } }, ...(lastState === undefined ? {} : { lastState }) };
 }
 
-/** Whether it is started and takes requests. Of ephemeral containers nobody asks. */
+/** `started` and `ready`. Ephemeral containers have neither. */
 function probed(
   status: ContainerStatus,
   container: Container | EphemeralContainer,

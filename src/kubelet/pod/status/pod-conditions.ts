@@ -1,4 +1,4 @@
-/** The conditions that the kubelet writes about a Pod, in upstream's order and words. Those of others are kept as they are. */
+/** The conditions that the kubelet owns, with upstream's order, reasons and messages. Conditions of other components are kept. */
 import type { ContainerStatus, Pod, PodCondition } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { findCondition } from "../../../api/machinery/conditions.ts";
@@ -15,14 +15,14 @@ export interface ConditionsView {
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
   readonly phase: Phase;
-  /** Of a resize of it, as they are to be told. */
+  /** Conditions of a resize. */
   readonly resizes: readonly PodCondition[];
-  /** It has a place with a network. */
+  /** The Pod has a sandbox with a network. */
   readonly hasSandbox: boolean;
   readonly nowMs: number;
 }
 
-/** What is said, before since when it is so. */
+/** A condition without its transition time. */
 interface Saying {
   readonly status: "True" | "False";
   readonly reason?: string;
@@ -34,7 +34,7 @@ const FALSE: Saying = { status: "False" };
 
 export function podConditions(view: ConditionsView): readonly PodCondition[] {
   const { pod, phase, hasSandbox } = view;
-  const isOver = phase === "Succeeded" || phase === "Failed";
+  const isTerminated = phase === "Succeeded" || phase === "Failed";
   const others = othersConditions(pod);
   const containersReady = areContainersReady(view);
   const sayings: readonly Saying[] = [
@@ -44,15 +44,19 @@ export function podConditions(view: ConditionsView): readonly PodCondition[] {
     containersReady,
     TRUE,
   ];
-  return [...others, ...(isOver ? [] : view.resizes), ...sayings.map((saying, index) => conditionOf(OWN[index] as string, saying, view))];
+  return [
+    ...others,
+    ...(isTerminated ? [] : view.resizes),
+    ...sayings.map((saying, index) => conditionOf(OWN[index] as string, saying, view)),
+  ];
 }
 
-/** Of everybody else: readiness gates, DisruptionTarget. */
+/** Conditions of other components: readiness gates, DisruptionTarget. */
 export function othersConditions({ status }: Pod): readonly PodCondition[] {
   return status?.conditions?.filter(({ type }) => !OWN.includes(type) && type !== RESIZE_PENDING && type !== RESIZE_IN_PROGRESS) ?? [];
 }
 
-/** The time moves only if the status does. */
+/** The transition time changes only with the status. */
 function conditionOf(type: string, saying: Saying, { pod, nowMs }: ConditionsView): PodCondition {
   const before = findCondition(pod.status?.conditions, type);
   const isSame = before?.status === saying.status && before.lastTransitionTime !== undefined;
@@ -96,12 +100,12 @@ function isInitialized({ pod, initStatuses, statuses, phase }: ConditionsView): 
     const isDone = isSidecar(container) ? status?.started === true : status?.ready === true;
     return isDone ? [] : [container.name];
   });
-  // Once initialized is always initialized.
+  // Once initialized, a Pod stays initialized.
   if (incomplete.length === 0 || findCondition(pod.status?.conditions, "Initialized")?.status === "True") return TRUE;
   return { status: "False", reason: "ContainersNotInitialized", message: `containers with incomplete status: [${incomplete.join(" ")}]` };
 }
 
-/** Or was, once. */
+/** Has terminated before. */
 function hasRegularStarted(statuses: readonly ContainerStatus[]): boolean {
   return statuses.some(({ state, lastState }) => {
     return state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined;

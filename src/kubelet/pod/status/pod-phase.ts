@@ -1,4 +1,4 @@
-/** The phase of a Pod, from the states of its containers. As upstream's getPhase. */
+/** The phase of a Pod, from the states of its containers. Follows upstream's getPhase. */
 import type { Container, ContainerStatus, Pod, PodStatus } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { shouldRestart } from "../plan/restart-policy.ts";
@@ -9,9 +9,9 @@ export interface PhaseView {
   readonly pod: Pod;
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
-  /** Nothing is restarted any more, whatever the policy says. */
-  readonly isOver: boolean;
-  /** A regular container runs or was made to: sidecars that are restarted do not take the Pod back. */
+  /** Nothing is restarted any more, whatever the restart policy is. */
+  readonly isTerminated: boolean;
+  /** A regular container was created: restarted sidecars do not reset the phase. */
   readonly hasBegun: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Tally {
   succeeded: number;
 }
 
-export function phaseOf({ pod, initStatuses, statuses, isOver, hasBegun }: PhaseView): Phase {
+export function phaseOf({ pod, initStatuses, statuses, isTerminated, hasBegun }: PhaseView): Phase {
   const initial = initialization(pod, initStatuses);
   if (initial === "failed") return "Failed";
   const tally: Tally = { running: 0, waiting: 0, unknown: 0, stopped: 0, stoppedForGood: 0, succeeded: 0 };
@@ -33,7 +33,7 @@ export function phaseOf({ pod, initStatuses, statuses, isOver, hasBegun }: Phase
   if (initial === "pending" || (areSidecarsPending && !hasBegun) || tally.waiting > 0 || tally.unknown > 0) return "Pending";
   if (tally.running > 0) return "Running";
   if (tally.stopped === 0) return "Pending";
-  if (!isOver && tally.stopped !== tally.stoppedForGood) return "Running";
+  if (!isTerminated && tally.stopped !== tally.stoppedForGood) return "Running";
   return tally.stopped === tally.succeeded ? "Succeeded" : "Failed";
 }
 
@@ -41,7 +41,7 @@ function statusNamed(statuses: readonly ContainerStatus[], wanted: string): Cont
   return statuses.find(({ name }) => name === wanted);
 }
 
-/** Of init containers that end. */
+/** Counts init containers that terminate. */
 function initialization({ spec }: Pod, statuses: readonly ContainerStatus[]): "done" | "pending" | "failed" {
   let answer: "done" | "pending" = "done";
   for (const container of spec?.initContainers ?? []) {
@@ -54,7 +54,7 @@ function initialization({ spec }: Pod, statuses: readonly ContainerStatus[]): "d
   return answer;
 }
 
-/** Whether one has not started yet. Those that have ended do not count at all. */
+/** Whether a container has not started yet. Terminated ones are ignored. */
 function countSidecars({ spec }: Pod, statuses: readonly ContainerStatus[], tally: Tally): boolean {
   let arePending = false;
   for (const container of spec?.initContainers ?? []) {

@@ -30,18 +30,18 @@ function statusOf(view: Partial<PodStatusView>): PodStatus {
     waiting: new Map<string, Waiting>(),
     runtimeName: "test",
     hostIps: ["192.0.2.1"],
-    isOver: false,
+    isTerminated: false,
     isPastDeadline: false,
     nowMs: NOW_MS,
   };
   return podStatusOf({ pod: pod(), sandbox: undefined, ...rest, ...view });
 }
 
-function told(name: string, more: Partial<ContainerStatus>): ContainerStatus {
+function reported(name: string, more: Partial<ContainerStatus>): ContainerStatus {
   return { name, ready: false, restartCount: 0, image: "i:1", imageID: "", ...more };
 }
 
-test("the whole status of a Pod that runs", () => {
+test("the complete status of a running Pod", () => {
   const status = statusOf({ sandbox: sandbox([container("c", running(NOW_MS))]) });
 
   const condition = (type: string) => ({ type, observedGeneration: 3, status: "True", lastTransitionTime: NOW });
@@ -73,7 +73,7 @@ test("the whole status of a Pod that runs", () => {
   });
 });
 
-test("what was said before keeps its times, and what others say stays", () => {
+test("transition times are kept while a condition does not change, and conditions of other components are kept", () => {
   const conditions = [
     { type: "DisruptionTarget", status: "True", lastTransitionTime: EARLIER },
     { type: "Ready", status: "True", lastTransitionTime: EARLIER },
@@ -110,106 +110,110 @@ interface PhaseRow {
 const rows: readonly PhaseRow[] = [
   { it: "nothing is there yet", view: {}, phase: "Pending", ready: "False ContainersNotReady", initialized: "True" },
   {
-    it: "nothing is there yet, and there are init containers",
+    it: "init containers that have not started",
     view: { pod: pod({ initContainers: [INIT, SIDECAR] }) },
     phase: "Pending",
     ready: "False ContainersNotReady",
     initialized: "False ContainersNotInitialized",
   },
   {
-    it: "made and not started",
+    it: "created and not started",
     view: { sandbox: sandbox([container("c", CREATED)]) },
     phase: "Pending",
     ready: "False ContainersNotReady",
     initialized: "True",
   },
   {
-    it: "one of two runs, the other is not there yet",
+    it: "one of two runs, the other is not created yet",
     view: { pod: pod({ containers: [{ name: "a" }, { name: "b" }] }), sandbox: sandbox([container("a", running())]) },
     phase: "Pending",
     ready: "False ContainersNotReady",
     initialized: "True",
   },
   {
-    it: "ended and about to run again",
+    it: "exited and about to be restarted",
     view: { sandbox: sandbox([container("c", exited(1))]) },
     phase: "Running",
     ready: "False ContainersNotReady",
     initialized: "True",
   },
   {
-    it: "ended well, for good",
-    view: { pod: pod({ restartPolicy: "Never" }), sandbox: sandbox([container("c", exited(0))]), isOver: true },
+    it: "succeeded for good",
+    view: { pod: pod({ restartPolicy: "Never" }), sandbox: sandbox([container("c", exited(0))]), isTerminated: true },
     phase: "Succeeded",
     ready: "False PodCompleted",
     initialized: "True PodCompleted",
   },
   {
-    it: "ended badly, for good",
-    view: { pod: pod({ restartPolicy: "Never" }), sandbox: sandbox([container("c", exited(1))]), isOver: true },
+    it: "failed for good",
+    view: { pod: pod({ restartPolicy: "Never" }), sandbox: sandbox([container("c", exited(1))]), isTerminated: true },
     phase: "Failed",
     ready: "False PodFailed",
     initialized: "True",
   },
   {
     it: "an init container failed for good",
-    view: { pod: pod({ initContainers: [INIT], restartPolicy: "Never" }), sandbox: sandbox([container("init", exited(1))]), isOver: true },
+    view: {
+      pod: pod({ initContainers: [INIT], restartPolicy: "Never" }),
+      sandbox: sandbox([container("init", exited(1))]),
+      isTerminated: true,
+    },
     phase: "Failed",
     ready: "False PodFailed",
     initialized: "False ContainersNotInitialized",
   },
   {
-    it: "a sidecar is restarted beside what runs",
+    it: "a sidecar is restarted beside running containers",
     view: { pod: pod({ initContainers: [SIDECAR] }), sandbox: sandbox([container("side", CREATED), container("c", running())]) },
     phase: "Pending",
     ready: "False ContainersNotReady",
     initialized: "True",
   },
   {
-    it: "a sidecar has ended beside what runs",
+    it: "a sidecar has exited beside running containers",
     view: { pod: pod({ initContainers: [SIDECAR] }), sandbox: sandbox([container("side", exited(1)), container("c", running())]) },
     phase: "Running",
     ready: "False ContainersNotReady",
     initialized: "True",
   },
   {
-    it: "past its deadline, and something still runs",
+    it: "past its deadline with a running container",
     view: { pod: pod({}, { phase: "Running" }), sandbox: sandbox([container("c", running())]), isPastDeadline: true },
     phase: "Running",
     ready: "False PodFailed",
     initialized: "True",
   },
   {
-    it: "past its deadline, and nothing runs",
-    view: { pod: pod({}, { phase: "Running" }), sandbox: sandbox([container("c", exited(143))]), isPastDeadline: true, isOver: true },
+    it: "past its deadline without a running container",
+    view: { pod: pod({}, { phase: "Running" }), sandbox: sandbox([container("c", exited(143))]), isPastDeadline: true, isTerminated: true },
     phase: "Failed",
     ready: "False PodFailed",
     initialized: "True",
   },
   {
-    it: "over before, whatever there is now",
+    it: "terminal before, whatever the runtime has now",
     view: { pod: pod({}, { phase: "Succeeded" }), sandbox: sandbox([container("c", exited(1))]) },
     phase: "Succeeded",
     ready: "False PodCompleted",
     initialized: "True PodCompleted",
   },
   {
-    it: "deleted and ended well, though it would be restarted",
-    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), sandbox: sandbox([container("c", exited(0))]), isOver: true },
+    it: "deleted and succeeded, though its policy would restart it",
+    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), sandbox: sandbox([container("c", exited(0))]), isTerminated: true },
     phase: "Succeeded",
     ready: "False PodCompleted",
     initialized: "True PodCompleted",
   },
   {
-    it: "deleted before it began",
-    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), isOver: true },
+    it: "deleted before it started",
+    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), isTerminated: true },
     phase: "Failed",
     ready: "False PodFailed",
     initialized: "True",
   },
 ];
 
-test("phase and conditions follow from the containers", async (t) => {
+test("phase and conditions follow from the container states", async (t) => {
   for (const { it, view, ...expected } of rows) {
     await t.test(it, () => {
       const { phase, conditions = [] } = statusOf(view);
@@ -234,7 +238,7 @@ const LOST = { exitCode: 137, reason: "ContainerStatusUnknown" };
 const containerRows: readonly ContainerRow[] = [
   { it: "not there yet", view: {}, is: { state: { waiting: { reason: "ContainerCreating" } }, started: false } },
   {
-    it: "behind init containers",
+    it: "waiting for init containers",
     view: { pod: pod({ initContainers: [INIT] }) },
     is: { state: { waiting: { reason: "PodInitializing" } } },
   },
@@ -247,7 +251,7 @@ const containerRows: readonly ContainerRow[] = [
     is: { state: { waiting: { reason: "CrashLoopBackOff", message: "m" } }, restartCount: 2 },
   },
   {
-    it: "of a deleted Pod nothing waits",
+    it: "no container of a deleted Pod waits",
     view: {
       pod: pod({}, {}, { deletionTimestamp: NOW }),
       sandbox: sandbox([container("c", running(NOW_MS))]),
@@ -256,33 +260,33 @@ const containerRows: readonly ContainerRow[] = [
     is: { state: { running: { startedAt: NOW } } },
   },
   {
-    it: "the one before is told of",
+    it: "the previous attempt is reported",
     view: { sandbox: sandbox([container("c", running(NOW_MS), { attempt: 1 }), container("c", exited(3, NOW_MS))]) },
     is: { restartCount: 1, state: { running: { startedAt: NOW } } },
   },
   {
-    it: "one that ran and is nowhere has been killed, and runs once more",
-    view: { pod: pod({}, { phase: "Running", containerStatuses: [told("c", { state: { running: {} }, restartCount: 1 })] }) },
+    it: "a running container that the runtime lost counts as killed and is restarted",
+    view: { pod: pod({}, { phase: "Running", containerStatuses: [reported("c", { state: { running: {} }, restartCount: 1 })] }) },
     is: { restartCount: 2, state: { waiting: { reason: "ContainerCreating" } } },
   },
   {
-    it: "one that is said to have ended has, though the runtime forgot",
-    view: { pod: pod({}, { containerStatuses: [told("c", { state: { terminated: { exitCode: 5 } } })] }) },
+    it: "a container reported as terminated stays so after the runtime lost it",
+    view: { pod: pod({}, { containerStatuses: [reported("c", { state: { terminated: { exitCode: 5 } } })] }) },
     is: { state: { terminated: { exitCode: 5 } } },
   },
   {
-    it: "what never ended of a deleted Pod that is over has ended badly",
-    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), isOver: true },
+    it: "a container without a known exit in a deleted, terminated Pod has failed",
+    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), isTerminated: true },
     is: { state: { terminated: { ...LOST, message: "The container could not be located when the pod was terminated" } } },
   },
   {
-    it: "its startup is not over",
+    it: "its startup probe has not succeeded",
     view: { sandbox: sandbox([container("c", running(NOW_MS), { started: false, ready: true })]) },
     is: { started: false, ready: false },
   },
 ];
 
-test("a container is told of as it is", async (t) => {
+test("the status of a container follows from the runtime's state", async (t) => {
   for (const { it, view, is } of containerRows) {
     await t.test(it, () => {
       const [status] = statusOf(view).containerStatuses ?? [];
@@ -293,13 +297,13 @@ test("a container is told of as it is", async (t) => {
   }
 });
 
-test("how the last one ended is told", () => {
+test("the last termination state is reported", () => {
   const box = sandbox([container("c", running(NOW_MS), { attempt: 1 }), container("c", exited(3, NOW_MS))]);
   const terminated = { exitCode: 3, reason: "Error", startedAt: "1970-01-01T00:00:00Z", finishedAt: NOW, containerID: "test://c-0" };
   assert.deepEqual(statusOf({ sandbox: box }).containerStatuses?.[0]?.lastState, { terminated });
 });
 
-test("a Pod in the node's network has the node's address, and what a Pod had it keeps", () => {
+test("a Pod with hostNetwork has the node's IPs, and reported Pod IPs are kept", () => {
   const host = statusOf({ pod: pod({ hostNetwork: true }), sandbox: sandbox([], { ips: [] }) });
   const ended = statusOf({
     pod: pod({}, { phase: "Running", podIP: "10.0.0.9", podIPs: [{ ip: "10.0.0.9" }] }),
@@ -309,7 +313,7 @@ test("a Pod in the node's network has the node's address, and what a Pod had it 
   assert.deepEqual([host.podIP, ended.podIP, ended.podIPs], ["192.0.2.1", "10.0.0.9", [{ ip: "10.0.0.9" }]]);
 });
 
-test("containers are told of in the order of their names, init containers in their own", () => {
+test("container statuses are ordered by name, init container statuses by the spec", () => {
   const named = (...names: readonly string[]) => names.map((name) => ({ name, image: "i:1" }));
   const status = statusOf({ pod: pod({ containers: named("b", "a"), initContainers: named("z", "y") }) });
 
@@ -332,9 +336,9 @@ for (const { it, init, before, regular, initState } of [
   { it: "succeeded", init: exited(0), regular: LOST_AT_END },
   { it: "was never seen", init: undefined, regular: NEVER_STARTED, initState: LOST_AT_END },
   {
-    it: "failed in a Pod whose container was said to run before",
+    it: "failed in a Pod whose container was reported as running",
     init: exited(1),
-    before: [told("c", { state: { running: { startedAt: NOW } } })],
+    before: [reported("c", { state: { running: { startedAt: NOW } } })],
     regular: LOST_AT_END,
   },
 ]) {
@@ -346,7 +350,7 @@ for (const { it, init, before, regular, initState } of [
         { deletionTimestamp: NOW },
       ),
       sandbox: sandbox(init === undefined ? [] : [container("init", init)]),
-      isOver: true,
+      isTerminated: true,
     });
 
     assert.deepEqual(status.containerStatuses?.[0]?.state, regular);

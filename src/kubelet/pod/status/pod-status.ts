@@ -1,7 +1,7 @@
 /**
- * What the API is told about a Pod: a pure function of what is wanted, what there is, and what was said before. As upstream's kubelet
- * writes it. A Pod that is over stays what it was; one of which something still runs is not called over yet.
- * Not here: when it is written (pod-worker.ts).
+ * The status of a Pod: a pure function of its spec, the runtime's state and the previously reported status, as upstream's kubelet writes
+ * it. A terminal phase never changes, and is reported only when nothing of the Pod runs any more. Not here: when it is written
+ * (pod-worker.ts).
  */
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../../../api/generated/core/v1.ts";
 import { qosClassOf } from "../../../api/core/v1/pod/qos.ts";
@@ -18,12 +18,12 @@ import { phaseOf, type Phase } from "./pod-phase.ts";
 import { hasRunning } from "../containers/runtime-containers.ts";
 
 export interface PodStatusView extends ContainersView {
-  /** Of the node, the first of them the main one. */
+  /** IPs of the node, the primary first. */
   readonly hostIps: readonly string[];
-  /** Nothing of it runs any more, or will. */
-  readonly isOver: boolean;
+  /** Nothing of the Pod runs or will run. */
+  readonly isTerminated: boolean;
   readonly isPastDeadline: boolean;
-  /** Conditions of a resize of it, if there is one. */
+  /** Conditions of a resize. */
   readonly resizes?: readonly PodCondition[];
   readonly nowMs: number;
 }
@@ -40,13 +40,14 @@ export function podStatusOf(view: PodStatusView): PodStatus {
   const ephemeralStatuses = containerStatuses(view, "ephemeral");
   const { phase, reached } = phaseIn(view, initStatuses ?? [], statuses ?? []);
   const hasSandbox = sandbox?.state === "ready";
-  // The phase that the Pod has reached counts, as upstream's: one that is to end is not ready, though it is not called Failed yet.
-  const told = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase: reached, resizes, hasSandbox, nowMs };
+  // Readiness uses the phase that the Pod has reached, as upstream: a terminating Pod is not ready although it is not reported as Failed
+  // yet.
+  const conditionView = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase: reached, resizes, hasSandbox, nowMs };
   return {
     ...kept(before),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     phase,
-    conditions: podConditions(told),
+    conditions: podConditions(conditionView),
     ...reasonFor(view, phase),
     ...addresses(view),
     startTime: before.startTime ?? formatTime(nowMs),
@@ -58,7 +59,7 @@ export function podStatusOf(view: PodStatusView): PodStatus {
   };
 }
 
-/** Of a Pod that the node does not take. */
+/** Status of a Pod that the node rejects. */
 export function refusedStatus(pod: Pod, { reason, message }: AdmissionRefusal, nowMs: number): PodStatus {
   const { status: before = {}, spec, metadata } = pod;
   return {
@@ -73,7 +74,7 @@ export function refusedStatus(pod: Pod, { reason, message }: AdmissionRefusal, n
   };
 }
 
-/** What others write. */
+/** Fields that other components own. */
 function kept({
   nominatedNodeName,
   resourceClaimStatuses,
@@ -96,11 +97,11 @@ interface Statuses {
 }
 
 /**
- * When a Pod is over, containers that were never seen to end have ended badly; but those that never started because initialization did not
- * complete keep waiting, also if the Pod is deleted. As upstream's TerminatePod.
+ * In a terminated Pod, containers without a known exit have failed; but those that never started because initialization did not complete
+ * keep waiting, even if the Pod is deleted. Follows upstream's TerminatePod.
  */
-function endedStatuses({ isOver, pod }: PodStatusView, { initStatuses, statuses }: Statuses): Statuses {
-  if (!isOver) return { initStatuses, statuses };
+function endedStatuses({ isTerminated, pod }: PodStatusView, { initStatuses, statuses }: Statuses): Statuses {
+  if (!isTerminated) return { initStatuses, statuses };
   const begun = Math.max(1, 1 + (initStatuses ?? []).findLastIndex(hasLeftWaiting));
   return {
     initStatuses: initStatuses?.map((status, index) => (index < begun ? terminated(status) : status)),
@@ -116,7 +117,7 @@ function hasLeftWaiting({ state, lastState }: ContainerStatus): boolean {
   return state?.waiting === undefined || lastState?.terminated !== undefined;
 }
 
-/** Upstream's hasPodInitialized: by what was told before and by what is known now. */
+/** Upstream's hasPodInitialized: by the reported and by the current state. */
 function isInitialized({ spec, status }: Pod, { initStatuses = [], statuses = [] }: Statuses): boolean {
   const last = spec?.initContainers?.at(-1);
   if (last === undefined) return true;
@@ -128,24 +129,24 @@ function isInitialized({ spec, status }: Pod, { initStatuses = [], statuses = []
   });
 }
 
-/** `reached`: by its containers and its deadline. It is reported as its phase when nothing runs any more. */
+/** `reached`: by containers and deadline. Reported as the phase when nothing runs any more. */
 function phaseIn(
   view: PodStatusView,
   initStatuses: readonly ContainerStatus[],
   statuses: readonly ContainerStatus[],
 ): { readonly phase: Phase; readonly reached: Phase } {
-  const { pod, sandbox, isOver, isPastDeadline } = view;
+  const { pod, sandbox, isTerminated, isPastDeadline } = view;
   const before = pod.status?.phase ?? "Pending";
   if (isTerminal(pod)) return { phase: before, reached: before };
-  const phase = phaseOf({ pod, initStatuses, statuses, isOver, hasBegun: hasBegun(view) });
+  const phase = phaseOf({ pod, initStatuses, statuses, isTerminated, hasBegun: hasBegun(view) });
   const isDeleted = pod.metadata.deletionTimestamp !== undefined;
-  const isFailed = isPastDeadline || (isOver && isDeleted && phase !== "Succeeded");
+  const isFailed = isPastDeadline || (isTerminated && isDeleted && phase !== "Succeeded");
   const reached = isFailed ? "Failed" : phase;
   const isHeld = hasRunning(sandbox) && (reached === "Failed" || reached === "Succeeded");
   return { phase: isHeld ? before : reached, reached };
 }
 
-/** Why it is in its phase: what was said is said until the phase changes. */
+/** Reason and message of the phase, kept until the phase changes. */
 function reasonFor({ pod, isPastDeadline }: PodStatusView, phase: Phase): Pick<PodStatus, "reason" | "message"> {
   const { status: { phase: before, reason, message } = {} } = pod;
   if (isPastDeadline && phase === "Failed" && before !== "Failed") return DEADLINE;
@@ -165,11 +166,11 @@ function addresses({ pod, sandbox, hostIps }: PodStatusView) {
   };
 }
 
-/** What the Pod as a whole was allocated: of what was told of it before, nothing counts. */
+/** Allocated resources of the Pod as a whole; previously reported ones are ignored. */
 function resourcesOf(pod: Pod): Pick<PodStatus, "resources" | "allocatedResources"> {
   const { observedGeneration, resources, allocatedResources, conditions } = pod.status ?? {};
   const wasResized = conditions?.some(({ type }) => type === RESIZE_PENDING || type === RESIZE_IN_PROGRESS) === true;
-  // Adding up is not cheap, and nothing has changed since it was done.
+  // Hot path: reuses the sum while nothing has changed.
   if (resources !== undefined && observedGeneration === pod.metadata.generation && !wasResized) {
     return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources };
   }

@@ -1,6 +1,6 @@
 /**
- * What one Pod's worker writes to the API: its status, only if it says something new, and in the end its removal, once. Knows its own
- * writes again when they come back. Not here: what a status says (pod-status.ts).
+ * Writes the status of one Pod to the API if it changed, and deletes the Pod once when it has terminated. Recognizes the informer's echo of
+ * its own writes. Not here: the contents of a status (pod-status.ts).
  */
 import type { Pod, PodStatus } from "../../../api/generated/core/v1.ts";
 import { pods } from "../../../api/core/v1/pod.ts";
@@ -9,9 +9,9 @@ import { isReason } from "../../../api/machinery/status-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { Client } from "../../../client/client.ts";
 
-export class PodReports {
+export class StatusWriter {
   readonly #client: Client;
-  /** What was last written, and what the server made of it. */
+  /** The last status sent, and the server's answer. */
   #sent: PodStatus | undefined;
   #answered: PodStatus | undefined;
   #isDeletionAsked = false;
@@ -20,14 +20,14 @@ export class PodReports {
     this.#client = client;
   }
 
-  /** The echo of a write: nothing to look at. In one process it comes before the answer. */
+  /** True for the echo of a write, which needs no sync. In one process it arrives before the answer. */
   isOwn({ status }: Pod): boolean {
     return this.#sent !== undefined && deepEqual(status, this.#sent);
   }
 
   /**
-   * Only if it differs. What the server makes of it may differ from what was sent, and then stays as it is. Resolves with its answer;
-   * undefined if there was nothing to write, or the Pod has gone.
+   * Writes the status if it differs. The server may change it, which does not cause another write. Resolves with the answer; undefined if
+   * nothing was written or the Pod does not exist.
    */
   async write(pod: Pod, status: PodStatus): Promise<Pod | undefined> {
     if (deepEqual(pod.status, status)) return undefined;
@@ -39,13 +39,13 @@ export class PodReports {
       return answer;
     } catch (error) {
       this.#sent = undefined;
-      // It has gone, which the source tells soon.
+      // The Pod was deleted; the informer reports it soon.
       if (!isReason(error, "NotFound")) throw error;
       return undefined;
     }
   }
 
-  /** Asked once: whatever holds it then (finalizers) is no business of a node's. */
+  /** Requested once: finalizers that delay it do not concern the kubelet. */
   async remove(pod: Pod): Promise<void> {
     const { namespace, name, uid = "" } = pod.metadata;
     if (this.#isDeletionAsked) return;
@@ -54,7 +54,7 @@ export class PodReports {
       const client = this.#client.with({ cause: causeOf(pod, "Terminated") });
       await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
-      // Gone, or another one of the same name.
+      // Deleted, or replaced by another Pod of the same name.
       if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
       this.#isDeletionAsked = false;
       throw error;
@@ -62,7 +62,7 @@ export class PodReports {
   }
 }
 
-/** The cause of a write: the version of the Pod by which the kubelet decided. */
+/** Cause of a write: the version of the Pod that the kubelet decided on. */
 function causeOf(pod: Pod, reason: string): Cause {
   return causedBy({ controller: "kubelet", reason, kind: pods, object: pod });
 }

@@ -10,13 +10,13 @@ const LOST = "ContainerStatusUnknown";
 
 /** `lastWords`: of one that has ended. */
 export function runtimeContainer(status: ContainerStatusMessage, lastWords: string): RuntimeContainer {
-  const wantedImage = mapOf(status.annotations).get(WANTED_IMAGE);
+  const requestedImage = mapOf(status.annotations).get(WANTED_IMAGE);
   return {
     id: status.id,
     name: status.metadata?.name ?? "",
     attempt: status.metadata?.attempt ?? 0,
     image: status.image?.image ?? "",
-    ...(wantedImage === undefined ? {} : { requestedImage: wantedImage }),
+    ...(requestedImage === undefined ? {} : { requestedImage }),
     imageId: status.imageRef,
     createdAtMs: millisecondsOf(status.createdAt),
     state: stateOf(status, lastWords),
