@@ -24,7 +24,7 @@ import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod/pod-sou
 import { PodWorkers } from "./pod/pod-workers.ts";
 import type { PullProgress, Runtime, RuntimeContainer } from "./contracts/runtime.ts";
 import { newestContainer, previousContainer } from "./pod/containers/runtime-containers.ts";
-import { toldTroubles, type Troubles } from "./node/shared-failures.ts";
+import { loggedFailures, type NodeFailures } from "./node/shared-failures.ts";
 import { releaseLeftovers, stopPods } from "./pod/stop-pods.ts";
 
 /** A quarter of the lease's duration, as upstream. */
@@ -47,7 +47,7 @@ export interface KubeletOptions {
   readonly random: Random;
   readonly log: Logger;
   /** Default: each is told in the log. */
-  readonly troubles?: Troubles;
+  readonly failures?: NodeFailures;
   /** Default: one that writes Events as this kubelet. Whoever gives one closes it. */
   readonly recorder?: EventRecorder;
   /** Default: an informer of its own of the Pods of this node. */
@@ -132,7 +132,7 @@ class RunningKubelet implements Kubelet {
     this.#pods = sources.pods;
     const recorder = options.recorder ?? this.#recorder(client);
     const common = { nodeName, facts, client, runtime, machine, recorder, clock, random: this.#random, log };
-    const kept = { ...common, client: ending, troubles: options.troubles ?? toldTroubles(log) };
+    const kept = { ...common, client: ending, failures: options.failures ?? loggedFailures(log) };
     this.#keeper = new NodeKeeper({ ...kept, shownNode: sources.node });
     const node = () => this.#keeper.node;
     this.#lease = new NodeLease({ ...kept, node });

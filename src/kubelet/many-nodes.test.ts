@@ -194,7 +194,7 @@ test("nodes whose server goes away say so once for all of them, and once when it
   state.isAway = false;
   await world.clock.advance(15_000);
 
-  assert.deepEqual(lines, ["warn Cannot renew the lease of the node", "warn No node has this trouble any more"]);
+  assert.deepEqual(lines, ["warn Cannot renew the lease of the node", "warn All nodes recovered"]);
 });
 
 test("a kubelet that is alone tells each attempt", async () => {

@@ -21,7 +21,7 @@ import { kubeletIdentity, LEASE_RENEW_INTERVAL_MS, startKubelet, type Kubelet } 
 import type { NodeFacts } from "./node/node-facts.ts";
 import { SharedPods } from "./pod/pod-source.ts";
 import type { Runtime } from "./contracts/runtime.ts";
-import { SharedTroubles } from "./node/shared-failures.ts";
+import { SharedFailures } from "./node/shared-failures.ts";
 
 /** Each node more makes the interval so much longer: 10 s up to 500 nodes, and never more than 50 renewals a second up to 2,000. */
 const INTERVAL_PER_NODE_MS = 20;
@@ -123,13 +123,13 @@ class Fleet implements SimulatedNodes {
   readonly #options: SimulatedNodesOptions;
   readonly #members = new Map<string, Member>();
   readonly #pods: SharedPods;
-  readonly #troubles: SharedTroubles;
+  readonly #failures: SharedFailures;
   #made = 0;
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options;
     this.#pods = new SharedPods(options.informers);
-    this.#troubles = new SharedTroubles(options.log);
+    this.#failures = new SharedFailures(options.log);
     options.informers.of(nodes);
   }
 
@@ -203,7 +203,7 @@ class Fleet implements SimulatedNodes {
     };
     const failed = (): void => {
       if (member.starting === starting) member.isWanted = false;
-      this.#troubles.forget(member.node.name);
+      this.#failures.forget(member.node.name);
       settled();
     };
     kubelet.then(settled, failed);
@@ -229,7 +229,7 @@ class Fleet implements SimulatedNodes {
       clock,
       random,
       log,
-      troubles: this.#troubles,
+      failures: this.#failures,
       signal,
     });
     starting.move();
@@ -256,7 +256,7 @@ class Fleet implements SimulatedNodes {
     member.running = undefined;
     await running?.kubelet.stop();
     await running?.runtime[Symbol.asyncDispose]();
-    this.#troubles.forget(member.node.name);
+    this.#failures.forget(member.node.name);
   }
 
   async remove(name: string): Promise<void> {

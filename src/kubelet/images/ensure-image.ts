@@ -1,4 +1,7 @@
-/** Has the image of a container there, by its pull policy, and tells people about it. What fails is remembered and told, never thrown. */
+/**
+ * Ensures that the image of a container is present, by its pull policy, and records upstream's events. Failures are stored for the next
+ * plan and recorded, never thrown.
+ */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
@@ -14,16 +17,16 @@ export interface ImageOptions {
   readonly recorder: EventRecorder;
   readonly memory: PodWorkerMemory;
   readonly clock: Clock;
-  /** An image was pulled. */
+  /** Called after an image was pulled. */
   onImage(): void;
-  /** One is being pulled, and it takes its time. */
+  /** Called while a slow pull is in progress. */
   onPull?(image: string, done: PullProgress): void;
 }
 
-/** Somebody who waits for an image, until it is not wanted any more. */
+/** A container start that waits for an image. */
 export interface Wanting {
   readonly isGivenUp: boolean;
-  /** Resolves when it is given up. */
+  /** Resolves when the start is cancelled. */
   readonly givenUp: Promise<void>;
   signal(): AbortSignal;
 }
@@ -32,10 +35,10 @@ interface Wanted {
   readonly pod: Pod;
   readonly container: Container | EphemeralContainer;
   readonly wanting: Wanting;
-  tell(event: RecordedEvent): void;
+  record(event: RecordedEvent): void;
 }
 
-/** Resolves with its id; undefined if it cannot be had now, or is not wanted any more. */
+/** Resolves with the image id; undefined if the image is not available now, or the start was cancelled. */
 export async function ensureImage(
   pod: Pod,
   container: Container | EphemeralContainer,
@@ -44,14 +47,14 @@ export async function ensureImage(
 ): Promise<string | undefined> {
   const { runtime, recorder } = options;
   const { name, image = "", imagePullPolicy = "IfNotPresent" } = container;
-  const wanted: Wanted = { pod, container, wanting, tell: (event) => recordContainerEvent(recorder, pod, name, event) };
+  const wanted: Wanted = { pod, container, wanting, record: (event) => recordContainerEvent(recorder, pod, name, event) };
   const invalid = invalidName(image);
   if (invalid !== undefined) return refuseName(wanted, invalid, options);
   try {
     const present = imagePullPolicy === "Always" ? undefined : await runtime.imageStatus(image);
     if (present === undefined) return imagePullPolicy === "Never" ? refuse(wanted, options) : await pull(wanted, options);
     const message = `Container image "${image}" already present on machine and can be accessed by the pod`;
-    wanted.tell({ type: "Normal", reason: "Pulled", message });
+    wanted.record({ type: "Normal", reason: "Pulled", message });
     return present.id;
   } catch (error) {
     if (wanting.isGivenUp) return undefined;
@@ -59,14 +62,14 @@ export async function ensureImage(
   }
 }
 
-function refuse({ container: { name, image = "" }, tell }: Wanted, { memory, clock }: ImageOptions): undefined {
+function refuse({ container: { name, image = "" }, record }: Wanted, { memory, clock }: ImageOptions): undefined {
   const message = `Container image "${image}" is not present with pull policy of Never`;
   memory.couldNotStart(name, { reason: "ErrImageNeverPull", message }, clock.now());
-  tell({ type: "Warning", reason: "ErrImageNeverPull", message });
-  tell({ type: "Warning", reason: "Failed", message: "Error: ErrImageNeverPull" });
+  record({ type: "Warning", reason: "ErrImageNeverPull", message });
+  record({ type: "Warning", reason: "Failed", message: "Error: ErrImageNeverPull" });
 }
 
-/** Undefined: it can be the name of an image. */
+/** Undefined: a valid image name. */
 function invalidName(image: string): string | undefined {
   try {
     withTag(image);
@@ -76,26 +79,26 @@ function invalidName(image: string): string | undefined {
   }
 }
 
-/** Nobody is asked for it, so there is nothing to be patient about. */
-function refuseName({ container: { name }, tell }: Wanted, message: string, { memory, clock }: ImageOptions): undefined {
+/** Nothing was pulled, so there is no back-off. */
+function refuseName({ container: { name }, record }: Wanted, message: string, { memory, clock }: ImageOptions): undefined {
   memory.couldNotStart(name, { reason: "InvalidImageName", message }, clock.now());
-  tell({ type: "Warning", reason: "InspectFailed", message });
-  tell({ type: "Warning", reason: "Failed", message: "Error: InvalidImageName" });
+  record({ type: "Warning", reason: "InspectFailed", message });
+  record({ type: "Warning", reason: "Failed", message: "Error: InvalidImageName" });
 }
 
-function couldNotInspect({ container: { name, image = "" }, tell }: Wanted, error: unknown, { memory, clock }: ImageOptions): undefined {
+function couldNotInspect({ container: { name, image = "" }, record }: Wanted, error: unknown, { memory, clock }: ImageOptions): undefined {
   const message = `Failed to inspect image "${image}": ${messageOf(error)}`;
   memory.couldNotStart(name, { reason: "ImageInspectError", message, error }, clock.now());
-  tell({ type: "Warning", reason: "InspectFailed", message });
-  tell({ type: "Warning", reason: "Failed", message: "Error: ImageInspectError" });
+  record({ type: "Warning", reason: "InspectFailed", message });
+  record({ type: "Warning", reason: "Failed", message: "Error: ImageInspectError" });
 }
 
 async function pull(wanted: Wanted, options: ImageOptions): Promise<string | undefined> {
   const { runtime, memory, clock, onImage } = options;
-  const { wanting, tell } = wanted;
+  const { wanting, record } = wanted;
   const { image = "" } = wanted.container;
   const begunAtMs = clock.monotonic();
-  tell({ type: "Normal", reason: "Pulling", message: `Pulling image "${image}"` });
+  record({ type: "Normal", reason: "Pulling", message: `Pulling image "${image}"` });
   try {
     const id = await Promise.race([startPull(wanted, options), wanting.givenUp]);
     if (id === undefined || wanting.isGivenUp) return undefined;
@@ -104,14 +107,14 @@ async function pull(wanted: Wanted, options: ImageOptions): Promise<string | und
     const took = formatDuration(clock.monotonic() - begunAtMs);
     const sizeBytes = (await runtime.imageStatus(image))?.sizeBytes ?? 0;
     const message = `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: ${sizeBytes} bytes.`;
-    tell({ type: "Normal", reason: "Pulled", message });
+    record({ type: "Normal", reason: "Pulled", message });
     return id;
   } catch (error) {
     if (wanting.isGivenUp) return undefined;
     const reason = "ErrImagePull";
     memory.couldNotPull(image, { reason, message: messageOf(error) }, clock.now());
-    tell({ type: "Warning", reason: "Failed", message: `Failed to pull image "${image}": ${messageOf(error)}` });
-    tell({ type: "Warning", reason: "Failed", message: `Error: ${reason}` });
+    record({ type: "Warning", reason: "Failed", message: `Failed to pull image "${image}": ${messageOf(error)}` });
+    record({ type: "Warning", reason: "Failed", message: `Error: ${reason}` });
     return undefined;
   }
 }

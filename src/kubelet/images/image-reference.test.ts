@@ -24,7 +24,7 @@ for (const [given, why] of [
   ["a".repeat(64), `invalid repository name (${"a".repeat(64)}), cannot specify 64-byte hexadecimal strings`],
   [`registry.example/${"b".repeat(250)}`, "repository name must not be more than 255 characters"],
 ] as const) {
-  test(`${given} is no image: ${why}`, () => {
+  test(`${given} is an invalid image name: ${why}`, () => {
     const message = `Failed to apply default image tag "${given}": couldn't parse image name "${given}": ${why}`;
     throws(() => withTag(given), { reason: "InvalidImage", message });
   });

@@ -1,6 +1,6 @@
 /**
- * Whether a text names an image, and which, in the words of upstream when it does not. The grammar is that of all registries; the rules of
- * what a short name stands for are Docker's: "busybox" is docker.io/library/busybox:latest.
+ * Parses image references, with upstream's error messages. Follows the distribution grammar and Docker's rules for short names: "busybox"
+ * is docker.io/library/busybox:latest.
  */
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
@@ -17,14 +17,14 @@ const DEFAULT_HOST = "docker.io";
 const DEFAULT_FOLDER = "library";
 const NAME_LENGTH_MAX = 255;
 
-/** With a tag, if it has neither a tag nor a digest. Throws a RuntimeError "InvalidImage". */
+/** Adds the default tag if there is neither a tag nor a digest. Throws a RuntimeError "InvalidImage". */
 export function withTag(image: string): string {
   const reference = parsed(image);
   if ("problem" in reference) throw invalid(image, reference.problem);
   return reference.hasTagOrDigest ? image : `${image}:latest`;
 }
 
-/** Why it names no image, in upstream's words; undefined if it does. */
+/** Why the reference is invalid, in upstream's words; undefined if it is valid. */
 export function nameProblem(image: string): string | undefined {
   const reference = parsed(image);
   return "problem" in reference ? reference.problem : undefined;
@@ -41,7 +41,7 @@ function parsed(image: string): { readonly hasTagOrDigest: boolean } | { readonl
   return { hasTagOrDigest: tag !== undefined || digest !== undefined };
 }
 
-/** What stands before the first slash is a host only if it looks like one. */
+/** The part before the first slash is a host only if it looks like one. */
 function splitHost(image: string): { readonly host: string; readonly rest: string } {
   const slashAt = image.indexOf("/");
   const first = image.slice(0, Math.max(0, slashAt));

@@ -14,40 +14,40 @@ const ended = (containerID?: string) => ({ exitCode: 1, ...(containerID === unde
 
 for (const { title, pod, previous = false, expected } of [
   {
-    title: "a running container's own",
+    title: "the log of a running container",
     pod: podWith({ state: { running: RUNNING }, containerID: "containerd://b", lastState: { terminated: ended("containerd://a") } }),
     expected: { id: "b" },
   },
   {
-    title: "the one before, if it is asked for",
+    title: "the log of the previous container, if requested",
     pod: podWith({ state: { running: RUNNING }, containerID: "containerd://b", lastState: { terminated: ended("containerd://a") } }),
     previous: true,
     expected: { id: "a" },
   },
   {
-    title: "none before the first",
+    title: "no previous log before the first restart",
     pod: podWith({ state: { running: RUNNING }, containerID: "containerd://b" }),
     previous: true,
     expected: { message: 'previous terminated container "main" in pod "web" not found' },
   },
-  { title: "one that ended", pod: podWith({ state: { terminated: ended("containerd://b") } }), expected: { id: "b" } },
+  { title: "the log of a terminated container", pod: podWith({ state: { terminated: ended("containerd://b") } }), expected: { id: "b" } },
   {
-    title: "the one before of one that ended before it was made",
+    title: "the previous log of a container that terminated before it was created",
     pod: podWith({ state: { terminated: ended() }, lastState: { terminated: ended("containerd://a") } }),
     expected: { id: "a" },
   },
   {
-    title: "none of one that ended before it was made",
+    title: "no log of a container that terminated before it was created",
     pod: podWith({ state: { terminated: ended() } }),
     expected: { message: 'container "main" in pod "web" is terminated' },
   },
   {
-    title: "the one before of one that waits to be started again",
+    title: "the previous log of a container that waits for its restart",
     pod: podWith({ state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: ended("containerd://a") } }),
     expected: { id: "a" },
   },
   {
-    title: "none of one whose forerunner's id is not known",
+    title: "no previous log if its container id is unknown",
     pod: podWith({ state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: ended() } }),
     expected: { message: 'container "main" in pod "web" is terminated' },
   },
@@ -57,22 +57,22 @@ for (const { title, pod, previous = false, expected } of [
     ["ErrImagePull", "image can't be pulled"],
     ["ImagePullBackOff", "trying and failing to pull image"],
   ].map(([reason = "", words]) => ({
-    title: `none of one that waits for ${reason}`,
+    title: `no log of a container that waits for ${reason}`,
     pod: podWith({ state: { waiting: { reason } } }),
     expected: { message: `container "main" in pod "web" is waiting to start: ${words}` },
   })),
   {
-    title: "an init container's",
+    title: "the log of an init container",
     pod: podWith({ state: { terminated: ended("containerd://i") } }, "initContainerStatuses"),
     expected: { id: "i" },
   },
   {
-    title: "none of one that nothing was told of",
+    title: "no log of a container without a status",
     pod: podWith({ name: "other" }),
     expected: { message: 'container "main" in pod "web" is not available' },
   },
 ]) {
-  test(`of the logs of a container there is ${title}`, () => {
+  test(`pods/log selects ${title}`, () => {
     const { is: _, ...found } = loggedContainer(pod, "main", { previous });
 
     deepEqual(found, expected);
@@ -84,10 +84,10 @@ for (const { asked, expected } of [
   { asked: { follow: true, tailLines: 0 }, expected: { follow: true, tailLines: 0 } },
   { asked: { sinceSeconds: 10 }, expected: { follow: false, sinceMs: 90_000 } },
   { asked: { sinceTime: "1970-01-01T00:01:00Z" }, expected: { follow: false, sinceMs: 60_000 } },
-  // As a number beyond 2^53 is decoded.
+  // As decoded from a number beyond 2^53.
   { asked: { tailLines: (2n ** 60n) as unknown as number }, expected: { follow: false, tailLines: 2 ** 60 } },
 ]) {
-  test(`a runtime at second 100 is asked for ${JSON.stringify(expected)} if a client asks for ${Object.keys(asked).join(", ") || "nothing"}`, () => {
+  test(`at second 100 the runtime receives ${JSON.stringify(expected)} if a client requests ${Object.keys(asked).join(", ") || "nothing"}`, () => {
     deepEqual(runtimeLogOptions(asked, 100_000), expected);
   });
 }
@@ -104,16 +104,16 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 for (const { title, options, expected } of [
-  { title: "each with its end", options: {}, expected: "one\ntwo\nthree\n" },
+  { title: "each with its line break", options: {}, expected: "one\ntwo\nthree\n" },
   {
-    title: "with the moment of each, to nine digits",
+    title: "with the timestamp of each, to nine digits",
     options: { timestamps: true },
     expected: "1970-01-01T00:00:00.000000000Z one\n1970-01-01T00:00:01.001000000Z two\n1970-01-01T00:00:02.002000000Z three\n",
   },
-  { title: "cut amidst a line", options: { limitBytes: 5 }, expected: "one\nt" },
+  { title: "cut within a line", options: { limitBytes: 5 }, expected: "one\nt" },
   { title: "cut at the end of a line", options: { limitBytes: 4 }, expected: "one\n" },
   {
-    title: "whole if there are fewer than asked for",
+    title: "completely if there are fewer bytes than requested",
     options: { limitBytes: (2n ** 60n) as unknown as number },
     expected: "one\ntwo\nthree\n",
   },
@@ -123,7 +123,7 @@ for (const { title, options, expected } of [
   });
 }
 
-test("with the last byte that was asked for the log is over, though another line may never come", async () => {
+test("the log ends with the last requested byte, even if no further line arrives", async () => {
   async function* waiting(): AsyncGenerator<LogLine> {
     yield { atMs: 0, stream: "stdout", text: "one" };
     await new Promise(() => undefined);
@@ -132,7 +132,7 @@ test("with the last byte that was asked for the log is over, though another line
   equal(await textOf(logBytes(waiting(), { limitBytes: 4 })), "one\n");
 });
 
-test("a line that was written in parts is one line, with the moment of its first part, to nine digits", async () => {
+test("a line that was written in parts is one line, with the timestamp of its first part, to nine digits", async () => {
   async function* parts(): AsyncGenerator<LogLine> {
     yield { atMs: 0, time: "2026-01-01T00:00:00.12Z", stream: "stdout", text: "one ", isPartial: true };
     yield { atMs: 0, time: "2026-01-01T00:00:00.13Z", stream: "stdout", text: "line" };

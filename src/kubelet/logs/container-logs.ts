@@ -1,14 +1,14 @@
 /**
- * What `pods/log` asks of a node: of which container the log is, which of its lines, and how they are written. Whether there is a log is
- * decided by what the API was told of the container, in upstream's words, so that who reads the status and the log sees one story.
- * Not here: where logs are kept (the runtime), and the request itself (whoever serves it).
+ * Implements `pods/log` on the node: selects the container, translates the options, and formats the lines. Whether a log exists is decided
+ * by the reported status, with upstream's messages, so that status and log agree. Not here: storage of logs (the runtime) and the HTTP
+ * request (server/log-pages.ts).
  */
 import type { ContainerStatus, Pod, PodLogOptions } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { parseTime } from "../../api/machinery/time.ts";
 import type { LogLine, LogOptions } from "../contracts/runtime.ts";
 
-/** The id as the runtime knows it, or why there is nothing to read: a bad request. */
+/** The container id in the runtime, or why there is no log: a bad request. */
 export type LoggedContainer = { readonly is: "there"; readonly id: string } | { readonly is: "refused"; readonly message: string };
 
 export function loggedContainer(pod: Pod, name: string, { previous = false } = {}): LoggedContainer {
@@ -19,7 +19,7 @@ export function loggedContainer(pod: Pod, name: string, { previous = false } = {
   const last = status.lastState?.terminated;
   if (previous) return withId(last?.containerID, `previous terminated ${subject} not found`);
   if (running !== undefined) return withId(status.containerID, `${subject} is not available`);
-  // One that ended before it was made has no log; the one before it may have.
+  // A container that terminated before it was created has no log; the previous one may have.
   if (terminated !== undefined) return withId(terminated.containerID || last?.containerID, `${subject} is terminated`);
   if (last !== undefined) return withId(last.containerID, `${subject} is terminated`);
   return { is: "refused", message: `${subject} is waiting to start: ${waitingFor(waiting?.reason ?? "")}` };
@@ -36,13 +36,13 @@ function withId(containerId: string | undefined, otherwise: string): LoggedConta
   return { is: "there", id: containerId.slice(containerId.indexOf("://") + "://".length) };
 }
 
-/** Upstream explains the most common of what Pods wait for. */
+/** Upstream's messages for the most common waiting reasons. */
 function waitingFor(reason: string): string {
   if (reason === "ErrImagePull") return "image can't be pulled";
   return reason === "ImagePullBackOff" ? "trying and failing to pull image" : reason;
 }
 
-/** Numbers may be bigints: whoever asks for more than 2^53 of something gets all there is. */
+/** Numbers may be bigints: a limit above 2^53 means no limit. */
 export function runtimeLogOptions({ follow = false, sinceSeconds, sinceTime, tailLines }: LogSelection, nowMs: number): LogOptions {
   const sinceMs = sinceSeconds !== undefined ? nowMs - Number(sinceSeconds) * 1000 : parseTime(sinceTime ?? "");
   return { follow, ...(sinceMs === undefined ? {} : { sinceMs }), ...(tailLines === undefined ? {} : { tailLines: Number(tailLines) }) };
@@ -51,8 +51,8 @@ export function runtimeLogOptions({ follow = false, sinceSeconds, sinceTime, tai
 export type LogSelection = Pick<PodLogOptions, "follow" | "sinceSeconds" | "sinceTime" | "tailLines">;
 
 /**
- * The bytes of the log, a piece for each line. A line that the runtime wrote in parts is one line, with the moment of its first part. The
- * last is cut where there are as many bytes as were asked for.
+ * The bytes of the log, one chunk per line. Lines that the runtime wrote in parts are joined, with the timestamp of the first part. The
+ * last chunk is cut at the requested number of bytes.
  */
 export async function* logBytes(
   lines: AsyncIterable<LogLine>,
@@ -67,12 +67,12 @@ export async function* logBytes(
     const bytes = encoder.encode(`${start}${line.text}${isNewLine ? "\n" : ""}`);
     yield bytes.length > leftBytes ? bytes.subarray(0, leftBytes) : bytes;
     leftBytes -= bytes.length;
-    // Not with the next line, which may never come.
+    // Ends here and not with the next line, which may never arrive.
     if (leftBytes <= 0) return;
   }
 }
 
-/** With all nine digits, as upstream's logs have them. Runtimes leave away zeros at the end. */
+/** With nine digits, as in upstream's logs. Runtimes omit trailing zeros. */
 function lineTime({ atMs, time = new Date(atMs).toISOString() }: LogLine): string {
   const [, upToSeconds = time, fraction = "", zone = ""] = /^([^.Z+]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(time) ?? [];
   return zone === "" ? time : `${upToSeconds}.${fraction.padEnd(9, "0")}${zone}`;

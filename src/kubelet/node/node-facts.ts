@@ -1,32 +1,32 @@
-/** What a kubelet knows about its machine. It comes as data: nothing here reads the machine. */
+/** Facts about the machine of a kubelet. Given as data: nothing here reads the machine. */
 import type { NodeAddress, NodeSystemInfo, Taint } from "../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
 
-/** The version that this kubelet behaves as. */
+/** Kubernetes version that this kubelet implements. */
 export const KUBELET_VERSION = "v1.36.0";
 
 export interface NodeFacts {
   /** cpu, memory, ephemeral-storage, pods, … */
   readonly capacity: ResourceList;
-  /** Of the capacity, what Pods cannot have. */
+  /** Part of the capacity that is not allocatable. */
   readonly reserved?: ResourceList;
-  /** The main InternalIP first. */
+  /** The primary InternalIP first. */
   readonly addresses: readonly NodeAddress[];
-  /** Beside those that every Node has. */
+  /** Labels besides those that every Node has. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** When the Node is made, and only then. */
+  /** Taints set only when the Node is created. */
   readonly taints?: readonly Taint[];
   readonly podCidrs?: readonly string[];
   readonly providerId?: string;
-  /** Where the kubelet answers. */
+  /** Port of the kubelet's server. */
   readonly kubeletPort?: number;
   readonly system: Omit<NodeSystemInfo, "containerRuntimeVersion" | "kubeletVersion" | "kubeProxyVersion" | "swap">;
   /** Default: KUBELET_VERSION. */
   readonly kubeletVersion?: string;
 }
 
-/** The addresses of Pods in the node's own network, at most one of each family. */
+/** IPs of Pods with hostNetwork, at most one per family. */
 export function hostIpsOf({ addresses }: NodeFacts): readonly string[] {
   const internal = addresses.filter(({ type }) => type === "InternalIP").map(({ address }) => address);
   const [first] = internal;

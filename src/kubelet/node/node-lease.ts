@@ -1,6 +1,6 @@
 /**
- * The Lease by which the control plane sees that a node is alive: kube-node-lease/<node>, good for 40 s, owned by the Node, so that it goes
- * with it. The last answer is the base of the next renewal, which is then one request. When the kubelet stops it stays and runs out.
+ * Renews the node's Lease (kube-node-lease/<node>, 40 s, owned by the Node and deleted with it), which shows the control plane that the
+ * node is alive. The last answer is the base of the next renewal, so that it takes one request. When the kubelet stops, the Lease expires.
  */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
@@ -10,22 +10,22 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
-import type { Troubles } from "./shared-failures.ts";
+import type { NodeFailures } from "./shared-failures.ts";
 
 export const NODE_LEASE_NAMESPACE = "kube-node-lease";
 /** Upstream's --node-lease-duration-seconds. */
 export const LEASE_DURATION_SECONDS = 40;
-/** Upstream's delays when the server cannot be reached. */
-const AGAIN = { minMs: 200, maxMs: 7_000 };
-const TROUBLE = "Cannot renew the lease of the node";
+/** Upstream's backoff when the server cannot be reached. */
+const RETRY_DELAY = { minMs: 200, maxMs: 7_000 };
+const RENEW_FAILURE = "Cannot renew the lease of the node";
 
 export interface NodeLeaseOptions {
   readonly nodeName: string;
   readonly client: Client;
-  /** The Node, once it is known: it owns the Lease. */
+  /** The Node, once it is known: owner of the Lease. */
   readonly node: () => Node | undefined;
   readonly clock: Clock;
-  readonly troubles: Troubles;
+  readonly failures: NodeFailures;
 }
 
 export class NodeLease {
@@ -37,28 +37,28 @@ export class NodeLease {
     this.#options = options;
   }
 
-  /** Tries until it is renewed; of a Node that is no more there is no lease. Rejects only with the signal. */
+  /** Retries until it is renewed; a Node that does not exist has no Lease. Rejects only with the signal. */
   async renew(signal: AbortSignal): Promise<void> {
-    const { clock, troubles, nodeName, node } = this.#options;
+    const { clock, failures, nodeName, node } = this.#options;
     if (node() === undefined) return;
-    for (let failures = 0; ; failures++) {
+    for (let attempt = 0; ; attempt++) {
       try {
         await this.#tryRenew();
-        troubles.succeeded(TROUBLE, nodeName);
+        failures.succeeded(RENEW_FAILURE, nodeName);
         return;
       } catch (error) {
         signal.throwIfAborted();
-        troubles.failed(TROUBLE, nodeName, error);
-        // Whatever happened to it: look before the next attempt.
+        failures.failed(RENEW_FAILURE, nodeName, error);
+        // Reads the Lease before the next attempt, whatever happened to it.
         this.#latest = undefined;
       }
-      await clock.sleep(exponentialDelayMs(AGAIN, failures), signal);
+      await clock.sleep(exponentialDelayMs(RETRY_DELAY, attempt), signal);
     }
   }
 
   async #tryRenew(): Promise<void> {
     const { client } = this.#options;
-    // Of a node that is new there is none: to try costs less than to look.
+    // A new node has none: creating it directly saves a read.
     if (this.#isFirst && (await this.#created())) return;
     const latest = this.#latest ?? (await this.#found());
     try {
@@ -66,7 +66,7 @@ export class NodeLease {
     } catch (error) {
       const isOld = isReason(error, "Conflict") || isReason(error, "NotFound");
       if (this.#latest === undefined || !isOld) throw error;
-      // Somebody else wrote or removed it.
+      // Another client wrote or deleted it.
       this.#latest = undefined;
       await this.#tryRenew();
     }

@@ -11,14 +11,14 @@ function described(facts: Partial<NodeDescription["facts"]>, more: Partial<NodeD
   return { ...DESCRIPTION, facts: { ...DESCRIPTION.facts, ...facts }, ...more };
 }
 
-test("what is reserved, and huge pages, are not for Pods", () => {
+test("allocatable excludes reserved resources and huge pages", () => {
   const capacity = { cpu: "4", memory: "8Gi", pods: "10", "hugepages-2Mi": "1Gi" };
   const { allocatable } = nodeStatus(undefined, described({ capacity, reserved: { cpu: "500m", memory: "1Gi", nothing: "1" } }), NOW_MS);
 
   assert.deepEqual(allocatable, { cpu: "3500m", memory: "6Gi", pods: "10", "hugepages-2Mi": "1Gi" });
 });
 
-test("a node that cannot run anything says why", () => {
+test("a node that cannot run Pods reports why", () => {
   const readyOf = (description: NodeDescription) =>
     nodeStatus(undefined, description, NOW_MS).conditions?.find(({ type }) => type === "Ready");
   const rows = [
@@ -36,7 +36,7 @@ test("a node that cannot run anything says why", () => {
   }
 });
 
-test("conditions of others keep their place and their words; own ones keep the time since when they are so", () => {
+test("conditions of other components are kept; own ones keep their transition time", () => {
   const other = { type: "NetworkUnavailable", status: "False", reason: "Other", message: "mine" };
   const first = nodeStatus({ conditions: [other] }, DESCRIPTION, NOW_MS);
   const later = nodeStatus(first, DESCRIPTION, NOW_MS + 60_000);
@@ -51,7 +51,7 @@ test("conditions of others keep their place and their words; own ones keep the t
   assert.equal(hasStatusChanged(first, nodeStatus(first, described({ capacity: { cpu: "5" } }), NOW_MS)), true);
 });
 
-test("images are told, the largest first, each with few of its names", () => {
+test("images are reported by size, largest first, with a limited number of names", () => {
   const image = (id: string, sizeBytes: number) => ({ id, sizeBytes, names: Array.from({ length: 9 }, (_, index) => `${id}:${index}`) });
   const { images } = nodeStatus(undefined, { ...DESCRIPTION, images: [image("small", 1), image("large", 2)] }, NOW_MS);
 
@@ -64,7 +64,7 @@ test("images are told, the largest first, each with few of its names", () => {
   );
 });
 
-test("a Node is made with its taints, ranges and port", () => {
+test("a Node is created with its taints, Pod CIDRs and port", () => {
   const taints = [{ key: "k", effect: "NoSchedule" as const }];
   const node = newNode(described({ taints, podCidrs: ["10.1.0.0/24"], kubeletPort: 10250, labels: { mine: "yes" } }), NOW_MS);
 
@@ -73,7 +73,7 @@ test("a Node is made with its taints, ranges and port", () => {
   assert.equal(node.metadata.labels?.["mine"], "yes");
 });
 
-test("of a Node that exists only the labels are set right that are the kubelet's", () => {
+test("only the kubelet's own labels of an existing Node are corrected", () => {
   const description = described({ labels: { mine: "yes", "topology.kubernetes.io/zone": "a" } });
   const { metadata } = newNode(description, NOW_MS);
   const node = (labels: Readonly<Record<string, string>>): Node => {

@@ -1,7 +1,7 @@
 /**
- * The Node as its kubelet describes it, in upstream's words: pure functions from facts. What others put into it stays: their conditions,
- * labels, and resources that the machine does not know of (extended resources, which somebody patches into the capacity).
- * Not here: when it is written (node-status.ts).
+ * Computes the Node object of a kubelet, with upstream's messages: pure functions of facts. Contributions of other components are kept:
+ * their conditions, labels, and resources that the machine does not have (extended resources patched into the capacity). Not here: when it
+ * is written (node-status.ts).
  */
 import type { ContainerImage, Node, NodeCondition, NodeStatus } from "../../api/generated/core/v1.ts";
 import { isHugePages, readQuantity, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
@@ -18,14 +18,14 @@ export interface NodeDescription {
   readonly facts: NodeFacts;
   readonly runtimeVersion: string;
   readonly images: readonly Image[];
-  /** Why nothing can be run; undefined if all is well. */
+  /** Why Pods cannot run; undefined if the runtime is ready. */
   readonly trouble?: string | undefined;
 }
 
-/** Whoever attaches volumes may rely on the attach/detach controller, and not on the kubelet. */
+/** Volumes are attached by the attach/detach controller, not by the kubelet. */
 const MANAGED_ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
 
-/** Upstream's numbers: what a Node tells about images is for choosing a node, not an inventory. */
+/** Upstream's limits: the image list serves the scheduler and is not an inventory. */
 const IMAGES_MAX = 50;
 const NAMES_PER_IMAGE_MAX = 5;
 
@@ -62,7 +62,7 @@ function hostnameOf(name: string, { addresses }: NodeFacts): string {
   return addresses.find(({ type }) => type === "Hostname")?.address ?? name;
 }
 
-/** Upstream sets right only these in a Node that exists; others may have been changed on purpose. */
+/** Upstream corrects only these in an existing Node; others may have been changed on purpose. */
 const RECONCILED_LABELS = [
   "kubernetes.io/hostname",
   "topology.kubernetes.io/zone",
@@ -77,7 +77,7 @@ const RECONCILED_LABELS = [
   "beta.kubernetes.io/arch",
 ];
 
-/** Labels and annotations of an existing Node that are to be set, as a merge patch; undefined if all are right. */
+/** Labels and annotations of an existing Node to be set, as a merge patch; undefined if all are correct. */
 export function metadataPatch(node: Node, description: NodeDescription) {
   const wanted = labelsOf(description);
   const { labels = {}, annotations = {} } = node.metadata;
@@ -92,7 +92,7 @@ export function metadataPatch(node: Node, description: NodeDescription) {
   };
 }
 
-/** The whole status, in which only the kubelet's own parts differ from before. */
+/** The complete status, in which only the kubelet's own parts differ from before. */
 export function nodeStatus(before: NodeStatus | undefined, description: NodeDescription, nowMs: number): NodeStatus {
   const { facts, runtimeVersion, images } = description;
   const capacity = { ...before?.capacity, ...facts.capacity };
@@ -114,7 +114,7 @@ export function nodeStatus(before: NodeStatus | undefined, description: NodeDesc
   };
 }
 
-/** All of the capacity but what is reserved; huge pages are taken out of the memory. */
+/** The capacity without reserved resources; huge pages are subtracted from memory. */
 export function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFacts): ResourceList {
   const allocatable = new Map(Object.entries(capacity));
   const take = (name: string, text: string): void => {
@@ -126,11 +126,11 @@ export function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFac
   return Object.fromEntries(allocatable);
 }
 
-/** The largest first. */
+/** Largest first. */
 function imagesOf(images: readonly Image[]): readonly ContainerImage[] {
   return (
     images
-      // One whose name went to another is of no use to whoever chooses a node.
+      // An image without a name is of no use to the scheduler.
       .filter(({ names }) => names.length > 0)
       .toSorted((a, b) => b.sizeBytes - a.sizeBytes || (a.id < b.id ? -1 : 1))
       .slice(0, IMAGES_MAX)
@@ -173,12 +173,12 @@ function readyOf(capacity: ResourceList, trouble: string | undefined) {
   const lacks = missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(", ")}`];
   const wrong = [...(trouble === undefined ? [] : [trouble]), ...lacks];
   if (wrong.length === 0) return { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" };
-  // As Go shows several errors.
+  // As Go prints several errors.
   const message = wrong.length === 1 ? (wrong[0] as string) : `[${wrong.join(", ")}]`;
   return { type: "Ready", status: "False", reason: "KubeletNotReady", message };
 }
 
-/** Whether anything but the time differs. */
+/** Whether anything but the timestamps differs. */
 export function hasStatusChanged(before: NodeStatus | undefined, status: NodeStatus): boolean {
   return !deepEqual(withoutHeartbeats(before), withoutHeartbeats(status));
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps the Node of this kubelet in the API: makes it, or sets right the one that is there, and then writes its status when something has
- * changed, and otherwise every five minutes. It looks when it is asked to (with each renewal of the lease), so that an idle node has one
- * timer and no more. Events in upstream's words. Not here: what a Node says (node-object.ts), the lease (node-lease.ts).
+ * Maintains the Node object of this kubelet: creates it or corrects an existing one, then writes its status when it changed, and otherwise
+ * every five minutes. It is checked with each lease renewal, so that an idle node has a single timer. Events have upstream's messages. Not
+ * here: the contents of a Node (node-object.ts), the lease (node-lease.ts).
  */
 import type { Node } from "../../api/generated/core/v1.ts";
 import { nodes } from "../../api/core/v1/node.ts";
@@ -18,17 +18,17 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { hasStatusChanged, metadataPatch, newNode, nodeStatus, type NodeDescription } from "./node-object.ts";
 import type { Image, Runtime } from "../contracts/runtime.ts";
-import type { Troubles } from "./shared-failures.ts";
+import type { NodeFailures } from "./shared-failures.ts";
 
-/** Of upstream: --node-status-report-frequency. */
+/** Upstream's --node-status-report-frequency. */
 const REPORT_EVERY_MS = 300_000;
-/** How often one status is tried before the next beat: somebody else may be writing at the same time. */
+/** Attempts per status before the next heartbeat: another client may be writing at the same time. */
 const TRIES_MAX = 5;
-/** Upstream's delays between attempts to register. */
-const REGISTER_AGAIN = { minMs: 200, maxMs: 7_000 };
-const REGISTER_TROUBLE = "Cannot register the node";
+/** Upstream's backoff of registration attempts. */
+const REGISTER_RETRY_DELAY = { minMs: 200, maxMs: 7_000 };
+const REGISTER_FAILURE = "Cannot register the node";
 
-/** Of a server that understood what it was asked and will not do it, however often. */
+/** Reasons with which the server rejects the Node for good. */
 const FINAL_REASONS = ["Invalid", "BadRequest", "Forbidden"] as const;
 
 export interface NodeKeeperOptions {
@@ -37,19 +37,19 @@ export interface NodeKeeperOptions {
   readonly client: Client;
   readonly runtime: Runtime;
   readonly recorder: EventRecorder;
-  /** The Node as an informer shows it, if it does. */
+  /** The Node from an informer, if there is one. */
   readonly shownNode: () => Node | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly troubles: Troubles;
+  readonly failures: NodeFailures;
 }
 
 export class NodeKeeper {
   readonly #options: NodeKeeperOptions;
-  /** The newest that was answered. */
+  /** The newest answer of the server. */
   #answered: Node | undefined;
-  /** The one that was last found to be right: the same one is not looked at again. */
+  /** The version that was last found correct: it is not checked again. */
   #checked: Node | undefined;
   #reportAtMs = 0;
   #images: readonly Image[] = [];
@@ -61,58 +61,58 @@ export class NodeKeeper {
     this.#options = options;
   }
 
-  /** The newest that is known; undefined if it is not there, or not any more. */
+  /** The newest known version; undefined if it does not exist. */
   get node(): Node | undefined {
     const shown = this.#options.shownNode();
     if (shown === undefined || this.#answered === undefined) return shown ?? this.#answered;
     const { uid, resourceVersion = "0" } = shown.metadata;
-    // Another one of this name: who shows it knows more.
+    // Another Node of this name: the informer is newer.
     if (uid !== this.#answered.metadata.uid) return shown;
     return compareResourceVersions(resourceVersion, this.#answered.metadata.resourceVersion ?? "0") >= 0 ? shown : this.#answered;
   }
 
-  /** Nothing can be run now, and somebody may be at work to change that. */
+  /** True while Pods cannot run; it is then checked more often. */
   get hasTrouble(): boolean {
     return this.#trouble !== undefined;
   }
 
-  /** Images came or went: the next look tells which. */
+  /** Images were pulled or removed: the next check lists them. */
   imagesChanged(): void {
     this.#areImagesOld = true;
   }
 
-  /** Tries until it is there. Rejects only with the signal, or if the server finds that no such Node can be. */
+  /** Retries until the Node exists. Rejects only with the signal, or if the server rejects the Node as invalid. */
   async register(signal: AbortSignal): Promise<void> {
-    const { clock, troubles, nodeName } = this.#options;
-    for (let failures = 0; ; failures++) {
+    const { clock, failures, nodeName } = this.#options;
+    for (let attempt = 0; ; attempt++) {
       try {
-        await this.#lookAtRuntime();
+        await this.#observeRuntime();
         await this.#tryRegister();
-        troubles.succeeded(REGISTER_TROUBLE, nodeName);
+        failures.succeeded(REGISTER_FAILURE, nodeName);
         return;
       } catch (error) {
         signal.throwIfAborted();
-        // What is wrong with it stays so: whoever said what the node is like is to be told.
+        // Retrying does not help: the configuration of the node has to be changed.
         if (FINAL_REASONS.some((reason) => isReason(error, reason))) throw error;
-        troubles.failed(REGISTER_TROUBLE, nodeName, error);
+        failures.failed(REGISTER_FAILURE, nodeName, error);
       }
-      await clock.sleep(exponentialDelayMs(REGISTER_AGAIN, failures), signal);
+      await clock.sleep(exponentialDelayMs(REGISTER_RETRY_DELAY, attempt), signal);
     }
   }
 
-  /** Writes the status if it is due. Never rejects: the next beat tries again. */
+  /** Writes the status if it is due. Never rejects: the next heartbeat retries. */
   async sync(): Promise<void> {
     const { clock, log, nodeName } = this.#options;
     try {
-      await this.#lookAtRuntime();
+      await this.#observeRuntime();
       const node = this.node;
-      if (node !== undefined) this.#tellSchedulable(node);
+      if (node !== undefined) this.#recordSchedulable(node);
       const isShown = this.#options.shownNode() !== undefined;
       if (isShown && node === this.#checked && !this.#areImagesOld && clock.monotonic() < this.#reportAtMs) return;
       await this.#lookAtImages();
       await this.#write();
     } catch (error) {
-      // Somebody deleted it. As upstream, a kubelet registers when it starts, and whoever wants the node back starts it again.
+      // The Node was deleted. As upstream, a kubelet registers only when it starts.
       if (isReason(error, "NotFound")) this.#answered = undefined;
       log.warn("Cannot write the status of the node", { node: nodeName, error });
     }
@@ -124,8 +124,8 @@ export class NodeKeeper {
     try {
       const write = client.with({ cause: causeOf({ metadata: { name: nodeName } }, "Registering") });
       this.#answered = await write.create(nodes, newNode(this.#description(), clock.now()));
-      this.#tell("Starting", "Starting kubelet.");
-      this.#tellConditions(undefined, this.#answered);
+      this.#record("Starting", "Starting kubelet.");
+      this.#recordConditions(undefined, this.#answered);
       this.#wasWritten({ isChange: true });
     } catch (error) {
       if (!isReason(error, "AlreadyExists")) throw error;
@@ -133,7 +133,7 @@ export class NodeKeeper {
     }
   }
 
-  /** There is one, made by this kubelet in an earlier life or by somebody else. */
+  /** It exists: created by an earlier process of this kubelet or by another client. */
   async #takeOver(): Promise<void> {
     const { client, nodeName } = this.#options;
     const key = { name: nodeName };
@@ -144,16 +144,16 @@ export class NodeKeeper {
       this.#answered = await write.patch(nodes, key, { type: "merge", value: patch });
     }
     this.#isUnschedulable = this.#answered.spec?.unschedulable === true;
-    this.#tell("Starting", "Starting kubelet.");
+    this.#record("Starting", "Starting kubelet.");
     this.#reportAtMs = 0;
     await this.#write();
   }
 
-  /** If it has changed, or is due. */
+  /** Writes the status if it changed or is due. */
   async #write(): Promise<void> {
     const { client, clock, nodeName } = this.#options;
     for (let tries = 1; ; tries++) {
-      // What is not shown may be gone.
+      // A Node that the informer does not show may have been deleted.
       const shown = tries === 1 && this.#options.shownNode() !== undefined ? this.node : undefined;
       const node = shown ?? (await client.get(nodes, { name: nodeName }));
       const status = nodeStatus(node.status, this.#description(), clock.now());
@@ -164,7 +164,7 @@ export class NodeKeeper {
       }
       try {
         this.#answered = await client.with({ cause: causeOf(node, "ReportingStatus") }).updateStatus(nodes, { ...node, status });
-        this.#tellConditions(node, this.#answered);
+        this.#recordConditions(node, this.#answered);
         this.#wasWritten({ isChange });
         return;
       } catch (error) {
@@ -173,7 +173,7 @@ export class NodeKeeper {
     }
   }
 
-  /** After a change the next report comes at a time by chance, so that nodes that changed together do not report together for ever. */
+  /** After a change the next report has jitter, so that nodes that changed together do not report together for good. */
   #wasWritten({ isChange }: { readonly isChange: boolean }): void {
     const { clock, random } = this.#options;
     const delay = isChange ? random.fraction() - 0.5 : 0;
@@ -186,7 +186,7 @@ export class NodeKeeper {
     return { name: nodeName, facts, runtimeVersion: runtime.version, images: this.#images, trouble: this.#trouble };
   }
 
-  /** Of a runtime that does not answer, those that it had. */
+  /** Keeps the known images if the runtime does not answer. */
   async #lookAtImages(): Promise<void> {
     if (!this.#areImagesOld || this.#trouble !== undefined) return;
     this.#areImagesOld = false;
@@ -194,51 +194,51 @@ export class NodeKeeper {
   }
 
   /** A runtime that does not answer makes the node not ready. */
-  async #lookAtRuntime(): Promise<void> {
+  async #observeRuntime(): Promise<void> {
     const { runtime, log, nodeName } = this.#options;
     const before = this.#trouble;
     try {
       await runtime.status("");
       this.#trouble = await runtime.notReadyReason?.();
     } catch (error) {
-      // Upstream's words, which stay the same while it is so; what else there is to know is for the log.
+      // Upstream's message, which is constant; the error is logged.
       this.#trouble = "container runtime is down";
       if (before !== this.#trouble) log.warn("The container runtime does not answer", { node: nodeName, error });
     }
     if (before !== this.#trouble) this.#checked = undefined;
   }
 
-  // ── what people are told ──────────────────────────────────────────────────────────────────────────
+  // ── events ────────────────────────────────────────────────────────────────────────────────────────
 
-  #tell(reason: string, message: string): void {
+  #record(reason: string, message: string): void {
     const { recorder, nodeName } = this.#options;
-    // As upstream: the uid is the name, since events may be told before the Node is there.
+    // As upstream, the name serves as uid: events may be recorded before the Node exists.
     recorder.record({ apiVersion: "v1", kind: "Node", metadata: { name: nodeName, uid: nodeName } }, { type: "Normal", reason, message });
   }
 
-  #tellStatus(reason: string): void {
-    this.#tell(reason, `Node ${this.#options.nodeName} status is now: ${reason}`);
+  #recordStatus(reason: string): void {
+    this.#record(reason, `Node ${this.#options.nodeName} status is now: ${reason}`);
   }
 
-  /** Only what changed; a node that is new tells what it has. */
-  #tellConditions(before: Node | undefined, after: Node): void {
+  /** Records only changes; a new node records its conditions. */
+  #recordConditions(before: Node | undefined, after: Node): void {
     const [was, is] = [before === undefined ? undefined : readyCondition(before)?.status, readyCondition(after)?.status];
     if (was === is) return;
-    if (before === undefined) for (const reason of SUFFICIENT) this.#tellStatus(reason);
-    this.#tellStatus(is === "True" ? "NodeReady" : "NodeNotReady");
+    if (before === undefined) for (const reason of SUFFICIENT) this.#recordStatus(reason);
+    this.#recordStatus(is === "True" ? "NodeReady" : "NodeNotReady");
   }
 
-  #tellSchedulable({ spec }: Node): void {
+  #recordSchedulable({ spec }: Node): void {
     const isUnschedulable = spec?.unschedulable === true;
     if (isUnschedulable === this.#isUnschedulable) return;
     this.#isUnschedulable = isUnschedulable;
-    this.#tellStatus(isUnschedulable ? "NodeNotSchedulable" : "NodeSchedulable");
+    this.#recordStatus(isUnschedulable ? "NodeNotSchedulable" : "NodeSchedulable");
   }
 }
 
 const SUFFICIENT = ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"];
 
-/** The cause of a write: the version of the Node by which the kubelet decided; none when it registers. */
+/** Cause of a write: the version of the Node that the kubelet decided on; none for a registration. */
 function causeOf({ metadata }: Pick<Node, "metadata">, reason: string): Cause {
   return causedBy({ controller: "kubelet", reason, kind: nodes, object: { apiVersion: "v1", kind: "Node", metadata } });
 }

@@ -1,40 +1,40 @@
 /**
- * Who is told of what a node tries until it succeeds: its registration, its lease. A node by itself tells each failure. Nodes that share a
- * process mostly share their troubles, too: hundreds that find the same server away have one thing to say, so the first of them says it, and
- * one line tells when none of them has it any more. Troubles are the same if the same was tried and refused for the same reason: the words
- * of an error name the node, or how a connection broke, and would tell every node's apart.
+ * Logs failures of operations that a node retries until they succeed: its registration, its lease. A single node logs each failure. Nodes
+ * that share a process mostly share failures, too: if hundreds find the same server unavailable, the first one logs it, and one line
+ * reports that all have recovered. Failures are the same if operation and reason are equal; messages may name the node or a connection and
+ * differ per node.
  */
 import { isStatusError } from "../../api/machinery/status-error.ts";
 import type { Logger } from "../../base/logger.ts";
 
-export interface Troubles {
-  /** `sentence` says what cannot be done, and stays the same from attempt to attempt. */
+export interface NodeFailures {
+  /** `sentence` names the operation and is constant over attempts. */
   failed(sentence: string, node: string, error: unknown): void;
-  /** It has succeeded by now, also if it had never failed. */
+  /** The operation succeeded, even if it never failed. */
   succeeded(sentence: string, node: string): void;
 }
 
-/** Of a node that is alone. */
-export function toldTroubles(log: Logger): Troubles {
+/** For a single node. */
+export function loggedFailures(log: Logger): NodeFailures {
   return {
     failed: (sentence, node, error) => log.warn(sentence, { node, error }),
     succeeded: () => undefined,
   };
 }
 
-/** Of errors in words that never come twice, as with a number in them, the oldest is forgotten for the next. */
+/** Maximum distinct failures: messages may contain numbers, so that none repeats; the oldest is dropped. */
 const TROUBLES_MAX = 100;
 
 interface Trouble {
   readonly sentence: string;
   readonly reason: string;
-  /** Who has it. */
+  /** Affected nodes. */
   readonly nodes: Set<string>;
 }
 
-export class SharedTroubles implements Troubles {
+export class SharedFailures implements NodeFailures {
   readonly #log: Logger;
-  readonly #troubles = new Map<string, Trouble>();
+  readonly #failures = new Map<string, Trouble>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -43,33 +43,33 @@ export class SharedTroubles implements Troubles {
   failed(sentence: string, node: string, error: unknown): void {
     const reason = isStatusError(error) ? error.reason : (error as Error).message;
     const key = `${sentence}: ${reason}`;
-    const known = this.#troubles.get(key);
+    const known = this.#failures.get(key);
     if (known !== undefined) {
       known.nodes.add(node);
       return;
     }
-    const [oldest = ""] = this.#troubles.keys();
-    if (this.#troubles.size >= TROUBLES_MAX) this.#troubles.delete(oldest);
-    this.#troubles.set(key, { sentence, reason, nodes: new Set([node]) });
-    this.#log.warn(sentence, { node, error, toldFor: "all nodes" });
+    const [oldest = ""] = this.#failures.keys();
+    if (this.#failures.size >= TROUBLES_MAX) this.#failures.delete(oldest);
+    this.#failures.set(key, { sentence, reason, nodes: new Set([node]) });
+    this.#log.warn(sentence, { node, error, loggedFor: "all nodes" });
   }
 
   succeeded(sentence: string, node: string): void {
-    for (const [key, trouble] of this.#troubles) {
+    for (const [key, trouble] of this.#failures) {
       if (trouble.sentence !== sentence || !this.#leaves(key, trouble, node)) continue;
-      // As loud as its beginning: whoever heard that is to hear this.
-      this.#log.warn("No node has this trouble any more", { trouble: sentence, reason: trouble.reason });
+      // Logged at the level of the failure, so that both are seen.
+      this.#log.warn("All nodes recovered", { trouble: sentence, reason: trouble.reason });
     }
   }
 
-  /** It has stopped: what it had is over with it, and nothing is well again for that. */
+  /** The node stopped: its failures are dropped without counting as a recovery. */
   forget(node: string): void {
-    for (const [key, trouble] of this.#troubles) this.#leaves(key, trouble, node);
+    for (const [key, trouble] of this.#failures) this.#leaves(key, trouble, node);
   }
 
-  /** Whether it was the last who had it. */
+  /** Whether it was the last affected node. */
   #leaves(key: string, { nodes }: Trouble, node: string): boolean {
     const isLast = nodes.delete(node) && nodes.size === 0;
-    return isLast && this.#troubles.delete(key);
+    return isLast && this.#failures.delete(key);
   }
 }

@@ -9,7 +9,7 @@ import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { ContainerStarts, type ContainerStartsOptions } from "./containers/start-containers.ts";
 import { ContainerStops } from "./containers/stop-containers.ts";
 import { MountError } from "../contracts/pod-machine.ts";
-import type { PodAction } from "./plan/pod-plan.ts";
+import type { PodAction } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
 import { messageOf } from "./pod-events.ts";
 

@@ -1,7 +1,7 @@
 /** Events of a Pod and its containers, with upstream's reasons and messages. */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
-import type { ContainerRole, Waiting } from "./plan/pod-plan.ts";
+import type { ContainerRole, Waiting } from "./plan/plan-contract.ts";
 import { DEADLINE } from "./status/pod-status.ts";
 
 const MEMBERS = { init: "initContainers", regular: "containers", ephemeral: "ephemeralContainers" } as const;

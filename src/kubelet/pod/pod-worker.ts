@@ -17,7 +17,7 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { Random } from "../../base/random.ts";
 import type { AdmissionRefusal } from "./admit-pod.ts";
 import type { KubeletMetrics } from "../kubelet-metrics.ts";
-import { stopGraceMs } from "./plan/plan-termination.ts";
+import { stopGraceMs } from "./plan/grace-period.ts";
 import { PodActions } from "./pod-actions.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
 import { PodWorkerMemory } from "./pod-state.ts";
@@ -32,7 +32,8 @@ import {
   type PodWorkerState,
 } from "./pod-worker-state.ts";
 import { isResizing } from "./plan/plan-resize.ts";
-import { planPod, type PodPlan } from "./plan/pod-plan.ts";
+import { planPod } from "./plan/pod-plan.ts";
+import type { PodPlan } from "./plan/plan-contract.ts";
 import { PodResize } from "../resize/pod-resize.ts";
 import { podStatusOf, refusedStatus } from "./status/pod-status.ts";
 import { StatusWriter } from "./status/status-writer.ts";

@@ -11,7 +11,7 @@ import type { ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
 import { momentMs } from "../../api/core/v1/pod/readiness.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type BackOff } from "./containers/back-off.ts";
 import type { PodWorkerMemory } from "./pod-state.ts";
-import type { Waiting } from "./plan/pod-plan.ts";
+import type { Waiting } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
 import { isOfPresent, newestContainer, previousContainer } from "./containers/runtime-containers.ts";
 

@@ -10,7 +10,8 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import { PodActions } from "./pod-actions.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
 import { PodWorkerMemory } from "./pod-state.ts";
-import { planPod, type PodAction } from "./plan/pod-plan.ts";
+import { planPod } from "./plan/pod-plan.ts";
+import type { PodAction } from "./plan/plan-contract.ts";
 import type { Runtime, SandboxStatus } from "../contracts/runtime.ts";
 
 export interface StopPodsOptions {

@@ -26,6 +26,7 @@ import {
   probeTitle,
   type ProbeKind,
   type ProbeState,
+  type Unhealthy,
 } from "./probe-state.ts";
 import { runProbe } from "./run-probe.ts";
 
@@ -66,9 +67,6 @@ interface Probing {
   timer: AbortController | undefined;
   asking: AbortController | undefined;
 }
-
-/** Why a container has to be restarted, by its id. */
-export type Unhealthy = ReadonlyMap<string, "startup" | "liveness">;
 
 export class PodProber {
   readonly #options: PodProberOptions;

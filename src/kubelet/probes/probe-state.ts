@@ -99,3 +99,6 @@ export function probeOf(container: Container, kind: ProbeKind): Probe | undefine
       return container.readinessProbe;
   }
 }
+
+/** Why a container has to be restarted, by its id. */
+export type Unhealthy = ReadonlyMap<string, "startup" | "liveness">;

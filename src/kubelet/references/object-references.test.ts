@@ -16,7 +16,7 @@ import { kubeletIdentity } from "../kubelet.ts";
 import { startReferences } from "./object-references.ts";
 import { startWorld, type World } from "../testing/world.ts";
 
-/** References of node n1, with its rights; `open` are the watches that are open, as "configmaps metadata.name=c". */
+/** References of node n1, with its permissions; `open` are the open watches, as "configmaps metadata.name=c". */
 async function startCase() {
   const world = await startWorld();
   const { clock } = world;
@@ -25,12 +25,12 @@ async function startCase() {
   const common = { clock, random: seededRandom(1), log: silentLogger };
   const informers = createInformers({ transport, ...common });
   const references = startReferences({ client: createClient(transport), informers, ...common });
-  const told: string[] = [];
-  references.listen((podUid) => told.push(podUid));
+  const notified: string[] = [];
+  references.listen((podUid) => notified.push(podUid));
   return {
     world,
     references,
-    told,
+    notified,
     watches: () => [...open].flatMap(([what, count]) => (count > 0 && !what.startsWith("services") ? [what] : [])).toSorted(),
     async [Symbol.asyncDispose]() {
       await references[Symbol.asyncDispose]();
@@ -72,9 +72,9 @@ function makeConfigMap(world: World, value: string, immutable?: true) {
   });
 }
 
-test("a ConfigMap is known while a Pod refers to it, and each change is told to its Pods", async () => {
+test("a ConfigMap is watched while a Pod refers to it, and each change notifies its Pods", async () => {
   await using all = await startCase();
-  const { world, references, told, watches } = all;
+  const { world, references, notified, watches } = all;
   const { clock, client } = world;
   const pod = await world.pod("p", WITH_CONFIG_MAP);
   const other = await world.pod("q", WITH_CONFIG_MAP);
@@ -94,7 +94,7 @@ test("a ConfigMap is known while a Pod refers to it, and each change is told to 
   await clock.settle();
   assert.equal(await references.configMap("default", "c"), undefined);
   const both = [pod.metadata.uid, other.metadata.uid];
-  assert.deepEqual(told, [...both, ...both, ...both]);
+  assert.deepEqual(notified, [...both, ...both, ...both]);
 
   references.unregister(pod.metadata.uid ?? "");
   await clock.settle();
@@ -104,7 +104,7 @@ test("a ConfigMap is known while a Pod refers to it, and each change is told to 
   assert.deepEqual(watches(), []);
 });
 
-test("what a Pod that was told again refers to now counts", async () => {
+test("the references of a Pod that is registered again replace the earlier ones", async () => {
   await using all = await startCase();
   const { world, references, watches } = all;
   const pod = await world.pod("p", { volumes: [{ name: "v", secret: { secretName: "s" } }], imagePullSecrets: [{ name: "pull" }] });
@@ -119,7 +119,7 @@ test("what a Pod that was told again refers to now counts", async () => {
   assert.deepEqual(watches(), ["secrets metadata.name=pull"]);
 });
 
-test("one that never changes is not watched", async () => {
+test("an immutable object is not watched", async () => {
   await using all = await startCase();
   const { world, references, watches } = all;
   await makeConfigMap(world, "1", true);
@@ -129,20 +129,20 @@ test("one that never changes is not watched", async () => {
   assert.deepEqual(watches(), []);
 });
 
-test("one that begins to never change is not watched any more, and is told once", async () => {
+test("an object that becomes immutable is no longer watched, and notifies once", async () => {
   await using all = await startCase();
-  const { world, references, watches, told } = all;
+  const { world, references, watches, notified } = all;
   const made = await makeConfigMap(world, "1");
   references.register(await world.pod("p", WITH_CONFIG_MAP));
   await driven(world.clock, references.configMap("default", "c"));
   await world.clock.settle();
   await world.client.update(configMaps, { ...made, data: { value: "2" }, immutable: true });
   await world.clock.settle();
-  assert.deepEqual([watches(), told.length], [[], 1]);
+  assert.deepEqual([watches(), notified.length], [[], 1]);
   assert.equal((await references.configMap("default", "c"))?.data?.["value"], "2");
 });
 
-test("what is forbidden at first is tried again until the server knows of the Pod", async () => {
+test("a forbidden object is retried until the server knows the Pod", async () => {
   await using all = await startCase();
   const { world, references } = all;
   await world.client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "default" } });
@@ -158,7 +158,7 @@ test("what is forbidden at first is tried again until the server knows of the Po
   assert.equal((await known)?.metadata.name, "s");
 });
 
-test("what stays forbidden is refused after a while, and asked for anew by the next who wants it", async () => {
+test("an object that stays forbidden is rejected, and requested again by the next caller", async () => {
   await using all = await startCase();
   const { world, references } = all;
   await world.client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "default" } });
@@ -172,7 +172,7 @@ test("what stays forbidden is refused after a while, and asked for anew by the n
   assert.equal((await driven(world.clock, references.secret("default", "s")))?.metadata.name, "s");
 });
 
-test("services are those of the namespace, and the API server's own", async () => {
+test("services are those of the namespace and the API server's own", async () => {
   await using all = await startCase();
   const { world, references } = all;
   const make = (namespace: string, name: string) =>
@@ -189,7 +189,7 @@ test("services are those of the namespace, and the API server's own", async () =
   assert.deepEqual(await namesIn("kube-system"), ["default/kubernetes", "kube-system/dns"]);
 });
 
-test("who waits can give up, and what is closed refuses", async () => {
+test("a caller can cancel its wait, and closed references reject", async () => {
   const all = await startCase();
   const { references } = all;
   const signal = AbortSignal.abort(new Error("enough"));

@@ -1,10 +1,10 @@
 /**
- * ConfigMaps and Secrets of the Pods of this node, each known for as long as a Pod refers to it, and all Services. An object is first got,
- * which tells at once whether it may be seen, then followed by an informer of its own: a node may watch an object by its name and no
- * others. One that says that it never changes is not followed.
+ * ConfigMaps and Secrets of the Pods of this node, each known for as long as a Pod refers to it, and all Services. An object is first read,
+ * which shows at once whether access is allowed, then watched by an informer of its own: a node may watch an object by its name and no
+ * others. Immutable objects are not watched.
  *
- * The right to see an object comes from the Pod that refers to it, and the API server may learn of the Pod a moment later than this node
- * does: to be forbidden something at first is ordinary, and is tried again for a few seconds. Not here: the contract (references.ts).
+ * Access to an object is granted by the Pod that refers to it, and the API server's authorizer may learn of the Pod later than this node: a
+ * Forbidden answer is retried for a few seconds. Not here: the contract (references.ts).
  */
 import type { ConfigMap, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
 import { configMaps } from "../../api/core/v1/config-map.ts";
@@ -22,7 +22,7 @@ import type { References } from "./references.ts";
 
 export interface ReferencesOptions {
   readonly client: Client;
-  /** Stay whoever gave them's; those of single objects are begun and ended here. */
+  /** Owned by the caller; informers of single objects are opened and closed here. */
   readonly informers: Informers;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,14 +33,14 @@ export function startReferences(options: ReferencesOptions): References {
   return new ObjectReferences(options);
 }
 
-/** The API server itself, which every Pod is told of, in whatever namespace it is. */
+/** The Service of the API server, which every Pod gets environment variables for. */
 const MASTER = { namespace: "default", name: "kubernetes" };
 
 class ObjectReferences implements References {
   readonly #options: ReferencesOptions;
   readonly #services: Informer<Service>;
   readonly #objects = new Map<string, FollowedObject>();
-  /** Which objects each Pod refers to, by its uid. */
+  /** Keys of the objects that each Pod refers to, by its uid. */
   readonly #objectsOf = new Map<string, ReadonlySet<string>>();
   readonly #listeners = new Set<(podUid: string) => void>();
   readonly #closing = new AbortController();
@@ -60,7 +60,7 @@ class ObjectReferences implements References {
     for (const name of secretNames(spec)) wanted.set(keyOf(secrets, namespace, name), [secrets, name]);
     const before = this.#objectsOf.get(uid);
     this.#objectsOf.set(uid, new Set(wanted.keys()));
-    // First those that are new, so that what stays needed is not given up in between.
+    // New ones first, so that objects that stay referenced are not closed in between.
     for (const [key, [kind, name]] of wanted) this.#need(key, uid, { kind, namespace, name });
     for (const key of before ?? []) if (!wanted.has(key)) this.#release(key, uid);
   }
@@ -87,7 +87,7 @@ class ObjectReferences implements References {
   }
 
   listen(listener: (podUid: string) => void): Disposable {
-    // A function of its own, so that one who listens twice is told twice.
+    // A function of its own, so that a listener registered twice is notified twice.
     const own = (podUid: string) => listener(podUid);
     this.#listeners.add(own);
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
@@ -104,7 +104,7 @@ class ObjectReferences implements References {
   #need(key: string, podUid: string, object: { kind: ResourceKind<Referable>; namespace: string; name: string }): void {
     let followed = this.#objects.get(key);
     if (followed === undefined) {
-      followed = new FollowedObject({ ...this.#options, ...object, changed: (podUids) => this.#tell(podUids) });
+      followed = new FollowedObject({ ...this.#options, ...object, changed: (podUids) => this.#notify(podUids) });
       this.#objects.set(key, followed);
     }
     followed.podUids.add(podUid);
@@ -130,12 +130,12 @@ class ObjectReferences implements References {
     this.#closing.signal.throwIfAborted();
     signal?.throwIfAborted();
     const followed = this.#objects.get(keyOf(kind, namespace, name));
-    // Nobody said that a Pod needs it: it is asked for this once.
+    // Not referenced by a registered Pod: read once.
     const known = followed?.current() ?? fetchAllowed({ ...this.#options, kind, namespace, name }, signal ?? this.#closing.signal);
     return (await untilAborted(known, signal)) as T | undefined;
   }
 
-  #tell(podUids: Iterable<string>): void {
+  #notify(podUids: Iterable<string>): void {
     for (const podUid of podUids) for (const listener of this.#listeners) listener(podUid);
   }
 }
@@ -144,7 +144,7 @@ function keyOf(kind: ResourceKind<Referable>, namespace: string, name: string): 
   return `${kind.plural}/${namespace}/${name}`;
 }
 
-/** What is waited for goes on for the others who wait for it. */
+/** The operation continues for its other callers. */
 function untilAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return waited;
   return new Promise((resolve, reject) => {

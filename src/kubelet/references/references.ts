@@ -1,18 +1,18 @@
 /**
- * The ConfigMaps, Secrets and Services that Pods of this node refer to, kept up to date while they do: a node may see no others, so each is
- * watched by its name, once, for as long as a Pod needs it. The contract; object-references.ts fills it.
+ * The ConfigMaps, Secrets and Services that Pods of this node refer to, kept up to date while they do: a node may read no others, so each
+ * is watched by its name, once, for as long as a Pod needs it. The contract; object-references.ts implements it.
  */
 import type { ConfigMap, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
 
 export interface References extends AsyncDisposable {
-  /** From now on what the Pod refers to is watched. Of a Pod that was told before, what it refers to now counts. */
+  /** Watches what the Pod refers to. Registering a Pod again replaces its references. */
   register(pod: Pod): void;
   unregister(podUid: string): void;
-  /** Undefined if there is none. Waits until it is known; rejects if the API cannot say. */
+  /** Undefined if it does not exist. Waits for the first answer; rejects if the API server does not answer. */
   configMap(namespace: string, name: string, signal?: AbortSignal): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string, signal?: AbortSignal): Promise<Secret | undefined>;
-  /** Of the namespace and the master's own (default/kubernetes): for environment variables. Waits until they are known. */
+  /** Services of the namespace and the API server's own (default/kubernetes), for environment variables. Waits for the initial list. */
   services(namespace: string, signal?: AbortSignal): Promise<readonly Service[]>;
-  /** Told that something which this Pod refers to has changed, appeared or gone. */
+  /** Notifies the listener that an object which this Pod refers to was created, changed or deleted. */
   listen(listener: (podUid: string) => void): Disposable;
 }

@@ -7,7 +7,7 @@ import { seededRandom } from "../../base/random.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Client } from "../../client/client.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import { dueAt, startServiceAccountTokens, type ServiceAccountTokens, type TokenWish } from "./service-account-tokens.ts";
+import { dueAt, startServiceAccountTokens, type ServiceAccountTokens, type TokenSpec } from "./service-account-tokens.ts";
 import { aPod } from "../testing/world.ts";
 
 const POD = aPod("p", { serviceAccountName: "robot" }, { uid: "u" });
@@ -15,7 +15,7 @@ const POD = aPod("p", { serviceAccountName: "robot" }, { uid: "u" });
 interface Issuer extends Disposable {
   readonly clock: VirtualClock;
   readonly tokens: ServiceAccountTokens;
-  /** Every request, as it came. */
+  /** All requests in order. */
   readonly asked: JsonObject[];
   isDown: boolean;
 }
@@ -37,9 +37,9 @@ function startIssuer(): Issuer {
   return issuer;
 }
 
-const HOUR: TokenWish = { expirationSeconds: 3_600 };
+const HOUR: TokenSpec = { expirationSeconds: 3_600 };
 
-test("a token is asked for once, for the Pod's account, bound to the Pod", async () => {
+test("a token is requested once, for the Pod's service account, bound to the Pod", async () => {
   using issuer = startIssuer();
   const both = await Promise.all([issuer.tokens.token(POD, HOUR), issuer.tokens.token(POD, HOUR)]);
   assert.deepEqual([...both, await issuer.tokens.token(POD, HOUR)], ["t1", "t1", "t1"]);
@@ -51,7 +51,7 @@ test("a token is asked for once, for the Pod's account, bound to the Pod", async
   ]);
 });
 
-test("a token is due at four fifths of its life or after a day, up to ten seconds earlier", () => {
+test("a token is due for renewal at four fifths of its lifetime or after a day, up to ten seconds earlier", () => {
   const never = { ...seededRandom(1), fraction: () => 0 };
   const most = { ...never, fraction: () => 1 };
   const life = (seconds: number) => ({ issuedAtMs: 0, expiresAtMs: seconds * 1_000 });
@@ -60,35 +60,35 @@ test("a token is due at four fifths of its life or after a day, up to ten second
   assert.equal(dueAt(life(7 * 86_400), never), 86_400_000);
 });
 
-test("who has a token that is due is told, and is given a new one", async () => {
+test("a token that is due notifies its Pod and is renewed", async () => {
   using issuer = startIssuer();
   const { clock, tokens } = issuer;
-  const told: string[] = [];
-  tokens.listen((podUid) => told.push(podUid));
+  const notified: string[] = [];
+  tokens.listen((podUid) => notified.push(podUid));
   await tokens.token(POD, HOUR);
 
   await clock.advance(2_860_000);
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
   await clock.advance(80_000);
 
-  assert.deepEqual(told, ["u"]);
+  assert.deepEqual(notified, ["u"]);
   assert.equal(await tokens.token(POD, HOUR), "t2");
   await clock.advance(3_000_000);
-  assert.deepEqual(told, ["u", "u"]);
+  assert.deepEqual(notified, ["u", "u"]);
 });
 
-test("a token that cannot be renewed is used until it ends, and trying goes on", async () => {
+test("a token that cannot be renewed is used until it expires, and renewal is retried", async () => {
   using issuer = startIssuer();
   const { clock, tokens } = issuer;
-  let told = 0;
-  tokens.listen(() => void told++);
+  let notified = 0;
+  tokens.listen(() => void notified++);
   await tokens.token(POD, HOUR);
   await clock.advance(3_000_000);
   issuer.isDown = true;
 
   assert.equal(await tokens.token(POD, HOUR), "t1");
   await clock.advance(10_000);
-  assert.equal(told, 2);
+  assert.equal(notified, 2);
   await clock.advance(700_000);
   await assert.rejects(tokens.token(POD, HOUR), /expired and refresh failed: the server is down$/);
   issuer.isDown = false;
@@ -97,18 +97,18 @@ test("a token that cannot be renewed is used until it ends, and trying goes on",
   assert.equal(await tokens.token(POD, HOUR), "t2");
 });
 
-test("without any token the failure is told in upstream's words; a Pod that is gone leaves nothing", async () => {
+test("a failure without a valid token has upstream's message, and a removed Pod leaves no state", async () => {
   using issuer = startIssuer();
   issuer.isDown = true;
   await assert.rejects(issuer.tokens.token(POD, HOUR), { message: "failed to fetch token: the server is down" });
   issuer.isDown = false;
   await issuer.tokens.token(POD, HOUR);
-  const told: string[] = [];
-  issuer.tokens.listen((podUid) => told.push(podUid));
+  const notified: string[] = [];
+  issuer.tokens.listen((podUid) => notified.push(podUid));
 
   issuer.tokens.forget("u");
   await issuer.clock.advance(4_000_000);
 
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
   assert.equal(await issuer.tokens.token(POD, HOUR), "t2");
 });

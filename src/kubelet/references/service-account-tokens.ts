@@ -1,7 +1,7 @@
 /**
- * The tokens that Pods show the API, each bound to its Pod: had from the API, kept, and renewed in time, at four fifths of their life or
- * after a day, a little earlier by chance so that not all come at once. A token that cannot be renewed stays in use until it ends.
- * Moments and chances are upstream's. One timer serves all tokens. Not here: the files that they are written to (machine/volumes).
+ * Service account tokens of Pods, each bound to its Pod: requested, cached, and renewed at four fifths of their lifetime or after a day,
+ * with jitter so that not all are renewed at once. A token that cannot be renewed stays in use until it expires. Times and jitter are
+ * upstream's. One timer serves all tokens. Not here: the files that they are written to (machine/volumes).
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { TokenRequest } from "../../api/generated/authentication.k8s.io/v1.ts";
@@ -15,18 +15,18 @@ import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
 
-export interface TokenWish {
-  /** Absent: the API server's own. */
+export interface TokenSpec {
+  /** Absent: the API server's own audience. */
   readonly audience?: string;
   readonly expirationSeconds?: number;
 }
 
 export interface ServiceAccountTokens extends Disposable {
-  /** The one that is there, or, if it is time, a new one. Rejects if there is none that is valid. */
-  token(pod: Pod, wish: TokenWish, signal?: AbortSignal): Promise<string>;
-  /** The Pod is gone. */
+  /** Returns the cached token, or a new one if it is due. Rejects if no valid token is available. */
+  token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string>;
+  /** Drops the tokens of a removed Pod. */
   forget(podUid: string): void;
-  /** Told that it is time to ask for a token of this Pod again. */
+  /** Notifies the listener that a token of this Pod is due for renewal. */
   listen(listener: (podUid: string) => void): Disposable;
 }
 
@@ -42,17 +42,17 @@ export function startServiceAccountTokens(options: TokensOptions): ServiceAccoun
 }
 
 const AGE_MAX_MS = 24 * 3_600_000;
-/** The part of its life that is left when a token is renewed. */
+/** Remaining part of the lifetime at which a token is renewed. */
 const SPARE_PART = 0.2;
 const JITTER_MAX_MS = 10_000;
 
-/** After a renewal that failed. */
+/** Backoff after a failed renewal. */
 const RETRY_DELAY = { minMs: 5_000, maxMs: 120_000 };
 
-/** The timer never sleeps longer: tokens end by the clock on the wall, which may be set, and stands still for nobody while a machine sleeps. */
+/** Maximum sleep: tokens expire by wall-clock time, which may be set, and which advances while a machine is suspended. */
 const SLEEP_MAX_MS = 60_000;
 
-/** What the API gives if nothing is said. */
+/** The API server's default. */
 const EXPIRATION_SECONDS_DEFAULT = 3_600;
 
 interface KeptToken {
@@ -60,10 +60,10 @@ interface KeptToken {
   readonly value: string;
   readonly expiresAtMs: number;
   readonly backoff: Backoff;
-  /** When it is to be renewed, or tried again. */
+  /** When it is renewed, or retried. */
   dueAtMs: number;
-  /** Its Pod was told so. */
-  isTold: boolean;
+  /** Its Pod was notified. */
+  isNotified: boolean;
 }
 
 class KeptTokens implements ServiceAccountTokens {
@@ -79,12 +79,12 @@ class KeptTokens implements ServiceAccountTokens {
     this.#options = options;
   }
 
-  async token(pod: Pod, wish: TokenWish, signal?: AbortSignal): Promise<string> {
+  async token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> {
     signal?.throwIfAborted();
     const key = keyOf(pod, wish);
     const kept = this.#tokens.get(key);
     if (kept !== undefined && this.#options.clock.now() < kept.dueAtMs) return kept.value;
-    // Two who ask at once are given the same one.
+    // Concurrent callers share one request.
     const asked = this.#asked.get(key);
     if (asked !== undefined) return asked;
     const asking = this.#renew(pod, wish, { key, kept }).finally(() => this.#asked.delete(key));
@@ -111,7 +111,7 @@ class KeptTokens implements ServiceAccountTokens {
     this.#listeners.clear();
   }
 
-  async #renew(pod: Pod, wish: TokenWish, { key, kept }: { readonly key: string; readonly kept: KeptToken | undefined }): Promise<string> {
+  async #renew(pod: Pod, wish: TokenSpec, { key, kept }: { readonly key: string; readonly kept: KeptToken | undefined }): Promise<string> {
     const { clock, random, log } = this.#options;
     const podUid = pod.metadata.uid ?? "";
     const signal = this.#signalOf(podUid);
@@ -119,13 +119,13 @@ class KeptTokens implements ServiceAccountTokens {
       const { value, issuedAtMs, expiresAtMs } = await this.#request(pod, wish, signal);
       const dueAtMs = dueAt({ issuedAtMs, expiresAtMs }, random);
       const backoff = new Backoff({ ...RETRY_DELAY, random });
-      if (!signal.aborted) this.#tokens.set(key, { podUid, value, expiresAtMs, backoff, dueAtMs, isTold: false });
+      if (!signal.aborted) this.#tokens.set(key, { podUid, value, expiresAtMs, backoff, dueAtMs, isNotified: false });
       this.#setTimer();
       return value;
     } catch (error) {
       if (kept === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
       kept.dueAtMs = clock.now() + kept.backoff.next();
-      kept.isTold = false;
+      kept.isNotified = false;
       this.#setTimer();
       if (clock.now() > kept.expiresAtMs) throw new Error(`token ${key} expired and refresh failed: ${messageOf(error)}`, { cause: error });
       log.warn("Cannot renew a service account token; using the old one", { request: key, error });
@@ -139,7 +139,7 @@ class KeptTokens implements ServiceAccountTokens {
     return controller.signal;
   }
 
-  async #request(pod: Pod, { audience = "", expirationSeconds }: TokenWish, signal: AbortSignal): Promise<IssuedToken> {
+  async #request(pod: Pod, { audience = "", expirationSeconds }: TokenSpec, signal: AbortSignal): Promise<IssuedToken> {
     const { name, namespace = "", uid = "" } = pod.metadata;
     const wish: JsonObject = {
       apiVersion: "authentication.k8s.io/v1",
@@ -156,25 +156,25 @@ class KeptTokens implements ServiceAccountTokens {
     return issuedToken(answer as TokenRequest);
   }
 
-  /** Sleeps until the next token is due, and tells who has it. */
+  /** Sleeps until the next token is due, then notifies its Pod. */
   #setTimer(): void {
     this.#timer.abort(NOT_NEEDED);
     if (this.#isClosed) return;
-    const waiting = [...this.#tokens.values()].filter(({ isTold }) => !isTold);
+    const waiting = [...this.#tokens.values()].filter(({ isNotified }) => !isNotified);
     if (waiting.length === 0) return;
     this.#timer = new AbortController();
     const { clock } = this.#options;
     const delayMs = Math.min(...waiting.map(({ dueAtMs }) => dueAtMs)) - clock.now();
     clock.sleep(Math.min(Math.max(delayMs, 0), SLEEP_MAX_MS), this.#timer.signal).then(
-      () => this.#tellDue(),
-      () => undefined, // Set anew, or closed.
+      () => this.#notifyDue(),
+      () => undefined, // Rescheduled, or closed.
     );
   }
 
-  #tellDue(): void {
+  #notifyDue(): void {
     const nowMs = this.#options.clock.now();
-    const due = [...this.#tokens.values()].filter(({ dueAtMs, isTold }) => !isTold && dueAtMs <= nowMs);
-    for (const token of due) token.isTold = true;
+    const due = [...this.#tokens.values()].filter(({ dueAtMs, isNotified }) => !isNotified && dueAtMs <= nowMs);
+    for (const token of due) token.isNotified = true;
     this.#setTimer();
     for (const podUid of new Set(due.map((token) => token.podUid))) for (const listener of this.#listeners) listener(podUid);
   }
@@ -186,7 +186,7 @@ interface IssuedToken {
   readonly expiresAtMs: number;
 }
 
-/** By the server's clock, as upstream: when it was issued follows from when it ends. */
+/** By the server's clock, as upstream: the issue time follows from the expiration. */
 function issuedToken({ spec, status }: TokenRequest): IssuedToken {
   const expiresAtMs = parseTime(status?.expirationTimestamp ?? "");
   if (expiresAtMs === undefined || status?.token === undefined) throw new Error("the answer holds no token");
@@ -198,8 +198,8 @@ export function dueAt({ issuedAtMs, expiresAtMs }: Pick<IssuedToken, "issuedAtMs
   return Math.min(issuedAtMs + AGE_MAX_MS, expiresAtMs - spareMs) - random.fraction() * JITTER_MAX_MS;
 }
 
-/** Says nothing secret: it is logged. */
-function keyOf({ metadata, spec }: Pod, { audience = "", expirationSeconds = 0 }: TokenWish): string {
+/** Contains nothing secret: it is logged. */
+function keyOf({ metadata, spec }: Pod, { audience = "", expirationSeconds = 0 }: TokenSpec): string {
   return JSON.stringify([spec?.serviceAccountName, metadata.namespace, audience, expirationSeconds, metadata.name, metadata.uid]);
 }
 

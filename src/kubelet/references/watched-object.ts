@@ -1,6 +1,6 @@
 /**
- * One ConfigMap or Secret, as it is now: got once, then followed until nobody needs it. Whoever asks waits until it is known. If it cannot
- * be got, who asked is told why, and the next one who asks makes it be tried anew. Not here: which Pods need which (object-references.ts).
+ * The current version of one ConfigMap or Secret: read once, then watched while it is referenced. Callers wait for the first answer. If it
+ * fails, the waiting callers get the error and the next caller retries. Not here: which Pods need which object (object-references.ts).
  */
 import type { ConfigMap, Secret } from "../../api/generated/core/v1.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -12,10 +12,10 @@ import type { Informer, Informers, InformerScope } from "../../client/informer/i
 
 export type Referable = ConfigMap | Secret;
 
-/** How soon what was forbidden is tried again: in the same process the server learns of a Pod within milliseconds. */
+/** Retry delay after Forbidden: in the same process the authorizer learns of a Pod within milliseconds. */
 const FORBIDDEN_DELAY = { minMs: 20, maxMs: 1_000 };
 
-/** With the delays in between 3 to 6 s; what is forbidden for longer is meant so, until whoever asked asks again. */
+/** With the delays between them 3 to 6 s; a longer Forbidden is final for this caller. */
 const FORBIDDEN_TRIES_MAX = 11;
 
 export interface FetchOptions {
@@ -29,11 +29,11 @@ export interface FetchOptions {
 
 export interface FollowOptions extends FetchOptions {
   readonly informers: Informers;
-  /** Told after it has changed, appeared or gone. */
+  /** Called after it was created, changed or deleted. */
   changed(podUids: Iterable<string>): void;
 }
 
-/** Undefined if there is none. Rejects if the API cannot say. */
+/** Undefined if it does not exist. Rejects if the API server does not answer. */
 export async function fetchAllowed(options: FetchOptions, signal: AbortSignal): Promise<Referable | undefined> {
   const { client, clock, random, kind, namespace, name } = options;
   const backoff = new Backoff({ ...FORBIDDEN_DELAY, random });
@@ -49,18 +49,18 @@ export async function fetchAllowed(options: FetchOptions, signal: AbortSignal): 
 }
 
 export class FollowedObject implements AsyncDisposable {
-  /** Who needs it. */
+  /** Uids of the Pods that refer to it. */
   readonly podUids = new Set<string>();
   readonly #options: FollowOptions;
   readonly #stop = new AbortController();
-  /** The first answer; undefined after one that could not be had. */
+  /** The first answer; undefined after a failure. */
   #fetching: Promise<Referable | undefined> | undefined;
   #fetched: Referable | undefined;
   #informer: Informer<Referable> | undefined;
 
   constructor(options: FollowOptions) {
     this.#options = options;
-    // Whoever asks is told why it failed; if nobody asks, nobody minds.
+    // Callers receive the error; without a caller it is not reported.
     this.#begin().catch(() => undefined);
   }
 
@@ -70,7 +70,7 @@ export class FollowedObject implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error(`Cannot wait for ${this.#options.kind.plural} "${this.#options.name}": no Pod needs it any more`));
+    this.#stop.abort(new Error(`Cannot wait for ${this.#options.kind.plural} "${this.#options.name}": no Pod refers to it any more`));
     await this.#endInformer();
   }
 
@@ -103,10 +103,10 @@ export class FollowedObject implements AsyncDisposable {
       updated: (object) => this.#see(object),
       deleted: () => this.#see(undefined),
     });
-    // What is gone between the first answer and the first list is told by nothing but its absence.
+    // A deletion between the first answer and the first list shows only as absence.
     informer.synced(this.#stop.signal).then(
       () => this.#see(this.#known()),
-      () => undefined, // Nobody needs it any more.
+      () => undefined, // No longer referenced.
     );
   }
 

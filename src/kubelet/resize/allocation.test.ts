@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodSpec, PodStatus, ResourceRequirements } from "../../api/generated/core/v1.ts";
-import { allocationOf, recalledAllocation, withAllocation } from "./allocation.ts";
+import { allocationOf, restoredAllocation, withAllocation } from "./allocation.ts";
 
 const cpu = (requests: string, limits?: string): ResourceRequirements => ({
   requests: { cpu: requests },
@@ -21,9 +21,9 @@ function pod(resources: ResourceRequirements | undefined, more: Partial<PodSpec>
 }
 
 for (const [it, before, after, expected] of [
-  ["what was allocated stands in place of what is asked for", pod(cpu("1")), pod(cpu("2")), cpu("1")],
-  ["limits count, too", pod(cpu("1", "2")), pod(cpu("1", "3")), cpu("1", "2")],
-  ["what was not asked for was not allocated", pod(undefined), pod(cpu("2")), {}],
+  ["allocated resources replace requested ones", pod(cpu("1")), pod(cpu("2")), cpu("1")],
+  ["limits are replaced, too", pod(cpu("1", "2")), pod(cpu("1", "3")), cpu("1", "2")],
+  ["resources that were not allocated are removed", pod(undefined), pod(cpu("2")), {}],
 ] as const) {
   test(`${it}, and nothing else of the Pod changes`, () => {
     const changed = { ...after, spec: { ...after.spec, containers: after.spec?.containers ?? [], nodeName: "n1" } };
@@ -34,7 +34,7 @@ for (const [it, before, after, expected] of [
   });
 }
 
-test("init containers and the Pod as a whole have theirs", () => {
+test("init containers and the Pod as a whole have allocations of their own", () => {
   const whole = (amount: string): Pod =>
     pod(undefined, { resources: cpu(amount), initContainers: [{ name: "i", resources: cpu(amount) }] });
 
@@ -44,7 +44,7 @@ test("init containers and the Pod as a whole have theirs", () => {
   });
 });
 
-test("a Pod that asks for what it was allocated stays the same object", () => {
+test("a Pod that requests what it was allocated stays the same object", () => {
   const own = pod(cpu("1", "2"));
 
   assert.equal(withAllocation(own, allocationOf(pod(cpu("1", "2")))), own);
@@ -52,7 +52,7 @@ test("a Pod that asks for what it was allocated stays the same object", () => {
 
 // ── after a restart ─────────────────────────────────────────────────────────────────────────────────
 
-const told = (status: Partial<PodStatus>, resources = cpu("1", "2")): PodStatus => ({
+const reported = (status: Partial<PodStatus>, resources = cpu("1", "2")): PodStatus => ({
   containerStatuses: [
     { name: "c", image: "", imageID: "", ready: true, restartCount: 0, allocatedResources: { cpu: "1500m" }, resources, started: true },
   ],
@@ -61,19 +61,19 @@ const told = (status: Partial<PodStatus>, resources = cpu("1", "2")): PodStatus 
 const PENDING = [{ type: "PodResizePending", status: "True", reason: "Deferred" }];
 
 for (const [it, status, expected] of [
-  ["of a Pod that nobody has told of, all that it asks for", undefined, cpu("3", "4")],
-  ["of one that was seen and is not pending, the same", told({ observedGeneration: 2 }), cpu("3", "4")],
-  ["of one that is pending, the requests that were told", told({ observedGeneration: 2, conditions: PENDING }), cpu("1500m", "2")],
-  ["of one that was changed since, too", told({ observedGeneration: 1 }), cpu("1500m", "2")],
-  ["of a container that was never told of, what it asks for", { observedGeneration: 1 }, cpu("3", "4")],
+  ["all requests of a Pod without a status", undefined, cpu("3", "4")],
+  ["all requests of an observed Pod without a pending resize", reported({ observedGeneration: 2 }), cpu("3", "4")],
+  ["the reported requests of a Pod with a pending resize", reported({ observedGeneration: 2, conditions: PENDING }), cpu("1500m", "2")],
+  ["the reported requests of a Pod that changed since it was observed", reported({ observedGeneration: 1 }), cpu("1500m", "2")],
+  ["the requests of a container without a status", { observedGeneration: 1 }, cpu("3", "4")],
 ] as const) {
-  test(`a kubelet that starts anew takes as allocated ${it}`, () => {
-    assert.deepEqual(recalledAllocation(pod(cpu("3", "4"), {}, status)).containers.get("c"), expected);
+  test(`a restarted kubelet restores as allocated ${it}`, () => {
+    assert.deepEqual(restoredAllocation(pod(cpu("3", "4"), {}, status)).containers.get("c"), expected);
   });
 }
 
-test("what is told of a Pod as a whole is told with its overhead", () => {
+test("the reported resources of a Pod as a whole include its overhead", () => {
   const status = { observedGeneration: 1, allocatedResources: { cpu: "1100m", memory: "5" }, resources: { limits: { cpu: "2100m" } } };
 
-  assert.deepEqual(recalledAllocation(pod(undefined, { resources: cpu("3", "4"), overhead: { cpu: "100m" } }, status)).pod, cpu("1", "2"));
+  assert.deepEqual(restoredAllocation(pod(undefined, { resources: cpu("3", "4"), overhead: { cpu: "100m" } }, status)).pod, cpu("1", "2"));
 });

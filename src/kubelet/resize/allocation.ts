@@ -1,9 +1,9 @@
 /**
- * What a Pod was allocated of its node: the CPU and memory that it was admitted with, and since then what resizes of it found room for. What
- * its specification asks for beyond that is a wish, and nothing that the kubelet does or counts goes by it.
+ * Resources allocated to a Pod: the CPU and memory that it was admitted with, and accepted resizes since. Requests beyond them are only
+ * desired; the kubelet neither applies nor counts them.
  *
- * A kubelet that starts anew has no other record than what the one before it told the API: what it had seen and did not call pending was
- * allocated; otherwise the requests are told as allocated, and of limits those that are in force.
+ * A restarted kubelet restores them from the reported status: the spec of an observed Pod without a pending resize was allocated; otherwise
+ * the reported requests are the allocated ones, and the limits in effect.
  */
 import type { Container, ContainerStatus, Pod, PodStatus, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { readQuantity, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
@@ -11,22 +11,22 @@ import { findCondition } from "../../api/machinery/conditions.ts";
 import { formatQuantity, subtractQuantities } from "../../api/machinery/quantity.ts";
 
 export interface Allocation {
-  /** Of init containers and regular ones, by name. */
+  /** Init and regular containers by name. */
   readonly containers: ReadonlyMap<string, ResourceRequirements>;
-  /** Of the Pod as a whole. */
+  /** Pod-level resources. */
   readonly pod?: ResourceRequirements | undefined;
 }
 
-/** The others cannot be changed. */
+/** Other resources cannot be resized. */
 export const RESIZABLE = ["cpu", "memory"] as const;
 
-/** All that it asks for. */
+/** Everything that the Pod requests. */
 export function allocationOf({ spec }: Pod): Allocation {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return { containers: new Map(containers.map(({ name, resources }) => [name, resources ?? {}])), pod: spec?.resources };
 }
 
-/** The Pod as if it asked for no more and no less than it was allocated; the same one if it does not. */
+/** The Pod with allocated resources in place of requested ones; the same object if they are equal. */
 export function withAllocation(pod: Pod, { containers, pod: whole }: Allocation): Pod {
   const { spec } = pod;
   if (spec === undefined) return pod;
@@ -49,7 +49,7 @@ export function withAllocation(pod: Pod, { containers, pod: whole }: Allocation)
   };
 }
 
-/** Whether these differ in what can be changed while something runs. The server has brought both into one form. */
+/** Whether they differ in a resource that can be resized. The API server has normalized both. */
 export function isResized(before: ResourceRequirements = {}, after: ResourceRequirements = {}): boolean {
   return RESIZABLE.some((resource) => isChanged(before, after, resource));
 }
@@ -60,30 +60,30 @@ export function isChanged(before: ResourceRequirements, after: ResourceRequireme
 
 // ── after a restart ─────────────────────────────────────────────────────────────────────────────────
 
-/** Of a Pod that a kubelet before this one may have seen to. */
-export function recalledAllocation(pod: Pod): Allocation {
+/** Allocation of a Pod that an earlier kubelet process may have run. */
+export function restoredAllocation(pod: Pod): Allocation {
   const { metadata, status } = pod;
   const all = allocationOf(pod);
   const isSeen = status?.observedGeneration === metadata.generation;
   if (status === undefined || (isSeen && findCondition(status.conditions, "PodResizePending") === undefined)) return all;
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   const containers = Array.from(all.containers, ([name, wanted]) => {
-    return [name, toldOf(statuses.find((one) => one.name === name)) ?? wanted] as const;
+    return [name, reportedResources(statuses.find((one) => one.name === name)) ?? wanted] as const;
   });
-  return { containers: new Map(containers), pod: toldOfWhole(pod, status) };
+  return { containers: new Map(containers), pod: reportedPodResources(pod, status) };
 }
 
-function toldOf(status: ContainerStatus | undefined): ResourceRequirements | undefined {
+function reportedResources(status: ContainerStatus | undefined): ResourceRequirements | undefined {
   if (status?.resources === undefined) return undefined;
   const { allocatedResources: requests = status.resources.requests } = status;
   return { ...status.resources, ...(requests === undefined ? {} : { requests }) };
 }
 
-/** What is told of the whole is told of every Pod, and with what it costs to run it at all. */
-function toldOfWhole({ spec }: Pod, { resources, allocatedResources }: PodStatus): ResourceRequirements | undefined {
+/** Reported Pod-level resources exist for every Pod and include the overhead. */
+function reportedPodResources({ spec }: Pod, { resources, allocatedResources }: PodStatus): ResourceRequirements | undefined {
   const wanted = spec?.resources;
   if (wanted === undefined || resources === undefined) return wanted;
-  const told = (list: ResourceList | undefined, amounts: ResourceList | undefined): ResourceList | undefined => {
+  const reported = (list: ResourceList | undefined, amounts: ResourceList | undefined): ResourceList | undefined => {
     if (list === undefined) return undefined;
     return Object.fromEntries(Object.keys(list).map((name) => [name, withoutOverhead(name, amounts?.[name]) ?? list[name] ?? "0"]));
   };
@@ -92,7 +92,7 @@ function toldOfWhole({ spec }: Pod, { resources, allocatedResources }: PodStatus
     if (text === undefined || overhead === undefined) return text;
     return formatQuantity(subtractQuantities(readQuantity(text), readQuantity(overhead)));
   };
-  const requests = told(wanted.requests, allocatedResources);
-  const limits = told(wanted.limits, resources.limits);
+  const requests = reported(wanted.requests, allocatedResources);
+  const limits = reported(wanted.limits, resources.limits);
   return { ...wanted, ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) };
 }

@@ -8,7 +8,7 @@ for (const [before, limitBytes, expected] of [
   [undefined, 1024, true],
   ["1Ki", undefined, false],
 ] as const) {
-  test(`a limit of ${limitBytes ?? "nothing"} after ${before ?? "none"} is ${expected ? "" : "not "}less`, () => {
+  test(`a limit of ${limitBytes ?? "nothing"} after ${before ?? "none"} is ${expected ? "" : "not "}a decrease`, () => {
     assert.equal(isMemoryDecreased(before, limitBytes), expected);
   });
 }
@@ -18,7 +18,7 @@ for (const [limitBytes, usageBytes, expected] of [
   [1000, 1000, `cannot decrease memory limits: attempting to set container "c" memory limit (1000) below current usage (1000)`],
   [1000, undefined, undefined],
 ] as const) {
-  test(`memory of which ${usageBytes ?? "nobody knows how much"} is used is ${expected === undefined ? "" : "not "}taken down to ${limitBytes}`, () => {
+  test(`memory with usage ${usageBytes ?? "unknown"} is ${expected === undefined ? "" : "not "}decreased to ${limitBytes}`, () => {
     assert.equal(memoryDecreaseError({ name: "c", limitBytes, usageBytes }), expected);
   });
 }

@@ -1,9 +1,9 @@
 /**
- * The resize of one Pod, from the wish to its end: what it was allocated, whether more waits for room (PodResizePending), and whether what
- * was allocated is in force yet (PodResizeInProgress), in upstream's conditions and events. A resize for which there is no room is Deferred
- * and changes nothing; what could never be had the API server refuses (admission plugin PodResizeValidator), so no resize is Infeasible
- * here: what upstream's kubelet calls so (swap, exclusive CPUs and memory) no node of k8ts has.
- * Not here: whether there is room (admit-pod.ts), who is asked first (resize-order.ts), doing it (start-containers.ts).
+ * The resize of one Pod: its allocated resources, whether a request is deferred (PodResizePending), and whether an allocation is not in
+ * effect yet (PodResizeInProgress), with upstream's conditions and events. A resize that does not fit is Deferred and changes nothing. No
+ * resize is Infeasible here: the API server rejects what the node could never have (admission plugin PodResizeValidator), and the features
+ * that upstream's kubelet rejects for (swap, exclusive CPUs and memory) do not exist on k8ts nodes. Not here: whether it fits
+ * (admit-pod.ts), the order of resizes (resize-order.ts), applying them (start-containers.ts).
  */
 import type { Pod, PodCondition } from "../../api/generated/core/v1.ts";
 import { momentMs } from "../../api/core/v1/pod/readiness.ts";
@@ -12,7 +12,7 @@ import { formatTime } from "../../api/machinery/time.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { AdmissionRefusal } from "../pod/admit-pod.ts";
-import { allocationOf, recalledAllocation, withAllocation, type Allocation } from "./allocation.ts";
+import { allocationOf, restoredAllocation, withAllocation, type Allocation } from "./allocation.ts";
 import { RESIZE_IN_PROGRESS, RESIZE_PENDING } from "../pod/status/pod-conditions.ts";
 import type { PodWorkerMemory } from "../pod/pod-state.ts";
 import { resizeSummary } from "./resize-summary.ts";
@@ -28,23 +28,23 @@ export class PodResize {
   #allocation: Allocation;
   #pending: PodCondition | undefined;
   #inProgress: PodCondition | undefined;
-  /** The last answer: it is asked for many times between two changes. */
+  /** Cached: read many times between two changes. */
   #answered: { readonly pod: Pod; readonly allocated: Pod } | undefined;
 
   constructor(pod: Pod, options: PodResizeOptions) {
     this.#options = options;
-    this.#allocation = recalledAllocation(pod);
+    this.#allocation = restoredAllocation(pod);
     this.#pending = findCondition(pod.status?.conditions, RESIZE_PENDING);
     this.#inProgress = findCondition(pod.status?.conditions, RESIZE_IN_PROGRESS);
   }
 
-  /** The Pod with what it was allocated in place of what it asks for. */
+  /** The Pod with allocated resources in place of requested ones. */
   allocated(pod: Pod): Pod {
     if (this.#answered?.pod !== pod) this.#answered = { pod, allocated: withAllocation(pod, this.#allocation) };
     return this.#answered.allocated;
   }
 
-  /** Somebody has to decide: it asks for something else than it has, or what is told of that is not true any more. */
+  /** True if the node has to decide: the requests differ from the allocation, or the reported condition is outdated. */
   isUndecided(pod: Pod): boolean {
     return this.allocated(pod) !== pod || this.#pending !== undefined;
   }
@@ -62,12 +62,12 @@ export class PodResize {
     return [this.#pending, this.#inProgress].filter((condition) => condition !== undefined);
   }
 
-  /** It is about to be admitted. What it asks for now is what counts, unless it was here before. */
+  /** Called before admission. The current requests count, unless the Pod ran here before. */
   begin(pod: Pod): void {
     if (pod.status?.startTime === undefined) this.#allocate(pod);
   }
 
-  /** There is room (undefined), or why there is none. Returns whether anything has changed by that. */
+  /** Accepts the resize (undefined), or defers it with a reason. Returns whether anything changed. */
   decide(pod: Pod, refusal: AdmissionRefusal | undefined): boolean {
     const before = this.#pending;
     if (this.allocated(pod) === pod || refusal === undefined) {
@@ -85,7 +85,7 @@ export class PodResize {
     return this.#pending !== before;
   }
 
-  /** `pod`: as allocated. What it was allocated is not, or is by now, what all that runs of it has. */
+  /** `pod`: with allocated resources. Updates whether the allocation is in effect in all running containers. */
   observe(pod: Pod, { isUnderWay }: { readonly isUnderWay: boolean }): void {
     const { memory, recorder } = this.#options;
     const before = this.#inProgress;
@@ -97,7 +97,7 @@ export class PodResize {
       return recorder.record(pod, { type: "Normal", reason: "ResizeCompleted", message });
     }
     const { resizeError } = memory;
-    // What went wrong is said until all is well, not only until the next attempt.
+    // An error is reported until the resize succeeds, not only until the next attempt.
     const words = resizeError === undefined ? before : { reason: "Error", message: resizeError };
     const { reason, message } = words ?? {};
     this.#inProgress = this.#condition(RESIZE_IN_PROGRESS, before, { reason, message, generation });
@@ -120,7 +120,7 @@ export class PodResize {
     this.#answered = undefined;
   }
 
-  /** The one before, if it says the same. The time moves only if the reason does. */
+  /** Returns the previous condition if it is equal. The time changes only with the reason. */
   #condition(type: string, before: PodCondition | undefined, { reason, message, generation }: Saying): PodCondition {
     const isSame = before?.reason === reason && before?.message === message && before?.observedGeneration === generation;
     if (before !== undefined && isSame) return before;

@@ -9,7 +9,7 @@ function pod(cpu: string, more: Partial<PodSpec> = {}): Pod {
     kind: "Pod",
     metadata: { name: "p" },
     spec: { containers: [{ name: "c", resources: { requests: { cpu } } }], ...more },
-    // What is told of it says nothing of what it asks for.
+    // Its reported status does not show a decrease.
     status: {
       containerStatuses: [{ name: "c", image: "", imageID: "", ready: true, restartCount: 0, resources: { requests: { cpu: "9" } } }],
     },
@@ -24,17 +24,17 @@ const amounts = { cpu: "2", memory: "1" };
 const guaranteed = { containers: [{ name: "c", resources: { requests: amounts, limits: amounts } }] };
 
 for (const [it, first, second] of [
-  ["one that asks for less is before one of a high priority", { ...grows(), pod: pod("500m") }, grows({ priority: 9 })],
-  ["a higher priority is before a Guaranteed Pod", grows({ priority: 1 }), { ...grows(), pod: pod("2", guaranteed) }],
-  ["a Guaranteed Pod is before one that has waited", { ...grows(), pod: pod("2", guaranteed) }, grows({}, 1)],
-  ["whoever has waited longer is first", grows({}, 1), grows({}, 2)],
-  ["… and before one that has just come", grows({}, 1), grows()],
+  ["a decrease precedes a high priority", { ...grows(), pod: pod("500m") }, grows({ priority: 9 })],
+  ["a higher priority precedes a Guaranteed Pod", grows({ priority: 1 }), { ...grows(), pod: pod("2", guaranteed) }],
+  ["a Guaranteed Pod precedes one that has waited", { ...grows(), pod: pod("2", guaranteed) }, grows({}, 1)],
+  ["the longest wait comes first", grows({}, 1), grows({}, 2)],
+  ["… and precedes one without a wait", grows({}, 1), grows()],
 ] as const) {
   test(it, () => {
     assert.deepEqual([comparePendingResizes(first, second) < 0, comparePendingResizes(second, first) > 0], [true, true]);
   });
 }
 
-test("of two alike neither is before the other", () => {
+test("equal resizes have no order", () => {
   assert.equal(comparePendingResizes(grows(), grows()), 0);
 });

@@ -1,6 +1,6 @@
 /**
- * In which order resizes that wait for room are tried, as upstream's: those that ask for no more than they have, which always fit; then by
- * the Pod's priority; Guaranteed Pods before others; and then whoever has waited longest.
+ * Order in which deferred resizes are retried, as upstream's: requests that do not increase anything, which always fit; then by priority;
+ * Guaranteed Pods before others; then the longest wait.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { qosClassOf } from "../../api/core/v1/pod/qos.ts";
@@ -9,15 +9,15 @@ import { compareQuantities, quantityOf } from "../../api/machinery/quantity.ts";
 import { RESIZABLE } from "./allocation.ts";
 
 export interface PendingResize {
-  /** As it is to be. */
+  /** The requested state. */
   readonly pod: Pod;
-  /** … and as it is. */
+  /** The allocated state. */
   readonly allocated: Pod;
-  /** Since when it is told as pending; undefined: it is not yet. */
+  /** Since when it is reported as pending; undefined: it is not. */
   readonly sinceMs: number | undefined;
 }
 
-/** Below zero: `a` is tried first. */
+/** Negative: `a` is tried first. */
 export function comparePendingResizes(a: PendingResize, b: PendingResize): number {
   const grows = Number(isGrowing(a)) - Number(isGrowing(b));
   if (grows !== 0) return grows;

@@ -1,4 +1,4 @@
-/** What events of a resize say of it, as upstream writes it: JSON, with members in upstream's order and amounts in the order of names. */
+/** Summary of a resize for events, as upstream writes it: JSON with members in upstream's order and resources by name. */
 import type { Container, Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
 

@@ -7,15 +7,9 @@ import type { Clock } from "../../base/clock.ts";
 import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { Client } from "../../client/client.ts";
 import type { HttpRequest } from "../../host/http/contract.ts";
+import type { KubeletUser } from "./kubelet-user.ts";
 import { userOfCertificate } from "./client-certificate.ts";
 import { KeptAnswers } from "./cached-decisions.ts";
-
-export interface KubeletUser {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
 
 export interface KubeletAuthentication {
   /** Who signs the certificates of clients: PEM. Absent: none are asked for. */

@@ -3,7 +3,7 @@ import { subjectAccessReviews } from "../../api/authorization.k8s.io/v1/subject-
 import type { SubjectAccessReviewSpec } from "../../api/generated/authorization.k8s.io/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
-import type { KubeletUser } from "./authentication.ts";
+import type { KubeletUser } from "./kubelet-user.ts";
 import { KeptAnswers } from "./cached-decisions.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 

@@ -5,7 +5,7 @@ import { PURPOSE } from "../../api/machinery/x509/extensions.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
 import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { HttpPeerCertificate } from "../../host/http/contract.ts";
-import type { KubeletUser } from "./authentication.ts";
+import type { KubeletUser } from "./kubelet-user.ts";
 
 /** A certificate that does not say for what it is, is for anything. */
 const CLIENT_USAGES: readonly string[] = [PURPOSE.client, PURPOSE.any];

@@ -9,9 +9,9 @@ import { ensureImage, type ImageOptions, type Wanting } from "../../images/ensur
 import { runHook } from "./lifecycle-hooks.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { isMemoryDecreased, memoryDecreaseError } from "../../resize/memory-decrease.ts";
-import { GRACE_MIN_MS, stopGraceMs } from "../plan/plan-termination.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "../plan/grace-period.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
-import type { StartAction } from "../plan/pod-plan.ts";
+import type { StartAction } from "../plan/plan-contract.ts";
 import type { ContainerConfig, SandboxStatus } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "./runtime-containers.ts";
 import { definitionOf, messageOf, recordContainerEvent } from "../pod-events.ts";

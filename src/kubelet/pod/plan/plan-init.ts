@@ -7,7 +7,7 @@ import type { Container } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { planResize } from "./plan-resize.ts";
 import type { Planning } from "./planning.ts";
-import type { PodView } from "./pod-plan.ts";
+import type { PodView } from "./plan-contract.ts";
 import { isRunning, isStarted, newestContainer, presentContainer } from "../containers/runtime-containers.ts";
 
 /** Returns whether the regular containers may run. */

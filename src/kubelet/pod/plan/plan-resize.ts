@@ -7,7 +7,7 @@ import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { isChanged, isResized, RESIZABLE } from "../../resize/allocation.ts";
 import type { Planning } from "./planning.ts";
 import type { PodMemory } from "../pod-state.ts";
-import type { PodView } from "./pod-plan.ts";
+import type { PodView } from "./plan-contract.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import { newestContainer } from "../containers/runtime-containers.ts";
 

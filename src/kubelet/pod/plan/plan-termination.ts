@@ -5,36 +5,29 @@
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { isTerminal, momentMs } from "../../../api/core/v1/pod/readiness.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "./grace-period.ts";
 import type { Planning } from "./planning.ts";
-import type { PodView } from "./pod-plan.ts";
+import type { PodView } from "./plan-contract.ts";
 import { hasBegun } from "./plan-init.ts";
 import { shouldRestart } from "./restart-policy.ts";
 import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../containers/runtime-containers.ts";
 
 const SECOND_MS = 1000;
-/** Upstream's minimum: every container receives its stop signal before it is killed. */
-export const GRACE_MIN_MS = 2 * SECOND_MS;
-const GRACE_DEFAULT_SECONDS = 30;
 /** Exit code of a container that was running and that the runtime no longer has: as if it had been killed. */
 export const LOST_EXIT_CODE = 137;
 
 /** Returns whether the Pod terminates; if so, the plan is complete. */
 export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: { readonly isPastDeadline: boolean }): boolean {
-  const { pod, sandbox, isOrphaned: isGone } = view;
-  const isDeleted = isGone || pod.metadata.deletionTimestamp !== undefined;
-  if (!isDeleted && !isPastDeadline && !isTerminal(pod) && !isOverByItself(view)) return false;
+  const { pod, sandbox, isOrphaned } = view;
+  const isDeleted = isOrphaned || pod.metadata.deletionTimestamp !== undefined;
+  if (!isDeleted && !isPastDeadline && !isTerminal(pod) && !hasCompleted(view)) return false;
   const groups = stopGroups(view);
   if (groups.length > 0) planning.add({ do: "stop-containers", groups, ...graceLeft(view) });
   if (sandbox?.state === "ready") planning.add({ do: "stop-sandbox", id: sandbox.id });
-  if (isGone && sandbox !== undefined) planning.add({ do: "remove-sandbox", id: sandbox.id });
+  if (isOrphaned && sandbox !== undefined) planning.add({ do: "remove-sandbox", id: sandbox.id });
   if (groups.length === 0) planning.terminated();
   return true;
-}
-
-export function stopGraceMs({ metadata, spec }: Pod): number {
-  const seconds = metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? GRACE_DEFAULT_SECONDS;
-  return Math.max(GRACE_MIN_MS, seconds * SECOND_MS);
 }
 
 /**
@@ -60,7 +53,7 @@ export function isExpiredAt(pod: Pod, nowMs: number, planning: Planning): boolea
 }
 
 /** All regular containers have exited for good, or an init container has failed for good. */
-function isOverByItself(view: PodView): boolean {
+function hasCompleted(view: PodView): boolean {
   const { pod, sandbox } = view;
   const { spec } = pod;
   if (spec === undefined) return false;

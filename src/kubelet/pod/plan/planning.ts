@@ -2,8 +2,8 @@
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
 import { BACK_OFF_MIN_MS, backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
 import type { PullFailure, StartFailure } from "../pod-state.ts";
-import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./pod-plan.ts";
-import { GRACE_MIN_MS, stopGraceMs } from "./plan-termination.ts";
+import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./plan-contract.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "./grace-period.ts";
 import { probeOf } from "../../probes/probe-state.ts";
 import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isOfImage, isOfPresent, newestContainer } from "../containers/runtime-containers.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { PodWorkerMemory } from "../pod-state.ts";
-import { planPod, type PodAction, type PodView } from "./pod-plan.ts";
+import { planPod } from "./pod-plan.ts";
+import type { PodAction, PodView } from "./plan-contract.ts";
 import { RuntimeError, type SandboxStatus } from "../../contracts/runtime.ts";
 import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
 

@@ -17,7 +17,7 @@ import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { LOST_EXIT_CODE } from "../plan/plan-termination.ts";
 import { hasBegun } from "../plan/plan-init.ts";
-import type { ContainerRole, Waiting } from "../plan/pod-plan.ts";
+import type { ContainerRole, Waiting } from "../plan/plan-contract.ts";
 import { shouldRestart } from "../plan/restart-policy.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import { isStarted, newestContainer, previousContainer } from "../containers/runtime-containers.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ContainerStatus, Pod, PodStatus } from "../../../api/generated/core/v1.ts";
-import type { Waiting } from "../plan/pod-plan.ts";
+import type { Waiting } from "../plan/plan-contract.ts";
 import { podStatusOf, type PodStatusView } from "./pod-status.ts";
 import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
 

@@ -15,7 +15,7 @@ import type { ConfigMap, Pod, Secret, Volume, VolumeSource } from "../../../api/
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { MountedVolume } from "../../contracts/pod-volumes.ts";
-import type { TokenWish } from "../../references/service-account-tokens.ts";
+import type { TokenSpec } from "../../references/service-account-tokens.ts";
 import type { Mounter } from "./mounter.ts";
 
 /** `Resolved` is what `resolve` hands to `mount` and `refresh`. */
@@ -74,7 +74,7 @@ export interface VolumeNode {
     configMap(namespace: string, name: string, signal?: AbortSignal): Promise<ConfigMap | undefined>;
     secret(namespace: string, name: string, signal?: AbortSignal): Promise<Secret | undefined>;
   };
-  readonly tokens: { token(pod: Pod, wish: TokenWish, signal?: AbortSignal): Promise<string> };
+  readonly tokens: { token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> };
   /** Current allocatable resources. */
   nodeAllocatable(): ResourceList;
   readonly log: Logger;
