@@ -1,5 +1,5 @@
 /**
- * Runs a few test files on each supported major of Node.js: starting the program, `k8ts up`, an embedded cluster with simulated nodes, the
+ * Runs a few test files on each supported major of Node.js: starting the program, `k8ts up`, an embedded cluster, the
  * lmdb store, HTTP/1.1, HTTP/2 and TLS on both sides, gRPC, SPDY. The whole suite runs on the Node that `npm test` was started with.
  */
 import { deepEqual, equal } from "node:assert/strict";
@@ -12,9 +12,7 @@ import { needs, toolPath } from "../src/testing/needs.ts";
 const SMOKE_SUITE = [
   "src/main/launcher.own.test",
   "src/embedded/cluster.own.test",
-  "src/embedded/nodes-and-pods.own.test",
   "src/store/embedded/writer.own.test",
-  "src/client/https/https-transport.own.test",
   "src/host/http/node-servers.own.test",
   "src/host/http/client/pool.own.test",
   "src/host/grpc/channel.own.test",
