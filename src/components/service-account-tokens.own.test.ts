@@ -2,7 +2,7 @@ import { deepEqual, equal, notEqual } from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { serviceAccounts } from "../api/core/v1/service-account.ts";
-import type { JsonObject } from "../api/machinery/object.ts";
+import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import { silentLogger } from "../base/logger.ts";
 import { httpsTransport } from "../client/https/https-transport.ts";
 import { loadKubeconfig } from "../client/https/load-kubeconfig.ts";
@@ -24,7 +24,7 @@ const reviews: ResourceKind = {
 
 async function whoAmI(client: Client): Promise<JsonObject> {
   const review = await client.create(reviews, { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} });
-  return (review as unknown as { readonly status: { readonly userInfo: JsonObject } }).status.userInfo;
+  return (review as KubeObject & { readonly status: { readonly userInfo: JsonObject } }).status.userInfo;
 }
 
 test("a controller whose account is deleted while it works goes on as a new one, and no request of it fails", async () => {

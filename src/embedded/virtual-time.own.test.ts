@@ -172,7 +172,7 @@ for (const clock of ["virtual", "real"] as const) {
 for (const clock of ["virtual", "real"] as const) {
   test(`under ${clock} time a condition that returns a promise is refused`, async () => {
     await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock });
-    const later = (() => Promise.reject(new Error("nobody sees this"))) as unknown as () => boolean;
+    const later = (() => Promise.reject(new Error("nobody sees this"))) as () => never;
     await rejects(cluster.until("pods", later), /^Error: Cannot wait for "pods": the condition returned a promise/);
   });
 }

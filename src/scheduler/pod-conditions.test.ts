@@ -6,6 +6,7 @@ import type { Client } from "../client/client.ts";
 import { virtualClock } from "../testing/virtual-clock.ts";
 import { aPod } from "./framework/testing/builders.ts";
 import { PodConditions, type Verdict } from "./pod-conditions.ts";
+import { stub } from "../base/testing/stub.ts";
 
 const BEFORE = "2025-01-01T00:00:00Z";
 
@@ -24,7 +25,7 @@ function start(pod: Pod) {
   };
   const cluster = { pod: () => known.pod };
   const signal = new AbortController().signal;
-  const conditions = new PodConditions({ client: client as unknown as Client, cluster, clock: virtualClock(), log: silentLogger, signal });
+  const conditions = new PodConditions({ client: stub<Client>(client), cluster, clock: virtualClock(), log: silentLogger, signal });
   return { conditions, known, written, messages: () => written.map(({ status }) => status?.conditions?.[0]?.message) };
 }
 

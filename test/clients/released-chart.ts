@@ -11,17 +11,17 @@ export function chartDirectory(chart: string): string {
   return join(packageDirectory(import.meta.dirname), "test", "charts", chart);
 }
 
-interface Named {
+type Named = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly resourceVersion?: string; readonly annotations?: Readonly<Record<string, string>> };
-}
+};
 
 /** The objects of a manifest, by kind and name. */
 export function objectsOf(manifest: string): ReadonlyMap<string, Named> {
   // Helm puts this line before each, and a chart between its own; our reader takes one document at a time.
   const documents = manifest.split(/^---$/m).filter((text) => text.trim() !== "");
-  const objects = documents.map((text) => parseYaml(new TextEncoder().encode(text)).value as unknown as Named);
+  const objects = documents.map((text) => parseYaml(new TextEncoder().encode(text)).value as Named);
   return new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
 }
 

@@ -6,7 +6,7 @@ import { CAUSES_PATH } from "../../src/apiserver/documents/causes/causes.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { isAvailable } from "../../src/embedded/conditions.ts";
 
-interface Write {
+type Write = {
   readonly verb: string;
   readonly resource: string;
   readonly subresource?: string;
@@ -16,7 +16,7 @@ interface Write {
   readonly user: string;
   readonly deleted?: true;
   readonly cause?: Cause;
-}
+};
 
 const SCENARIO = `
 apiVersion: v1
@@ -83,7 +83,7 @@ test("from apply to Running to deletion, the cause of every write is another wri
   await cluster.advance("5m");
 
   const { items } = await cluster.client.document(CAUSES_PATH);
-  const writes = items as unknown as readonly Write[];
+  const writes = items as readonly Write[];
   const byRevision = new Map(writes.map((write) => [write.resourceVersion, write]));
   const revisions = new Set(byRevision.keys());
 

@@ -23,7 +23,7 @@ export interface GivenObject extends JsonObject {
   readonly metadata: JsonObject & { readonly name?: string };
 }
 
-export interface Golden {
+export type Golden = {
   /** From the package's directory. */
   readonly path: string;
   readonly given: GivenObject;
@@ -36,7 +36,7 @@ export interface Golden {
   readonly bad?: GivenObject;
   readonly causes?: readonly string[];
   readonly discovery: readonly JsonObject[];
-}
+};
 
 export interface ServedKind {
   readonly resource: Resource;
@@ -51,7 +51,7 @@ export function readGoldens(pattern = ""): readonly Golden[] {
     .filter(({ name }) => name.endsWith(".golden.yaml"))
     .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
     .filter((path) => path.includes(pattern));
-  return found.toSorted().map((path) => ({ ...(parseYaml(readFileSync(join(ROOT, path))).value as unknown as Golden), path }));
+  return found.toSorted().map((path) => ({ ...(parseYaml(readFileSync(join(ROOT, path))).value as Golden), path }));
 }
 
 export function kindOf({ apiVersion, kind }: GivenObject): ServedKind {

@@ -53,14 +53,14 @@ export async function make(server: StartedServer, path: string, object: JsonObje
   return JSON.parse(text);
 }
 
-export interface Rule {
+export type Rule = {
   readonly verbs: readonly string[];
   /** Default: the core group. */
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
-}
+};
 
 let grants = 0;
 
@@ -72,9 +72,7 @@ export async function grant(server: StartedServer, { name }: User, namespace: st
     `g${++grants}`,
   ];
   const [roles, bindings] = namespace === "" ? ["clusterroles", "clusterrolebindings"] : ["roles", "rolebindings"];
-  const written = rules.map((rule) =>
-    rule.nonResourceURLs === undefined ? { apiGroups: [""], ...rule } : rule,
-  ) as unknown as JsonObject[];
+  const written = rules.map((rule) => (rule.nonResourceURLs === undefined ? { apiGroups: [""], ...rule } : rule)) as JsonObject[];
   await make(server, `${RBAC}${place}/${roles}`, { metadata: { name: role }, rules: written });
   await make(server, `${RBAC}${place}/${bindings}`, {
     metadata: { name: role },

@@ -8,7 +8,7 @@ import { groupResourceOf, type KubeObject } from "./object.ts";
 /** Name of the HTTP request header. */
 export const CAUSE_HEADER = "k8ts-cause";
 
-export interface Cause {
+export type Cause = {
   /** The deciding component, by the name in its Events: "deployment-controller", "kube-scheduler", "kubelet". */
   readonly controller: string;
   /** The reconciled object: "default/web". */
@@ -19,7 +19,7 @@ export interface Cause {
   readonly object?: string;
   /** The resourceVersion of that change; absent if no change triggered the write, as at process start. */
   readonly revision?: string;
-}
+};
 
 /** Members in the order of the header. */
 const OPTIONAL = ["reason", "object", "revision"] as const;

@@ -10,6 +10,7 @@ import {
 } from "./metadata-validation.ts";
 import { validateDns1035Label, validateDnsLabel, validateLabelValue, validateQualifiedName } from "./names.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./object.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const owner: OwnerReference = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u1" };
 const stored: ObjectMeta = {
@@ -114,7 +115,7 @@ test("finalizers are qualified names, and orphan and foregroundDeletion exclude 
 
 test("managedFields entries must name a valid operation, manager and fieldsType", () => {
   const entries = [
-    { operation: "Guess", fieldsType: "FieldsV2" } as unknown as ManagedFieldsEntry,
+    stub<ManagedFieldsEntry>({ operation: "Guess", fieldsType: "FieldsV2" }),
     { operation: "Update", manager: "m".repeat(129), subresource: "s".repeat(257) } as const,
   ];
   deepEqual(errorsOf({ managedFields: entries }), [

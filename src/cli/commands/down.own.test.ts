@@ -26,7 +26,7 @@ test("down stops one that runs in a terminal, and may be repeated", async (conte
 test("down cleans up after one that was killed, and leaves its data and no directory for sockets", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--containers=false", "--listen", "127.0.0.1:0"]);
-  const { runtimeDirectory } = (await machine.record()) as unknown as { runtimeDirectory: string };
+  const { runtimeDirectory } = await machine.record();
   await access(runtimeDirectory);
   child.kill("SIGKILL");
   await once(child, "close");

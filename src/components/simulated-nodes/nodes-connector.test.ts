@@ -8,21 +8,22 @@ import { RuntimeError, type LogLine, type RuntimeContainer } from "../../kubelet
 import { nodesConnector } from "./nodes-connector.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
 import type { ConnectionCall, ConnectionTarget } from "../../apiserver/framework/node-connector.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const CONTAINER = { id: "c1", name: "main", state: { is: "running", startedAtMs: 0 } } as RuntimeContainer;
 
-const POD = {
+const POD = stub<Pod>({
   metadata: { name: "web", namespace: "default" },
   status: { containerStatuses: [{ name: "main", state: { running: {} }, containerID: "simulated://c1" }] },
-} as unknown as Pod;
+});
 
 /** One node, "node-0", with one Pod. */
 function connectorTo(runtime: { logs?(): AsyncIterable<LogLine>; exec?(): Promise<number> }) {
-  const kubelet = {
+  const kubelet = stub<Kubelet>({
     runtime,
     pod: ({ name }: { name: string }) => (name === "web" ? POD : undefined),
     container: () => Promise.resolve(CONTAINER),
-  } as unknown as Kubelet;
+  });
   const nodes = { kubelet: (name: string) => (name === "node-0" ? kubelet : undefined) } as NodesPart;
   return nodesConnector(() => nodes, { clock: new VirtualClock({ macrotask: () => Promise.resolve() }) });
 }

@@ -58,10 +58,10 @@ function ownerInCache(reference: OwnerReference, pod: Pod, pass: Pass): Scaled |
   return above?.kind === deployments.kind ? find(deployments, WORKLOAD_GROUPS, above) : replicaSet;
 }
 
-interface ResourceEntry {
+type ResourceEntry = {
   readonly name: string;
   readonly kind: string;
-}
+};
 
 async function ownerByScale(reference: OwnerReference, pod: Pod, { write }: Pass): Promise<Scaled | undefined> {
   const { apiVersion, kind, name, uid } = reference;
@@ -88,7 +88,7 @@ async function ownerByScale(reference: OwnerReference, pod: Pod, { write }: Pass
 async function resourcesOf(apiVersion: string, write: Pass["write"]): Promise<readonly ResourceEntry[]> {
   try {
     const document = await write.document(apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
-    return (document["resources"] ?? []) as unknown as readonly ResourceEntry[];
+    return (document["resources"] ?? []) as readonly ResourceEntry[];
   } catch (error) {
     if (isReason(error, "NotFound")) return [];
     throw error;

@@ -8,6 +8,7 @@ import { given } from "../../testing/given.ts";
 import { deleteObject, patchReferences, removeFinalizer } from "./collector-writes.ts";
 import { withoutOwners } from "./ownership.ts";
 import { makeMap } from "./testing/owned-maps.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const RESOURCE = { group: "", plural: "configmaps" };
 const CONFLICT = conflict(RESOURCE, "x");
@@ -36,7 +37,7 @@ function answering(...answers: readonly (Error | KubeObject | undefined)[]): { r
     delete: (_kind: unknown, _key: unknown, options: object) => answer("delete", options),
     patch: (_kind: unknown, _key: unknown, { type }: { readonly type: string }) => answer(type),
   };
-  return { write: write as unknown as Client, asked };
+  return { write: stub<Client>(write), asked };
 }
 
 const FIRST = `delete {"propagationPolicy":"Background","preconditions":{"uid":"u","resourceVersion":"7"}}`;

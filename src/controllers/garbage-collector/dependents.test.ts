@@ -6,9 +6,10 @@ import type { ObjectKey, ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { Dependents } from "./dependents.ts";
 import type { KindTable } from "./kind-table.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const OWNER = "owner-uid";
-const kinds = { followed: [configMaps as ResourceKind] } as unknown as KindTable;
+const kinds = stub<KindTable>({ followed: [configMaps as ResourceKind] });
 
 function held(name: string): KubeObject {
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid: OWNER, blockOwnerDeletion: true }];
@@ -37,7 +38,7 @@ class CountingReader {
 test("checking for remaining dependents after each of 1,000 deletions scans them twice", () => {
   const objects = Array.from({ length: 1_000 }, (_, at) => held(`d-${at}`));
   const reader = new CountingReader(objects);
-  const dependents = new Dependents({ read: reader as unknown as Reader, kinds });
+  const dependents = new Dependents({ read: stub<Reader>(reader), kinds });
 
   for (const { metadata } of objects) {
     assert.equal(dependents.hasBlocking(OWNER), true);
@@ -50,7 +51,7 @@ test("checking for remaining dependents after each of 1,000 deletions scans them
 
 test("a dependent that no longer blocks its owner, or was replaced, does not count", () => {
   const reader = new CountingReader([held("a")]);
-  const dependents = new Dependents({ read: reader as unknown as Reader, kinds });
+  const dependents = new Dependents({ read: stub<Reader>(reader), kinds });
   assert.equal(dependents.hasBlocking(OWNER), true);
 
   const { metadata, ...rest } = held("a");

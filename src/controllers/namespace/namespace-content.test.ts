@@ -6,6 +6,7 @@ import { StatusError } from "../../api/machinery/status-error.ts";
 import type { Client } from "../../client/client.ts";
 import type { DiscoveredKind } from "../../client/discovery.ts";
 import { emptyKind, podsTakeSeconds, problemOf, remainderOf } from "./namespace-content.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const NOT_ALLOWED = new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource");
 
@@ -43,7 +44,7 @@ function holding(
       left = left.filter((other) => other !== name);
     },
   };
-  return { write: write as unknown as Client, asked };
+  return { write: stub<Client>(write), asked };
 }
 
 for (const { it, server, verbs, asked } of [

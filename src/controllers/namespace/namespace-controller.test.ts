@@ -16,6 +16,7 @@ import { createClient } from "../../client/rest-client.ts";
 import { given, makeObject, silentRecorder, type Given } from "../../testing/given.ts";
 import { anApiService, runWorld, withGroup } from "../runtime/testing/run-world.ts";
 import { namespaceController } from "./namespace-controller.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const SPACE = "space";
 const KEPT = { finalizers: ["example.com/kept"] };
@@ -189,7 +190,7 @@ test("a group that does not respond keeps the namespace", async () => {
     document: (path, options) => (path === "/apis/apps/v1" ? Promise.reject(down) : transport.document(path, options)),
   });
   const found = await cluster.client.get(namespaces, { name: SPACE });
-  const read = { get: () => found } as unknown as Reader;
+  const read = stub<Reader>({ get: () => found });
   const { clock } = cluster;
   const context = { clock, random: seededRandom(1), log: silentLogger, read, signal: new AbortController().signal, wake() {} };
 

@@ -14,6 +14,7 @@ import { rounds } from "../../testing/rounds.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { after, onChange, type Pass } from "../runtime/controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle-controller.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const LONG_AGO = "2020-01-01T00:00:00Z";
 const HEARTBEAT_MS = 10_000;
@@ -187,7 +188,7 @@ test("silence while the API server does not respond does not count", async () =>
     indexed: () => [],
     list: () => [node],
   };
-  const pass = { read, write, clock, log: silentLogger, events: { record: () => undefined } } as unknown as Pass;
+  const pass = stub<Pass>({ read, write, clock, log: silentLogger, events: { record: () => undefined } });
   const reconcile = nodeLifecycleController().start({ ...pass, kinds: () => [], wake: () => undefined });
   const liveOn = async (periods: number): Promise<void> => {
     for (let period = 0; period < periods; period++) {

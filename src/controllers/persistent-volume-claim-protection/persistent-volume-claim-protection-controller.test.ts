@@ -10,6 +10,7 @@ import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { onChange, type Pass } from "../runtime/controller.ts";
 import { persistentVolumeClaimProtectionController as controller } from "./persistent-volume-claim-protection-controller.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const FINALIZER = "kubernetes.io/pvc-protection";
 const NOW = { gracePeriodSeconds: 0 };
@@ -103,7 +104,7 @@ test("a Pod known only to the server keeps its claim, which is checked again", a
   await using cluster = await given(claim("data"), claim("free"), pod("x", ["data"]));
   for (const name of ["data", "free"]) await cluster.client.delete(persistentVolumeClaims, key(name));
   const claims = await cluster.list(persistentVolumeClaims);
-  const read = { indexed: (index: object) => ("kind" in index && index.kind === pods ? [] : claims) } as unknown as Reader;
+  const read = stub<Reader>({ indexed: (index: object) => ("kind" in index && index.kind === pods ? [] : claims) });
   const reconcile = controller.start(undefined as never);
 
   const outcome = await reconcile({ name: "default" }, { read, write: cluster.client } as Pass);

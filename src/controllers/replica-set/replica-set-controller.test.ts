@@ -12,6 +12,7 @@ import { after, onChange, type ControllerContext, type Pass } from "../runtime/c
 import { overtaken } from "../runtime/testing/overtaken.ts";
 import { anOrphan, markReady, podNames, podsOf, POD_SPEC, setLabels, setStatus } from "../runtime/testing/pods.ts";
 import { replicaSetController } from "./replica-set-controller.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const WEB = { namespace: "default", name: "web" };
 const LABELS = { app: "web" };
@@ -291,13 +292,16 @@ test("the status is written also if the ReplicaSet changed meanwhile, with the o
   await using cluster = await given(aSet(0));
   const seen = await cluster.client.get(replicaSets, WEB);
   await scale(cluster, 3);
-  const stale = { get: () => seen, controlledBy: () => [], uncontrolled: () => [] } as unknown as Reader;
+  const stale = stub<Reader>({ get: () => seen, controlledBy: () => [], uncontrolled: () => [] });
 
-  await replicaSetController.start({} as ControllerContext)(WEB, {
-    read: stale,
-    write: cluster.client,
-    clock: cluster.clock,
-  } as unknown as Pass);
+  await replicaSetController.start({} as ControllerContext)(
+    WEB,
+    stub<Pass>({
+      read: stale,
+      write: cluster.client,
+      clock: cluster.clock,
+    }),
+  );
 
   const { spec, status } = await cluster.client.get(replicaSets, WEB);
   deepEqual([spec?.replicas, status], [3, { replicas: 0, observedGeneration: 1, terminatingReplicas: 0 }]);

@@ -8,6 +8,7 @@ import type { Reader } from "../../client/informer/informer.ts";
 import { itsControllerOrAdopters, keepSelectors } from "./adopters.ts";
 import type { Change } from "../runtime/controller.ts";
 import { keyText } from "../runtime/keys.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const readSelector = keepSelectors(labelSelectorFromObject);
 const keys = itsControllerOrAdopters(replicaSets, ({ spec }: ReplicaSet) => readSelector(spec?.selector));
@@ -28,7 +29,7 @@ function aPod(metadata: Partial<ObjectMeta>): KubeObject {
 }
 
 function woken(change: Change): readonly string[] {
-  const read = { list: (_kind: unknown, namespace?: string) => (namespace === "default" ? SETS : []) } as unknown as Reader;
+  const read = stub<Reader>({ list: (_kind: unknown, namespace?: string) => (namespace === "default" ? SETS : []) });
   return [...keys(change, read)].map(keyText);
 }
 

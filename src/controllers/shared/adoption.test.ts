@@ -11,6 +11,7 @@ import { claim, type ClaimOptions } from "./adoption.ts";
 import type { Pass } from "../runtime/controller.ts";
 import { controllerReference } from "../runtime/keys.ts";
 import { anOrphan, podsOf, POD_SPEC, setLabels } from "../runtime/testing/pods.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const WEB = { namespace: "default", name: "web" };
 const LABELS = { app: "web" };
@@ -27,10 +28,10 @@ type Options = Partial<ClaimOptions<Awaited<ReturnType<typeof theSet>>, Pod>>;
 async function claimed(cluster: Given, options: Options = {}): Promise<readonly string[]> {
   const owner = options.owner ?? (await theSet(cluster));
   const all = await podsOf(cluster);
-  const read = {
+  const read = stub<Reader>({
     controlledBy: () => all.filter((pod) => controllerReference(pod)?.uid === owner.metadata.uid),
     uncontrolled: () => all.filter((pod) => controllerReference(pod) === undefined),
-  } as unknown as Reader;
+  });
   const pass = { read, write: cluster.client, ...options.pass } as Pass;
   const mine = await claim({ owner, ownerKind: replicaSets, kind: pods, selector: parseLabelSelector("app=web"), ...options, pass });
   return mine.map(({ metadata }) => metadata.name);

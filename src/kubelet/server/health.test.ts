@@ -2,6 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Call, ServerContext } from "./call.ts";
 import { healthHandlers } from "./health.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const LATE = "sync Loop took longer than expected";
 
@@ -33,7 +34,7 @@ for (const { path, problem, expected } of [
     const reply = {
       send: (head: { readonly code: number }, [body]: readonly Uint8Array[]) => sent.push(head.code, new TextDecoder().decode(body)),
     };
-    const call = { reply, query: new URLSearchParams(path.split("?")[1] ?? ""), parameters: { check } } as unknown as Call;
+    const call = stub<Call>({ reply, query: new URLSearchParams(path.split("?")[1] ?? ""), parameters: { check } });
     const { healthz, healthCheck } = healthHandlers(() => problem);
     void (check === undefined ? healthz : healthCheck)({} as ServerContext, call);
 

@@ -8,6 +8,7 @@ import { at, put } from "../testing/harness.ts";
 import type { Disk } from "./disk.ts";
 import { encodeHead, decodeHead, type Head, type LogRecord } from "./records.ts";
 import { COMMITS_WAITING_MAX, Writer } from "./writer.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const A = "/pods/a";
 const B = "/pods/b";
@@ -48,7 +49,7 @@ function start(failure: StoreError = new StoreError("Full", "no space")) {
   const disk = new SlowDisk();
   const shown: number[] = [];
   const writer = new Writer({
-    disk: disk as unknown as Disk,
+    disk: stub<Disk>(disk),
     clock: realClock,
     revision: 1,
     keys: 0,

@@ -16,6 +16,7 @@ import { commitToEtcd } from "./etcd-commit.ts";
 import { COMPARE_GREATER, TARGET_MOD_REVISION, type KeyValue, type TXN } from "./etcd-messages.ts";
 import { KeySpace } from "./key-space.ts";
 import { Retry } from "./retry.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 type TxnRequest = Encodable<(typeof TXN)["request"]>;
 type TxnResponse = Decoded<(typeof TXN)["response"]>;
@@ -138,14 +139,14 @@ function instantClock(): Clock {
 function commit(network: WorstNetwork, operations: readonly Operation[]): Promise<CommitResult> {
   const { signal: closing } = new AbortController();
   const retry = (limitMs: number) => new Retry({ clock: instantClock(), random: seededRandom(1), limitMs, members: 1, closing });
-  const cluster = {
+  const cluster = stub<EtcdCluster>({
     closing,
     retry,
     unavailable: () => new StoreError("Unavailable", "No response"),
     // The commit calls an endpoint; here the endpoint is the network, which reports the outcome itself.
     attempt: (_: number, use: (endpoint: unknown) => Promise<Attempt<TxnResponse>>) =>
       use({ call: (_method: unknown, request: TxnRequest) => network.send(request) }),
-  } as unknown as EtcdCluster;
+  });
   const entryOf = ({ value, modRevision }: KeyValue) => ({ key: KEY, value: bytesValue(value), revision: modRevision });
   return commitToEtcd({ cluster, keys, timeouts: DEFAULT_TIMEOUTS, entryOf }, operations);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { validateQualifiedName } from "../../machinery/names.ts";
-import type { JsonObject } from "../../machinery/object.ts";
+import type { JsonObject, KubeObject } from "../../machinery/object.ts";
 import type { Resource } from "../../machinery/resource.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfNew, received, warningsOfNew } from "../../testing/kind.ts";
 import { mutatingAdmissionPolicyBindings } from "./mutating-admission-policy-binding.ts";
@@ -18,7 +18,7 @@ test("the matchResources of a binding get their defaults, idempotently", () => {
     const binding = received(resource, { spec: { ...SPEC, matchResources: { resourceRules: [RULE], excludeResourceRules: [RULE] } } });
     const rules = [{ ...RULE, scope: "*" }];
 
-    assert.deepEqual((binding as unknown as { readonly spec: BindingSpec }).spec.matchResources, {
+    assert.deepEqual((binding as KubeObject & { readonly spec: BindingSpec }).spec.matchResources, {
       resourceRules: rules,
       excludeResourceRules: rules,
       matchPolicy: "Equivalent",

@@ -8,14 +8,14 @@ import { timeZoneProblem } from "./time-zones.ts";
 
 export type CronSchedule = CronFields | { readonly everyNanoseconds: bigint };
 
-export interface CronFields {
+export type CronFields = {
   readonly minute: CronField;
   readonly hour: CronField;
   readonly dayOfMonth: CronField;
   readonly month: CronField;
   /** Sunday is 0. */
   readonly dayOfWeek: CronField;
-}
+};
 
 export interface CronField {
   readonly values: ReadonlySet<number>;
@@ -72,7 +72,7 @@ export function parseCronSchedule(text: string): CronSchedule {
     throw new CronError(`expected exactly ${FIELDS.length} fields, found ${fields.length}: [${fields.join(" ")}]`);
   }
   const parsed = FIELDS.map(([name, bounds], index) => [name, parseField(fields[index] ?? "", bounds)] as const);
-  return Object.fromEntries(parsed) as unknown as CronFields;
+  return Object.fromEntries(parsed) as CronFields;
 }
 
 /** A time zone prefix ("TZ=Europe/Berlin 0 4 * * *") is validated and has no other effect here: new CronJobs cannot have one. */

@@ -70,7 +70,7 @@ export async function runWorld(...names: readonly string[]): Promise<RunWorld> {
     start: (...controllers: readonly Controller[]) => driven(clock, starting(controllers)),
     async causesOf(name: string) {
       const { items } = await cluster.client.document(`/debug/k8ts/causes?resource=configmaps&name=${name}`);
-      return items as unknown as Awaited<ReturnType<RunWorld["causesOf"]>>;
+      return items as Awaited<ReturnType<RunWorld["causesOf"]>>;
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   });

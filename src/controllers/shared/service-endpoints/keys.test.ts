@@ -5,6 +5,7 @@ import type { Reader } from "../../../client/informer/informer.ts";
 import type { Change } from "../../runtime/controller.ts";
 import { servicesOfPod } from "./keys.ts";
 import { aPod, aService } from "./testing/builders.ts";
+import { stub } from "../../../base/testing/stub.ts";
 
 const SERVICES = [
   aService("web"),
@@ -14,7 +15,7 @@ const SERVICES = [
 ];
 
 function woken(change: Change<Pod>): readonly string[] {
-  const read = { list: () => SERVICES } as unknown as Reader;
+  const read = stub<Reader>({ list: () => SERVICES });
   return [...servicesOfPod(change, read)].map(({ name }) => name);
 }
 

@@ -7,6 +7,7 @@ import { listOf } from "./amounts.ts";
 import { justNow, type QuotaSurroundings } from "./evaluator.ts";
 import { evaluatorOf, evaluatorsOf, usageOfAll } from "./evaluators.ts";
 import { isInAllScopes } from "./scopes.ts";
+import { stub } from "../../../../base/testing/stub.ts";
 
 type List = Readonly<Record<string, string>>;
 
@@ -205,11 +206,11 @@ test("a ResourceClaim of a Pod uses only what the Pod does not use already", () 
   const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u", controller: true }];
   const annotations = { "resource.kubernetes.io/extended-resource-claim": "true" };
   const claim = (name: string) =>
-    ({
+    stub<ResourceClaim>({
       metadata: { name, annotations, ownerReferences },
       spec: { devices: { requests: [{ name: "a", exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 } }] } },
-    }) as unknown as ResourceClaim;
-  const pod = { metadata: { name: "p", uid: "u" }, spec: { containers: [aContainer({ "example.com/gpu": "2" })] } } as unknown as Pod;
+    });
+  const pod = stub<Pod>({ metadata: { name: "p", uid: "u" }, spec: { containers: [aContainer({ "example.com/gpu": "2" })] } });
   const around = { ...justNow(NOW_MS), deviceClasses: [aClass("gpu", "example.com/gpu")], podOf: () => pod };
   const takes = (name: string, claims: readonly ResourceClaim[], owner = pod) =>
     usage("resourceclaims", claim(name), { ...around, claims, podOf: () => owner })["requests.example.com/gpu"];
@@ -243,11 +244,11 @@ test("the evaluators of a quota follow from its resource names", () => {
 });
 
 test("the usage of all objects is summed by name and scope", () => {
-  const pods = [
+  const pods = stub<KubeObject[]>([
     { metadata: { name: "a" }, spec: { containers: [aContainer({ cpu: "1" })] } },
     { metadata: { name: "b" }, spec: { containers: [aContainer({ cpu: "500m" })] }, status: { phase: "Failed" } },
     { metadata: { name: "c" }, spec: { containers: [{ name: "c" }] } },
-  ] as unknown as KubeObject[];
+  ]);
   const count = (spec: NonNullable<ResourceQuota["spec"]>) => {
     const quota = aQuota(spec);
     const kinds = evaluatorsOf(quota, justNow(NOW_MS)).map((evaluator) => ({
@@ -308,7 +309,7 @@ test("a Pod with cross-namespace affinity is in a scope of its own", () => {
 
 test("every container must set what a quota of cpu or memory counts, unless it is set at Pod level", () => {
   const missing = (spec: object, ...names: readonly string[]) =>
-    evaluatorOf("", "pods").whatIsMissing?.({ metadata: { name: "x" }, spec } as unknown as KubeObject, names);
+    evaluatorOf("", "pods").whatIsMissing?.(stub<Pod>({ metadata: { name: "x" }, spec }), names);
   const containers = [aContainer({ cpu: "1" }), aContainer({}, {}, { name: "b" }), aContainer({}, {}, { name: "a" })];
 
   assert.equal(missing({ containers }, "pods", "memory", "cpu"), "must specify cpu for: a,b; memory for: a,b,c");

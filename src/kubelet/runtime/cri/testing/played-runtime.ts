@@ -5,6 +5,7 @@ import type { CriClient, CriStreamHandlers } from "../cri-client.ts";
 import { taskExit, type containerdEvents } from "../messages/event.ts";
 import { OWNER, POD_UID } from "../labels.ts";
 import { listPodSandbox } from "../messages/sandbox.ts";
+import { stub } from "../../../../base/testing/stub.ts";
 
 export const PLAYED_OWNER = "o";
 export const PLAYED_UID = "11111111-2222-3333-4444-555555555555";
@@ -36,13 +37,13 @@ export function playRuntime(parts: Partial<ContainerStatusMessage>) {
       return { status };
     },
   };
-  const client = {
+  const client = stub<CriClient>({
     call: ({ path }: { readonly path: string }) => Promise.resolve(answers[path]?.() ?? {}),
     stream(_method: unknown, _request: unknown, given: CriStreamHandlers<typeof containerdEvents>) {
       handlers = given;
       return () => undefined;
     },
-  } as unknown as CriClient;
+  });
   return {
     client,
     /** How often somebody looked at the container. */
