@@ -7,7 +7,7 @@ import type { Source } from "./source/source.ts";
 import { walk } from "./source/walk.ts";
 
 /** How many may be in src, tools, bench and test together. */
-export const DOUBLE_CASTS_MAX = 52;
+export const DOUBLE_CASTS_MAX = 9;
 
 /** One sentence per double cast, with its file and line, if there are more than `max`. */
 export function castViolations(sources: Iterable<Source>, max = DOUBLE_CASTS_MAX): string[] {

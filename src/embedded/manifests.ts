@@ -1,7 +1,7 @@
 /** Parses manifests: YAML or JSON text with any number of documents, one object, several, or a List. */
 import { YamlError } from "../api/machinery/codec/yaml/scalar.ts";
 import { parseYamlDocuments } from "../api/machinery/codec/yaml/yaml.ts";
-import type { Json, JsonObject, KubeObject } from "../api/machinery/object.ts";
+import { isObject, type Json, type KubeObject } from "../api/machinery/object.ts";
 
 export type Manifests = string | object | readonly object[];
 
@@ -31,8 +31,4 @@ function objectsOfDocument(document: Json, position: number): readonly KubeObjec
   if (typeof apiVersion !== "string" || typeof kind !== "string" || !isObject(metadata ?? null))
     throw new Error(`Cannot apply document ${position}: it must have apiVersion, kind and metadata`);
   return [document as KubeObject];
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,6 @@ import type { JsonObject } from "../../src/api/machinery/object.ts";
 import { p256Key } from "../../src/api/machinery/x509/p256-signer.ts";
 import {
   AUDIENCE,
-  bytesToBase64Url,
   ISSUER,
   KEY,
   OTHER_KEY,
@@ -21,6 +20,7 @@ import {
 import { writeToken } from "../../src/apiserver/shared/json-web-token.ts";
 import type { Identity, OpenIdIssuer } from "../../src/apiserver/framework/identity.ts";
 import { startGuardedServer, type CallAnswer, type SentHeaders, type StartedServer } from "../../src/apiserver/testing/server.ts";
+import { encodeBase64Url } from "../../src/api/machinery/codec/base64-url.ts";
 
 const ADMIN = { authorization: "Bearer administrator" };
 const OPEN_ID = p256Key(0x0_1dcn);
@@ -96,7 +96,7 @@ const header = (more: JsonObject): string => JSON.stringify({ alg: "ES256", kid:
 /** A header of the attacker's over the payload, signed with a key of the attacker's. */
 function forged(more: JsonObject): string {
   const message = `${toBase64Url(header(more))}.${toBase64Url(payload())}`;
-  return `${message}.${bytesToBase64Url(OTHER_KEY.signer.sign(new TextEncoder().encode(message)))}`;
+  return `${message}.${encodeBase64Url(OTHER_KEY.signer.sign(new TextEncoder().encode(message)))}`;
 }
 const SECOND = 1_767_225_600;
 
@@ -107,7 +107,7 @@ const FORGED: readonly (readonly [it: string, token: () => string])[] = [
     "with the signature of another token",
     () => `${part(0)}.${toBase64Url(payload({ sub: "system:serviceaccount:kube-system:x" }))}.${part(2)}`,
   ],
-  ["with a signature of zeros (psychic signatures)", () => `${part(0)}.${part(1)}.${bytesToBase64Url(new Uint8Array(64))}`],
+  ["with a signature of zeros (psychic signatures)", () => `${part(0)}.${part(1)}.${encodeBase64Url(new Uint8Array(64))}`],
   ["with an empty part more", () => `${good}.`],
   ["with the algorithm none", () => `${toBase64Url(header({ alg: "none" }))}.${toBase64Url(payload())}.`],
   ["with the algorithm None and a signature", () => `${toBase64Url(header({ alg: "None" }))}.${toBase64Url(payload())}.${part(2)}`],

@@ -12,6 +12,11 @@ export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
+/** Neither null nor a list. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;

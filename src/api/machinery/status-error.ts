@@ -5,6 +5,7 @@
 import { quoteGo } from "./codec/go-text.ts";
 import { describeFieldError, type FieldError } from "./field-error.ts";
 import { groupResourceOf } from "./object.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 const HTTP_CODE = {
   BadRequest: 400,
@@ -163,9 +164,8 @@ export function invalidObject(
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const all = [...new Set(errors.map(describeFieldError))];
   const what = `${groupResourceOf(kind.group, kind.kind)} "${name}" is invalid`;
-  return new StatusError("Invalid", `${what}: ${all.length === 1 ? all[0] : `[${all.join(", ")}]`}`, {
+  return new StatusError("Invalid", `${what}: ${joinedErrors(errors.map(describeFieldError))}`, {
     details: {
       ...(name === "" ? {} : { name }),
       ...(kind.group === "" ? {} : { group: kind.group }),

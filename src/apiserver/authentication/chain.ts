@@ -23,6 +23,7 @@ import type { ExchangeRequest, Peer } from "../framework/exchange.ts";
 import type { User } from "../framework/request.ts";
 import { requestAuthenticators, tokenAuthenticators } from "./all.ts";
 import { shownTokens, type ShownTokens } from "./shown-tokens.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 /** What upstream says of a token that nobody knows, and, before the reasons, of one that somebody knows and that is not good. */
 const INVALID_TOKEN = "invalid bearer token";
@@ -80,8 +81,7 @@ export class AuthenticationChain implements Authenticator {
     const attempt: Attempt = { tokens: [token], audiences: audiences.length === 0 ? this.#audiences : audiences, problems: [] };
     const found = await this.#ask(attempt, 0);
     if (found !== undefined) return { authenticated: true, user: this.#known(found.user), audiences: found.audiences ?? [] };
-    const told = [...new Set([INVALID_TOKEN, ...attempt.problems])];
-    return { authenticated: false, error: told.length === 1 ? INVALID_TOKEN : `[${told.join(", ")}]` };
+    return { authenticated: false, error: joinedErrors([INVALID_TOKEN, ...attempt.problems]) };
   }
 
   /** Asks from the one of this number on until one finds something; waits only for those that make one wait. */

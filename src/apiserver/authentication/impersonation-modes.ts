@@ -12,6 +12,7 @@ import { accessRefusal } from "../framework/access/forbidden-message.ts";
 import type { User } from "../framework/request.ts";
 import { isOnNode, serviceAccountOf } from "../shared/service-account-identity.ts";
 import type { WantedUser } from "./impersonation-headers.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface ImpersonationMode {
   /** As verbs name it; "" for the old one. */
@@ -97,8 +98,7 @@ function wrongWithExtra(extra: WantedUser["extra"]): string | undefined {
   for (const [key, values] of extra) {
     if (key === "") return "impersonating the empty string key in extra is not allowed";
     const wrong = validateDomainPrefixedPath(key, "extra.key").map(describeFieldError);
-    if (wrong.length > 0)
-      return `impersonating an invalid key in extra is not allowed: ${wrong.length === 1 ? wrong[0] : `[${wrong.join(", ")}]`}`;
+    if (wrong.length > 0) return `impersonating an invalid key in extra is not allowed: ${joinedErrors(wrong)}`;
     if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
     if (values.includes("")) return "impersonating the empty string value in extra is not allowed";
   }

@@ -14,7 +14,7 @@ import {
 } from "../framework/authorization.ts";
 import type { User } from "../framework/request.ts";
 import { authorizationModules } from "./all.ts";
-import { joinedErrors } from "./joined-errors.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 const ALLOWED: AccessDecision = { allowed: true };
 

@@ -11,6 +11,7 @@ import { success, type Outcome } from "../framework/outcome.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import { checkUid } from "../framework/storage/preconditions.ts";
 import { UNCHECKED } from "../framework/storage/writes.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 const PODS_BINDING = { group: "", plural: "pods/binding" };
 
@@ -19,7 +20,7 @@ export async function bindPod(server: ServerContext, { endpoint, request, object
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
   const errors = [...validateBinding(binding)].map(describeFieldError);
   // Upstream does not say that it is the client who is wrong.
-  if (errors.length > 0) throw new StatusError("Unknown", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
+  if (errors.length > 0) throw new StatusError("Unknown", joinedErrors(errors));
   await server.writes.update({
     endpoint,
     request,

@@ -1,9 +1,5 @@
 /** Of which type a claim of a token is, and what is said of one that should be of another: as Go's reader of JSON says it. */
-import type { Json, JsonObject } from "../../api/machinery/object.ts";
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import type { Json } from "../../api/machinery/object.ts";
 
 /** `goType`: how upstream calls what it should be. */
 export function wrongType(claim: Exclude<Json, null>, goType: string): string {

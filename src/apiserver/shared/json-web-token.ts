@@ -6,11 +6,10 @@
  */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
 import { writeStableJson } from "../../api/machinery/codec/stable-json.ts";
-import type { JsonObject } from "../../api/machinery/object.ts";
+import { isObject, type JsonObject } from "../../api/machinery/object.ts";
 import type { SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/signing.ts";
 import { AuthenticationError } from "../framework/authentication.ts";
 import { decodeBase64Url, encodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
-import { isObject } from "./claim-types.ts";
 
 /** Real ones have one or two thousand characters, and no header of a request holds more than this; longer ones are not even looked at. */
 export const TOKEN_LENGTH_MAX = 256 * 1024;

@@ -1,7 +1,7 @@
 /** Reads members of a decoded file with type checks, and collects every mismatch instead of stopping at the first. */
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { decodeText } from "../../api/machinery/codec/json.ts";
-import type { Json, JsonObject } from "../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../api/machinery/object.ts";
 
 export class Fields {
   /** One sentence per problem. */
@@ -92,8 +92,4 @@ export class Fields {
     const found = Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
     this.mistakes.push(`${path} must be ${wanted}, is ${found}`);
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

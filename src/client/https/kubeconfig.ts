@@ -6,6 +6,7 @@
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { Json } from "../../api/machinery/object.ts";
 import { Fields } from "./kubeconfig-fields.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface Kubeconfig {
   readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
@@ -67,7 +68,7 @@ export class KubeconfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`invalid configuration: ${problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`}`);
+    super(`invalid configuration: ${joinedErrors(problems)}`);
     this.problems = problems;
   }
 }

@@ -1,6 +1,6 @@
 /** Interprets a server's response body: an object, a list, or a value that is not stored. */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
-import type { Json, JsonObject, KubeObject, ListMeta } from "../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject, type KubeObject, type ListMeta } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { TransportResponse } from "../../api/machinery/transport.ts";
@@ -75,10 +75,6 @@ function itemsOf({ kind: listKind, apiVersion = "", items }: JsonObject): readon
     if (!isObject(item)) throw unreadable("its items must be objects, and one is not");
     return (item["kind"] === undefined && kind !== "" ? { apiVersion, kind, ...item } : item) as KubeObject;
   });
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A Status, a Scale and reviews are not stored; anything else with a name is. */

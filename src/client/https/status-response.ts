@@ -4,7 +4,7 @@
  */
 import { decodeText, parseJson } from "../../api/machinery/codec/json.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import { groupResourceOf, type Json, type JsonObject } from "../../api/machinery/object.ts";
+import { isObject, groupResourceOf, type Json, type JsonObject } from "../../api/machinery/object.ts";
 import { reasonNamed, StatusError, type Reason } from "../../api/machinery/status-error.ts";
 
 /** The request, for the message. */
@@ -106,8 +106,4 @@ function parsedOrUndefined(bytes: Uint8Array): Json | undefined {
 
 function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  * the middle is not delivered: resuming from the last resourceVersion seen delivers it again.
  */
 import { parseJson } from "../../api/machinery/codec/json.ts";
-import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { isObject, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { TransportEvent, TransportWatch, TransportWatchListener } from "../../api/machinery/transport.ts";
 import type { HttpClientAnswer } from "../../host/http/client/contract.ts";
@@ -102,10 +102,6 @@ function metadataOf({ metadata }: JsonObject): JsonObject & { readonly resourceV
   if (!isObject(metadata)) throw new Error("its object has no metadata");
   if (typeof metadata["resourceVersion"] !== "string") throw new Error("its object has no resourceVersion");
   return metadata as JsonObject & { readonly resourceVersion: string };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function undecodable(error: unknown): StatusError {

@@ -16,7 +16,9 @@ test("a JSON value is shown as it is stored: order, numbers beyond 2^53 and spac
 test("a protobuf value is shown as the JSON of the same object", () => {
   const pod = { metadata: { name: "web", namespace: "default" }, spec: { nodeName: "n1", containers: [{ name: "c", image: "i" }] } };
   const raw = encodeProtobuf(pod, schemaOf("io.k8s.api.core.v1.Pod"));
-  const shown = JSON.parse(printableValue(encodeEnvelope({ apiVersion: "v1", kind: "Pod", raw }))) as typeof pod & { readonly kind: string };
+  const shown = JSON.parse(printableValue(encodeEnvelope({ apiVersion: "v1", kind: "Pod", raw }))) as typeof pod & {
+    readonly kind: string;
+  };
   deepEqual([shown.metadata.name, shown.spec.nodeName, shown.spec.containers[0]?.image, shown.kind], ["web", "n1", "i", "Pod"]);
 });
 

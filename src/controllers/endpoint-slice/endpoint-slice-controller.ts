@@ -33,6 +33,7 @@ import { ZONE_LABEL } from "./desired-endpoints.ts";
 import { hasTopologyMode } from "./hints.ts";
 import { planFamily, SLICE_MANAGER, type FamilyPlan } from "./slice-plan.ts";
 import { sameShare, zoneShares } from "./zone-shares.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface EndpointSliceSettings {
   /** --max-endpoints-per-slice, 1 to 1000: larger slices are fewer, but each is sent to every node as a whole. Default: 100. */
@@ -131,7 +132,7 @@ function planService(service: Service, key: WorkKey, read: Reader, { maxEndpoint
 
 function* eventsOf(service: Service, plans: readonly FamilyPlan[], reported: Map<string, string>): Iterable<RecordedEvent> {
   const skipped = new Set(plans.flatMap((plan) => plan.skipped));
-  if (skipped.size > 0) yield failure(service, listText([...skipped].map((pod) => skippedText(service, pod))));
+  if (skipped.size > 0) yield failure(service, joinedErrors([...skipped].map((pod) => skippedText(service, pod))));
   for (const plan of plans) yield* hintEvents(service, plan, reported);
 }
 
@@ -142,11 +143,6 @@ function failure(service: Service, what: string): RecordedEvent {
 
 function skippedText(service: Service, { metadata, spec }: Pod): string {
   return `skipping Pod ${metadata.name} for Service ${keyText(keyOf(service))}: Node ${spec?.nodeName ?? ""} Not Found`;
-}
-
-/** As upstream formats several errors. */
-function listText(texts: readonly string[]): string {
-  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 }
 
 /** Reported once per state. */

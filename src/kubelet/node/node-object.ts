@@ -12,6 +12,7 @@ import { deepEqual } from "../../base/deep.ts";
 import type { Draft } from "../../client/client.ts";
 import { KUBELET_VERSION, type NodeFacts } from "./node-facts.ts";
 import type { Image } from "../contracts/runtime.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface NodeDescription {
   readonly name: string;
@@ -173,9 +174,7 @@ function readyOf(capacity: ResourceList, trouble: string | undefined) {
   const lacks = missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(", ")}`];
   const wrong = [...(trouble === undefined ? [] : [trouble]), ...lacks];
   if (wrong.length === 0) return { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" };
-  // As Go prints several errors.
-  const message = wrong.length === 1 ? (wrong[0] as string) : `[${wrong.join(", ")}]`;
-  return { type: "Ready", status: "False", reason: "KubeletNotReady", message };
+  return { type: "Ready", status: "False", reason: "KubeletNotReady", message: joinedErrors(wrong) };
 }
 
 /** Whether anything but the timestamps differs. */

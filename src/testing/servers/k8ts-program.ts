@@ -53,7 +53,9 @@ export class K8tsMachine {
     return join(this.root, "data", "k8ts", name);
   }
 
-  async record(name?: string): Promise<{ readonly process: { readonly pid: number }; readonly server: string; readonly runtimeDirectory: string }> {
+  async record(
+    name?: string,
+  ): Promise<{ readonly process: { readonly pid: number }; readonly server: string; readonly runtimeDirectory: string }> {
     return JSON.parse(await readFile(join(this.home(name), "run", "cluster.json"), "utf8")) as Awaited<ReturnType<K8tsMachine["record"]>>;
   }
 

@@ -6,7 +6,7 @@
  * The result is as the applier wrote it: the caller still normalizes zeros and nulls and sets defaults.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import { apiVersionOf, parseApiVersion } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
 import { badRequest, StatusError } from "../status-error.ts";
@@ -21,7 +21,7 @@ import { mergeObjects } from "./merge.ts";
 import { isSameOwner, Owner, type OwnerParts } from "./owner.ts";
 import { prune, type Converter } from "./prune.ts";
 import { reconciled } from "./remove.ts";
-import { blankObject, isList, isObject } from "./shape.ts";
+import { blankObject, isList } from "./shape.ts";
 import { describeMistakes } from "./validate.ts";
 import { changesByVersion, type Versions } from "./versions.ts";
 

@@ -6,22 +6,11 @@
  * compared as one. A part that is empty on both sides counts as a value, which distinguishes `{}` from absent.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { fieldElement, type PathElement } from "./field-path.ts";
 import { FieldSet, type FieldItem } from "./field-set.ts";
-import {
-  elementOf,
-  isEmptyObject,
-  isList,
-  isObject,
-  memberOf,
-  memberSlot,
-  presentValue,
-  rootSlot,
-  unnamedSlot,
-  type Slot,
-} from "./shape.ts";
+import { elementOf, isEmptyObject, isList, memberOf, memberSlot, presentValue, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
 
 export interface Comparison {
   readonly added: FieldSet;

@@ -7,10 +7,10 @@
  * part only the differences from the blank one are owned ("known").
  */
 import { deepEqual } from "../../../base/deep.ts";
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { compareValues, isPlain, quoted } from "./field-path.ts";
-import { DEDUCED, elementOf, isList, isObject, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
+import { DEDUCED, elementOf, isList, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
 
 /** Ignored fields of the root and of metadata. */
 export interface LeftOut {

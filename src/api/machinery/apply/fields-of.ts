@@ -3,11 +3,11 @@
  * themselves, named fields only if they are null or `{}`. Not here: what the creator of an object owns, which also has the paths of
  * everything that is new (created-text.ts).
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { fieldElement, type PathElement } from "./field-path.ts";
 import { FieldSet, type FieldItem } from "./field-set.ts";
-import { elementOf, isEmptyObject, isList, isObject, memberSlot, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
+import { elementOf, isEmptyObject, isList, memberSlot, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
 
 export function fieldsOf(schema: ObjectSchema, object: JsonObject): FieldSet {
   return fieldsOfMembers(rootSlot(schema).schema, object);

@@ -3,13 +3,12 @@
  * live object still has are kubectl's own, so kubectl may take them over without a conflict; and as long as an object has the annotation, a
  * server-side apply by kubectl updates it, so that the way back works too.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
 import { compareObjects } from "./compare.ts";
 import { jsonOf } from "./field-path.ts";
 import { FieldSet } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";
-import { isObject } from "./shape.ts";
 import { describeMistakes } from "./validate.ts";
 
 /** Only kubectl, under its default manager name, is treated as the author of the annotation. */

@@ -5,10 +5,10 @@
  * List items of the live object alone keep their position; shared and applied ones follow the applied order.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import type { PathElement } from "./field-path.ts";
-import { elementOf, isEmptyObject, isList, isObject, memberOf, memberSlot, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
+import { elementOf, isEmptyObject, isList, memberOf, memberSlot, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
 
 export function mergeObjects(schema: ObjectSchema, live: JsonObject, applied: JsonObject): JsonObject {
   return mergeValues(rootSlot(schema), live, applied) as JsonObject;

@@ -2,11 +2,11 @@
  * Removes fields from an object: those that an applier gave up. Unchanged parts keep their identity. A part that loses everything below it,
  * but not itself, becomes empty.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { itemWith, type FieldSet } from "./field-set.ts";
 import { fieldElement, type PathElement } from "./field-path.ts";
-import { DEDUCED, elementOf, isList, isObject, memberSlot, slotsOf, unnamedSlot, type Slot } from "./shape.ts";
+import { DEDUCED, elementOf, isList, memberSlot, slotsOf, unnamedSlot, type Slot } from "./shape.ts";
 
 export function removeFields(schema: ObjectSchema, object: JsonObject, fields: FieldSet): JsonObject {
   return fields.isEmpty ? object : removeMembers(schema, object, fields);

@@ -4,16 +4,12 @@
  *
  * Where a schema is unknown (`any`, unknown fields) upstream deduces: objects are granular, lists are atomic. A RawExtension is atomic.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { AnySchema, Field, ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
 import { fieldElement, keyElement, quoted, valueElement, type PathElement } from "./field-path.ts";
 
 /** The schema of undescribed values. */
 export const DEDUCED: AnySchema = { type: "any", format: "json" };
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Unlike Array.isArray, it also narrows readonly arrays. */
 export function isList(value: Json | undefined): value is readonly Json[] {

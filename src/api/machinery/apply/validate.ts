@@ -2,10 +2,10 @@
  * Validates an applied object with the messages of upstream's typed values: unknown fields, values of another kind, list items without a
  * key or with a duplicate one. Values inside of atomic ones are validated too.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
 import { describeElement, type PathElement } from "./field-path.ts";
-import { DEDUCED, elementOf, isList, isObject, slotsOf, UnnamedItem } from "./shape.ts";
+import { DEDUCED, elementOf, isList, slotsOf, UnnamedItem } from "./shape.ts";
 
 /** All errors as one text; undefined if there are none. */
 export function describeMistakes(schema: ObjectSchema, object: JsonObject): string | undefined {

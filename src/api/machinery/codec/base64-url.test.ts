@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { decodeBase64Url, encodeBase64Url } from "./base64-url.ts";
 
-test("bytes come back as they were, and only one text stands for them", () => {
+test("encoded bytes decode to themselves, and the encoding is unique", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       deepEqual(decodeBase64Url(encodeBase64Url(bytes)), bytes);

@@ -6,7 +6,7 @@
  * Not here: defaults, validation, duplicates (json-parser.ts), the message for the client (strict.ts, body-error.ts). Integers may not be
  * written as `1.0` or `1e3`, as upstream; free-form numbers lose such a spelling, which upstream keeps.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ObjectSchema, Schema } from "../schema.ts";
 import { DecodeError, goType, wrongType } from "./decode-error.ts";
 import {
@@ -240,10 +240,6 @@ class Walk {
   #place(): { readonly path: readonly (string | number)[]; readonly owners: readonly Schema[] } {
     return { path: this.#path.slice(0, this.#depth), owners: this.#owners.slice(0, this.#depth) };
   }
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A quantity may be a number in JSON; other types are rejected with the message for malformed texts, as upstream does. */

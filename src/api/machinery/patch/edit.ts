@@ -3,11 +3,7 @@
  * Everything that a patch does not touch keeps its identity, and frozen inputs are fine. `__proto__` is an ordinary member. A member that
  * is undefined counts as absent.
  */
-import type { Json, JsonObject } from "../object.ts";
-
-export function isJsonObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isObject, type Json, type JsonObject } from "../object.ts";
 
 /** `Array.isArray` does not narrow readonly arrays. */
 export function isJsonList(value: Json | undefined): value is readonly Json[] {
@@ -68,7 +64,7 @@ export function sameOr(list: readonly Json[], candidate: readonly Json[]): reado
 /** The value without null members, at any depth and in lists too. Null items of lists stay. */
 export function withoutNulls(value: Json): Json {
   if (isJsonList(value)) return sameOr(value, value.map(withoutNulls));
-  if (!isJsonObject(value)) return value;
+  if (!isObject(value)) return value;
   const edit = new ObjectEdit(value);
   for (const [name, member] of membersOf(value)) {
     if (member === null) edit.delete(name);

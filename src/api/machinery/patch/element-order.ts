@@ -2,9 +2,9 @@
  * `$setElementOrder/<list>`: the order that the patch's author wants for the items that they know. `kubectl apply` sends it with every list
  * that is merged. list-order.ts places the items of the server alone between them.
  */
-import type { Json } from "../object.ts";
+import { isObject, type Json } from "../object.ts";
 import { badRequest } from "../status-error.ts";
-import { isJsonObject, memberOf } from "./edit.ts";
+import { memberOf } from "./edit.ts";
 import { hasObjects, type MergedList } from "./list-merge.ts";
 import { inOrder, keyBy, requireKeys } from "./list-order.ts";
 import { cannotMerge, goText, noMergeKey, wrongArgument } from "./patch-error.ts";
@@ -51,7 +51,7 @@ export function checkWantedOrder(patch: readonly Json[], wanted: readonly Json[]
   let found = 0;
   for (let place = 0; place < wanted.length && found < expected.length;) {
     const item = expected[found] as Json;
-    if (isJsonObject(item) && memberOf(item, "$patch") !== undefined) {
+    if (isObject(item) && memberOf(item, "$patch") !== undefined) {
       found++;
       continue;
     }
@@ -64,13 +64,13 @@ export function checkWantedOrder(patch: readonly Json[], wanted: readonly Json[]
 }
 
 function isDeletion(item: Json): boolean {
-  if (!isJsonObject(item)) throw wrongArgument("map", item);
+  if (!isObject(item)) throw wrongArgument("map", item);
   return memberOf(item, "$patch") === "delete";
 }
 
 function keyIn(item: Json, mergeKey: string | undefined): Json {
   if (mergeKey === undefined) return item;
-  if (!isJsonObject(item)) throw wrongArgument("map", item);
+  if (!isObject(item)) throw wrongArgument("map", item);
   const key = memberOf(item, mergeKey);
   if (key === undefined) throw noMergeKey(item, mergeKey);
   return key;

@@ -7,9 +7,9 @@
  */
 import { deepClone, deepEqual } from "../../../base/deep.ts";
 import { jsonByteLength } from "../../../base/json-size.ts";
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import { badRequest, tooLarge } from "../status-error.ts";
-import { isJsonList, isJsonObject, memberOf } from "./edit.ts";
+import { isJsonList, memberOf } from "./edit.ts";
 import { doesNotFit, jsonType, wrongGoType } from "./patch-error.ts";
 
 /** Upstream's limit: each operation may copy a whole list. */
@@ -47,7 +47,7 @@ const OPERATION_FIELDS: readonly string[] = ["op", "path", "from", "value"];
 export function unknownJsonPatchFields(patch: Json): string[] {
   if (!isJsonList(patch)) return [];
   return patch.flatMap((operation, index) => {
-    const names = isJsonObject(operation) ? Object.keys(operation) : [];
+    const names = isObject(operation) ? Object.keys(operation) : [];
     return names.filter((name) => !OPERATION_FIELDS.includes(name)).map((name) => `json patch unknown field "[${index}].${name}"`);
   });
 }
@@ -59,7 +59,7 @@ function decodeOperations(patch: Json): Operation[] {
 }
 
 function decodeOperation(operation: Json): Operation {
-  if (operation !== null && !isJsonObject(operation)) {
+  if (operation !== null && !isObject(operation)) {
     throw badRequest(`error decoding patch: ${wrongGoType(operation, "handlers.jsonPatchOp")}`);
   }
   const members = operation ?? {};
@@ -127,7 +127,7 @@ class Draft {
 
   replace(path: string, value: Json): void {
     if (path === "") {
-      if (!isJsonList(value) && !isJsonObject(value)) throw doesNotFit("replace operation value must be object or array");
+      if (!isJsonList(value) && !isObject(value)) throw doesNotFit("replace operation value must be object or array");
       this.root = value;
       return;
     }
@@ -220,7 +220,7 @@ function stepsOf(path: string): [parents: string[], key: string] | undefined {
 }
 
 function childOf(container: Json | undefined, step: string): Json | undefined {
-  if (isJsonObject(container)) return memberOf(container, step);
+  if (isObject(container)) return memberOf(container, step);
   if (!isJsonList(container)) return undefined;
   const index = indexIn(step, container.length);
   return index === undefined ? undefined : container[index];
@@ -234,7 +234,7 @@ function setChild(container: Json, step: string, child: Json): void {
 
 function placeIn(container: Json | undefined, key: string): Place | undefined {
   if (isJsonList(container)) return { list: container as Json[], key };
-  return isJsonObject(container) ? { members: container, key } : undefined;
+  return isObject(container) ? { members: container, key } : undefined;
 }
 
 function readAt(place: Place, context: string): Json | undefined {

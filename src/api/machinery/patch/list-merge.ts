@@ -2,8 +2,8 @@
  * Strategic merge of two lists: scalars as a set, objects by their merge key, with `$patch: delete` for one item and `$patch: replace` for
  * the whole list. Not here: which strategy applies where (strategic-merge.ts), the order of the result (list-order.ts).
  */
-import type { Json, JsonObject } from "../object.ts";
-import { isJsonList, isJsonObject, memberOf, sameOr } from "./edit.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
+import { isJsonList, memberOf, sameOr } from "./edit.ts";
 import { inOrder, keyBy, requireKeys } from "./list-order.ts";
 import { cannotMerge, doesNotFit, goText, goType, noMergeKey, unknownDirective, wrongArgument } from "./patch-error.ts";
 import { goKind, type ListRule } from "./patch-schema.ts";
@@ -47,7 +47,7 @@ export function hasObjects(...lists: readonly (readonly Json[])[]): boolean {
   if (first === null || lists.some((list) => list.some((item) => goType(item) !== type))) {
     throw cannotMerge(`list element types are not identical: ${goText(lists)}`);
   }
-  return isJsonObject(first);
+  return isObject(first);
 }
 
 function mergeScalars(original: readonly Json[], patch: readonly Json[], { mergeKey }: ListRule): readonly Json[] {

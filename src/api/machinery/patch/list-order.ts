@@ -2,8 +2,8 @@
  * The order of merged lists. Items of the patch have the patch's order; items of the server alone keep the server's order; between the two,
  * the server's old order decides, and a new item precedes those of the server alone.
  */
-import type { Json } from "../object.ts";
-import { isJsonObject, memberOf } from "./edit.ts";
+import { isObject, type Json } from "../object.ts";
+import { memberOf } from "./edit.ts";
 import { noMergeKey, wrongArgument } from "./patch-error.ts";
 
 /** Identity of an item: its merge key, or the scalar itself. */
@@ -11,13 +11,13 @@ export type KeyOf = (item: Json) => Json | undefined;
 
 export function keyBy(mergeKey: string | undefined): KeyOf {
   if (mergeKey === undefined) return (item) => item;
-  return (item) => (isJsonObject(item) ? memberOf(item, mergeKey) : undefined);
+  return (item) => (isObject(item) ? memberOf(item, mergeKey) : undefined);
 }
 
 /** Every item must be an object with its merge key. */
 export function requireKeys(list: readonly Json[], mergeKey: string): void {
   for (const item of list) {
-    if (!isJsonObject(item)) throw wrongArgument("map", item);
+    if (!isObject(item)) throw wrongArgument("map", item);
     if (memberOf(item, mergeKey) === undefined) throw noMergeKey(item, mergeKey);
   }
 }

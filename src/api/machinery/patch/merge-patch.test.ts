@@ -3,8 +3,8 @@ import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { deepEqual as isSame, deepFreeze } from "../../../base/deep.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
-import type { Json, JsonObject } from "../object.ts";
-import { isJsonObject, memberOf } from "./edit.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
+import { memberOf } from "./edit.ts";
 import { applyMergePatch, mergePatchOf } from "./merge-patch.ts";
 import { anyJson, anyJsonObject } from "./testing/any-json.ts";
 
@@ -80,7 +80,7 @@ function difference(from: JsonObject, to: JsonObject): JsonObject {
   for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
     const [before, after] = [memberOf(from, name), memberOf(to, name)];
     if (after === undefined) members.push([name, null]);
-    else if (isJsonObject(before) && isJsonObject(after)) members.push([name, difference(before, after)]);
+    else if (isObject(before) && isObject(after)) members.push([name, difference(before, after)]);
     else if (before === undefined || !isSame(before, after)) members.push([name, after]);
   }
   return Object.fromEntries(members);

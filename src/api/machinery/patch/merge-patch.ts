@@ -3,14 +3,14 @@
  * upstream's library does, and beyond the RFC, null members are also dropped from objects inside of lists. Upstream keeps them in one odd
  * case, a list that replaces an object; here they are dropped there too, so that a patch is idempotent.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import { badRequest } from "../status-error.ts";
-import { isJsonObject, membersOf, ObjectEdit, withoutNulls } from "./edit.ts";
+import { membersOf, ObjectEdit, withoutNulls } from "./edit.ts";
 import { wrongGoType } from "./patch-error.ts";
 
 /** Any JSON on both sides, as in the RFC. Requests are restricted: see `mergePatchOf`. */
 export function applyMergePatch(document: Json, patch: Json): Json {
-  if (!isJsonObject(document) || !isJsonObject(patch)) return withoutNulls(patch);
+  if (!isObject(document) || !isObject(patch)) return withoutNulls(patch);
   const edit = new ObjectEdit(document);
   for (const [name, value] of membersOf(patch)) {
     if (value === null) edit.delete(name);
@@ -21,6 +21,6 @@ export function applyMergePatch(document: Json, patch: Json): Json {
 
 /** Validates the body of a request as a merge patch: an object, or upstream's error. */
 export function mergePatchOf(body: Json): JsonObject {
-  if (isJsonObject(body)) return body;
+  if (isObject(body)) return body;
   throw badRequest(body === null ? "Invalid JSON Patch" : `error decoding patch: ${wrongGoType(body, "map[string]interface {}")}`);
 }

@@ -4,9 +4,9 @@
  * its merge did not foresee with 500 and the bare message, even where the client is to blame. Upstream's messages show values as Go prints
  * them, and so do these.
  */
-import type { Json } from "../object.ts";
+import { isObject, type Json } from "../object.ts";
 import { StatusError } from "../status-error.ts";
-import { isJsonList, isJsonObject } from "./edit.ts";
+import { isJsonList } from "./edit.ts";
 
 /** 422: the patch does not apply to the object. */
 export function doesNotFit(why: string): StatusError {
@@ -49,7 +49,7 @@ export function jsonType(value: Json): string {
 export function goType(value: Json): string {
   if (value === null) return "%!s(<nil>)";
   if (isJsonList(value)) return "[]interface {}";
-  if (isJsonObject(value)) return "map[string]interface {}";
+  if (isObject(value)) return "map[string]interface {}";
   if (typeof value === "boolean") return "bool";
   if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
   return typeof value === "bigint" ? "int64" : "string";
@@ -59,7 +59,7 @@ export function goType(value: Json): string {
 export function goText(value: Json): string {
   if (value === null) return "<nil>";
   if (isJsonList(value)) return `[${value.map(goText).join(" ")}]`;
-  if (!isJsonObject(value)) return String(value);
+  if (!isObject(value)) return String(value);
   const names = Object.keys(value).toSorted();
   return `map[${names.map((name) => `${name}:${goText(value[name] ?? null)}`).join(" ")}]`;
 }

@@ -6,10 +6,10 @@
  * Untouched parts are shared with the document, and added ones with the patch. Unknown fields are kept, also directives in parts that are
  * new as a whole: decoding drops or rejects them later.
  */
-import type { Json, JsonObject } from "../object.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ObjectSchema, Schema } from "../schema.ts";
 import { badRequest } from "../status-error.ts";
-import { isJsonList, isJsonObject, memberOf, membersOf, ObjectEdit, sameOr, withoutNulls } from "./edit.ts";
+import { isJsonList, memberOf, membersOf, ObjectEdit, sameOr, withoutNulls } from "./edit.ts";
 import { checkWantedOrder, ORDER_DIRECTIVE, orderedListName, orderElements, splitOnce } from "./element-order.ts";
 import { deleteScalars, hasObjects, mergeLists, type MergedList } from "./list-merge.ts";
 import { unknownDirective, wrongArgument, wrongGoType } from "./patch-error.ts";
@@ -26,7 +26,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
 /** Validates the body of a request as a strategic merge patch: an object, or upstream's error. Null changes nothing. */
 export function strategicMergePatchOf(body: Json): JsonObject {
   if (body === null) return {};
-  if (isJsonObject(body)) return body;
+  if (isObject(body)) return body;
   throw badRequest(wrongGoType(body, "map[string]interface {}"));
 }
 
@@ -106,7 +106,7 @@ function mergeMember(edit: ObjectEdit, { name, value }: Member, schema: Schema):
   if (name.startsWith(DELETE_DIRECTIVE)) return deleteFromList(edit, { name, value }, schema);
   const original = edit.get(name);
   if (value === null) edit.delete(name);
-  else if (isJsonObject(original) && isJsonObject(value)) edit.set(name, mergeObjectMember(original, value, objectRule(schema, name)));
+  else if (isObject(original) && isObject(value)) edit.set(name, mergeObjectMember(original, value, objectRule(schema, name)));
   else if (isJsonList(original) && isJsonList(value)) edit.set(name, mergeListMember(original, value, listRule(schema, name)));
   else setNew(edit, name, value);
 }
@@ -147,7 +147,7 @@ function deleteFromList(edit: ObjectEdit, { name: directive, value }: Member, sc
  */
 function withoutDirectives(value: Json): Json | undefined {
   if (isJsonList(value)) return listWithoutDirectives(value);
-  if (!isJsonObject(value)) return value;
+  if (!isObject(value)) return value;
   if (memberOf(value, "$patch") !== undefined) return undefined;
   const edit = new ObjectEdit(value);
   for (const [name, member] of membersOf(value)) {

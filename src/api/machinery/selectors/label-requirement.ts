@@ -4,6 +4,7 @@
  */
 import { child, describeFieldError, element, invalid, type FieldError } from "../field-error.ts";
 import { validateLabelValue, validateQualifiedName } from "../names.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | ">" | "<";
 
@@ -28,8 +29,7 @@ const INT64_MIN = -(2n ** 63n);
 export function checkedRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const requirement = { key, operator, values };
   const errors = [...requirementErrors(requirement)].map(describeFieldError);
-  if (errors.length === 1) throw new SelectorError(errors[0]);
-  if (errors.length > 1) throw new SelectorError(`[${[...new Set(errors)].join(", ")}]`);
+  if (errors.length > 0) throw new SelectorError(joinedErrors(errors));
   return requirement;
 }
 

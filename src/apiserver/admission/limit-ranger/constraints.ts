@@ -30,12 +30,6 @@ export function claimViolations({ spec }: LimitRange, { spec: claim }: Persisten
   });
 }
 
-/** As upstream prints several errors: each once. */
-export function together(sentences: readonly string[]): string {
-  const all = [...new Set(sentences)];
-  return all.length === 1 ? (all[0] as string) : `[${all.join(", ")}]`;
-}
-
 function violations({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, demand: Demand): readonly string[] {
   const found = [
     ...sorted(min).map(([name, limit]) => belowMin(type, name, limit, demand)),

@@ -4,7 +4,7 @@ import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from "../
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { DEFAULT_ADMISSION_CONFIG } from "../../framework/admission-config.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
-import { claimViolations, podViolations, together } from "./constraints.ts";
+import { claimViolations, podViolations } from "./constraints.ts";
 import { withDefaults } from "./limit-ranger.ts";
 
 type List = Readonly<Record<string, string>>;
@@ -115,12 +115,6 @@ test("claims are held to what they ask for", () => {
     "maximum storage usage per PersistentVolumeClaim is 2Gi.  No request is specified",
   ]);
   assert.deepEqual(claimViolations(range, claim({ storage: "2Gi" })), []);
-});
-
-test("several errors are told together, each once", () => {
-  assert.equal(together(["a"]), "a");
-  assert.equal(together(["a", "a"]), "a");
-  assert.equal(together(["a", "b", "a"]), "[a, b]");
 });
 
 test("containers get what they do not say, and the Pod says what they got", () => {

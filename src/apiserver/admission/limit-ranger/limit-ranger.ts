@@ -9,7 +9,8 @@ import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 import { isOf, refused } from "../../shared/admission-request.ts";
 import { ByNamespace } from "../../shared/by-namespace.ts";
-import { claimViolations, podViolations, together } from "./constraints.ts";
+import { claimViolations, podViolations } from "./constraints.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 
 const LIMIT_RANGES = { group: "", plural: "limitranges" };
 const PODS = { group: "", plural: "pods" };
@@ -37,7 +38,7 @@ export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">)
         const sentences = isOf(request, PODS)
           ? podViolations(range, request.object as Pod)
           : claimViolations(range, request.object as PersistentVolumeClaim);
-        if (sentences.length > 0) throw refused(request, together(sentences));
+        if (sentences.length > 0) throw refused(request, joinedErrors(sentences));
       }
     },
   };

@@ -8,6 +8,7 @@ import { volumeClaimName } from "../../../api/core/v1/pod/references.ts";
 import { isReason } from "../../../api/machinery/status-error.ts";
 import type { Objects } from "../../framework/objects.ts";
 import { missing } from "./refuse.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 const VOLUMES = { group: "", plural: "persistentvolumes" };
@@ -41,7 +42,7 @@ export async function askedAudience(objects: Objects, pod: Pod, audience: string
     }
   }
   if (problems.size === 0) return { found: false };
-  return { found: false, problem: problems.size === 1 ? [...problems].join("") : `[${[...problems].join(", ")}]` };
+  return { found: false, problem: joinedErrors(problems) };
 }
 
 function projects({ projected }: Volume, audience: string): boolean {

@@ -4,12 +4,12 @@
  * Not here: claims that stand somewhere else (`_claim_names`). A token whose groups do is refused: without them its user would be another.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
-import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
-import { isObject, wrongType } from "../../shared/claim-types.ts";
+import { wrongType } from "../../shared/claim-types.ts";
 
 /** Clocks differ: a token may be from a little later than now. Upstream's number. */
 const NOT_BEFORE_LEEWAY_MS = 60_000;

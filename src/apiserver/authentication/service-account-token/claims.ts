@@ -2,9 +2,9 @@
  * The claims that all tokens have (RFC 7519), and reading claims of any kind. What signed a token is one of our own keys by the time
  * this is asked, so a claim of another type than it should be is somebody's mistake and no attack; it is told as upstream tells it.
  */
-import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
-import { isObject, wrongType } from "../../shared/claim-types.ts";
+import { wrongType } from "../../shared/claim-types.ts";
 
 /** Clocks of two machines may differ this much. Upstream's. */
 export const LEEWAY_MS = 60_000;

@@ -4,7 +4,8 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign, verify, type Ke
 import { test } from "node:test";
 import type { SignatureAlgorithm, Signer, Verifier } from "../../../base/crypto/signing.ts";
 import { checkSignature, readToken, writeToken, type SignedToken } from "../../shared/json-web-token.ts";
-import { bytesToBase64Url, KEY, signed, toBase64Url } from "./testing/token-server.ts";
+import { KEY, signed, toBase64Url } from "./testing/token-server.ts";
+import { encodeBase64Url } from "../../../api/machinery/codec/base64-url.ts";
 
 interface Pair {
   readonly algorithm: SignatureAlgorithm;
@@ -67,7 +68,7 @@ for (const pair of PAIRS) {
   if (algorithm !== "RS256") {
     test(`a signature of ${algorithm} in the form of certificates is refused`, () => {
       const message = `${toBase64Url(`{"alg":"${algorithm}","kid":"k"}`)}.${toBase64Url('{"iss":"i"}')}`;
-      const token = `${message}.${bytesToBase64Url(sign(hashOf(algorithm), Buffer.from(message), privateKey))}`;
+      const token = `${message}.${encodeBase64Url(sign(hashOf(algorithm), Buffer.from(message), privateKey))}`;
 
       throws(() => checkSignature(readToken(token) as SignedToken, verifiers), BAD);
     });

@@ -10,7 +10,7 @@ import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.i
 import { Lru } from "../../../base/lru.ts";
 import type { AccessAttributes, AccessDecision, AuthorizationModule, AuthorizationModuleFactory } from "../../framework/authorization.ts";
 import type { User } from "../../framework/request.ts";
-import { joinedErrors } from "../joined-errors.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 import { Policy } from "./policy.ts";
 import { AnswerBudget, UserAccess } from "./user-access.ts";
 

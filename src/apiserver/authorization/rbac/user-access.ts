@@ -8,7 +8,7 @@ import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api
 import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../framework/authorization.ts";
 import type { User } from "../../framework/request.ts";
 import { detachedText } from "../../../base/text.ts";
-import { joinedErrors } from "../joined-errors.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
 

@@ -6,10 +6,10 @@
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import { EVERYTHING, parseLabelSelector, type LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
-import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import { RuntimeError } from "../../contracts/runtime.ts";
 import { DEFAULT_INIT_SCRIPT, DEFAULT_SCRIPT, scriptOf, type ContainerScript } from "./script.ts";
-import { contradictionIn, isJsonObject, readSetting, readYaml, SETTING_NAMES, SettingError } from "./settings.ts";
+import { contradictionIn, readSetting, readYaml, SETTING_NAMES, SettingError } from "./settings.ts";
 import type { Settings, WrittenSettings } from "./settings.ts";
 
 /**
@@ -239,7 +239,7 @@ function shown(value: Json): string {
 }
 
 function objectOf(value: Json): JsonObject {
-  if (isJsonObject(value)) return value;
+  if (isObject(value)) return value;
   throw new SettingError("settings by their names such as {readyAfter: 5s}");
 }
 

@@ -6,7 +6,7 @@
 import { parseYaml } from "../../../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../../../api/machinery/codec/yaml/scalar.ts";
 import { DurationError, durationToMs, parseDuration } from "../../../api/machinery/duration.ts";
-import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 
 /** A setting as somebody wrote it. Durations are Go's: "1.5s", "2m", "0". */
 export interface WrittenSettings {
@@ -238,7 +238,7 @@ function execScript(command: string, written: Json): ExecScript {
 }
 
 function objectOf(value: Json): JsonObject {
-  if (isJsonObject(value)) return value;
+  if (isObject(value)) return value;
   throw new SettingError(`answers by command such as {"hostname": "web-0"}`);
 }
 
@@ -250,8 +250,4 @@ export function readYaml(written: string): Json {
     if (!(error instanceof YamlError)) throw error;
     throw new SettingError(`YAML or JSON (${error.message})`);
   }
-}
-
-export function isJsonObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** Why a volume cannot be mounted or refreshed, and how several reasons become one. */
 import { isReason } from "../../../api/machinery/status-error.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 
 /** The message continues `MountVolume.SetUp failed for volume "v" : `, which names the volume. */
 export class VolumeError extends Error {
@@ -19,8 +20,7 @@ export function isMissingSource(error: unknown): boolean {
 /** Returns a single error unchanged; several become one with the distinct messages in brackets, as upstream aggregates them. */
 export function combineErrors(errors: readonly unknown[]): unknown {
   if (errors.length === 1) return errors[0];
-  const messages = new Set(errors.map((error) => (error instanceof Error ? error.message : String(error))));
-  const [first] = messages;
+  const messages = errors.map((error) => (error instanceof Error ? error.message : String(error)));
   const Reason = errors.every(isMissingSource) ? MissingSourceError : VolumeError;
-  return new Reason(messages.size === 1 ? (first ?? "") : `[${[...messages].join(", ")}]`, { cause: errors[0] });
+  return new Reason(joinedErrors(messages), { cause: errors[0] });
 }

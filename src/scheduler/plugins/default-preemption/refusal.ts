@@ -1,5 +1,6 @@
 /** Why preemption helps nothing, as one sentence in upstream's words: it ends the sentence of the Pod's event. */
 import type { Found } from "./find-candidate.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 
 /** Of nodes that were not tried. */
 const NOT_HELPFUL = "Preemption is not helpful for scheduling";
@@ -16,5 +17,5 @@ export function refusalMessage({ tried, reasons }: Extract<Found, { readonly is:
 /** Of nodes on which there was nothing to evict after all. */
 export function contradictionMessage(nodeNames: readonly string[]): string {
   const sentences = nodeNames.map((name) => `expected at least one victim pod on node ${JSON.stringify(name)}`);
-  return sentences.length === 1 ? sentences.join("") : `[${sentences.join(", ")}]`;
+  return joinedErrors(sentences);
 }

@@ -4,19 +4,12 @@
  */
 import { Causes } from "../../../machinery/causes.ts";
 import { child, element, forbidden, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
-import {
-  additionalPropertiesOf,
-  isObject,
-  itemsOf,
-  type JsonSchema,
-  otherPropertiesOf,
-  placesOf,
-  propertiesOf,
-} from "../schema/json-schema.ts";
+import { additionalPropertiesOf, itemsOf, type JsonSchema, otherPropertiesOf, placesOf, propertiesOf } from "../schema/json-schema.ts";
 import { RESOURCE_MEMBERS } from "../schema/prune.ts";
 import { unstructurable } from "../schema/structural.ts";
 import { validateAtomicSetItems, validateListAndMapTypes, validateMapListKeys } from "./validate-list-types.ts";
 import { validateRules } from "./validate-rules.ts";
+import { isObject } from "../../../machinery/object.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 

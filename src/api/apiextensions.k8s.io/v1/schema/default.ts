@@ -2,9 +2,9 @@
  * Applies the defaults of a schema, to absent members and to nulls that are not nullable; before that, removes nulls without a default,
  * which count as absent. Unchanged parts keep their identity.
  */
-import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { changedList, changedMembers } from "./changed-value.ts";
-import { isObject, itemsOf, type JsonSchema, otherPropertiesOf, propertiesOf, propertyOf } from "./json-schema.ts";
+import { itemsOf, type JsonSchema, otherPropertiesOf, propertiesOf, propertyOf } from "./json-schema.ts";
 
 export function fillInDefaults(value: Json, schema: JsonSchema | undefined): Json {
   if (schema === undefined) return value;

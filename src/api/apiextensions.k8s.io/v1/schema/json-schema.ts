@@ -4,7 +4,7 @@
  * (validate-value.ts).
  */
 import type { JSONSchemaProps } from "../../../generated/apiextensions.k8s.io/v1.ts";
-import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 
 export type JsonSchema = JSONSchemaProps;
 
@@ -77,10 +77,6 @@ function* innerSchemas(schema: JsonSchema): Iterable<JsonSchema | undefined> {
   yield additionalItemsOf(schema)?.schema;
   yield* Object.values(schema.definitions ?? {});
   for (const dependency of Object.values(schema.dependencies ?? {})) if (isObject(dependency)) yield dependency;
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An own member with an untrusted key. */

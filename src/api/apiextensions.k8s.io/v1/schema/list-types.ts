@@ -3,8 +3,8 @@
  * duplicates, only the second item is reported, as upstream does.
  */
 import { child, element, type FieldError } from "../../../machinery/field-error.ts";
-import type { Json, JsonObject } from "../../../machinery/object.ts";
-import { isObject, itemsOf, type JsonSchema, otherPropertiesOf, propertyOf } from "./json-schema.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
+import { itemsOf, type JsonSchema, otherPropertiesOf, propertyOf } from "./json-schema.ts";
 import { duplicateValue, invalidValue } from "./shown-value.ts";
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 

@@ -7,10 +7,10 @@ import { decodeBySchema } from "../../../machinery/codec/decode.ts";
 import { child, element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateObjectMeta } from "../../../machinery/metadata-validation.ts";
 import { validateDns1035Label, validatePathSegmentName } from "../../../machinery/names.ts";
-import type { Json, JsonObject, ObjectMeta } from "../../../machinery/object.ts";
+import { isObject, type Json, type JsonObject, type ObjectMeta } from "../../../machinery/object.ts";
 import { schemaOf } from "../../../schemas.ts";
 import { changedList, changedMembers } from "./changed-value.ts";
-import { isObject, itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertyOf } from "./json-schema.ts";
+import { itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertyOf } from "./json-schema.ts";
 import { invalidValue } from "./shown-value.ts";
 
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";

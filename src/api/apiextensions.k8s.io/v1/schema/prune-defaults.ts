@@ -2,9 +2,9 @@
  * Prunes the defaults of a structural schema: definitions were once stored with defaults that have unknown fields, which are dropped before
  * a default is used. Unchanged parts keep their identity.
  */
-import type { Json } from "../../../machinery/object.ts";
+import { isObject, type Json } from "../../../machinery/object.ts";
 import { changedMembers } from "./changed-value.ts";
-import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema } from "./json-schema.ts";
+import { additionalPropertiesOf, itemsOf, type JsonSchema } from "./json-schema.ts";
 import { pruneUnknownFields } from "./prune.ts";
 
 export function pruneDefaults(schema: JsonSchema): JsonSchema {

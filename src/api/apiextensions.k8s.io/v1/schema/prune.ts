@@ -2,8 +2,8 @@
  * Removes fields that a schema does not know. Where the schema preserves unknown fields, they stay, down to where it specifies more again.
  * Unchanged parts keep their identity. Kind, apiVersion and metadata of a resource are kept: metadata.ts handles these.
  */
-import type { Json, JsonObject } from "../../../machinery/object.ts";
-import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema, propertyOf } from "./json-schema.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
+import { additionalPropertiesOf, itemsOf, type JsonSchema, propertyOf } from "./json-schema.ts";
 import { changedList, changedMembers } from "./changed-value.ts";
 
 export const RESOURCE_MEMBERS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);

@@ -5,14 +5,15 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import { firstCauses } from "../../../machinery/causes.ts";
 import { child, describeFieldError, element, type FieldError } from "../../../machinery/field-error.ts";
-import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { tooCostly } from "./budget.ts";
 import type { Patterns } from "./expression/match.ts";
-import { isObject, itemsOf, type JsonSchema, propertiesOf } from "./json-schema.ts";
+import { itemsOf, type JsonSchema, propertiesOf } from "./json-schema.ts";
 import { asResource, coerceMetadata, MetadataError, validateMetadata } from "./metadata.ts";
 import { pruneUnknownFields, RESOURCE_MEMBERS } from "./prune.ts";
 import { invalidValue } from "./shown-value.ts";
 import { validateValue } from "./validate-value.ts";
+import { joinedErrors } from "../../../../base/joined-errors.ts";
 
 export interface DefaultRules {
   /** Defaults may not have unknown fields. */
@@ -75,7 +76,7 @@ function* validateInMeta(
 ): Iterable<FieldError> {
   const { errors } = checkMetadata(objectWith(value), resource, "");
   if (errors.length === 0) yield* validateValue(value, schema, { at, of: "default", patterns });
-  else yield invalidValue(at, value, `must result in valid metadata: ${aggregate(errors)}`);
+  else yield invalidValue(at, value, `must result in valid metadata: ${joinedErrors(errors.map(describeFieldError))}`);
 }
 
 function checkMetadata(value: Json, schema: JsonSchema, at: string): { readonly errors: readonly FieldError[]; readonly coerced: Json } {
@@ -86,12 +87,6 @@ function checkMetadata(value: Json, schema: JsonSchema, at: string): { readonly 
     if (error instanceof MetadataError) return { errors: [error.error], coerced: value };
     throw error;
   }
-}
-
-/** Several errors in one text, as upstream. */
-function aggregate(errors: readonly FieldError[]): string {
-  const texts = [...new Set(errors.map(describeFieldError))];
-  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 }
 
 const TYPE_META: JsonObject = { kind: "Validation", apiVersion: "validation/v1" };

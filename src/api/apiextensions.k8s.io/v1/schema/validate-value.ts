@@ -6,7 +6,7 @@
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { firstCauses } from "../../../machinery/causes.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
-import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { Budget } from "./budget.ts";
 import { EnumWords } from "./enum-words.ts";
 import { Patterns } from "./expression/match.ts";
@@ -23,7 +23,7 @@ import {
   wrongTypeAt,
 } from "./failure.ts";
 import { formatCheck, isSupportedFormat } from "./formats.ts";
-import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema, memberOf, propertiesOf, propertyOf } from "./json-schema.ts";
+import { additionalPropertiesOf, itemsOf, type JsonSchema, memberOf, propertiesOf, propertyOf } from "./json-schema.ts";
 import { validateNumber } from "./validate-number.ts";
 import { isInt64, isNearlyWhole, isNumber } from "./numbers.ts";
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";

@@ -6,7 +6,7 @@
  * Also random patches that apply to their document: each operation is chosen among the paths that exist at that point.
  */
 import fc from "fast-check";
-import type { Json, JsonObject } from "../../object.ts";
+import { isObject, type Json, type JsonObject } from "../../object.ts";
 import { anyJson } from "./any-json.ts";
 
 /** Names of members, indexes of items; "-" is after the last item. */
@@ -215,8 +215,4 @@ function differenceOfObjects(from: JsonObject, to: JsonObject, path: Path): Oper
     return Object.hasOwn(from, name) ? differenceOf(from[name] as Json, value, place) : [{ op: "add", path: place, value }];
   });
   return [...gone.map((name): Operation => ({ op: "remove", path: [...path, name] })), ...kept];
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

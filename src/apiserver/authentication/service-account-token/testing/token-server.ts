@@ -4,6 +4,7 @@ import { p256Key, type P256Key } from "../../../../api/machinery/x509/p256-signe
 import type { Identity, ServiceAccountTokens } from "../../../framework/identity.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../../testing/server.ts";
 import { writeToken } from "../../../shared/json-web-token.ts";
+import { encodeBase64Url } from "../../../../api/machinery/codec/base64-url.ts";
 
 export const ISSUER = "https://issuer.example";
 export const AUDIENCE = "https://api.example";
@@ -62,18 +63,11 @@ export function signed(payload: JsonObject, key: P256Key = KEY): string {
 /** Any header and payload, as they are, with a signature of the server's key. */
 export function signedText(header: string, payload: string): string {
   const message = `${toBase64Url(header)}.${toBase64Url(payload)}`;
-  return `${message}.${bytesToBase64Url(KEY.signer.sign(new TextEncoder().encode(message)))}`;
+  return `${message}.${encodeBase64Url(KEY.signer.sign(new TextEncoder().encode(message)))}`;
 }
 
 export function toBase64Url(text: string): string {
-  return bytesToBase64Url(new TextEncoder().encode(text));
-}
-
-export function bytesToBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+  return encodeBase64Url(new TextEncoder().encode(text));
 }
 
 export function payloadOf(token: string): CallAnswer["body"] {
