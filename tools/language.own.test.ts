@@ -31,30 +31,16 @@ const NOT_YET: readonly string[] = [
   // src/cli
   "src/cli/commands/",
   "src/cli/framework/",
-  "src/cli/kubectl/",
-  "src/cli/shared/",
   // src/client
 
   // src/cluster
   "src/cluster/*",
-  "src/cluster/home/",
-  "src/cluster/kubeconfig/",
   "src/cluster/machine/",
-  "src/cluster/processes/",
   // src/components
   "src/components/",
-  // src/config
-  "src/config/",
-  // src/embedded
-  "src/embedded/",
   // src/host
-  "src/host/*",
-  "src/host/crypto/",
   "src/host/files/",
-  "src/host/grpc/",
   "src/host/http/",
-  "src/host/kernel/",
-  "src/host/network/",
   "src/host/processes/",
   "src/host/spdy/",
   // src/kubelet
@@ -66,12 +52,6 @@ const NOT_YET: readonly string[] = [
   "src/kubelet/runtime/",
   "src/kubelet/server/",
   "src/kubelet/testing/",
-  // src/main
-  "src/main/*",
-  // src/pki
-  "src/pki/",
-  // src/processes
-  "src/processes/",
   // src/scheduler
   "src/scheduler/*",
   "src/scheduler/cache/",

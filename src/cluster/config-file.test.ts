@@ -19,7 +19,7 @@ test("a file says what flags say, under their names", () => {
   });
 });
 
-test("all mistakes are told at once, each with its line", () => {
+test("all problems are reported at once, each with its line", () => {
   const text = [
     "nmae: x", // 1
     "secure-port: many", // 2

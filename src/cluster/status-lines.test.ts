@@ -55,7 +55,7 @@ test("many nodes are counted", () => {
   );
 });
 
-test("a server that does not answer is told with the reason", () => {
+test("an unresponsive server is shown with the reason", () => {
   const lines = statusLines({ ...base, api: { answers: false, why: "connection refused" } });
   deepEqual(lines[4], "  API server:  https://127.0.0.1:6443, does not respond: connection refused");
 });

@@ -23,7 +23,7 @@ async function aHome(context: TestContext) {
   return { choice, environment, home: await prepareHome(choice, environment) };
 }
 
-/** A process that does nothing until it is told to end. */
+/** An idle process that exits on SIGTERM. */
 function aProcess(context: TestContext) {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   context.after(() => child.kill("SIGKILL"));
@@ -40,7 +40,7 @@ async function record(home: ClusterHome, pid: number): Promise<void> {
 /** What it says; `whileWaiting` is done when it waits for the first time. */
 async function stop(home: ClusterHome, whileWaiting: () => PromiseLike<unknown>): Promise<readonly string[]> {
   const lines: string[] = [];
-  // A slow machine tells what it waits for.
+  // A slow machine prints waiting lines.
   const say = (line: string) => void (line.startsWith("  still waiting for: ") || lines.push(line));
   let has = false;
   const sleep: typeof realClock.sleep = async (durationMs, signal) => {
@@ -61,8 +61,8 @@ test("a start of which only the process is there is waited for, and stopped", as
   const { pid, ended } = aProcess(context);
   await markStart(home, pid);
 
-  const [told, line] = await stop(home, () => record(home, pid));
-  equal(told, UNDER_WAY);
+  const [reported, line] = await stop(home, () => record(home, pid));
+  equal(reported, UNDER_WAY);
 
   match(line ?? "", new RegExp(`^ {2}stopped process ${pid}`));
   deepEqual(await ended, [null, "SIGUSR2"]);
@@ -76,7 +76,7 @@ test("a start that has the home and no record yet is waited for; if it fails by 
   deepEqual(await stop(home, () => held[Symbol.asyncDispose]()), [UNDER_WAY, 'Nothing is running: cluster "a" is stopped']);
 });
 
-test("a damaged record that nobody runs is removed, and taken for nothing that runs", async (context) => {
+test("a corrupt record without a running process is removed, and does not count as running", async (context) => {
   const { home } = await aHome(context);
   await writeFile(home.record, "{");
   await markStart(home, process.pid);

@@ -46,8 +46,8 @@ const ROWS: readonly { given: Record<string, ConfigValue>; plain: Record<string,
 
 for (const { given, plain: expected, problems = [] } of ROWS) {
   test(`${JSON.stringify(given)} is ${problems.length > 0 ? "a contradiction" : JSON.stringify(expected)}`, () => {
-    const { values, problems: told } = source(given);
-    deepEqual([Object.fromEntries(values), told], [expected, problems]);
+    const { values, problems: reported } = source(given);
+    deepEqual([Object.fromEntries(values), reported], [expected, problems]);
   });
 }
 

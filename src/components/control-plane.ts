@@ -129,10 +129,10 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const reached = podsReach(apiServer, server.door?.advertised);
   const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
-  const led = { clock, log, isFenced: config.driver === "etcd" };
+  const elected = { clock, log, isFenced: config.driver === "etcd" };
   const controllers = starting.use(
     startLeaderElectedControllers({
-      ...led,
+      ...elected,
       controllers: options.controllers,
       settings: controllerSettings(server.certificates),
       transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
@@ -146,7 +146,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
       ? undefined
       : starting.use(
           startLeaderElectedScheduler({
-            ...led,
+            ...elected,
             configuration: options.scheduler,
             transportFor: (identity) => transportFor(identity, SCHEDULER_AGENT),
             election: { lease: SCHEDULER_LEASE, ...candidate(config, random) },
@@ -188,9 +188,12 @@ function disposableStore(store: Store): Store & AsyncDisposable {
 }
 
 /** On etcd another instance may become the leader; on an exclusive store it is known immediately. */
-async function acting<Part extends ActiveComponent>(led: LeaderElectedComponent<Part>, { driver }: StoreConfig): Promise<Part | undefined> {
+async function acting<Part extends ActiveComponent>(
+  elected: LeaderElectedComponent<Part>,
+  { driver }: StoreConfig,
+): Promise<Part | undefined> {
   if (driver === "etcd") return undefined;
-  return (await Promise.race([led.started, led.isLedByAnother])) ?? undefined;
+  return (await Promise.race([elected.started, elected.otherIsLeader])) ?? undefined;
 }
 
 /**

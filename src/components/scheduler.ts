@@ -5,7 +5,11 @@
 import { KUBE_SCHEDULER } from "../api/identities.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import { startScheduler, type RunningScheduler } from "../scheduler/scheduler.ts";
-import { startLeaderElectedComponent, type LedOptions, type LeaderElectedComponent } from "./leader-election/leader-elected-component.ts";
+import {
+  startLeaderElectedComponent,
+  type LeaderElectedOptions,
+  type LeaderElectedComponent,
+} from "./leader-election/leader-elected-component.ts";
 import { CATALOG } from "../config/scheduler-config.ts";
 
 /** Upstream's user agent, which determines the field manager. */
@@ -14,7 +18,7 @@ export const SCHEDULER_AGENT = "kube-scheduler";
 /** Upstream's Lease of the scheduler. */
 export const SCHEDULER_LEASE = { namespace: "kube-system", name: "kube-scheduler" };
 
-export interface LeaderElectedSchedulerOptions extends LedOptions {
+export interface LeaderElectedSchedulerOptions extends LeaderElectedOptions {
   readonly configuration: SchedulerConfiguration;
 }
 

@@ -27,7 +27,7 @@ async function whoAmI(client: Client): Promise<JsonObject> {
   return (review as KubeObject & { readonly status: { readonly userInfo: JsonObject } }).status.userInfo;
 }
 
-test("a controller whose account is deleted while it works goes on as a new one, and no request of it fails", async () => {
+test("a controller whose service account is deleted continues with a new one, and none of its requests fails", async () => {
   const server = await startTestApiServer();
   try {
     const config = await loadKubeconfig({ path: server.kubeconfig, environment: {}, homeDirectory: "/none", readFile });

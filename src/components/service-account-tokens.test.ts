@@ -41,7 +41,7 @@ class Issuer {
   }
 }
 
-test("the account is made if it is not there, and a token of an hour is asked for", async () => {
+test("the service account is created if it is missing, and a token for an hour is requested", async () => {
   await using cluster = await given();
   const issuer = new Issuer(cluster);
 

@@ -47,7 +47,7 @@ jwt:
   equal(anonymous, undefined);
 });
 
-test("it says whether who shows nothing is let in, and where", () => {
+test("anonymous authentication can be enabled, also for certain paths only", () => {
   deepEqual(read("jwt: []\nanonymous: {enabled: false}").anonymous, { enabled: false });
   deepEqual(read("anonymous: {enabled: true, conditions: [{path: /livez}, {path: /readyz}]}").anonymous, {
     enabled: true,

@@ -18,8 +18,8 @@ test("a file of tokens has a user for each", () => {
   deepEqual(warnings, []);
 });
 
-test("a record without a token is passed over, and of two with one token the last counts; both are told", () => {
-  const { users, warnings } = readStaticTokens(",nobody,1\nsecret-1,bob,1\nsecret-1,eve,2\n");
+test("a record with an empty token is ignored, and of duplicate tokens the last wins; both are reported", () => {
+  const { users, warnings } = readStaticTokens(",alice,1\nsecret-1,bob,1\nsecret-1,eve,2\n");
 
   deepEqual([...users], [["secret-1", { name: "eve", uid: "2", groups: [] }]]);
   equal(warnings.length, 2);

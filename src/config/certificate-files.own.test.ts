@@ -31,7 +31,7 @@ async function given(): Promise<AsyncDisposable & { readonly file: (name: string
   return { file: (name) => join(directory, name), [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
 }
 
-test("given files are used as they are", async () => {
+test("configured certificate files are used unchanged", async () => {
   await using files = await given();
   const { file } = files;
   deepEqual(await readServingFiles({ certificate: file("leaf.crt"), key: file("leaf.key") }), leaf);

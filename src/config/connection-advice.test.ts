@@ -26,7 +26,7 @@ for (const [error, advice] of [
   [away("certificate is not yet valid"), CLOCKS],
   [away("certificate has expired"), CLOCKS],
 ] as const) {
-  test(`who waits because of "${error.message}" is told what to do`, () =>
+  test(`advice for "${error.message}" names the remedy`, () =>
     match(connectionAdvice(error, "the current context of admin.conf") ?? "", advice));
 }
 

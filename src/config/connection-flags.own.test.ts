@@ -25,7 +25,7 @@ function io(environment: Environment): Io {
   return { out() {}, note() {}, environment, clock: realClock, log: silentLogger, signal: new AbortController().signal };
 }
 
-describe("whoever looks for a mistake is told where", () => {
+describe("the source of a connection names kubeconfig and context", () => {
   const inPod = { tokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token" };
   for (const [words, environment, credentials, source] of [
     [["--kubeconfig=admin.conf"], { KUBECONFIG: "other" }, {}, "the current context of admin.conf"],
@@ -47,7 +47,7 @@ test("without flags the times are upstream's", () => {
   deepEqual(electionFlagProblems(election().values), []);
 });
 
-test("what is no duration, and durations that do not fit together, are told in the words of the flags", () => {
+test("invalid durations and combinations are reported in terms of the flags", () => {
   deepEqual(election("--leader-elect-lease-duration=soon", "--leader-elect-retry-period=-1s").problems, [
     '--leader-elect-lease-duration must be a duration such as "15s" or "1m30s", is "soon"',
     '--leader-elect-retry-period must be a duration such as "15s" or "1m30s", is "-1s"',

@@ -49,7 +49,7 @@ test("the authority is read, and how long its certificates are good", async () =
   equal(byDefault?.durationMs, 365 * 24 * 3_600_000);
 });
 
-test("all controllers run unless some are named, and every name that there is none for is told", () => {
+test("all controllers run by default, and every unknown name is reported", () => {
   deepEqual(chosenControllers(valuesOf()), ["*"]);
   deepEqual(chosenControllers(valuesOf("--controllers=*,-deployment", "--controllers=bootstrap-signer-controller")), [
     "*",
@@ -102,7 +102,7 @@ for (const [period, isShort] of [
   });
 }
 
-test("all values that are out of range are told at once", () => {
+test("all values that are out of range are reported at once", () => {
   const words = ["--max-endpoints-per-slice=0", "--cluster-signing-duration=never", "--node-monitor-grace-period=0s"];
   deepEqual(parseArguments({ flags: controllerFlags, arguments: {} }, words).problems, [
     '--max-endpoints-per-slice must be an integer from 1 to 1000, is "0"',

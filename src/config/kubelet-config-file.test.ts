@@ -73,5 +73,5 @@ for (const [what, text, problems] of [
   ],
   ["no map", "- a\n", ["Must be a KubeletConfiguration"]],
 ] as const) {
-  test(`${what}: all of it is told at once`, () => deepEqual(read(text).problems, problems));
+  test(`${what}: all problems are reported at once`, () => deepEqual(read(text).problems, problems));
 }

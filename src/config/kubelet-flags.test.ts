@@ -61,7 +61,7 @@ for (const label of [
   test(`a node may give itself the label ${label}`, () => deepEqual(parse(`--node-labels=${label}`).problems, []));
 }
 
-test("what does not fit together is told", () => {
+test("invalid combinations are reported", () => {
   const { values } = parse("--tls-cert-file=a", "--node-ip=10.0.0.1,10.0.0.2");
 
   deepEqual(kubeletProblems(values), [

@@ -14,7 +14,7 @@ function problemsOf(written: object): readonly string[] {
   return message.split("\n").slice(1);
 }
 
-test("mistakes of every phase are told at once: of the form, of values, of plugins' arguments, and of making profiles", () => {
+test("problems of every phase are reported at once: format, values, plugin arguments and creation of profiles", () => {
   const written = {
     frob: 1,
     podInitialBackoffSeconds: -1,

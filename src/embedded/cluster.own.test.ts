@@ -91,7 +91,7 @@ function textOf(source: Source | undefined): string {
   return source !== undefined && "text" in source ? source.text : "";
 }
 
-test("a controller manager beside a cluster that runs its controllers stands by", async () => {
+test("a separate controller manager is on standby while the cluster runs its controllers", async () => {
   await using cluster = await startCluster();
   await using beside = startLeaderElectedControllers({
     controllers: ["deployment"],
@@ -103,7 +103,7 @@ test("a controller manager beside a cluster that runs its controllers stands by"
     log: silentLogger,
   });
 
-  await beside.isLedByAnother;
+  await beside.otherIsLeader;
 
   equal(beside.isLeading(), false);
 });

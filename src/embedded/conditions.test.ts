@@ -19,7 +19,7 @@ const ROWS: readonly (readonly [Name, string, KubeObject | undefined, boolean])[
   ["isAvailable", "a false condition", withCondition("Available", "False"), false],
   ["isAvailable", "a condition of an older generation", object({ conditions: [{ type: "Available", status: "True" }] }, {}, 2), false],
   ["isReady", "a true condition", withCondition("Ready", "True"), true],
-  ["isReady", "a condition that nobody knows", withCondition("Ready", "Unknown"), false],
+  ["isReady", "a condition with status Unknown", withCondition("Ready", "Unknown"), false],
   ["isReady", "nothing", undefined, false],
   ["isRolledOut", "all new and available", object(rolledOut, { replicas: 3 }, 2), true],
   ["isRolledOut", "an old Pod that is left", object({ ...rolledOut, replicas: 4 }, { replicas: 3 }, 2), false],

@@ -36,14 +36,14 @@ test("what needs time is refused in words, and what does not comes through besid
   equal(await soon, 5);
 });
 
-test("what needs time comes through if somebody lets it pass meanwhile", async () => {
+test("an operation that needs time completes if another caller advances it", async () => {
   const { clock, driver } = given();
   const late = driver.through(clock.sleep(1_000).then(() => "late"));
   await driver.advance(1_000);
   equal(await late, "late");
 });
 
-test("whoever can wait is not refused, holds nobody up, and comes through when time has passed", async () => {
+test("a caller that can wait is not rejected, blocks no other, and completes when time has passed", async () => {
   const { clock, driver, turns } = given();
   let isThrough = false;
   const waiting = driver.whenever(clock.sleep(60_000)).then(() => (isThrough = true));
@@ -68,7 +68,7 @@ test("time passes for all who wait at once together, and each is done at its own
   equal(clock.monotonic(), 7);
 });
 
-test("a condition that is true only for a while is seen, whoever moves the clock, also one that comes later with a nearer end", async () => {
+test("a condition that is true only for a while is observed, whichever caller advances the clock, also a later one with a nearer deadline", async () => {
   const { clock, driver } = given();
   let isOpen = false;
   const blink = async () => {
@@ -116,7 +116,7 @@ test("an operation is not given up while others move time, nor when they do so a
   equal(await late, "late");
 });
 
-test("work that throws fails who moves time, and the next can go on", async () => {
+test("work that throws rejects the caller that advances time, and the next one can continue", async () => {
   const { clock, driver } = given();
   clock.soon(() => {
     throw new Error("mine");

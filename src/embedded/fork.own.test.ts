@@ -11,7 +11,7 @@ import type { Cluster } from "./cluster.ts";
 import { startCluster } from "./start-cluster.ts";
 import { isReady, isRolledOut } from "./conditions.ts";
 
-/** What would tell that a Pod was touched. */
+/** Fields that would change if a Pod were touched. */
 async function podsOf(cluster: Cluster) {
   const pods = await cluster.until<Pod>("pods", () => true);
   return pods.map(({ metadata, spec, status }) => ({
@@ -45,7 +45,7 @@ for (const clock of ["virtual", "real"] as const) {
   });
 }
 
-test("both go on by themselves, and so do forks of forks", async () => {
+test("original and fork continue independently, and so do forks of forks", async () => {
   await using a = await startCluster({ clock: "virtual" });
   await a.apply(aConfigMap("shared", { by: "a" }));
   await using b = await a.fork();

@@ -54,7 +54,7 @@ for (const clock of ["virtual", "real"] as const) {
     equal(existsSync(kubeconfig), false);
   });
 
-  test(`under ${clock} time the keys of a door are nobody else's, and its certificates are good today`, async () => {
+  test(`with ${clock} time the keys of a listening cluster are random, and its certificates are valid today`, async () => {
     await using a = await startCluster({ clock, listen: true });
     await using b = await startCluster({ clock, listen: true });
     const known = fixedPki();
@@ -98,7 +98,7 @@ test("a fork listens if its original does, at another port, with the same certif
   await rejects(async () => silent.url, /has no address/);
 });
 
-test("a fork may listen where its original does not, with keys that nobody knows", async () => {
+test("a fork can listen if its original does not, with random keys", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(aConfigMap("a"));
   await using fork = await cluster.fork({ listen: true });

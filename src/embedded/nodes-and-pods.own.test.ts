@@ -23,7 +23,7 @@ for (const clock of ["virtual", "real"] as const) {
     await nodes.remove("node-0");
 
     deepEqual(nodes.names(), ["node-1", "node-2", "special"]);
-    equal((await cluster.get("node/node-0")).metadata.name, "node-0", "its Node stays until somebody deletes it");
+    equal((await cluster.get("node/node-0")).metadata.name, "node-0", "its Node object stays until it is deleted");
     await rejects(nodes.stop("node-0"), /^Error: Simulated node "node-0" does not exist: there are node-1, node-2, special$/);
     await rejects(nodes.add("special"), /^Error: There is a simulated node "special" already/);
     await rejects(nodes.add("Not_A_Name"), /Node "Not_A_Name" is invalid: metadata.name/);
@@ -61,7 +61,7 @@ test("logs and commands are answered from the script, of one container or anothe
   deepEqual(await cluster.exec("p", ["hostname"]), { exitCode: 0, stdout: "web-0\n", stderr: "" });
   deepEqual(await cluster.exec("p", ["false"], { container: "side" }), { exitCode: 1, stdout: "", stderr: "no\n" });
   await rejects(cluster.logs("p", { container: "none" }), /^Error: Pod p has no container "none": it has web, side$/);
-  await rejects(cluster.exec("nobody", ["true"]), /pods "nobody" not found/);
+  await rejects(cluster.exec("missing", ["true"]), /pods "missing" not found/);
 });
 
 test("there are no logs of a Pod that has no node, or whose node is off", async () => {
@@ -87,7 +87,7 @@ test("decisions say why a Pod is where it is, and why it is nowhere", async () =
     cluster.decisions("nowhere")[0]?.message ?? "",
     /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector/,
   );
-  deepEqual(cluster.decisions("nobody"), []);
+  deepEqual(cluster.decisions("missing"), []);
 });
 
 test("without a scheduler nothing is decided, and Pods that name their node run all the same", async () => {

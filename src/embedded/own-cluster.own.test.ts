@@ -127,7 +127,7 @@ const ENDING: readonly (readonly [string, ClusterOptions, string])[] = [
   ["after close, with a door", { listen: true }, "await cluster.close();"],
   ["after close, with a door under virtual time", { listen: true, clock: "virtual" }, "await cluster.close();"],
   ["after close of a cluster and its fork", {}, "const fork = await cluster.fork(); await cluster.close(); await fork.close();"],
-  ["if nobody closes a cluster under virtual time", { clock: "virtual" }, 'await cluster.advance("1h");'],
+  ["if a cluster under virtual time is never closed", { clock: "virtual" }, 'await cluster.advance("1h");'],
 ];
 
 for (const [when, options, then] of ENDING) {
@@ -146,7 +146,7 @@ test("a start that fails leaves nothing that keeps the process", async () => {
   equal(await exited, 0);
 });
 
-test("what a cluster needs from outside is told where there is none", async () => {
+test("missing external dependencies are reported", async () => {
   await using cluster = await startCluster();
   for (const property of ["url", "kubeconfig"] as const) {
     let message = "";

@@ -28,7 +28,7 @@ async function playing(): Promise<Cluster> {
   return cluster;
 }
 
-test("a cluster from a snapshot has the same objects, nodes and time, and goes on", async () => {
+test("a cluster from a snapshot has the same objects, nodes and time, and continues", async () => {
   const file = join(directory, "whole.k8ts");
   await using cluster = await playing();
   await cluster.snapshot(file);
@@ -63,7 +63,7 @@ test("nodes that are asked for count more than those of the snapshot, and settin
   deepEqual(same.nodes.names(), ["node-0", "node-1", "node-2"]);
 });
 
-test("a snapshot of virtual time can go on in real time", async () => {
+test("a snapshot of virtual time can continue in real time", async () => {
   const file = join(directory, "real.k8ts");
   await using cluster = await playing();
   await cluster.snapshot(file);
@@ -131,7 +131,7 @@ for (const [what, damage, error] of DAMAGES) {
   });
 }
 
-test("a place that cannot be written is told, and leaves nothing", async () => {
+test("a path that cannot be written is reported, and nothing is left behind", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await rejects(cluster.snapshot(join(directory, "no", "such", "a.k8ts")), /^Error: Cannot write a snapshot to .*a\.k8ts: ENOENT/);
   deepEqual(

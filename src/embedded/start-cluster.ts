@@ -30,7 +30,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const clock = clockOf(options.clock ?? "real", snapshot?.takenAtMs);
   const seed = options.seed ?? (clock instanceof VirtualClock ? DEFAULT_SEED : undefined);
   const start: Start = { clock, seed, random: randomOf(seed), nodes: nodesConfig(options.nodes, snapshot?.nodes) };
-  // What is wrong in these is told before anything is opened.
+  // Problems of these are reported before anything is opened.
   const scheduler = schedulerOf(options);
   const mistakes = invalidControllerNames(options.controllers ?? []);
   if (mistakes.length > 0) throw new Error(`Cannot select controllers: ${mistakes.join("; ")}`);
@@ -50,7 +50,7 @@ interface Start {
   readonly nodes: NodesConfig;
   /** Absent: none runs. */
   readonly scheduler?: SchedulerConfiguration;
-  /** Certificates and keys of the one that it goes on from, if nobody else knows those. */
+  /** Certificates and keys of the original, if they are random. */
   readonly pki?: Pki;
 }
 
@@ -108,7 +108,7 @@ async function fork(
   const clock = original.clock instanceof VirtualClock ? newVirtualClock(original.clock.now()) : original.clock;
   const random = given.seed === undefined ? original.random : randomOf(given.seed);
   const opened = (store as MemoryStore).fork({ clock });
-  // Those of a cluster without a door are known to everybody.
+  // Without HTTPS they are fixed, public ones.
   const pki = door?.pki ?? original.pki;
   const start: Start = { ...original, clock, seed, random, nodes: nodes.config(), ...(pki === undefined ? {} : { pki }) };
   return startOn({ config: { driver: "memory" }, opened }, { ...options, listen, log }, start);
@@ -140,7 +140,7 @@ function apiServerOptions({ listen, api }: ClusterOptions): ApiServerOptions {
   return {
     ...DEFAULT_API_SERVER_OPTIONS,
     serving: { ...DEFAULT_API_SERVER_OPTIONS.serving, ...serving },
-    // In a test a change of what everybody shares must be seen where it is made.
+    // In a test a mutation of a shared object must fail where it happens.
     api: { ...DEFAULT_API_SERVER_OPTIONS.api, freezeObjects: true, ...api },
   };
 }

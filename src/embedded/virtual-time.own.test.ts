@@ -111,15 +111,15 @@ test("a command that takes time comes to its end while the test lets time pass",
   await rejects(cluster.exec("ex", ["slow"]), /^Error: This waits for virtual time to pass/);
 });
 
-test("a watch of the client is told of changes when they happen, in order", async () => {
+test("a watch of the client receives changes when they happen, in order", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
-  const told: string[] = [];
+  const received: string[] = [];
   const watch = await cluster.client.watch(
     configMaps,
     { namespace: "default" },
     {
-      event: (event) => void told.push(`${event.type} ${"object" in event ? event.object.metadata.name : ""}`),
-      ended: () => void told.push("ended"),
+      event: (event) => void received.push(`${event.type} ${"object" in event ? event.object.metadata.name : ""}`),
+      ended: () => void received.push("ended"),
     },
   );
   await cluster.apply(aConfigMap("a"));
@@ -127,7 +127,7 @@ test("a watch of the client is told of changes when they happen, in order", asyn
   await cluster.delete("configmap/a");
   await cluster.settle();
   deepEqual(
-    told.filter((line) => line.endsWith(" a")),
+    received.filter((line) => line.endsWith(" a")),
     ["ADDED a", "MODIFIED a", "DELETED a"],
   );
   watch.stop();
@@ -172,7 +172,7 @@ for (const clock of ["virtual", "real"] as const) {
 for (const clock of ["virtual", "real"] as const) {
   test(`under ${clock} time a condition that returns a promise is refused`, async () => {
     await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock });
-    const later = (() => Promise.reject(new Error("nobody sees this"))) as () => never;
+    const later = (() => Promise.reject(new Error("not logged"))) as () => never;
     await rejects(cluster.until("pods", later), /^Error: Cannot wait for "pods": the condition returned a promise/);
   });
 }
@@ -202,7 +202,7 @@ test("options that are wrong are refused before anything is started", async () =
 });
 
 const REFUSED: readonly (readonly [string, (cluster: Awaited<ReturnType<typeof startCluster>>) => Promise<unknown>, RegExp])[] = [
-  ["a kind that nobody knows", (cluster) => cluster.get("gizmo/a"), /^Error: The server has no resource type "gizmo"$/],
+  ["an unknown kind", (cluster) => cluster.get("gizmo/a"), /^Error: The server has no resource type "gizmo"$/],
   ["no name", (cluster) => cluster.get("pods"), /^Error: Ambiguous reference: there are several pods; write "pods\/<name>"$/],
   ["an empty name", (cluster) => cluster.delete("pods/"), /^Error: Invalid object reference "pods\/": it must be kind\/name/],
   [

@@ -23,7 +23,7 @@ test("now is the time of day and monotonic never goes back", () => {
 test("soon work runs after ready promises, before a timer, in the order of the calls", async () => {
   const log: string[] = [];
   const enough = new AbortController();
-  // Long enough that a busy machine is not late for what comes before; nobody waits for its end.
+  // Long enough for a busy machine; not awaited.
   const slept = realClock.sleep(60_000, enough.signal).then(
     () => log.push("timer"),
     () => log.push("aborted"),

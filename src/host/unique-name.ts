@@ -1,4 +1,4 @@
-/** Names that nobody else has chosen, nor will. */
+/** Unique names. */
 import { randomUUID } from "node:crypto";
 
 export function uniqueName(prefix: string): string {

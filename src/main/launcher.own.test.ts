@@ -24,7 +24,7 @@ test("--help prints the overview to standard output and exits with 0", () => {
   match(stdout, /^ {2}up +Start a cluster/m);
 });
 
-test("an unknown command is told to standard error with a suggestion and exits with 2", () => {
+test("an unknown command is reported on standard error with a suggestion and exits with 2", () => {
   deepEqual(k8ts("upp"), {
     exitCode: 2,
     stdout: "",
@@ -67,7 +67,7 @@ test("what a command left behind does not keep the process", () => {
 
 const hasFullDevice = { skip: !existsSync("/dev/full") && "this system has no /dev/full" };
 
-test("output that the disk has no room for is lost, which the exit code tells, and ends nothing", hasFullDevice, () => {
+test("output that does not fit on the disk is lost, which the exit code shows, and the command continues", hasFullDevice, () => {
   const full = openSync("/dev/full", "w");
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [LAUNCHER, ...args], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });

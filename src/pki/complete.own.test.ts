@@ -115,7 +115,7 @@ test("names that another server has put into the certificate stay there", () => 
   deepEqual(missing(both, { names: ["other", "third", "10.0.0.9"] }), {});
 });
 
-test("an authority that somebody else has made signs with its key, also if that is RSA", async () => {
+test("an external CA signs with its key, also if that is RSA", async () => {
   const { generateKeyPairSync } = await import("node:crypto");
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;

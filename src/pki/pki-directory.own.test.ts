@@ -41,7 +41,7 @@ async function useAll(directory: string): Promise<void> {
   await pki.renew(NOW + 340 * DAY_MS);
 }
 
-/** Nobody but a person can make these anew. */
+/** Only a person can replace these. */
 const IRREPLACEABLE = ["ca.key", "front-proxy-ca.key", "sa.key"];
 
 for (const file of FILE_NAMES) {
@@ -143,7 +143,7 @@ test("a directory that cannot be written will do while nothing is to be written"
   await chmod(directory.path, 0o700);
 });
 
-test("what cannot be used is told in one sentence, with the file and the remedy", async () => {
+test("unusable files are reported with the path and the remedy", async () => {
   await using directory = await temporaryDirectory();
   const pki = await open(directory.path);
   const path = (name: string) => join(directory.path, name);

@@ -2,7 +2,7 @@
 
 const WAIT_MIN_MS = 1_000;
 const WAIT_MAX_MS = 30_000;
-/** One that ran for so long has not ended because it was started. */
+/** A process that ran longer than this did not exit because of its start. */
 const STEADY_MS = 60_000;
 
 /** `beforeMs`: how long it was waited the last time; 0 if never. */

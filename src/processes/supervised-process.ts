@@ -25,7 +25,7 @@ export interface SupervisedProcessOptions {
   readonly stopOrder?: string;
   /** Timeout of a graceful stop; then it is killed. */
   readonly stopWithinMs: number;
-  tell(line: string): void;
+  report(line: string): void;
   /** Called when a new process has replaced the previous one. */
   onRestarted(): void;
   /** Aborts the first start, with the signal's reason. */
@@ -118,7 +118,7 @@ export class SupervisedProcess implements AsyncDisposable {
 
   /** Until it is cancelled. */
   async #keep(first: Program): Promise<void> {
-    const { name, tell, onRestarted, clock } = this.#options;
+    const { name, report, onRestarted, clock } = this.#options;
     const { signal } = this.#stopping;
     let waitMs = 0;
     let exit = await first.exited;
@@ -127,11 +127,11 @@ export class SupervisedProcess implements AsyncDisposable {
       waitMs = restartWaitMs(waitMs, clock.monotonic() - this.#startedAtMs);
       const line = `The ${name} ${howEnded(exit)}; restarting it in ${waitMs / 1_000} s`;
       this.#log.write(line);
-      tell(line);
+      report(line);
       await clock.sleep(waitMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       const program = await this.#spawn(() => undefined).catch((error: Error) => {
-        tell(`Cannot start the ${name}: ${error.message}`);
+        report(`Cannot start the ${name}: ${error.message}`);
         return undefined;
       });
       if (program === undefined) continue;

@@ -335,7 +335,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok(tookMs > 900 && tookMs < WHOLE_GRACE_MS, `${tookMs}`);
   });
 
-  test("Ctrl-C leaves nothing on the machine but files, and the next start goes on with them", async () => {
+  test("Ctrl-C leaves only files on the machine, and the next start resumes with them", async () => {
     const kubectl = cluster.kubectl.with("--namespace=workloads");
     const containers = cluster.kubectl.with("--namespace=containers");
     await containers(`debug talking --image=${BUSYBOX_2} --container=looking -- true`);
@@ -378,7 +378,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     equal(await containers("exec noting -- cat /notes/one"), "kept\n");
   });
 
-  test("after Ctrl-C, what had ended or was ended is told as it was, with its log", async () => {
+  test("after Ctrl-C and a restart, terminated Pods keep their status and logs", async () => {
     const containers = cluster.kubectl.with("--namespace=containers");
     await containers("wait --for=jsonpath={.status.phase}=Failed pod/once --timeout=60s");
     const ends = ["once", "finished"].map(async (name) => {
@@ -402,7 +402,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     const containers = cluster.kubectl.with("--namespace=containers");
     await cluster.kill();
     await cluster.up();
-    // The shell may be gone with the container before its end is told.
+    // The shell may be killed with the container before its output is flushed.
     await containers.run("exec reborn -- sh -c 'kill -TERM 1'");
     await containers("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=2 pod/reborn --timeout=60s");
     await containers("wait --for=condition=Ready pod/reborn --timeout=60s");

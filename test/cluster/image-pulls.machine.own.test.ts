@@ -36,13 +36,13 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     for (const one of [cluster, open, closed]) await one?.[Symbol.asyncDispose]();
   });
 
-  /** Resolves when there is such an Event: they are written after what they tell of. */
+  /** Resolves when such an Event exists: Events are written after the fact. */
   const tells = (kubectl: ClientProgram, name: string, fits: RegExp): Promise<string> => {
     const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
     return lineOf(kubectl, `get events --watch --field-selector involvedObject.name=${name} --no-headers -o ${columns}`, fits);
   };
 
-  /** Why it cannot be pulled, seen in one look: soon it is only told that it is tried again later. */
+  /** Why it cannot be pulled, read at once: soon the reason is only ImagePullBackOff. */
   const refusal = async (kubectl: ClientProgram, name: string): Promise<string> => {
     const waiting = ".status.containerStatuses[0].state.waiting";
     await kubectl(`wait --for=jsonpath={${waiting}.reason}=ErrImagePull pod/${name} --timeout=60s`);
@@ -76,7 +76,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     equal(await kubectl("exec exact -- cat /version"), "7\n");
   });
 
-  test("that takes its time is told of while it comes", async () => {
+  test("a slow pull reports its progress", async () => {
     await using slow = await startSlowRegistry(open);
     const kubectl = await cluster.inNamespace("slow");
     const image = `${slow.address}/team/app:9`;

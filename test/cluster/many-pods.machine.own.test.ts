@@ -35,7 +35,7 @@ async function wave(kubectl: ClientProgram, pods: number, atTop: () => Promise<v
   await kubectl(`wait --for=delete pods -l app=wave --timeout=${WAVE_TIMEOUT_SECONDS}s`, { timeoutMs: WAVE_TIMEOUT_MS });
 }
 
-/** What was not there before. The last of it goes a moment after the API has forgotten the Pods, and nobody tells of that. */
+/** New leftovers. The last are removed a moment after the API objects, and there is no event for it. */
 async function left(look: () => Promise<readonly string[]>, before: readonly string[]): Promise<readonly string[]> {
   const untilMs = performance.now() + GONE_WITHIN_MS;
   for (;;) {

@@ -49,7 +49,7 @@ const WRITERS = 4;
 const CHANGES = 5;
 /** About a hundred writes in a second, all writers together: a load that leaves the machine time for the rest of the test. */
 const PAUSE_MS = 30;
-/** After what happened, to see that it goes on. */
+/** Writes after the failure, to see that the cluster continues. */
 const FURTHER_WRITES = 25;
 
 const REPLICAS = 8;
@@ -112,7 +112,7 @@ class Load implements AsyncDisposable {
       for (let change = 0; change < CHANGES && !signal.aborted; change++) {
         const written = await writeOnce(client, key, change).catch(() => undefined);
         if (written === undefined) {
-          // Nobody can say whether it happened, so nothing is expected of it; the next object is another.
+          // The outcome is unknown, so nothing is expected of it; the next object is another.
           this.failures++;
           break;
         }
@@ -210,7 +210,7 @@ async function startSite(owned: Disposables): Promise<Site> {
   };
 }
 
-/** What somebody sees who watches by the way to the second. */
+/** Events of a watch through the second server. */
 async function watchSite({ kubeconfig }: Site, owned: Disposables) {
   const { client, informers } = owned.use(await seeCluster(kubeconfig));
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: LOAD } });
@@ -263,7 +263,7 @@ interface Death {
   readonly gapMaxMs: number;
 }
 
-/** In the middle of a rollout something dies; what kubectl is told to change at that very moment is changed, and writes go on. */
+/** A process is killed in the middle of a rollout; a concurrent kubectl change succeeds, and writes continue. */
 async function survive(context: TestContext, { kubectl }: Site, load: Load, { of, kill, gapMaxMs }: Death): Promise<void> {
   const rollout = await rollOut(kubectl, of);
   const atMs = realClock.monotonic();
@@ -275,10 +275,10 @@ async function survive(context: TestContext, { kubectl }: Site, load: Load, { of
   const gapMs = load.longestGapMs(atMs);
   await rollout.done;
   context.diagnostic(
-    `${of} killed: longest gap in writes ${gapMs} ms, kubectl took ${answeredMs} ms, the rollout went on for ${sinceMs()} ms`,
+    `${of} killed: longest gap in writes ${gapMs} ms, kubectl took ${answeredMs} ms, the rollout continued for ${sinceMs()} ms`,
   );
-  ok(gapMs < gapMaxMs, `writes go on: the longest gap was ${gapMs} ms`);
-  ok(answeredMs < gapMaxMs, `kubectl goes on: it took ${answeredMs} ms`);
+  ok(gapMs < gapMaxMs, `writes continue: the longest gap was ${gapMs} ms`);
+  ok(answeredMs < gapMaxMs, `kubectl continues: it took ${answeredMs} ms`);
 }
 
 /** Asks until somebody leads: after a start the members need an election. */
@@ -322,7 +322,7 @@ function takesPods({ spec, status }: Node): boolean {
 }
 
 test(
-  "an etcd leader and an API server die under load: writes, kubectl, watches and rollouts go on, and both come back",
+  "an etcd leader and an API server are killed under load: writes, kubectl, watches and rollouts continue, and both recover",
   { ...needs("etcd", "kubectl"), timeout: 400_000 },
   async (context) => {
     await using owned = new Disposables();
@@ -433,7 +433,7 @@ function portIn(kubeconfig: string): string {
 }
 
 test(
-  "a server whose etcd does not answer says that it is not ready, to anybody who asks",
+  "an API server whose etcd does not respond is not ready, also for unauthenticated clients",
   { ...needs("etcd"), timeout: 200_000 },
   async () => {
     await using owned = new Disposables();
@@ -454,7 +454,7 @@ test(
   },
 );
 
-/** As a load balancer asks: it shows nobody a certificate, and looks at none. */
+/** Like a load balancer: presents no certificate and verifies none. */
 async function readiness(server: string): Promise<number | undefined> {
   const asked = get(`${server}/readyz`, { rejectUnauthorized: false, agent: false });
   const [answer] = (await once(asked, "response")) as [IncomingMessage];

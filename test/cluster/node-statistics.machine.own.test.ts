@@ -1,4 +1,4 @@
-/** What the kubelet of `k8ts up` tells of itself and of its Pods, asked through the API server as a person or a Prometheus asks. */
+/** Stats, metrics and configuration of the kubelet of `k8ts up`, requested through the API server like a person or Prometheus does. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
@@ -115,12 +115,12 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await kubectl("wait --for=condition=Ready pod/gone --timeout=60s");
     match(await page("/metrics/probes"), /pod="gone"/);
     await kubectl("delete pod gone --grace-period=1");
-    // The kubelet forgets it a moment after the API has, and nobody tells of pages.
+    // The kubelet removes it a moment after the API, and there is no event for endpoints.
     const untilMs = performance.now() + FORGOTTEN_WITHIN_MS;
     while ((await page("/metrics/probes")).includes('pod="gone"')) ok(performance.now() < untilMs, "its probes are forgotten");
   });
 
-  test("tells how it is configured", async () => {
+  test("/configz returns the configuration", async () => {
     const { kubeletconfig } = JSON.parse(await page("/configz")) as { readonly kubeletconfig: Configuration };
     const { kind, apiVersion, maxPods, clusterDomain, authorization, port, podLogsDir, containerRuntimeEndpoint } = kubeletconfig;
     deepEqual(
@@ -218,7 +218,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       match(metrics, sample);
   });
 
-  test("tells what containers use under cadvisor's names", async () => {
+  test("/metrics/cadvisor returns container usage under cadvisor's names", async () => {
     const id = await kubectl("get pod talking -o jsonpath={.status.containerStatuses[0].containerID}");
     const name = id.replace("containerd://", "");
     const labels = `id="/[^"]+/pod[^"]+/${name}",image="[^"]+busybox[^"]*",name="${name}",namespace="numbers",pod="talking"`;
@@ -238,7 +238,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     match(await page("/metrics/resource"), /^pod_memory_working_set_bytes\{pod="talking",namespace="numbers"\} [1-9]/m);
   });
 
-  test("tells each series once, of a container that was restarted the one that runs, and nothing of Pods that have ended", async () => {
+  test("/metrics/cadvisor returns each series once, of a restarted container the running one, and none of terminated Pods", async () => {
     // The volume remembers that it has ended once.
     const script = `test -e /scratch/again || { touch /scratch/again; exit 1; }; ${SLEEP}`;
     const container = { volumeMounts: [{ name: "scratch", mountPath: "/scratch" }] };
@@ -272,7 +272,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     }
   });
 
-  test("a port of a Pod on which nobody listens is refused in upstream's words", async () => {
+  test("port-forward to a port without a listener is refused in upstream's words", async () => {
     const ip = await kubectl("get pod talking -o jsonpath={.status.podIP}");
     match(
       await kubectl.fails("get --raw /api/v1/namespaces/numbers/pods/talking:9/proxy/"),

@@ -47,7 +47,7 @@ async function getFromPod(
   }
 }
 
-/** Another machine, as far as anybody can tell, which sends what it has for Pods and Services to this one. */
+/** Simulates another machine, which routes Pod and Service addresses to this one. */
 function makeOutside() {
   const [name, address, nodeAddress] = [`k8api${process.pid}`, "10.197.4.2", "10.197.4.1"];
   const ip = (line: string) => execFileSync("ip", line.split(" "));

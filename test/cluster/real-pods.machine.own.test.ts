@@ -60,7 +60,7 @@ async function told(kubectl: ClientProgram, reason: string): Promise<string> {
   return line.slice(reason.length).trim();
 }
 
-/** Resolves when there is such an Event: they are written after what they tell of. */
+/** Resolves when such an Event exists: Events are written after the fact. */
 async function tells(kubectl: ClientProgram, fits: RegExp): Promise<void> {
   await lineOf(kubectl, "get events --watch --no-headers -o custom-columns=REASON:.reason,MESSAGE:.message", fits);
 }
@@ -152,7 +152,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const pod = aRealPod("limited", `${memory}; ${processor}`, { container: { resources: { limits } }, ...once });
     match(await said(kubectl, pod), /^67108864\n25000( 100000)?\n$/);
 
-    // It lives on for a moment: of the end and of the reason the runtime is told by two messages, in any order.
+    // Exit and reason reach the runtime in two messages, in any order.
     const script = "tail /dev/zero; code=$?; sleep 1; exit $code";
     await apply(kubectl, aRealPod("greedy", script, { container: { resources: { limits: { memory: "16Mi" } } }, ...once }));
     await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/greedy --timeout=60s");
@@ -383,7 +383,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     deepEqual(status.user.extra["authentication.kubernetes.io/pod-name"], ["trusted"]);
   });
 
-  inside("tells in files what is known of it, as it changes", async (kubectl) => {
+  inside("has its metadata in downward API files, as it changes", async (kubectl) => {
     const items = [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }];
     const volumes = [{ name: "about", downwardAPI: { items } }];
     // What the links led to may go while they are followed.
@@ -439,7 +439,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     match(await kubectl("logs closed -c looking"), new RegExp(` ${sleep}\\n[^]*\\n2\\n$`));
   });
 
-  inside("may call its image by a short name, and is started again with another only if it is told so", async (kubectl) => {
+  inside("may use a short image name, and is restarted with another image only if the spec changes", async (kubectl) => {
     await cluster.loadImage(busyboxImage("short:9"));
     // A container that seems to be of another image would be stopped at the next look: a label has the kubelet look.
     await ready(kubectl, aRealPod("short", SLEEP, { container: { image: "short:9" } }));
@@ -466,7 +466,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal(code, 5);
   });
 
-  inside("is started whatever becomes of volumes that nobody mounts, until somebody does", async (kubectl) => {
+  inside("starts whatever happens to unmounted volumes, until they are mounted", async (kubectl) => {
     const volumes = [
       { name: "secret", secret: { secretName: "none" } },
       { name: "host", hostPath: { path: "/no/such/directory", type: "Directory" } },

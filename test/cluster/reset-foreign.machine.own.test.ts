@@ -14,7 +14,7 @@ import { findHome } from "../../src/cluster/home/cluster-home.ts";
 import { machineOwner } from "../../src/cluster/machine/container-paths.ts";
 
 test(
-  "a stop keeps ended containers in somebody else's runtime, a start without containers ends those that run, and a reset removes all",
+  "a stop keeps exited containers in a foreign runtime, a start without containers stops running ones, and a reset removes all",
   { ...needs(...REAL_CLUSTER_NEEDS) },
   async (t) => {
     await using containerd = await startTestContainerd();
@@ -40,7 +40,7 @@ test(
     equal((await machine.k8ts("down")).exitCode, 0);
     deepEqual(await left(), [["kept", "not-ready", ["exited"]]]);
 
-    // A killed one, after which no containers are wanted: somebody else's runtime is not left with Pods that nobody is in charge of.
+    // After a kill and a start without containers, no orphaned Pods remain in the foreign runtime.
     const again = await machine.start(words, /^Ctrl-C stops it$/);
     // That it is ready may have been said before the stop.
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/kept --timeout=60s");

@@ -1,7 +1,7 @@
 /**
- * The restart matrix under load: whatever of a cluster is killed with SIGKILL while everything is at work, nothing acknowledged is lost,
- * containers run on, nothing runs twice, and all of it comes to where it was going. Moments are by chance, from the seed.
- * Not here: single components that are killed while nothing else happens (processes/…).
+ * The restart matrix under load: whatever process of a cluster is killed with SIGKILL, nothing acknowledged is lost, containers keep
+ * running, nothing runs twice, and everything converges. Times are random, from the seed. Not here: single components that are killed while
+ * idle (processes/…).
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { mkdir, readFile, rm, rmdir } from "node:fs/promises";
@@ -52,7 +52,7 @@ const BACK_OFF_SECONDS = 10;
 /** A status has whole seconds. */
 const BACK_OFF_INEXACT_SECONDS = 2;
 
-/** Pods that nobody touches. */
+/** Unchanged Pods. */
 const STANDING = ["steady", "reader", "probed"];
 
 /** Each start of a container is one line of /starts/<pod>, with the machine's uptime; so it is known how often anything ran. */
@@ -80,7 +80,7 @@ function identityOf({ metadata, status }: Pod): readonly unknown[] {
   return [metadata.name, status?.podIP, ...(status?.containerStatuses ?? []).map(own)];
 }
 
-/** NaN of a process that has gone meanwhile: others come and go all the time. */
+/** NaN for a process that has exited meanwhile. */
 async function parentOf(pid: number): Promise<number> {
   return Number(/^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8").catch(() => ""))?.[1]);
 }
@@ -91,11 +91,11 @@ function isReady(pod: Pod | undefined): boolean {
 
 interface Round {
   readonly name: string;
-  /** The Pods that nobody touches. */
+  /** The unchanged Pods. */
   readonly before: readonly unknown[];
   /** Of a Pod that does not hear that it is to end. */
   readonly orphan: ProcessMark;
-  /** Has that Pod deleted at once: whoever runs it may not hear of it any more, and it must end all the same. */
+  /** Force-deletes that Pod: its kubelet may not be notified any more, and it must terminate all the same. */
   forget(): Promise<void>;
 }
 
@@ -210,7 +210,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** Or not at all, as upstream: whoever is killed in the middle of a start takes that start along, and this Pod has but one. */
+  /** Or not at all, as upstream: a kill in the middle of a start aborts that start, and this Pod has only one. */
   const hasRunOnce = async (name: string): Promise<void> => {
     const lines = (await startsOf(name)).map((line) => line.split(" ")[0]);
     const { phase, containerStatuses } = podOf(name)?.status ?? {};
@@ -219,12 +219,12 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok(lines.length <= 1, `it was started ${lines.length} times`);
   };
 
-  /** What everybody expects who has begun something before the kill, and wants to go on after it. */
+  /** Expectations for work that was started before the kill and continues after it. */
   const hasConverged = async ({ name: round, before, orphan }: Round): Promise<void> => {
     await load.advances(20);
     await eventually("the Pod that runs once has done so", () => /^(Succeeded|Failed)$/.test(podOf(`once-${round}`)?.status?.phase ?? ""));
     await hasRunOnce(`once-${round}`);
-    await eventually("the Pod that was going has gone", () => podOf(`leaving-${round}`) === undefined);
+    await eventually("the terminating Pod is deleted", () => podOf(`leaving-${round}`) === undefined);
     const goodbyes = new Set((await startsOf(`leaving-${round}`)).slice(1));
     deepEqual([...goodbyes], ["before stop", "asked"]);
     const rollout = await kubectl("rollout status deployment/web --timeout=90s", { timeoutMs: CONVERGED_WITHIN_MS });
@@ -235,7 +235,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     while ((await following.line()) !== `round ${round}`);
     equal(await kubectl("exec steady -- cat /version"), "1\n");
 
-    await eventually("the Pods that nobody touches are ready", () => STANDING.every((name) => isReady(podOf(name))));
+    await eventually("the unchanged Pods are ready", () => STANDING.every((name) => isReady(podOf(name))));
     deepEqual(standing(), before);
     for (const name of STANDING) equal((await startsOf(name)).length, 1, `${name} was started once`);
     const waitsFor = () => podOf("unpullable")?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "";
@@ -243,7 +243,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok(await waitForProcessExit(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the Pod that was deleted has ended");
   };
 
-  /** Has everything at work, and resolves at a moment by chance. */
+  /** Starts all work, and resolves at a random time. */
   const beginRound = async (round: string): Promise<Round> => {
     const before = standing();
     const directory = starts;
@@ -254,7 +254,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       aNotedPod(`leaving-${round}`, `${leaving} sleep ${leavingSeconds} & wait $!`, {
         directory,
         container: { lifecycle: { preStop } },
-        // Longer than it takes whoever is killed to be back, on a busy machine, too.
+        // Longer than a restart takes on a busy machine.
         terminationGracePeriodSeconds: 120,
       }),
     );
@@ -336,7 +336,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await eventually("the node is ready", () => ready()?.status === "True", nodes);
     equal(ready()?.message, "kubelet is posting ready status");
     equal(await kubectl("exec steady -- cat /version"), "1\n");
-    await eventually("the Pods that nobody touches are ready", () => STANDING.every((name) => isReady(podOf(name))));
+    await eventually("the unchanged Pods are ready", () => STANDING.every((name) => isReady(podOf(name))));
     deepEqual(standing(), before);
   });
 
@@ -361,7 +361,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     }
   });
 
-  /** What is started writes that itself, a moment after it is told that it runs; nobody tells of files. */
+  /** The container writes it itself, a moment after it is reported as running; there is no event for files. */
   async function wasStarted(name: string, times: number): Promise<void> {
     const untilMs = realClock.monotonic() + CONVERGED_WITHIN_MS;
     while ((await startsOf(name)).length < times && realClock.monotonic() < untilMs) await realClock.sleep(LOOK_EVERY_MS);
@@ -409,7 +409,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       });
     }
 
-    /** Whoever is refused a connection can only try again. */
+    /** A refused connection can only be retried. */
     async function answers(): Promise<void> {
       const untilMs = realClock.monotonic() + CONVERGED_WITHIN_MS;
       for (;;) {

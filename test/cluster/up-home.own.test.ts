@@ -11,7 +11,7 @@ import { needs, toolPath } from "../../src/testing/needs.ts";
 
 const QUICK = ["--containers=false", "--listen", "127.0.0.1:0"];
 
-test("a disk that became read-only is told so, whatever is wanted of the cluster on it", needs("tmpfs"), async (context) => {
+test("a disk that became read-only is reported by every command", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
   execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "mode=0700", "none", disk]);
@@ -43,7 +43,7 @@ test("a disk that became read-only is told so, whatever is wanted of the cluster
 });
 
 for (const words of [[], ["--detach"]]) {
-  test(`what is waited for before the first step is told, too: up ${words.join(" ")}`, async (context) => {
+  test(`waiting before the first step is reported, too: up ${words.join(" ")}`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const { child } = await machine.start(["up", ...QUICK]);
     child.kill("SIGKILL");
@@ -72,7 +72,7 @@ for (const words of [[], ["--detach"]]) {
   });
 }
 
-test("a broken key of the authority is told with its file", async (context) => {
+test("a corrupt CA key is reported with its path", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", ...QUICK]);
   child.kill("SIGTERM");

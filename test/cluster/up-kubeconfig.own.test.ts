@@ -77,7 +77,7 @@ test("clusters that differ only in their data directories have contexts of their
   equal(await nodes("k8ts"), 1);
 });
 
-test("reset takes the context out of every kubeconfig that a start wrote, and tells where it cannot", async (context) => {
+test("`k8ts reset` removes the context from every kubeconfig that a start wrote, and reports where it cannot", async (context) => {
   const machine = await K8tsMachine.make(context);
   const files = ["one", "two", "locked", "gone"].map((name) => join(machine.root, "kubes", name));
   const [one = "", two = "", locked = "", gone = ""] = files;

@@ -50,7 +50,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
   let runs: readonly string[];
 
   before(async () => {
-    // Started in one process first, with its images: the other way goes on with the same data.
+    // Started in one process first, with its images: --processes continues with the same data.
     cluster = await startRealCluster();
     await cluster.interrupt();
     await cluster.up("--processes");
@@ -100,7 +100,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
       // Longer than a second if it had ended before: a part whose API server is away for long does so.
       await cluster.says(new RegExp(`^The ${name} was killed by SIGKILL; restarting it in \\d+ s$`));
 
-      // Needs all four: made by a controller, given a node, run there, and told of.
+      // Needs all four: created by a controller, scheduled, run, and reported.
       await within(() => kubectl(`scale deployment/web --replicas=${3 + index}`));
       await rolledOut(kubectl);
       const now = await runsOf(kubectl);
@@ -112,7 +112,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     });
   }
 
-  test("parts whose supervisor was killed end by themselves, and the next start goes on with what runs", async () => {
+  test("components whose supervisor was killed exit by themselves, and the next start takes over running Pods", async () => {
     runs = await runsOf(kubectl);
     const children = await childrenOf(cluster);
     await cluster.kill();

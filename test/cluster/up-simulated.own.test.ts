@@ -146,24 +146,20 @@ async function heard({ stdout }: ChildProcess, holds: () => boolean): Promise<vo
   while (!holds()) await once(stdout as NodeJS.ReadableStream, "data");
 }
 
-/** The user "nobody" of most systems: without the right to run containers. */
+/** An unprivileged uid on most systems: without permission to run containers. */
 const NOBODY = 65_534;
 const asNobody = { skip: process.getuid?.() !== 0 && "only root can become another user" };
 
-test(
-  "where no containers can be run one node is simulated, also in a process of its own, and it is told why",
-  asNobody,
-  async (context) => {
-    const machine = await K8tsMachine.make(context, { user: NOBODY });
-    const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
+test("where containers cannot run one node is simulated, also with --processes, and the reason is printed", asNobody, async (context) => {
+  const machine = await K8tsMachine.make(context, { user: NOBODY });
+  const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
 
-    ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));
-    equal(lines.filter((line) => /^Pods are simulated, no containers run: ./.test(line)).length, 1, lines.join("\n"));
-    match((await machine.k8ts("logs", "nodes")).stdout, /^simulated node node-0 registered with https:.*, listening on port \d+$/m);
-    child.kill("SIGINT");
-    deepEqual(await once(child, "close"), [0, null]);
-  },
-);
+  ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));
+  equal(lines.filter((line) => /^Pods are simulated, no containers run: ./.test(line)).length, 1, lines.join("\n"));
+  match((await machine.k8ts("logs", "nodes")).stdout, /^simulated node node-0 registered with https:.*, listening on port \d+$/m);
+  child.kill("SIGINT");
+  deepEqual(await once(child, "close"), [0, null]);
+});
 
 test("a store that is gone with the API server is still refused", () => {
   const parsed = up.parse(["--processes", "--simulated-nodes=2", "--in-memory"], { HOME: "/home/a" });

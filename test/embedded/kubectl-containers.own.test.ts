@@ -67,7 +67,7 @@ test("logs of a pod with several containers come by their names", needs("kubectl
   deepEqual(all.trimEnd().split("\n").toSorted(), ["[pod/pair/left] from the left", "[pod/pair/right] from the right"]);
 });
 
-test("logs --follow goes on as lines come, until the container ends", needs("kubectl"), async () => {
+test("kubectl logs --follow prints lines as they arrive, until the container exits", needs("kubectl"), async () => {
   await makePod("counting", { logs: "tick", "log-every": "50ms", "log-repeat": "true", "run-for": "1h" });
   await cluster.until("pod/counting", isReady);
 

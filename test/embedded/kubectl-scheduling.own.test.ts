@@ -17,7 +17,7 @@ function asking(
   return { ...pod, metadata: { name, annotations, finalizers } };
 }
 
-test("describe tells why a pod waits, and what it went through once it runs", needs("kubectl"), async () => {
+test("kubectl describe shows why a Pod is pending, and its events once it runs", needs("kubectl"), async () => {
   await using server = await startKubectlCluster({ nodes: { count: 3, capacity: { cpu: "2" } } });
   const kubectl = await server.inNamespace("describe");
   await kubectl("create -f -", { input: asking("big", "3") });
@@ -51,7 +51,7 @@ test("a pod of higher priority takes the place of one of lower", needs("kubectl"
   const kubectl = await server.inNamespace("preemption");
   await kubectl("create priorityclass low --value=1");
   await kubectl("create priorityclass high --value=1000");
-  // It does not end before it is told to hurry, and then stays for whoever wants to look at it.
+  // It ignores SIGTERM, and then stays for inspection.
   const annotations = { "simulated.k8ts.dev/stop-takes": "1h" };
   const staying = { annotations, finalizers: ["example.com/look"], terminationGracePeriodSeconds: 3600 };
   await kubectl("create -f -", { input: asking("victim", "2", { ...staying, priorityClassName: "low" }) });
@@ -113,7 +113,7 @@ test("schedulers work side by side, each for the pods that name it", needs("kube
   );
   equal(reporters, "packing");
 
-  // Nobody has looked at it: no condition, no event.
+  // Not processed by the scheduler: no condition, no event.
   equal(await kubectl("get pod orphan -o jsonpath={.status.phase}/{.spec.nodeName}/{.status.conditions}"), "Pending//");
   equal(await kubectl("get events --field-selector=involvedObject.name=orphan -o name"), "");
 });

@@ -51,7 +51,7 @@ test("clusters that were given one clock share its time, and end one after the o
 });
 
 for (const clock of ["virtual", "real"] as const) {
-  test(`under ${clock} time, who waits when a cluster is closed is told, and so is who comes later`, async () => {
+  test(`with ${clock} time, waiters are rejected when a cluster is closed, and so are later calls`, async () => {
     const cluster = await startCluster({ clock });
     const waiting = [cluster.until("pods", () => false, { within: "1h" }), cluster.until("pod/a", () => false, { within: "1h" })];
     const refused = waiting.map((promise) => rejects(promise, /^Error: (This cluster is closed|pods? .*was not as expected)/));
@@ -79,7 +79,7 @@ for (const clock of ["virtual", "real"] as const) {
   });
 }
 
-test("everything that is wrong with a scheduler's configuration is told at once, before anything starts", async () => {
+test("all problems of a scheduler configuration are reported at once, before anything starts", async () => {
   const scheduler = { percentageOfNodesToScore: 200, profiles: [{ schedulerName: "a" }, { schedulerName: "a" }] };
   await rejects(startCluster({ scheduler, from: "package.json" }), ({ message }: Error) => {
     match(message, /^Cannot use the scheduler configuration:\n/);

@@ -67,7 +67,7 @@ async function ask(
   return { code: response.statusCode, body };
 }
 
-test("the command writes a private kubeconfig, says how to use it, listens, and stops when it is told to", async () => {
+test("`k8ts apiserver` writes a private kubeconfig, prints how to use it, listens, and stops when cancelled", async () => {
   await using directory = await temporaryDirectory();
   const file = join(directory.path, "kubeconfig");
   const lines = await run(["--secure-port", "0", "--data-dir", directory.path], async ({ url, kubeconfig }) => {
@@ -85,7 +85,7 @@ test("the command writes a private kubeconfig, says how to use it, listens, and 
   equal(lines[2], "Stopping");
 });
 
-test("the next start has the same authority and the same user, so that clients go on", async () => {
+test("the next start keeps CA and administrator, so that clients stay authenticated", async () => {
   await using directory = await temporaryDirectory();
   const seen: Kubeconfig[] = [];
   for (let start = 0; start < 2; start++) {
@@ -108,7 +108,7 @@ test("with a store in memory the kubeconfig is in a temporary directory, and goe
   await rejects(stat(file), { code: "ENOENT" });
 });
 
-test("a port in use is told in one sentence that names it and what to do", async () => {
+test("a port in use is reported with the port and the remedy", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -124,7 +124,7 @@ test("a port in use is told in one sentence that names it and what to do", async
   other.close();
 });
 
-test("an address that this machine does not have is told with the flag that helps", () =>
+test("an address that this machine does not have is reported with the flag that sets it", () =>
   rejects(
     run(["--store", "memory", "--secure-port", "0", "--bind-address", "203.0.113.9"], async () => {}),
     { message: "Cannot listen on 203.0.113.9:0: this machine does not have that address; choose another with --bind-address" },
@@ -140,7 +140,7 @@ test("a data directory of a newer version is refused, and left as it is", async 
   deepEqual(await readdir(directory.path), ["k8ts.json"]);
 });
 
-test("all that is wrong is told at once", () => {
+test("all problems of the flags are reported at once", () => {
   const parsed = command.parse(
     ["--secure-port", "x", "--bind-address", "10.0.0.1", "--tls-cert-file", "c", "--store", "memory", "--data-dir", "d"],
     {},
@@ -152,14 +152,14 @@ test("all that is wrong is told at once", () => {
   ]);
 });
 
-test("a data directory that cannot be made is told in one sentence that names it", async () => {
+test("a data directory that cannot be created is reported with its path", async () => {
   await rejects(
     run(["--secure-port", "0", "--data-dir", "/proc/k8ts-none"], async () => {}),
     /^StoreError: .*\/proc\/k8ts-none/,
   );
 });
 
-test("all files that cannot be used are told at once, with exit code 2 and before anything is made", async () => {
+test("all unusable files are reported at once, with exit code 2 and before anything is created", async () => {
   await using directory = await temporaryDirectory();
   const data = join(directory.path, "data");
   const tokens = join(directory.path, "tokens");

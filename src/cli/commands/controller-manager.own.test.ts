@@ -32,7 +32,7 @@ test("the one that leads acts, both show their figures to this machine, and a cl
   match(figures, /^leader_election_master_status\{name="kube-controller-manager"\} 1$/m);
   equal(await get(its.replace("/metrics", "/healthz")), "ok");
   match(await get(others), /^leader_election_master_status\{name="kube-controller-manager"\} 0$/m);
-  equal((await get(others)).includes("workqueue"), false, "who stands by has no controllers");
+  equal((await get(others)).includes("workqueue"), false, "a standby instance has no controllers");
 
   await one.stop();
   await other.says("active as ");
@@ -68,7 +68,7 @@ describe("against a server that does not answer", () => {
   }
 });
 
-test("an address that is taken is told before it stands in the election", async () => {
+test("an address in use is reported before leader election starts", async () => {
   await using server = await startTestApiServer({ controllers: [] });
   await using taken = await startSilentServer();
 
@@ -82,7 +82,7 @@ test("an address that is taken is told before it stands in the election", async 
   equal((await server.ask("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager")).code, 404);
 });
 
-test("all that is wrong is told at once", () => {
+test("all problems of the flags are reported at once", () => {
   const words = [
     "--metrics-address=0.0.0.0:80",
     "--controllers=frob",
@@ -102,7 +102,7 @@ test("all that is wrong is told at once", () => {
   ok(controllerManager.parse(["--leader-elect=false", "--leader-elect-lease-duration=1s"], {}).ok, "times of no election do not matter");
 });
 
-test("all files that cannot be used are told at once, with what is wrong with the flags", async () => {
+test("all unusable files are reported together with the problems of the flags", async () => {
   const files = ["--kubeconfig=/k", "--root-ca-file=/r", "--cluster-signing-cert-file=/c", "--cluster-signing-key-file=/s"];
   const { exitCode, notes } = await refused(controllerManager, "--frob", ...files);
 

@@ -17,12 +17,12 @@ const SHORT_LEASE_MS = 10_000;
 const SHORT = [`--lease-duration=${SHORT_LEASE_MS}ms`, "--renew-deadline=8s", "--retry-period=500ms"];
 /** The command has 6 s when the lease is lost, within which it says something on a busy machine, too. */
 const LOSING = ["--lease-duration=12s", "--renew-deadline=4s", "--retry-period=500ms", "--grace-period=6s"];
-/** A program that says when it begins and what it is told, and ends only if `obeys`. */
+/** A program that prints its start and SIGTERM, and exits only if `obeys`. */
 const worker = (obeys: boolean): string[] => [
   "--",
   process.execPath,
   "-e",
-  `process.on("SIGTERM", () => { console.log("told to end"); ${obeys ? "setTimeout(() => process.exit(0), 100)" : ""} });
+  `process.on("SIGTERM", () => { console.log("SIGTERM received"); ${obeys ? "setTimeout(() => process.exit(0), 100)" : ""} });
   setInterval(() => {}, 1000); console.log("work begins")`,
 ];
 
@@ -166,7 +166,7 @@ test("a command runs only where it leads, and is ended before the lease is given
   await b.says("work begins");
 
   assert.deepEqual(await a.program.exited, { code: 0, signal: null });
-  assert.deepEqual(a.lines, ["a became the leader", "work begins", "told to end", "a is no longer the leader"]);
+  assert.deepEqual(a.lines, ["a became the leader", "work begins", "SIGTERM received", "a is no longer the leader"]);
 });
 
 test("a command that ends by itself ends the sidecar with its code, and the lease is free", async () => {
@@ -189,13 +189,13 @@ test("a command that does not end when the lease is lost is killed, and the side
   await steal(server);
   await a.says("a is no longer the leader");
 
-  assert.ok(a.lines.includes("told to end"));
+  assert.ok(a.lines.includes("SIGTERM received"));
   // The thief never renews.
   a.lines.length = 0;
   await a.says("work begins");
 });
 
-test("an address that is taken is told before it stands in the election", async () => {
+test("an address in use is reported before leader election starts", async () => {
   await using server = await startTestApiServer();
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -208,7 +208,7 @@ test("an address that is taken is told before it stands in the election", async 
   taken.close();
 });
 
-test("all that is wrong is told at once; what follows -- is the command's", () => {
+test("all problems of the flags are reported at once; everything after -- is the command", () => {
   const refused = elect.parse(["--lease-duration=5s", "--http-address=somewhere", "--"], {});
   assert.deepEqual(refused.ok || refused.problems, [
     '--http-address must be an address such as 127.0.0.1:4040, is "somewhere"',

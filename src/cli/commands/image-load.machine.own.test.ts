@@ -70,7 +70,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     await pod.remove();
   });
 
-  test("calls it as it is told", async () => {
+  test("uses the name of --image-name", async () => {
     const [line] = await run(await file("app.tar", busyboxImage("app:4")), ...home(), "--image-name", "other.example/x");
     match(line ?? "", /^Loaded other\.example\/x:latest /);
   });

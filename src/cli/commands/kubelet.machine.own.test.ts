@@ -47,7 +47,7 @@ describe("without a cluster", () => {
   before(async () => void (directory = await mkdtemp(join(tmpdir(), "k8ts-kubelet-"))));
   after(() => rm(directory, { recursive: true }));
 
-  test("everything that is wrong with flags and file is told at once", async () => {
+  test("all problems of flags and file are reported at once", async () => {
     const file = join(directory, "kubelet.yaml");
     await writeFile(file, "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPod: 3\nport: many\n");
 
@@ -66,7 +66,7 @@ describe("without a cluster", () => {
     match(await fails("--config=/none/config"), /^Cannot read \/none\/config: the file does not exist; .* --config\n/);
   });
 
-  test("a kubeconfig that is not there and a runtime that does not answer are told with what to do", async () => {
+  test("a missing kubeconfig and an unresponsive container runtime are reported with the remedy", async () => {
     match(await fails(`--kubeconfig=${directory}/none`), /none/);
     const kubeconfig = join(directory, "kubeconfig");
     await writeFile(kubeconfig, await configFor("https://127.0.0.1:1"));
@@ -134,7 +134,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     deepEqual(await program.exited, { code: 0, signal: null });
   });
 
-  test("a port that is taken is told with who has it and the flag that helps", async () => {
+  test("a port in use is reported with its process and the flag that sets it", async () => {
     const taken = createServer().listen(0, "0.0.0.0");
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
@@ -170,7 +170,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     match(await readFile(join(containerd.directory, "kubelet", "pki", "kubelet.crt"), "utf8"), /BEGIN CERTIFICATE/);
   });
 
-  test("it tells how it is configured, with what was given and what was not", async () => {
+  test("/configz shows the effective configuration, with defaults", async () => {
     const { "client-certificate-data": certificate = "", "client-key-data": key = "" } = await adminOf(server.kubeconfig);
     const { body } = await ask(kubelet.line, { cert: Buffer.from(certificate, "base64"), key: Buffer.from(key, "base64") }, "/configz");
     const { kubeletconfig } = JSON.parse(body) as { readonly kubeletconfig: Readonly<Record<string, unknown>> };
@@ -215,7 +215,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     await kubectl("delete pod web");
   });
 
-  test("told to stop, it ends", async () => {
+  test("the kubelet exits when it is cancelled", async () => {
     kubelet.program.signal("SIGTERM");
 
     deepEqual(await kubelet.program.exited, { code: 0, signal: null });

@@ -36,7 +36,7 @@ test("a part that there is none of is refused with those that there are", () => 
   equal(logs.parse(["store"], { HOME: "/home/x" }).ok, true);
 });
 
-test("logs -f goes on until it is told to stop", async (context) => {
+test("`k8ts logs -f` follows the log until it is cancelled", async (context) => {
   const machine = await K8tsMachine.make(context);
   const file = await withLog(machine, ["one"]);
   const { child, lines } = await machine.start(["logs", "-f"], /^one$/);
@@ -48,7 +48,7 @@ test("logs -f goes on until it is told to stop", async (context) => {
   deepEqual(lines, ["one", "two"]);
 });
 
-test("without a cluster there is no log, and it is told what to do", async (context) => {
+test("without a cluster `k8ts logs` fails with the remedy", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { exitCode, stderr } = await machine.k8ts("logs");
   equal(exitCode, 1);

@@ -48,7 +48,7 @@ async function nodeOf({ kubeconfig }: TestApiServer, name: string): Promise<stri
   return node();
 }
 
-test("the one that leads places Pods and tells why, both show their figures, and a clean stop lets the other act at once", async () => {
+test("the leader schedules Pods and explains its decisions, both instances serve metrics, and after a graceful stop the standby takes over immediately", async () => {
   await using server = await startTestApiServer();
   const one = run(`--kubeconfig=${server.kubeconfig}`, PAGE);
   await one.says("active as ");
@@ -88,7 +88,7 @@ test("the one that leads places Pods and tells why, both show their figures, and
   match(await get(its), /^scheduler_schedule_attempts_total\{result="scheduled",profile="default-scheduler"\} 1$/m);
   match(await get(its), /^leader_election_master_status\{name="kube-scheduler"\} 1$/m);
   match(await get(others), /^leader_election_master_status\{name="kube-scheduler"\} 0$/m);
-  equal((await get(others)).includes("scheduler_"), false, "who stands by schedules nothing");
+  equal((await get(others)).includes("scheduler_"), false, "a standby instance schedules nothing");
 
   await one.stop();
   await other.says("active as ");
@@ -129,7 +129,7 @@ test("what the file says about the election and the kubeconfig counts, unless a 
   await other.stop();
 });
 
-describe("a configuration that is wrong is told with everything that is wrong with it, before anything runs", () => {
+describe("all problems of a configuration file are reported before anything runs", () => {
   for (const [title, written, message] of [
     [
       "fields and names",
@@ -192,7 +192,7 @@ describe("against a server that does not answer", () => {
   }
 });
 
-test("an address that is taken is told before it stands in the election", async () => {
+test("an address in use is reported before leader election starts", async () => {
   await using server = await startTestApiServer({ controllers: [] });
   await using taken = await startSilentServer();
 
@@ -206,7 +206,7 @@ test("an address that is taken is told before it stands in the election", async 
   equal(await leaseOf(server, "kube-scheduler"), undefined);
 });
 
-test("all that is wrong with the flags is told at once", () => {
+test("all problems of the flags are reported at once", () => {
   const parsed = scheduler.parse(["--metrics-address=0.0.0.0:80", "--leader-elect-lease-duration=1s", "--frob", "x"], {});
 
   deepEqual(parsed.ok || parsed.problems, [

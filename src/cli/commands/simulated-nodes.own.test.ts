@@ -27,12 +27,12 @@ async function runUntil(context: TestContext, says: string, ...argv: readonly st
   return command;
 }
 
-test("everything that is wrong with the flags is told at once", async () => {
+test("all problems of the flags are reported at once", async () => {
   const words = ["--count=0", "--name-prefix=No_", "--node-ip=here", "--tls-cert-file=/none/crt", "--client-ca-file=/none/ca", "--prot=1"];
   const { exitCode, notes } = await refused(simulatedNodes, ...words);
 
   equal(exitCode, 2);
-  const told = notes.join("\n");
+  const reported = notes.join("\n");
   for (const expected of [
     /Unknown flag "--prot"; did you mean --port\?/,
     /--count must be an integer from 1 to 20000, is "0"/,
@@ -41,7 +41,7 @@ test("everything that is wrong with the flags is told at once", async () => {
     /--tls-cert-file and --tls-private-key-file must be set together/,
     /Cannot read \/none\/ca: the file does not exist; .* --client-ca-file/,
   ])
-    match(told, expected);
+    match(reported, expected);
 });
 
 for (const { length, count, max } of [
@@ -49,7 +49,7 @@ for (const { length, count, max } of [
   { length: 64, count: 1, max: 62 },
   { length: 62, count: 11, max: 61 },
 ]) {
-  test(`a prefix of ${length} letters is too long for ${count} nodes, which is told before anything is asked`, async () => {
+  test(`a prefix of ${length} letters is rejected as too long for ${count} nodes before any request`, async () => {
     const { exitCode, notes } = await refused(simulatedNodes, `--count=${count}`, `--name-prefix=${"a".repeat(length)}`);
 
     equal(exitCode, 2);
@@ -63,7 +63,7 @@ test("the longest prefix that leaves room for the numbers is taken", () => {
 });
 
 for (const address of ["0.0.0.0", "::", "224.0.0.1"]) {
-  test(`nobody can be sent to a node at ${address}, but one can listen there`, () => {
+  test(`${address} is rejected as --node-ip and accepted as an address to listen on`, () => {
     const parsed = simulatedNodes.parse([`--node-ip=${address}`], {});
 
     match(parsed.ok ? "" : parsed.problems.join(), /^--node-ip must be a unicast IP address such as 192\.0\.2\.10 \(leave it out/);
@@ -71,7 +71,7 @@ for (const address of ["0.0.0.0", "::", "224.0.0.1"]) {
   });
 }
 
-test("a server that is not there is waited for, and whoever waits can be told to stop", async (context) => {
+test("an unreachable API server is awaited, and waiting can be cancelled", async (context) => {
   const silent = await startSilentServer();
   await silent[Symbol.asyncDispose]();
   const directory = await mkdtemp(join(tmpdir(), "k8ts-simulated-nodes-"));
@@ -104,7 +104,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     directory = await mkdtemp(join(tmpdir(), "k8ts-simulated-nodes-"));
     ends.defer(() => rm(directory, { recursive: true }));
     there = ends.use(await startKubectlCluster({ nodes: 0 }));
-    kubectl = await there.inNamespace("played");
+    kubectl = await there.inNamespace("sim");
     const written = JSON.parse(await readFile(there.cluster.kubeconfig, "utf8")) as {
       readonly clusters: readonly [{ readonly cluster: Readonly<Record<string, string>> }];
     };
@@ -118,8 +118,8 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
 
   /** Resolves when the command is ready. */
   async function join3(context: TestContext): Promise<RunningCommand> {
-    const names = "nodes played-0 to played-2 of ";
-    const command = await runUntil(context, names, ...words, "--count=3", "--name-prefix=played-");
+    const names = "simulated nodes sim-0 to sim-2 registered with ";
+    const command = await runUntil(context, names, ...words, "--count=3", "--name-prefix=sim-");
     match(await command.says(names), /, listening on port \d+$/);
     return command;
   }
@@ -134,7 +134,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     const { items } = JSON.parse(await kubectl("get nodes -o json")) as NodeList;
     deepEqual(
       items.map(({ metadata, status }) => [metadata.name, status?.addresses]),
-      [0, 1, 2].map((number) => [`played-${number}`, [{ type: "InternalIP", address: "127.0.0.1" }]]),
+      [0, 1, 2].map((number) => [`sim-${number}`, [{ type: "InternalIP", address: "127.0.0.1" }]]),
     );
 
     await kubectl("apply -f -", { input: aDeployment("web", { replicas: 6 }) });
@@ -175,7 +175,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     match(await kubectl.fails("logs crashed -c other"), /container other is not valid for pod crashed/);
   });
 
-  test("who may not take on the names of nodes is told so, and who may needs no more", async (context) => {
+  test("a user without the impersonation permission is rejected with the reason, and no other permission is needed", async (context) => {
     await kubectl("create serviceaccount looker");
     const token = (await kubectl("create token looker")).trim();
     const kubeconfig = join(directory, "looker");
@@ -183,19 +183,25 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
 
     await rejects(run(`--kubeconfig=${kubeconfig}`).ended, /Cannot join node node-0: nodes is forbidden: .*; use the kubeconfig of an/);
     await kubectl("create clusterrole looker --verb=get,list,watch --resource=nodes,pods");
-    await kubectl("create clusterrolebinding looker --clusterrole=looker --serviceaccount=played:looker");
+    await kubectl("create clusterrolebinding looker --clusterrole=looker --serviceaccount=sim:looker");
     await rejects(
       run(`--kubeconfig=${kubeconfig}`).ended,
       /Cannot join node node-0: users "system:node:node-0" is forbidden: .* cannot impersonate .*; use the kubeconfig of an administrator/,
     );
 
     await kubectl("create clusterrole actor --verb=impersonate --resource=users,groups");
-    await kubectl("create clusterrolebinding actor --clusterrole=actor --serviceaccount=played:looker");
-    await runUntil(context, "node acted-0 of ", `--kubeconfig=${kubeconfig}`, "--node-ip=127.0.0.1", "--name-prefix=acted-");
+    await kubectl("create clusterrolebinding actor --clusterrole=actor --serviceaccount=sim:looker");
+    await runUntil(
+      context,
+      "simulated node acted-0 registered with ",
+      `--kubeconfig=${kubeconfig}`,
+      "--node-ip=127.0.0.1",
+      "--name-prefix=acted-",
+    );
     await kubectl("wait --for=condition=Ready node/acted-0 --timeout=110s");
   });
 
-  test("who waits for a server that will not take the kubeconfig is told where to look", async (context) => {
+  test("while the server rejects the credentials, the waiting line says which kubeconfig to check", async (context) => {
     const kubeconfig = join(directory, "strange");
     const waiting = "waiting for the API server at ";
     await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(cluster, { token: "unknown" })));
@@ -209,7 +215,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     const { "certificate-authority-data": _authority, ...withoutAuthority } = cluster;
     await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(withoutAuthority, { token: "unknown" })));
     const untrusted = await runUntil(context, waiting, `--kubeconfig=${kubeconfig}`, "--context=a");
-    match(await untrusted.says(waiting), /certificate.*; check context "a" of .*strange: the certificate authority there did not sign/);
+    match(await untrusted.says(waiting), /certificate.*; check the certificate authority in context "a" of .*strange: it did not sign/);
     await untrusted.stop();
   });
 
@@ -223,14 +229,21 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
       run(...words, "--count=2", "--name-prefix=real-").ended,
       /Cannot join node real-1: the cluster has a node of this name that is not simulated; choose other names with --name-prefix, or/,
     );
-    await runUntil(context, "nodes real-0 to real-1 of ", ...words, "--count=2", "--name-prefix=real-", "--take-over");
+    await runUntil(
+      context,
+      "simulated nodes real-0 to real-1 registered with ",
+      ...words,
+      "--count=2",
+      "--name-prefix=real-",
+      "--take-over",
+    );
     equal(await kubectl(`get node real-1 -o jsonpath={.status.nodeInfo.containerRuntimeVersion}`), SIMULATED_VERSION);
   });
 
   test("a node that has not reported yet is joined, as upstream's kubelets do", async (context) => {
     await kubectl("apply -f -", { input: { apiVersion: "v1", kind: "Node", metadata: { name: "made-0", labels: { pool: "a" } } } });
 
-    await runUntil(context, "node made-0 of ", ...words, "--name-prefix=made-");
+    await runUntil(context, "simulated node made-0 registered with ", ...words, "--name-prefix=made-");
 
     equal(await kubectl("get node made-0 -o jsonpath={.metadata.labels.pool}"), "a");
   });

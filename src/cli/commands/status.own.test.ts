@@ -26,7 +26,7 @@ test("status shows nodes and Pods of a cluster that runs, as JSON, too, and ends
   deepEqual([state, api.answers, api.nodes.length], ["running", true, 1]);
 });
 
-test("a server that is stopped in its tracks is told not to answer", { timeout: 120_000 }, async (context) => {
+test("a stopped (SIGSTOP) server is shown as not responding", { timeout: 120_000 }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   child.kill("SIGSTOP");
@@ -41,7 +41,7 @@ for (const [what, text] of [
   ["half", '{"name":"default","pro'],
   ["garbage", "\0\0\0"],
 ] as const) {
-  test(`one whose record is damaged is seen to run, and stopped as up says (${what})`, async (context) => {
+  test(`a running cluster with a corrupt record is found, and stopped as up says (${what})`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const words = ["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"];
     const { child, lines } = await machine.start(words);
@@ -68,7 +68,7 @@ for (const [what, text] of [
   });
 }
 
-test("one that was killed is told as such after a start that failed, while something of it is left", needs("tmpfs"), async (context) => {
+test("a killed cluster is shown as killed after a failed start, while it has leftovers", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const words = ["up", "--in-memory", "--listen", "127.0.0.1:0"];
   const { child } = await machine.start([...words, "--containers=false"]);
@@ -89,7 +89,7 @@ test("one that was killed is told as such after a start that failed, while somet
   match((await machine.k8ts("status")).stdout, /^cluster "default": stopped\n/);
 });
 
-test("one that was killed and whose record is damaged is told as killed", async (context) => {
+test("a killed cluster with a corrupt record is shown as killed", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   child.kill("SIGKILL");
@@ -108,7 +108,7 @@ test("--all and a name contradict each other", async (context) => {
   match(stderr, /^--all lists every cluster; leave out --name and --data-dir/);
 });
 
-/** Whom nobody is. */
+/** An unused uid. */
 const MALLORY = 61_234;
 const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
 

@@ -17,12 +17,12 @@ const IN_MEMORY = ["--in-memory", "--listen", "127.0.0.1:0", "--containers=false
 /** Fails only when it listens: no machine has such an address. */
 const NOWHERE = ["--in-memory", "--listen", "203.0.113.9:0", "--containers=false"];
 
-/** A slow machine tells what it waits for. */
+/** A slow machine prints waiting lines. */
 function withoutWaiting(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => !line.startsWith("  still waiting for: "));
 }
 
-test("up tells each step with its time, what runs, what to try, and stops when it is told to", async (context) => {
+test("`k8ts up` prints each step with its duration, the components and next steps, and stops on SIGINT", async (context) => {
   const machine = await K8tsMachine.make(context);
   await mkdir(join(machine.root, "bin"));
   await writeFile(join(machine.root, "bin", "kubectl"), "", { mode: 0o755 });
@@ -62,7 +62,7 @@ test("up tells each step with its time, what runs, what to try, and stops when i
   match(await readFile(join(machine.home(), "logs", "k8ts.log"), "utf8"), /INFO {2}Leads .*\n[^]*stopped cluster/);
 });
 
-test("a second up is told who runs it; another name runs beside it with a context of its own", async (context) => {
+test("a second `k8ts up` reports the running process; another name runs beside it with its own context", async (context) => {
   const machine = await K8tsMachine.make(context);
   await machine.start(["up", ...IN_MEMORY]);
   const { process: running } = await machine.record();
@@ -86,7 +86,7 @@ test("a second up is told who runs it; another name runs beside it with a contex
   );
 });
 
-test("a port that is taken is told with who has it, also if it is a cluster's", async (context) => {
+test("a port in use is reported with its process or its cluster", async (context) => {
   const machine = await K8tsMachine.make(context);
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -108,7 +108,7 @@ test("a port that is taken is told with who has it, also if it is a cluster's", 
   match(other.stderr, /cluster "default" already listens there \(process \d+\); stop it with "k8ts down", or/);
 });
 
-test("a kubeconfig that cannot be changed is a warning, and the cluster's own is told", async (context) => {
+test("a kubeconfig that cannot be changed is a warning, and the cluster's own is printed", async (context) => {
   const machine = await K8tsMachine.make(context);
   await mkdir(join(machine.root, "kube"));
   await writeFile(machine.kubeconfig, "clusters: [");
@@ -161,7 +161,7 @@ test("what fails in the background fails in front, in the same words", async (co
   equal(behind.stderr, `${inFront.stderr}  log file: ${machine.home()}/logs/k8ts.log\n`);
 });
 
-/** One that is up before it is told to stop is stopped, and started again. */
+/** If it is ready before it is stopped, it is stopped and started again. */
 async function stopWhileItStarts(machine: K8tsMachine): Promise<{ readonly code: number | null; readonly stderr: string }> {
   for (;;) {
     const { child } = await machine.start(["up", "--detach", ...IN_MEMORY], /starting cluster/);
@@ -221,7 +221,7 @@ test("a parent that is killed while it waits does not hurt the one in the backgr
   equal((await machine.k8ts("status")).exitCode, 0);
 });
 
-test("after a kill -9 the next start goes on with the same data", async (context) => {
+test("after a kill -9 the next start resumes with the same data", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--listen", "127.0.0.1:0", "--containers=false"]);
   child.kill("SIGKILL");
@@ -242,11 +242,11 @@ test("a data directory of a newer version is refused", async (context) => {
   match(stderr, /it was written by a newer version of k8ts \(format 99, /);
 });
 
-/** The user "nobody" of most systems. */
+/** The uid of the unprivileged user on most systems. */
 const NOBODY = 65_534;
 const asNobody = { skip: process.getuid?.() !== 0 && "only root can become another user" };
 
-test("a user without the right to a directory or a port is told so, with the flag that helps", asNobody, async (context) => {
+test("a missing permission for a directory or a port is reported with the flag that changes it", asNobody, async (context) => {
   const machine = await K8tsMachine.make(context, { user: NOBODY });
   const place = await mkdtemp(join(tmpdir(), "k8ts-others-"));
   context.after(() => rm(place, { recursive: true }));
@@ -260,39 +260,35 @@ test("a user without the right to a directory or a port is told so, with the fla
   match(port.stderr, /^Error: Cannot listen on 127\.0\.0\.1:80: permission denied; choose a port of 1024 or higher/);
 });
 
-test(
-  "a runtime that this user may not use is told as such, be it closed itself or behind a closed directory",
-  asNobody,
-  async (context) => {
-    const machine = await K8tsMachine.make(context, { user: NOBODY });
-    const [open, closed] = [await mkdtemp(join(tmpdir(), "k8ts-others-")), await mkdtemp(join(tmpdir(), "k8ts-others-"))];
-    await chmod(open, 0o755);
-    for (const directory of [open, closed]) {
-      context.after(() => rm(directory, { recursive: true }));
-      const server = createServer().listen(join(directory, "x.sock"));
-      await once(server, "listening");
-      context.after(() => server.close());
-      await chmod(join(directory, "x.sock"), 0o600);
+test("an inaccessible container runtime socket is reported, be it the socket itself or its directory", asNobody, async (context) => {
+  const machine = await K8tsMachine.make(context, { user: NOBODY });
+  const [open, closed] = [await mkdtemp(join(tmpdir(), "k8ts-others-")), await mkdtemp(join(tmpdir(), "k8ts-others-"))];
+  await chmod(open, 0o755);
+  for (const directory of [open, closed]) {
+    context.after(() => rm(directory, { recursive: true }));
+    const server = createServer().listen(join(directory, "x.sock"));
+    await once(server, "listening");
+    context.after(() => server.close());
+    await chmod(join(directory, "x.sock"), 0o600);
 
-      const endpoint = `unix://${directory}/x.sock`;
-      const { exitCode, stderr } = await machine.k8ts(
-        "up",
-        "--in-memory",
-        "--listen",
-        "127.0.0.1:0",
-        "--container-runtime-endpoint",
-        endpoint,
-      );
-      equal(exitCode, 1);
-      equal(
-        stderr.split("\n")[0],
-        `Error: Cannot use the container runtime at ${endpoint}: this user may not use it; run k8ts as root, or have its owner let this user write to it, or give another endpoint`,
-      );
-    }
-  },
-);
+    const endpoint = `unix://${directory}/x.sock`;
+    const { exitCode, stderr } = await machine.k8ts(
+      "up",
+      "--in-memory",
+      "--listen",
+      "127.0.0.1:0",
+      "--container-runtime-endpoint",
+      endpoint,
+    );
+    equal(exitCode, 1);
+    equal(
+      stderr.split("\n")[0],
+      `Error: Cannot use the container runtime at ${endpoint}: this user may not use it; run k8ts as root, or have its owner let this user write to it, or give another endpoint`,
+    );
+  }
+});
 
-test("a disk that is read-only or full is told so", needs("tmpfs"), async (context) => {
+test("a read-only or full disk is reported", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
   const mount = (...words: readonly string[]) =>
@@ -333,7 +329,7 @@ test("a cluster whose disk is full is stopped in good order, and the next start 
   match(again.stderr, /^Error: Cannot use .*: no space is left on the disk; free some/);
 });
 
-test("another user's cluster is told as such, whatever is wanted of it", asNobody, async (context) => {
+test("another user's cluster is reported as inaccessible by every command", asNobody, async (context) => {
   const machine = await K8tsMachine.make(context, { user: NOBODY });
   const place = await mkdtemp(join(tmpdir(), "k8ts-others-"));
   context.after(() => rm(place, { recursive: true }));
@@ -349,7 +345,7 @@ for (const [flag, ...words] of [
   ["--bind-address", "--bind-address", "203.0.113.9", "--secure-port=0"],
   ["--listen", "--listen", "203.0.113.9:0", "--processes"],
 ] as const) {
-  test(`an address that this machine does not have is told once, with the flag that was used: ${words.join(" ")}`, async (context) => {
+  test(`an address that this machine does not have is reported once, with the flag that was used: ${words.join(" ")}`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const { stderr } = await machine.k8ts("up", "--containers=false", ...words);
     const [error = "", ...causes] = stderr.trimEnd().split("\n");
@@ -378,7 +374,7 @@ test("a first start that fails leaves no cluster behind, in front or in the back
   equal((await readdir(machine.home())).includes("pki"), true);
 });
 
-/** What it says. One that is up before it is told to stop is started again. */
+/** Its output. If it is ready before it is stopped, it is started again. */
 async function interruptWhileItStarts(machine: K8tsMachine): Promise<readonly string[]> {
   for (;;) {
     const { child, lines } = await machine.start(
@@ -391,14 +387,14 @@ async function interruptWhileItStarts(machine: K8tsMachine): Promise<readonly st
   }
 }
 
-test("a start of several processes that is told to stop gives up at once", async (context) => {
+test("a start of several processes that is cancelled gives up immediately", async (context) => {
   const machine = await K8tsMachine.make(context);
   const lines = await interruptWhileItStarts(machine);
   // What was ready before the signal came may have been said; nothing is after it.
   equal(withoutWaiting(lines).at(-1), "Stopping during startup; press Ctrl-C again to terminate immediately");
 });
 
-test("a kubeconfig that is a directory, of another kind or read-only is told with its name, and left alone", async (context) => {
+test("a kubeconfig that is a directory, of another kind or read-only is reported and left unchanged", async (context) => {
   const machine = await K8tsMachine.make(context);
   const list = join(machine.root, "list");
   await writeFile(list, "apiVersion: v1\nkind: List\nitems: []\n");
@@ -436,7 +432,7 @@ test("kubectl finds the cluster by the context that was merged", needs("kubectl"
   equal(stdout, "node/node-0\n");
 });
 
-test("a file can say what flags say, a flag wins over it, and all that is wrong in either is told at once", async (context) => {
+test("a config file sets flags, the command line overrides it, and all problems of both are reported at once", async (context) => {
   const machine = await K8tsMachine.make(context);
   const file = join(machine.root, "cluster.yaml");
   await writeFile(file, "listen: 127.0.0.1:1\nin-memory: true\ncontainers: false\nsimulated-nodes: 1\n");
@@ -466,7 +462,7 @@ test("a file can say what flags say, a flag wins over it, and all that is wrong 
   match((await machine.k8ts("up", "--config", file)).stderr, /cluster\.yaml:2: It must be one document, and here another begins\n/);
 });
 
-test("what is wrong with files that are named, by flags or in a file, is told with the rest, and nothing is started", async (context) => {
+test("unusable files of flags and config file are reported with all other problems, and nothing is started", async (context) => {
   const machine = await K8tsMachine.make(context);
   const [scheduler, file] = [join(machine.root, "scheduler.yaml"), join(machine.root, "cluster.yaml")];
   await writeFile(
@@ -477,7 +473,7 @@ test("what is wrong with files that are named, by flags or in a file, is told wi
   const ofScheduler = ["Cannot use SCHEDULER:", "  podInitialBackoffSeconds: Invalid value: -1: must be greater than 0"];
   const hint = ["k8ts up --help describes the flags", ""];
   const missing = (path: string, flag: string) => `Cannot read ${path}: the file does not exist; set ${flag} to a readable file`;
-  for (const [words, told] of [
+  for (const [words, reported] of [
     [
       ["--scheduler-config", scheduler, "--token-auth-file", "/none/tokens", "--listen", "x"],
       [
@@ -503,14 +499,14 @@ test("what is wrong with files that are named, by flags or in a file, is told wi
         missing("/none/ca", "--etcd-cafile"),
       ],
     ],
-    // What is typed wins: etcd's files are then of no use, and nobody looks at them.
+    // The command line wins: etcd's files are then unused and not checked.
     [
       ["--config", file, "--in-memory"],
       ['FILE:4: Unknown flag "frob"', missing("/none/tokens", "--token-auth-file")],
     ],
   ] as const) {
     const { exitCode, stdout, stderr } = await machine.k8ts("up", ...words);
-    deepEqual(stderr.replaceAll(scheduler, "SCHEDULER").replaceAll(file, "FILE").split("\n"), [...told, ...hint]);
+    deepEqual(stderr.replaceAll(scheduler, "SCHEDULER").replaceAll(file, "FILE").split("\n"), [...reported, ...hint]);
     deepEqual([exitCode, stdout], [2, ""]);
   }
   deepEqual((await readdir(machine.root)).toSorted(), ["cluster.yaml", "scheduler.yaml"]);
@@ -534,7 +530,7 @@ test("etcd's addresses are enough to use it, and the rest of the cluster's files
   deepEqual([options?.store.driver, options?.apiServer.serving.certificateDirectory, options?.kubeconfigs], ["etcd", "/d/pki", []]);
 });
 
-test("all that is wrong is told at once", () => {
+test("all problems of the flags are reported at once", () => {
   const parsed = up.parse(["--store", "paper", "--frob", "--etcd-servers", "x", "--controllers=*,-frob"], { HOME: "/home/a" });
   equal(parsed.ok, false);
   deepEqual(parsed.ok || parsed.problems.map((problem) => problem.replace(/known controllers: .*/, "known controllers")), [

@@ -127,7 +127,7 @@ describe("a wrong command line ends in exit code 2, before anything is started",
       words: "echo /none --shape square",
       notes: ['--shape must be round or flat, is "square"', "Cannot read /none", "k8ts echo --help describes the flags"],
     },
-    // What does not fit together is not told of a flag that is wrong by itself: it may only follow from the default.
+    // An invalid combination with a rejected flag is not reported: it may result from the default.
     {
       words: "echo --size 2 --shape square",
       notes: ['--shape must be round or flat, is "square"', "k8ts echo --help describes the flags"],

@@ -94,8 +94,8 @@ function describe(error: unknown, verbose: boolean): string {
 function causesOf(error: unknown, verbose: boolean): unknown[] {
   if (error instanceof AggregateError) return error.errors.flatMap((each: unknown) => [each, ...causesOf(each, verbose)]);
   if (!(error instanceof Error) || error.cause === undefined) return [];
-  const told = !verbose && error.message.includes(describe(error.cause, false));
-  return [...(told ? [] : [error.cause]), ...causesOf(error.cause, verbose)];
+  const reported = !verbose && error.message.includes(describe(error.cause, false));
+  return [...(reported ? [] : [error.cause]), ...causesOf(error.cause, verbose)];
 }
 
 interface CommonFlags {

@@ -41,7 +41,7 @@ describe("what is typed gives values", () => {
   }
 });
 
-describe("what is wrong is told with what would be right", () => {
+describe("a problem names what is expected", () => {
   for (const { argv, problems } of [
     { argv: [], problems: ["FILE is missing: Where to write."] },
     { argv: [""], problems: ["FILE is missing: Where to write."] },
@@ -79,7 +79,7 @@ describe("what is wrong is told with what would be right", () => {
   }
 });
 
-test("a required flag that is not there is told once, with its placeholder, and so is one that is wrong", () => {
+test("a missing required flag is reported once, with its placeholder, and so is an invalid one", () => {
   const required = {
     flags: { to: { type: "number", required: true, min: 1, placeholder: "REVISION", doc: "Where to." } },
     arguments: {},

@@ -10,7 +10,7 @@ const holder = { pid: 7, command: "nginx -g" };
 const cluster = { name: "second", commandArguments: " --name second" };
 
 for (const [title, code, place, holding, sentence] of [
-  ["nobody known has", "EADDRINUSE", PLACE, {}, `another program already listens there; stop it, or ${ALONE}`],
+  ["no known process has", "EADDRINUSE", PLACE, {}, `another program already listens there; stop it, or ${ALONE}`],
   ["a process has", "EADDRINUSE", PLACE, { holder }, `process 7 (nginx -g) already listens there; stop it, or ${ALONE}`],
   [
     "a cluster has",
@@ -21,14 +21,14 @@ for (const [title, code, place, holding, sentence] of [
   ],
   ["root alone may have", "EACCES", PLACE, {}, "permission denied; choose a port of 1024 or higher with --secure-port"],
   ["another machine has", "EADDRNOTAVAIL", PLACE, {}, "this machine does not have that address; choose another with --bind-address"],
-  ["nobody has", "ENOTFOUND", PLACE, {}, "the host name does not resolve; choose another with --bind-address"],
+  ["no process has", "ENOTFOUND", PLACE, {}, "the host name does not resolve; choose another with --bind-address"],
 ] as const) {
-  test(`a place that ${title} is told so, with the flag that helps`, () => {
+  test(`a listen error of an address that ${title} names the flag that changes it`, () => {
     equal(listenText(code, place, holding), `Cannot listen on [::1]:80: ${sentence}`);
   });
 }
 
-test("it is found below other errors, and told with the system's words alone", async () => {
+test("a wrapped listen error is found, and explained with the root cause only", async () => {
   const root = new Error("listen EACCES");
   const error = new Error("outer", { cause: new ListenError("x", "EACCES", root) });
   const explained = (await explainListenError(error, PLACE)) as Error;

@@ -17,7 +17,7 @@ for (const [durationMs, text] of [
   test(`${durationMs} ms are shown as ${text}`, () => equal(timeText(durationMs), text));
 }
 
-test("a step is told when it is done, and in between if it takes long", async () => {
+test("a step prints a line at completion, and waiting lines if it takes long", async () => {
   const clock = aClock();
   const lines: string[] = [];
   const steps = reportSteps({ out: (line) => lines.push(line), clock });
@@ -32,7 +32,7 @@ test("a step is told when it is done, and in between if it takes long", async ()
   deepEqual(lines, ["  still waiting for: store (3.0 s)", "  still waiting for: store (9.0 s)", "  opened store                    10 s"]);
 });
 
-test("what is done quietly is told only while one waits for it", async () => {
+test("a quiet step prints only waiting lines", async () => {
   const clock = aClock();
   const lines: string[] = [];
   const steps = reportSteps({ out: (line) => lines.push(line), clock });

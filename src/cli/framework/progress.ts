@@ -26,26 +26,26 @@ const WONDERING_MS = 3_000;
 export function reportSteps({ out, clock }: { out(line: string): void; readonly clock: Clock }): Steps {
   return {
     note: out,
-    quietly: (name, work) => tellingWhile(name, work, () => {}),
-    step: (name, work) => tellingWhile(name, work, (durationMs) => out(stepLine(name, durationMs))),
+    quietly: (name, work) => reportingWhile(name, work, () => {}),
+    step: (name, work) => reportingWhile(name, work, (durationMs) => out(stepLine(name, durationMs))),
   };
 
-  async function tellingWhile<T>(name: string, work: () => Promise<T>, onDone: (durationMs: number) => void): Promise<T> {
+  async function reportingWhile<T>(name: string, work: () => Promise<T>, onDone: (durationMs: number) => void): Promise<T> {
     const startMs = clock.monotonic();
     const elapsedMs = (): number => clock.monotonic() - startMs;
     const done = new AbortController();
-    const telling = tellWhile(name, done.signal, elapsedMs);
+    const reporting = reportWhile(name, done.signal, elapsedMs);
     try {
       const result = await work();
       onDone(elapsedMs());
       return result;
     } finally {
       done.abort();
-      await telling;
+      await reporting;
     }
   }
 
-  async function tellWhile(name: string, done: AbortSignal, elapsedMs: () => number): Promise<void> {
+  async function reportWhile(name: string, done: AbortSignal, elapsedMs: () => number): Promise<void> {
     try {
       for (let waitMs = WONDERING_MS; ; waitMs *= 2) {
         await clock.sleep(waitMs, done);

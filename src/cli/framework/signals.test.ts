@@ -25,7 +25,7 @@ describe("the first signal asks to stop, the second ends at once, whichever they
   }
 });
 
-test("what another k8ts sends asks to stop, and hurries nobody when it comes again", () => {
+test("the stop request of another k8ts stops the command, and does not terminate it when repeated", () => {
   const { send, seen } = given();
   send(STOP_REQUEST);
   send(STOP_REQUEST);

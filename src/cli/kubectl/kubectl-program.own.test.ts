@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { CLIENT_TOOLS_FOLDER, type ToolRunner } from "./client-tools.ts";
 import { kubectlProgram } from "./kubectl-program.ts";
 
-/** Whom nobody is. */
+/** An unused uid. */
 const MALLORY = 61_234;
 const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
 

@@ -11,7 +11,11 @@ import type { Io } from "../framework/command.ts";
 import { electionFlagProblems, electionFlags, electionTimes } from "../../config/connection-flags.ts";
 import type { FlagSet, FlagValues } from "../framework/flags.ts";
 import type { Pages } from "../../components/pages/http-pages.ts";
-import type { ActiveComponent, LedOptions, LeaderElectedComponent } from "../../components/leader-election/leader-elected-component.ts";
+import type {
+  ActiveComponent,
+  LeaderElectedOptions,
+  LeaderElectedComponent,
+} from "../../components/leader-election/leader-elected-component.ts";
 import type { Election } from "../../components/leader-election/leader-elected.ts";
 import { listenOrExplain, placeOfFlag } from "../../cluster/listen-or-explain.ts";
 import { loopbackAddress, startMetricsPages } from "../../components/pages/metrics-pages.ts";
@@ -68,7 +72,7 @@ export interface LeaderElectedCommand<Part extends ActiveComponent> {
   /** Additional pages. `acting`: the component, while this process is the leader. */
   pages?(acting: () => Part | undefined): Pages;
   /** Resources that live as long as the command are owned by `owner`. */
-  start(context: Omit<LedOptions, "transportFor" | "isFenced">, owner: Disposables): LeaderElectedComponent<Part>;
+  start(context: Omit<LeaderElectedOptions, "transportFor" | "isFenced">, owner: Disposables): LeaderElectedComponent<Part>;
 }
 
 /** Runs until cancelled. Rejects if it cannot listen, if it fails without leader election, or if the component does not stop. */

@@ -45,7 +45,7 @@ async function withStore(body: (directory: string) => Promise<void>): Promise<vo
   }
 }
 
-test("status tells revisions, keys and sizes", () =>
+test("`k8ts store status` prints revisions, keys and sizes", () =>
   withStore(async (directory) => {
     const { code, out } = await k8ts("store", "status", "--data-dir", join(directory, "data"));
     equal(code, 0);

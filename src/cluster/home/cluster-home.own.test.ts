@@ -55,7 +55,7 @@ test("a home keeps its name if it is opened without one", async (context) => {
   await held[Symbol.asyncDispose]();
 });
 
-test("a second start is told who holds it and what to do, and the first is not disturbed", async (context) => {
+test("a second start reports the holder of the lock and the remedy, and does not disturb the first", async (context) => {
   const { environment, directory } = await aPlace(context);
   const held = await openHome({ directory }, environment);
   await held.writeRecord(aRecord(ourProcess()));
@@ -117,7 +117,7 @@ for (const [title, content, sentence] of [
   ["with a damaged marker", "{}", /k8ts\.json is corrupt; use another directory with --data-dir, or remove that file/],
   ["with half a marker", '{"form', /Cannot read .*k8ts\.json: .*--data-dir/],
 ] as const) {
-  test(`a home ${title} is refused with what to do, by whoever looks for it`, async (context) => {
+  test(`a home ${title} is rejected with the remedy by every caller`, async (context) => {
     const { environment, directory } = await aPlace(context);
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "k8ts.json"), content);
@@ -138,7 +138,7 @@ test("a marker that is a FIFO or a link is refused, and reading it ends", async 
   await rejects(checkHomeFormat(directory), /is a symbolic link, and links are not followed; use another directory/);
 });
 
-test("a directory with somebody's files is refused and left alone", async (context) => {
+test("a directory with other files is rejected and left unchanged", async (context) => {
   const { environment, directory } = await aPlace(context);
   await mkdir(directory, { recursive: true });
   for (const name of ["a", "b", "c", "d"]) await writeFile(join(directory, name), "");
@@ -159,7 +159,7 @@ test("a data directory from before there were homes becomes one", async (context
   await held[Symbol.asyncDispose]();
 });
 
-test("a path through a file is told as such", async (context) => {
+test("a path through a file is reported", async (context) => {
   const { environment, root } = await aPlace(context);
   await writeFile(join(root, "file"), "");
   await rejects(
@@ -168,7 +168,7 @@ test("a path through a file is told as such", async (context) => {
   );
 });
 
-test("a name that is too long is told as such, by whoever looks for it", async (context) => {
+test("a name that is too long is reported by every caller", async (context) => {
   const { environment, root } = await aPlace(context);
   const directory = join(root, "x".repeat(300));
   await rejects(
@@ -178,7 +178,7 @@ test("a name that is too long is told as such, by whoever looks for it", async (
   await rejects(findHome({ directory }, environment), /^Error: Cannot access .*x: the path, or a name in it, is too long; /);
 });
 
-test("a file in place of the directory is told as such", async (context) => {
+test("a file in place of the directory is reported", async (context) => {
   const { environment, root } = await aPlace(context);
   await writeFile(join(root, "file"), "");
   await rejects(

@@ -58,7 +58,7 @@ export async function removeRecord(path: string): Promise<void> {
   await removeFile(path);
 }
 
-/** Undefined if there is none, or none that can be understood: then who holds the home tells whether it runs (find-running-process.ts). */
+/** Undefined if it is missing or corrupt: then the holder of the lock shows whether the cluster runs (find-running-process.ts). */
 export async function readRecord(path: string): Promise<ClusterRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, "utf8"));

@@ -38,7 +38,7 @@ test("contexts and command lines name the cluster unless it is the default one",
   deepEqual([at("default", true), at("second", true), at("default", false)], ["", " --name second", " --data-dir /d"]);
 });
 
-test("what k8ts puts into a home is told apart from what others do", () => {
+test("files of k8ts in a home are distinguished from others", () => {
   deepEqual(["store.mdb", "store.mdb-lock", "pki", "run", "k8ts.json.12.partial", "photos", "store.txt"].filter(isOwnEntry), [
     "store.mdb",
     "store.mdb-lock",

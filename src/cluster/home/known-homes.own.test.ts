@@ -7,7 +7,7 @@ import { findHome, openHome } from "./cluster-home.ts";
 import { knownHomes } from "./known-homes.ts";
 import { homeId, makeRuntimeDirectory } from "./runtime-directory.ts";
 
-/** Whom nobody is. */
+/** An unused uid. */
 const MALLORY = 61_234;
 const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
 
@@ -83,7 +83,7 @@ for (const { title, plant, reason } of [
     reason: /run\/cluster.json is owned by user 61234/,
   },
   {
-    title: "whose kubeconfig everybody can write",
+    title: "whose kubeconfig is world-writable",
     async plant({ home }) {
       await writeFile(join(home, "kubeconfig"), "{}");
       await chmod(join(home, "kubeconfig"), 0o666);

@@ -41,7 +41,7 @@ export async function makeRuntimeDirectory(directory: string, environment: Envir
   for (const place of places(environment)) {
     const path = joinPath(place, homeId(directory));
     try {
-      // In a directory that everybody can write to, another user may have made the place first: nothing is made in it before it is checked.
+      // In a world-writable directory another user may have created it first: nothing is created in it before it is checked.
       await makePrivateDirectory(place);
       await checkTrustedPath(place);
       await makePrivateDirectory(path);

@@ -15,7 +15,7 @@ for (const [code, sentence] of [
   ["ENAMETOOLONG", "Cannot use /d: the path, or a name in it, is too long; choose a shorter one with --data-dir"],
   ["ELOOP", "Cannot use /d: the path contains a symbolic link loop; choose another path with --data-dir"],
 ] as const) {
-  test(`${code} is told with what to do`, () => {
+  test(`${code} is reported with the remedy`, () => {
     const explained = explainFileError(failure(code, "/d"), { action: "use /d", flag: "--data-dir" }) as Error;
     equal(explained.message, sentence);
     equal((explained.cause as NodeJS.ErrnoException).code, code);
@@ -37,7 +37,7 @@ test("the file that was meant is named, and not the one that was to take its pla
   }
 });
 
-test("what fails in a home is told as the home's, whatever it was wrapped in; what is missing in it is not", () => {
+test("a failure in a home is reported as the home's, however it is wrapped; a missing file in it is not", () => {
   const wrapped = new Error("Cannot write; choose a place with --kubeconfig", { cause: failure("ENOSPC", "/d/kubeconfig") });
   equal(
     (explainHomeError(wrapped, "/d") as Error).message,
@@ -57,14 +57,14 @@ for (const [code, sentence] of [
   });
 }
 
-test("a place that cannot even be looked at is told as such", () => {
+test("an inaccessible path is reported", () => {
   equal(
     (explainForeignHome(failure("ENAMETOOLONG", "/d/k8ts.json"), "/d") as Error).message,
     "Cannot access /d: the path, or a name in it, is too long; choose a shorter one with --data-dir (/d/k8ts.json)",
   );
 });
 
-test("another user's home is told as such", () => {
+test("another user's home is reported as inaccessible", () => {
   equal(
     (explainForeignHome(failure("EACCES", "/d/k8ts.json"), "/d") as Error).message,
     "Cannot access /d: permission denied; run this as the owner of the cluster or with sudo, or choose another cluster with --name or --data-dir",

@@ -185,11 +185,11 @@ test("a cluster of the same name in another directory has entries of its own, wh
     text: withEntry(OTHERS, SIBLING).replace("current-context: k8ts", 'current-context: ""'),
     contexts: ["k8ts-2"],
   });
-  // Also when the first is gone: whoever has its name in a script or in a habit keeps it.
+  // Also when the first is deleted: the name may be used in scripts.
   equal(mergeEntry(withoutEntry(both.text, SIBLING) ?? "", ENTRY).context, "k8ts-2");
 });
 
-test("clusters that share an authority are told apart by their directories", () => {
+test("clusters that share a CA are distinguished by their directories", () => {
   const both = withEntry(withEntry("", { ...SIBLING, authority: "CA" }), ENTRY);
   deepEqual(
     namesIn(both),
@@ -212,7 +212,7 @@ test("a context of our name that is not k8ts's stays", () => {
   equal(withoutEntry(merged.text, ENTRY), theirs.replace("current-context: k8ts", 'current-context: ""'));
 });
 
-test("names that somebody else has in another file of the list are left to them", () => {
+test("names that another owner uses in another file of the list are left to it", () => {
   const merged = mergeEntry(OTHERS, ENTRY, ["clusters: [", TAKEN]);
   equal(merged.context, "k8ts");
   deepEqual(namesIn(merged.text), [
@@ -228,7 +228,7 @@ test("what is ours in another file of the list is no hindrance", () => {
     equal(withEntry(OTHERS, ENTRY, [other]), withEntry(OTHERS, ENTRY));
 });
 
-test("a name that somebody else has in another file since is given up, so that theirs is seen again", () => {
+test("a name that another owner has used in another file since is given up, so that theirs is visible again", () => {
   const merged = withEntry(withEntry(OTHERS, ENTRY), ENTRY, [withEntry("", SIBLING)]);
   deepEqual(
     namesIn(merged),
@@ -243,7 +243,7 @@ test("a context that the user has renamed follows the cluster, and goes with it"
   deepEqual(namesIn(withoutEntry(merged, ENTRY) ?? ""), [[], [], []]);
 });
 
-test("without the authority only marks tell, and what is left without a context is taken out, too", () => {
+test("without the CA only marks identify entries, and orphaned entries are removed, too", () => {
   const { authority: _authority, ...owner } = ENTRY;
   const merged = withEntry(OTHERS, ENTRY);
   equal(removeEntry(withoutMarks(merged), owner), undefined);

@@ -62,7 +62,7 @@ test("who may read or write a file that is there stays as it was", async (contex
   }
 });
 
-test("a file to which nobody may write is left alone, also by root", async (context) => {
+test("a read-only file is left unchanged, also by root", async (context) => {
   const path = join(await aDirectory(context), "config");
   await writeFile(path, "old");
   await chmod(path, 0o444);
@@ -74,7 +74,7 @@ test("a file to which nobody may write is left alone, also by root", async (cont
   equal(await change(path, (text) => text), false);
 });
 
-test("a text that is not understood is told, and nothing is changed", async (context) => {
+test("a text that cannot be parsed is reported, and nothing is changed", async (context) => {
   const path = join(await aDirectory(context), "config");
   await writeFile(path, "clusters: [");
   await rejects(
@@ -91,7 +91,7 @@ test("changes at the same time wait for each other", async (context) => {
   equal(await readFile(path, "utf8"), "xxxxx");
 });
 
-test("a lock that stays is told with what to do, and is not taken away", async (context) => {
+test("a stale lock is reported with the remedy, and not removed", async (context) => {
   const path = join(await aDirectory(context), "config");
   await writeFile(`${path}.lock`, "");
   await rejects(
@@ -101,7 +101,7 @@ test("a lock that stays is told with what to do, and is not taken away", async (
   deepEqual(await readdir(join(path, "..")), ["config.lock"]);
 });
 
-test("a directory in place of the file is told as such", async (context) => {
+test("a directory in place of the file is reported", async (context) => {
   const path = join(await aDirectory(context), "config");
   await mkdir(path);
   await rejects(
@@ -110,7 +110,7 @@ test("a directory in place of the file is told as such", async (context) => {
   );
 });
 
-/** Whom nobody is. */
+/** An unused uid. */
 const MALLORY = 61_234;
 const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
 

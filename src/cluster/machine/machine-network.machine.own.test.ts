@@ -132,7 +132,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     await runPod("later");
   });
 
-  test("another cluster is refused while this one's network is there, and told why", async () => {
+  test("another cluster is rejected with the reason while this one's network exists", async () => {
     await up();
     const { exitCode, stderr, stdout } = await machine.k8ts(...words(), "--detach", "--name", "second");
     equal(exitCode, 1, stdout);
@@ -172,7 +172,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     deepEqual([await there(), await podsInRuntime()], [NOTHING, 0]);
   });
 
-  test("a deleted cluster's network is nobody's: it is taken away, and its directory is not made again", async () => {
+  test("a deleted cluster's network is removed, and its directory is not created again", async () => {
     const directory = join(machine.root, "gone");
     const gone = bridgeName({ name: "gone", directory });
     const addressDirectory = join(directory, "cni/addresses");

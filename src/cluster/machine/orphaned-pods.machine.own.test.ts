@@ -38,7 +38,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
   const noted = () => readFile(join(notes, "log"), "utf8").catch(() => "");
   const left = async () => (await cluster.onMachine()).filter((one) => !nothing.includes(one));
 
-  /** Resolves when it was started so often, and hears that it is to end. What the API says may be of the time before; nobody tells of files. */
+  /** Resolves after this many starts, when the container handles SIGTERM. The API's state may be older, and there is no event for files. */
   async function runs(times: number): Promise<void> {
     const untilMs = performance.now() + STARTED_WITHIN_MS;
     while ((await noted()).split("started").length - 1 < times) {

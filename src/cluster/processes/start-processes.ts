@@ -56,7 +56,7 @@ export async function startProcesses(
   const listeners: (() => void)[] = [];
   const common = {
     stopWithinMs: STOP_WITHIN_MS,
-    tell: (line: string) => steps.note(line),
+    report: (line: string) => steps.note(line),
     onRestarted: () => listeners.forEach((listener) => listener()),
     signal,
     clock,

@@ -72,7 +72,7 @@ test("authorities and keys that are given are used, and the cluster's own client
   await rm(directory, { recursive: true });
 });
 
-test("who signs both clients and front proxies must be told apart by names", async () => {
+test("a CA of both clients and front proxies requires allowed names", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-identity-");
   const [shared, pki] = [testAuthority("shared"), await sharedPki()];
   const file = join(directory.path, "ca.crt");

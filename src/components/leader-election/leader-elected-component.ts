@@ -23,7 +23,7 @@ export interface ActiveComponent {
   stop(): Promise<void>;
 }
 
-export interface LedOptions {
+export interface LeaderElectedOptions {
   /** Called each time this process becomes the leader; resources are owned by `owner`. */
   transportFor(identity: IdentityName, owner: Disposables): Transport;
   readonly election?: Election;
@@ -36,7 +36,7 @@ export interface LedOptions {
   readonly log: Logger;
 }
 
-export interface LeaderElectedComponentOptions<Part extends ActiveComponent> extends LedOptions {
+export interface LeaderElectedComponentOptions<Part extends ActiveComponent> extends LeaderElectedOptions {
   /** Identity in the election. */
   readonly identity: IdentityName;
   /** Resolves when it runs. Writes through `transportFor` are sent only while this process is the leader. */
@@ -49,7 +49,7 @@ export interface LeaderElectedComponent<Part extends ActiveComponent> extends As
   /** Resolves when it runs for the first time. Rejects if it fails. */
   readonly started: Promise<Part>;
   /** Resolves when another process is observed as the leader. */
-  readonly isLedByAnother: Promise<void>;
+  readonly otherIsLeader: Promise<void>;
   /**
    * Rejects when this process has lost the lease and the component does not stop: it writes nothing more and does not become the leader
    * again, so the process should exit. Never resolves.
@@ -85,7 +85,7 @@ export function startLeaderElectedComponent<Part extends ActiveComponent>(
     started.reject(error);
     throw error;
   };
-  const led = owned.use(
+  const elected = owned.use(
     startLeaderElected({
       ...{ election, clock, random, log },
       client: createClient(options.transportFor(identity, owned)),
@@ -98,12 +98,12 @@ export function startLeaderElectedComponent<Part extends ActiveComponent>(
     }),
   );
   return {
-    isLeading: () => led.isLeading(),
+    isLeading: () => elected.isLeading(),
     started: started.promise,
-    isLedByAnother: another.promise,
+    otherIsLeader: another.promise,
     stuck: stuck.promise,
-    acting: () => (led.isLeading() ? running : undefined),
-    metrics: () => (led.isLeading() ? (running?.metrics() ?? []) : []),
+    acting: () => (elected.isLeading() ? running : undefined),
+    metrics: () => (elected.isLeading() ? (running?.metrics() ?? []) : []),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

@@ -32,8 +32,8 @@ function started(
   });
 }
 
-async function stop({ clock }: Given, led: LeaderElectedControllers): Promise<void> {
-  await driven(clock, Promise.resolve(led[Symbol.asyncDispose]()));
+async function stop({ clock }: Given, elected: LeaderElectedControllers): Promise<void> {
+  await driven(clock, Promise.resolve(elected[Symbol.asyncDispose]()));
 }
 
 function web(name: string) {
@@ -46,15 +46,15 @@ function web(name: string) {
 test("without an election the controllers work at once and show their figures until they are stopped", async () => {
   await using cluster = await given(web("a"));
   const turns: boolean[] = [];
-  const led = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
-  deepEqual(led.metrics(), []);
-  deepEqual((await driven(cluster.clock, led.started)).names, ["deployment-controller"]);
+  const elected = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
+  deepEqual(elected.metrics(), []);
+  deepEqual((await driven(cluster.clock, elected.started)).names, ["deployment-controller"]);
   await cluster.settled();
 
   equal((await cluster.list(replicaSets)).length, 1);
-  ok(prometheusText(led.metrics()).includes('workqueue_depth{name="deployment-controller"} 0'));
-  await stop(cluster, led);
-  deepEqual([led.metrics(), turns], [[], [true]]);
+  ok(prometheusText(elected.metrics()).includes('workqueue_depth{name="deployment-controller"} 0'));
+  await stop(cluster, elected);
+  deepEqual([elected.metrics(), turns], [[], [true]]);
 });
 
 test("of two managers one acts, and the other takes over where it was", async () => {
@@ -86,45 +86,45 @@ test("a start that waits for a server that does not answer can be stopped", asyn
       watch: ({ signal }) => never(signal),
       document: (_path, { signal } = {}) => never(signal),
     };
-    const led = started(cluster, undefined, { controllers, transportFor: () => silent });
-    const refused = rejects(led.started, /Stopped before startup had completed/);
+    const elected = started(cluster, undefined, { controllers, transportFor: () => silent });
+    const refused = rejects(elected.started, /Stopped before startup had completed/);
     await cluster.settled();
 
-    await stop(cluster, led);
+    await stop(cluster, elected);
     await refused;
   }
 });
 
-test("what cannot be started is told to who waits for it, if nobody else can try", async () => {
+test("without leader election a failed start rejects `started`", async () => {
   await using cluster = await given();
-  const led = started(cluster, undefined, {
+  const elected = started(cluster, undefined, {
     transportFor({ name }) {
       if (name === "system:kube-controller-manager") return cluster.server.transport();
       throw new Error("no way to the API");
     },
   });
 
-  await rejects(driven(cluster.clock, led.started), /no way to the API/);
-  await stop(cluster, led);
+  await rejects(driven(cluster.clock, elected.started), /no way to the API/);
+  await stop(cluster, elected);
 });
 
-test("managers that lose the lease are on stand-by at once, with all that they still wanted to tell", async () => {
+test("controller managers that lose the lease go to standby immediately, without flushing pending events", async () => {
   await using cluster = await given();
   const turns: boolean[] = [];
-  const led = started(cluster, "first", { onLeading: (isLeading) => void turns.push(isLeading) });
-  await driven(cluster.clock, led.started);
+  const elected = started(cluster, "first", { onLeading: (isLeading) => void turns.push(isLeading) });
+  await driven(cluster.clock, elected.started);
   await cluster.client.create(deployments, web("a"));
 
   await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
   await cluster.settled();
 
   deepEqual(turns, [true, false]);
-  await stop(cluster, led);
+  await stop(cluster, elected);
 });
 
 test("managers that lose the lease and do not end say so, and show no figures", async () => {
   await using cluster = await given(web("a"));
-  const led = started(cluster, "first", {
+  const elected = started(cluster, "first", {
     transportFor(user) {
       const transport = cluster.server.server.transport({ user, userAgent: "kube-controller-manager" });
       const request: Transport["request"] = (asked) =>
@@ -137,14 +137,14 @@ test("managers that lose the lease and do not end say so, and show no figures", 
       };
     },
   });
-  await driven(cluster.clock, led.started);
+  await driven(cluster.clock, elected.started);
   await cluster.settled();
-  const told = rejects(led.stuck, /^Error: Did not stop within 10 s after cancellation: deployment-controller default\/a$/);
+  const told = rejects(elected.stuck, /^Error: Did not stop within 10 s after cancellation: deployment-controller default\/a$/);
 
   await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
   await cluster.clock.advance(10_000);
 
   await told;
-  deepEqual(led.metrics(), []);
-  await stop(cluster, led);
+  deepEqual(elected.metrics(), []);
+  await stop(cluster, elected);
 });

@@ -2,12 +2,12 @@
 import { KUBE_CONTROLLER_MANAGER } from "../../api/identities.ts";
 import type { RunningControllers } from "../../controllers/runtime/run-controllers.ts";
 import { startControllersPart, type ControllersPartOptions } from "../controllers.ts";
-import { startLeaderElectedComponent, type LedOptions, type LeaderElectedComponent } from "./leader-elected-component.ts";
+import { startLeaderElectedComponent, type LeaderElectedOptions, type LeaderElectedComponent } from "./leader-elected-component.ts";
 
 /** Upstream's Lease of the controller manager. */
 export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
 
-export interface LeaderElectedControllersOptions extends LedOptions, Pick<ControllersPartOptions, "controllers" | "settings"> {}
+export interface LeaderElectedControllersOptions extends LeaderElectedOptions, Pick<ControllersPartOptions, "controllers" | "settings"> {}
 
 export type LeaderElectedControllers = LeaderElectedComponent<RunningControllers>;
 

@@ -6,12 +6,12 @@ import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import { driven } from "../../testing/driven.ts";
 import { given, type Given } from "../../testing/given.ts";
-import { startLeaderElected, type LedOptions } from "./leader-elected.ts";
+import { startLeaderElected, type LeaderElectedOptions } from "./leader-elected.ts";
 
 const LEASE = { namespace: "default", name: "web" };
 
 /** Says what happens, one line each, under a name. */
-function led(name: string, lines: string[], { clock, client }: Given, more: Partial<LedOptions> = {}) {
+function elected(name: string, lines: string[], { clock, client }: Given, more: Partial<LeaderElectedOptions> = {}) {
   return startLeaderElected({
     ...{ client, clock, random: seededRandom(name.length), log: silentLogger },
     election: { lease: LEASE, identity: name },
@@ -30,7 +30,7 @@ function led(name: string, lines: string[], { clock, client }: Given, more: Part
 test("without an election it acts at once, until it is disposed of", async () => {
   await using cluster = await given();
   const lines: string[] = [];
-  const one = led("a", lines, cluster, { election: undefined });
+  const one = elected("a", lines, cluster, { election: undefined });
   await cluster.settled();
   deepEqual([lines, one.isLeading()], [["a acts"], true]);
 
@@ -39,11 +39,11 @@ test("without an election it acts at once, until it is disposed of", async () =>
   deepEqual(lines, ["a acts", "a ends"]);
 });
 
-test("without an election a failure is told, since nobody else will try", async () => {
+test("without leader election a failure is reported, because no other process will retry", async () => {
   await using cluster = await given();
   const lines: string[] = [];
   const act = () => Promise.reject(new Error("no way"));
-  const one = led("a", lines, cluster, { election: undefined, act });
+  const one = elected("a", lines, cluster, { election: undefined, act });
   await cluster.settled();
   await one[Symbol.asyncDispose]();
 
@@ -53,9 +53,9 @@ test("without an election a failure is told, since nobody else will try", async 
 test("of two one acts; when it stops its work ends first, and then the other acts at once", async () => {
   await using cluster = await given();
   const lines: string[] = [];
-  const one = led("first", lines, cluster);
+  const one = elected("first", lines, cluster);
   await cluster.settled();
-  const other = led("second", lines, cluster);
+  const other = elected("second", lines, cluster);
   await cluster.clock.advance(60_000);
   deepEqual([lines, one.isLeading(), other.isLeading()], [["first acts"], true, false]);
 
@@ -67,11 +67,11 @@ test("of two one acts; when it stops its work ends first, and then the other act
   await driven(cluster.clock, Promise.resolve(other[Symbol.asyncDispose]()));
 });
 
-test("work that fails in an election is left to whoever tries next, be it the same one", async () => {
+test("work that fails under leader election is retried by the next leader, possibly the same one", async () => {
   await using cluster = await given();
   const lines: string[] = [];
   let fails = 1;
-  const one = led("a", lines, cluster, {
+  const one = elected("a", lines, cluster, {
     async act(signal) {
       lines.push("tries");
       if (fails-- > 0) throw new Error("not yet");
@@ -85,7 +85,7 @@ test("work that fails in an election is left to whoever tries next, be it the sa
 });
 
 /** Says so, and never ends. */
-function deaf(lines: string[]): Partial<LedOptions> {
+function deaf(lines: string[]): Partial<LeaderElectedOptions> {
   return {
     act() {
       lines.push("acts");
@@ -97,11 +97,11 @@ function deaf(lines: string[]): Partial<LedOptions> {
 
 const GIVEN_UP = "Did not stop within 10 s after cancellation: digging";
 
-test("work that does not end keeps nobody from stopping: it is given up, with or without an election", async () => {
+test("work that does not stop does not block a stop: it is abandoned, with or without leader election", async () => {
   for (const election of [undefined, { lease: LEASE, identity: "a" }]) {
     await using cluster = await given();
     const lines: string[] = [];
-    const one = led("a", lines, cluster, { election, ...deaf(lines) });
+    const one = elected("a", lines, cluster, { election, ...deaf(lines) });
     await cluster.settled();
 
     const stopped = Promise.resolve(one[Symbol.asyncDispose]()).then(() => lines.push("stopped"));
@@ -117,7 +117,7 @@ test("work that does not end keeps nobody from stopping: it is given up, with or
 test("who leads a second time does not make what is left of the first one write", async () => {
   await using cluster = await given();
   const may: (() => boolean)[] = [];
-  const one = led("a", [], cluster, {
+  const one = elected("a", [], cluster, {
     async act(signal, isLeading) {
       may.push(isLeading);
       await aborted(signal);

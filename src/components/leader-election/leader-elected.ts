@@ -24,7 +24,7 @@ export function leadershipOf(election: Election | undefined): Leadership | undef
   return election === undefined ? undefined : { ...election.lease, holder: election.identity };
 }
 
-export interface LedOptions {
+export interface LeaderElectedOptions {
   /** Absent: it runs immediately, and must be the only instance. */
   readonly election?: Election | undefined;
   /** For the election. */
@@ -57,11 +57,11 @@ export interface LeaderElectedRun extends AsyncDisposable {
   isLeading(): boolean;
 }
 
-export function startLeaderElected(options: LedOptions): LeaderElectedRun {
+export function startLeaderElected(options: LeaderElectedOptions): LeaderElectedRun {
   return options.election === undefined ? startAlone(options) : startElected(options, options.election);
 }
 
-function startAlone(options: LedOptions): LeaderElectedRun {
+function startAlone(options: LeaderElectedOptions): LeaderElectedRun {
   const { clock, act, onFailed } = options;
   const stopping = new AbortController();
   const acting = act(stopping.signal, () => !stopping.signal.aborted).catch(onFailed);
@@ -79,7 +79,7 @@ function startAlone(options: LedOptions): LeaderElectedRun {
   return { isLeading: () => true, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-function startElected(options: LedOptions, election: Election): LeaderElectedRun {
+function startElected(options: LeaderElectedOptions, election: Election): LeaderElectedRun {
   const { client, clock, random, log, act } = options;
   const running = startLeaderElection({
     ...{ ...election, client, clock, random, log, workGraceMs: END_GRACE_MS },
@@ -91,7 +91,7 @@ function startElected(options: LedOptions, election: Election): LeaderElectedRun
   return { isLeading: () => running.isLeading(), [Symbol.asyncDispose]: () => running.stop() };
 }
 
-function giveUp({ log, underWay, onGivenUp }: LedOptions): void {
+function giveUp({ log, underWay, onGivenUp }: LeaderElectedOptions): void {
   const what = underWay();
   const error = new Error(`Did not stop within ${END_GRACE_MS / 1_000} s after cancellation: ${what.join(", ") || "startup"}`);
   log.warn("Component does not stop; abandoning it", { underWay: what });

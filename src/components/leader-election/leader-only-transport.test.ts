@@ -33,7 +33,7 @@ test("who does not lead any more writes nothing, whatever the verb, and reads on
   (await client.watch(configMaps, {}, { event() {}, ended() {} })).stop();
 });
 
-test("the server is told by which leadership a write was sent, and nothing of reads", async () => {
+test("writes carry the leadership they were sent under, reads do not", async () => {
   await using cluster = await given();
   const inner = cluster.server.transport();
   const sent: TransportRequest[] = [];

@@ -85,7 +85,7 @@ test("of two in an election one acts; on a clean stop the lease is free and the 
   equal((await cluster.client.get(leases, LEASE)).spec?.holderIdentity, "");
 });
 
-test("who waits for a start that fails is told why", async () => {
+test("a start that fails rejects with the reason", async () => {
   await using cluster = await given();
   const broken = defineController({
     ...{ name: "broken", account: "broken", rules: [], watches: [] },
@@ -99,7 +99,7 @@ test("who waits for a start that fails is told why", async () => {
   await driven(cluster.clock, one.stop());
 });
 
-test("a pass that never ends keeps nobody from stopping, nor another from leading when the lease has run out", async () => {
+test("a reconcile that never ends blocks neither the stop nor another leader after the lease has expired", async () => {
   await using cluster = await given(map("a", { greet: "me" }));
   const warnings: string[] = [];
   const deaf = defineController({

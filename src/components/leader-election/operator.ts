@@ -78,14 +78,14 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
     onStarted.resolve();
     await aborted(signal);
   };
-  const led = startLeaderElected({
+  const elected = startLeaderElected({
     ...{ election, client, clock, random, log, act },
     underWay: () => underWay(),
     onFailed: (error) => onStarted.reject(error),
     onGivenUp: (error) => onStuck?.(error),
   });
   const stop = async (): Promise<void> => {
-    await led[Symbol.asyncDispose]();
+    await elected[Symbol.asyncDispose]();
   };
   return { started, stop, [Symbol.asyncDispose]: stop };
 }

@@ -20,7 +20,7 @@ export interface ContainerNodeOptions {
   readonly rootDirectory: string;
   /** Of the logs of Pods. */
   readonly podLogDirectory: string;
-  /** Stays whoever opened it's. */
+  /** Owned by the caller; not closed here. */
   readonly runtime: CriRuntime;
   /** Where that is: "unix:///…". */
   readonly runtimeEndpoint: string;
@@ -33,7 +33,7 @@ export interface ContainerNodeOptions {
   readonly taints?: NodeFacts["taints"];
   readonly reserved?: ResourceList;
   readonly server: ContainerNodeServer;
-  /** What /configz shows besides: fields that only mean something to whoever starts this. */
+  /** Additional fields of /configz, which concern only the caller. */
   readonly configuration?: JsonObject;
   readonly metrics: KubeletMetrics;
   /** Of the node's identity. */
@@ -42,7 +42,7 @@ export interface ContainerNodeOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly signal?: AbortSignal;
-  /** Told now and then of an image that is being pulled. */
+  /** Called periodically while an image is pulled. */
   onPull?(image: string, done: PullProgress): void;
 }
 

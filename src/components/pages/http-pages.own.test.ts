@@ -24,7 +24,7 @@ test("pages are answered, with what they say at that moment; everything else is 
   equal(await ask(`${pages.url}/count`, "POST"), `405 ${plain} Only GET is supported\n`);
 });
 
-test("an address that is taken is told in one sentence, and given back when the pages end", async () => {
+test("an address in use is reported, and released when the server is closed", async () => {
   const first = await startHttpPages(ANYWHERE, {});
   const port = Number(new URL(first.url).port);
   await rejects(startHttpPages({ ...ANYWHERE, port }, {}), new RegExp(`^ListenError: Cannot listen on 127.0.0.1:${port}: .*EADDRINUSE`));

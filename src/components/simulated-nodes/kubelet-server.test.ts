@@ -51,7 +51,7 @@ for (const [path, expected] of [
   test(`of ${path} it is known who answers, or in what words it is refused`, () => deepEqual(shown(chosen(path)), expected));
 }
 
-test("before the nodes are there nobody has a Pod", () => {
+test("before the nodes start no Pod is found", () => {
   const { kubelet: found } = chooseSimulated(() => undefined)({
     is: "found",
     route: "exec",

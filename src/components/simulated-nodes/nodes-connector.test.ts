@@ -103,7 +103,7 @@ test("a log is not read faster than its client takes it", async () => {
   equal(reader.text, "line 0\nline 1\nline 2\n");
 });
 
-test("what goes wrong amidst a log is told at its end", async () => {
+test("an error in the middle of a log is reported at its end", async () => {
   async function* logs(): AsyncGenerator<LogLine> {
     yield { atMs: 0, stream: "stdout", text: "one" };
     throw new RuntimeError("NotFound", "it was removed");
@@ -131,7 +131,7 @@ for (const protocol of ["v5.channel.k8s.io", "v4.channel.k8s.io"]) {
   });
 }
 
-/** What is told on the channel of outcomes. */
+/** Content of the error channel. */
 function outcomeOf(answer: ExchangeAnswer): Promise<string> {
   return new Promise((resolve) => {
     const nothing = (): void => undefined;

@@ -29,7 +29,7 @@ for (const { it, name, content, message } of [
     message: /Cannot use .*key\.pem: it contains no PEM private key/,
   },
 ]) {
-  test(`a ${name} file ${it} is refused by its name, before anybody is asked`, async () => {
+  test(`a ${name} file ${it} is rejected with its path before any request`, async () => {
     const directory = await mkdtemp(join(tmpdir(), "k8ts-pem-"));
     const path = join(directory, `${name}.pem`);
     if (content !== undefined) await writeFile(path, content);

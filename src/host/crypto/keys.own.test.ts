@@ -34,7 +34,7 @@ test("a key that was made is read by OpenSSL, and its signatures are good", () =
 });
 
 for (const [algorithm, { privateKey, publicKey }] of Object.entries(KEYS)) {
-  test(`a key of ${algorithm} signs with it, and whoever has its public half in any form checks it`, () => {
+  test(`a key of ${algorithm} signs with it, and its public half verifies in any form`, () => {
     const signer = signerFromPem(pemOf(privateKey));
     const signature = signer.sign(MESSAGE);
 
@@ -107,7 +107,7 @@ const unknownCurve = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
 const BAD_JWKS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "a shared secret": { kty: "oct", k: "c2VjcmV0" },
   "an RSA key that is too small": weak.publicKey.export({ format: "jwk" }),
-  "an RSA key with which everybody can sign": { ...RSA.publicKey.export({ format: "jwk" }), e: "AQ" },
+  "an RSA key with an insecure exponent": { ...RSA.publicKey.export({ format: "jwk" }), e: "AQ" },
   "a curve that is not known": unknownCurve.publicKey.export({ format: "jwk" }),
   "a point that is not on its curve": { kty: "EC", crv: "P-256", x: "AAAA", y: "AAAA" },
   "a key of an unknown kind": { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" },
@@ -154,7 +154,7 @@ test("a key is named by the hash of its public half, as upstream names it", () =
   match(expected, /^[\w-]{43}$/);
 });
 
-test("who has signed, and whose key it is, is told of anything", () => {
+test("signer and key identifier are computed for any input", () => {
   const [ours, other] = [testAuthority("ca"), testAuthority("ca")];
   const leaf = ours.sign("x");
   deepEqual(

@@ -27,9 +27,9 @@ export interface SigningKey {
 
 /** Smaller ones can be broken by who can spend enough. */
 const RSA_BITS_MIN = 2048;
-/** Checking with larger ones takes long, and nobody has one. */
+/** Verification with larger ones is slow, and they are not used in practice. */
 const RSA_BITS_MAX = 16_384;
-/** With 1 everybody could sign. */
+/** With exponent 1 signatures could be forged. */
 const RSA_EXPONENT_MIN = 3n;
 
 const RSA_ALGORITHMS: readonly SignatureAlgorithm[] = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];

@@ -26,7 +26,7 @@ export interface AtomicWrite {
 
 const SHOWN = "..data";
 const NEXT_SHOWN = "..data_tmp";
-/** Everybody who comes to the directory may look around in it; the files have modes of their own. */
+/** World-readable; the files have modes of their own. */
 const DIRECTORY_MODE = 0o755;
 
 /** By relative path. Resolves with whether anything was to be changed. The directory must exist. */
@@ -64,7 +64,7 @@ async function writeFresh(directory: string, files: ReadonlyMap<string, AtomicFi
   for (const [path, { data, mode, ownerUid }] of files) {
     const full = join(fresh, path);
     await makeParents(fresh, path);
-    // Nobody else may look into it before it has the mode that it is to have.
+    // Inaccessible to others until it has its final mode.
     await writeFile(full, data, { mode: 0o600, flag: "wx" });
     if (ownerUid !== undefined) await lchown(full, ownerUid, -1);
     await chmod(full, mode);

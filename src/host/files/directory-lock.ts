@@ -82,7 +82,7 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
   };
 }
 
-/** Whoever has just taken the lock says a moment later who it is; until then the note is missing, or of somebody who is dead. No event tells. */
+/** A new holder writes its note a moment after it has taken the lock; until then the note is missing or stale. There is no event for it. */
 async function settledHolder(file: string): Promise<Holder | undefined> {
   for (let looks = 1; ; looks++) {
     const holder = readHolder(file);
@@ -129,7 +129,7 @@ function readHolder(file: string): Holder | undefined {
     if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0) return undefined;
     return { pid, command: String(command).slice(0, 200), started: String(started) };
   } catch {
-    return undefined; // Missing, or half written by a process that died: it tells nothing, the lock itself decides.
+    return undefined; // Missing, or half written by a process that died: the lock itself decides.
   }
 }
 

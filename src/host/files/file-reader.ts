@@ -1,6 +1,6 @@
 /**
- * Reads pieces from anywhere in a file, at once: where the pieces are small and many, a promise for each would take ten times
- * as long as the reading. Whoever reads so for long awaits a `read` now and then, so that others get their turn.
+ * Synchronous reads at arbitrary offsets of a file: for many small reads a promise each would take ten times as long. Long-running callers
+ * await a `read` now and then to yield to the event loop.
  */
 import { readSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";

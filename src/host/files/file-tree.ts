@@ -27,7 +27,7 @@ export interface FileTree {
   open(path: string): Promise<TreeDirectory | TreeFile | undefined>;
 }
 
-/** More would not help anybody who looks, and takes memory. */
+/** Upper limit of listed entries, because of memory. */
 const ENTRIES_MAX = 10_000;
 
 export function fileTree(root: string): FileTree {

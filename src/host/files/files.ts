@@ -116,7 +116,7 @@ export async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** What this process can still write to the file system of `path`, asked in two microseconds. Infinity: nobody can say. */
+/** Free space for this process on the file system of `path`; takes two microseconds. Infinity: unknown. */
 export function writableBytesNow(path: string): number {
   try {
     const { bavail, bfree, bsize } = statfsSync(path);

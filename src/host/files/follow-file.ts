@@ -1,7 +1,4 @@
-/**
- * The lines of a file, and, if wanted, those that come: also after it was emptied, or replaced by a new one of the same name. Told by the
- * system when something changes, not by looking again and again.
- */
+/** Reads the lines of a file and optionally follows it, also after it was truncated or replaced. Uses file system events, no polling. */
 import { watch } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -13,7 +10,7 @@ const PIECE_BYTES = 64 * 1024;
 const PIECE_LINES = 1_000;
 
 export interface FollowOptions {
-  /** Whether to go on with what comes. */
+  /** True to follow the file. */
   readonly follows: boolean;
   /** Of what there is, only the last so many lines. Absent: all. */
   readonly tail?: number;

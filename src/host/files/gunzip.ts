@@ -39,7 +39,7 @@ export function unpackedSha256(): UnpackedHash {
   return {
     async update(piece) {
       if (isDamaged) return;
-      // Whether it worked is told by the events, after which nobody may answer any more.
+      // Success is reported by the events, after which the caller must not respond again.
       await Promise.race([ended, new Promise<void>((resolve) => unpacking.write(piece, () => resolve()))]);
     },
     async digest() {

@@ -1,6 +1,6 @@
 /**
- * Files that containers have mounted: written in place, since whoever has one open or mounted must not lose it, with exactly the mode that
- * was asked for, in directories that only this user enters.
+ * Files that containers have mounted: written in place, because readers keep them open or mounted, with the exact mode, in directories that
+ * only this user can enter.
  */
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";

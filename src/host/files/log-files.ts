@@ -1,7 +1,6 @@
 /**
- * Log files that somebody else writes: read from anywhere while they grow, watched for changes, and put aside when they are large. Nothing is
- * kept private here: log directories are for everybody's eyes, as upstream makes them. Who writes there is not trusted: only regular files are
- * opened, and no link is followed (regular-file.ts).
+ * Log files written by other processes: read at any offset while they grow, watched for changes, and rotated. Log directories are
+ * world-readable, like upstream's. Writers are not trusted: only regular files are opened, and links are not followed (regular-file.ts).
  */
 import { createWriteStream, watch } from "node:fs";
 import { lstat, mkdir, readdir, rename, rm, rmdir, type FileHandle } from "node:fs/promises";
@@ -103,7 +102,7 @@ export function openGrowingFile(path: string): Promise<GrowingFile | undefined> 
   return openIfAny(path, (file) => new GrowingFile(file));
 }
 
-/** A file that `gzipFile` made, as it was before. It is read from its start on: a read goes on where the one before ended. */
+/** Reads a file that `gzipFile` compressed. Sequential: each read continues where the previous one ended. */
 class PackedFile implements ReadableFile {
   readonly #file: FileHandle;
   readonly #packed: Readable;
@@ -154,7 +153,7 @@ export function watchSiblings(path: string, onChange: () => void): Disposable {
     watcher.on("error", () => watcher.close());
     return { [Symbol.dispose]: () => watcher.close() };
   } catch {
-    // Too many watches, or no such directory: whoever reads looks now and then in any case.
+    // Too many watches, or no such directory: readers also poll slowly.
     return { [Symbol.dispose]: () => undefined };
   }
 }

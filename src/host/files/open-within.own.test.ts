@@ -59,7 +59,7 @@ test("directories that are missing are made with the mode that was asked for", a
   await assert.rejects(inodeWithin(volume, "missing"), { name: "OutsideError" });
 });
 
-test("whoever swaps directories for links while it is looked at never leads it out", async () => {
+test("a process that swaps directories for links during the lookup cannot redirect it outside", async () => {
   await using all = await startCase();
   const { volume, outside } = all;
   const forbidden = new Set([(await stat(outside)).ino, (await stat(join(outside, "secret"))).ino]);

@@ -1,7 +1,7 @@
 /**
- * Opening what lies inside a directory that somebody else writes to, who may try to lead us out of it by links, also while we look: each
- * part of the path is opened from the one before, and none that is a link is followed. What is open stays what it is, whatever becomes of
- * its name. For Linux: Node has no `openat`, and a path that goes through /proc/self/fd does the same.
+ * Opens files inside a directory that an untrusted process writes to, which may try to redirect us outside by links, even during the
+ * lookup: each path component is opened relative to the previous one, and links are not followed. An open file stays the same whatever
+ * happens to its name. Linux only: Node has no `openat`, and a path through /proc/self/fd is equivalent.
  */
 import { constants } from "node:fs";
 import { chmod, mkdir, open, realpath, type FileHandle } from "node:fs/promises";

@@ -32,11 +32,11 @@ export async function keepPrivate(path: string): Promise<void> {
     const { mode } = await stat(path);
     if ((mode & OTHERS) !== 0) await chmod(path, mode & ~OTHERS);
   } catch {
-    // A directory that somebody else keeps, such as one that is mounted for reading.
+    // A directory that is managed elsewhere, such as a read-only mount.
   }
 }
 
-/** Everybody but the owner. */
+/** Group and others. */
 const OTHERS = 0o077;
 
 export interface TemporaryDirectory extends AsyncDisposable {
@@ -56,7 +56,7 @@ export async function makeTemporaryDirectory(prefix: string): Promise<TemporaryD
 export async function makeProcessDirectory(prefix: string): Promise<TemporaryDirectory> {
   await removeLeftovers(prefix);
   const { pid, started } = ourProcess();
-  // Of whom it is not known when it started, nobody can tell later whether it lives.
+  // Without its start time a process could not be identified later.
   return makeTemporaryDirectory(started === "" ? prefix : `${prefix}${processSpace()}-${pid}-${started}-`);
 }
 

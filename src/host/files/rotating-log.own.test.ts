@@ -27,7 +27,7 @@ test("each start has a file of its own, and three are kept", (context) => {
   equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test("a file that grows too large is emptied in its place, so that others go on writing to it", (context) => {
+test("a log file that grows too large is truncated in place, so that other writers continue", (context) => {
   const directory = aDirectory(context);
   const path = join(directory, "k8ts.log");
   using log = openLogFile(path, formatHuman, { sizeBytesMax: 10 });

@@ -1,7 +1,7 @@
 /**
- * A log in a file that does not grow for ever: the last ones are kept as name.1.log, name.2.log, …. A new start begins a new file; one
- * that has grown too large is copied away and emptied, not renamed, so that whoever else writes to its end or follows it goes on.
- * A disk that is full must not end the program: what cannot be written is lost.
+ * A log file with rotation: the last ones are kept as name.1.log, name.2.log, …. A new start begins a new file; one that has grown too
+ * large is copied and truncated, not renamed, so that other appenders and followers continue. A full disk must not terminate the program:
+ * the lines are lost.
  */
 import { appendFileSync, copyFileSync, fstatSync, openSync, renameSync, rmSync, closeSync, truncateSync } from "node:fs";
 import type { LogLine, LogSink } from "../../base/logger.ts";
@@ -53,7 +53,7 @@ export function openLogFile(path: string, format: (line: LogLine) => string, { s
       // Others may write to it as well, so it is asked and not counted.
       if (fstatSync(file).size > sizeBytesMax) empty(path);
     } catch {
-      // There is nobody left to tell.
+      // There is no other place to report it.
     }
   };
   return { sink: (line) => write(format(line)), write, [Symbol.dispose]: () => closeSync(file) };

@@ -9,7 +9,7 @@ import { needs } from "../../testing/needs.ts";
 import { makeTemporaryDirectory } from "./private-files.ts";
 import { fileKind, giveToGroup, makeDirectories, modeOf, namesIn, removeTree, touchFile } from "./shared-directory.ts";
 
-test("kinds of files are told apart, through links", async () => {
+test("kinds of files are distinguished, through links", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-shared-");
   const at = (name: string) => join(directory.path, name);
   await writeFile(at("file"), "");

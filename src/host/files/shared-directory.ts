@@ -1,4 +1,4 @@
-/** Directories and files that others than this user see: made with exactly the modes they are to have, given to groups, told apart, removed. */
+/** Directories and files that other users can access: created with exact modes, given to groups, classified, removed. */
 import type { Stats } from "node:fs";
 import { chmod, lchown, lstat, mkdir, opendir, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -73,7 +73,7 @@ export async function giveToGroup(
   await chmod(directory, modeFor(found.mode & 0o7777, { isDirectory: found.isDirectory() })).catch(() => undefined);
 }
 
-/** Also what is too deep to be named by a path. Refuses if something is mounted in it, since that may be somebody's. What is not there is fine. */
+/** Also trees that are too deep for a path. Rejects if something is mounted inside. A missing path is fine. */
 export async function removeTree(path: string): Promise<void> {
   const [mounted] = await mountsUnder(path);
   if (mounted !== undefined) throw new Error(`Cannot remove ${path}: ${mounted.path} is mounted`);

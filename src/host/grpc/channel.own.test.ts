@@ -102,7 +102,7 @@ test("what the server refuses comes as an error with its code and words, and cou
   deepEqual({ code, details, sent }, { code: "FAILED_PRECONDITION", details: "not today", sent: true });
 });
 
-test("a call to nobody fails as not sent, and works once somebody is there", async (context) => {
+test("a call without a server fails as not sent, and succeeds once a server listens", async (context) => {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const { port } = probe.address() as AddressInfo;
@@ -202,7 +202,7 @@ test("a stream that breaks says so once", async (context) => {
   );
 });
 
-test("a cancelled stream calls nobody any more, and the server hears of it", async (context) => {
+test("a cancelled stream calls no handler any more, and the server is notified", async (context) => {
   const heard = { resolve: () => {} };
   const cancelled = new Promise<void>((resolve) => (heard.resolve = resolve));
   const { port } = await startServer(context, {

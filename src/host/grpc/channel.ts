@@ -81,7 +81,7 @@ export interface GrpcStreamHandlers {
 export interface GrpcStream {
   /** Queued if the connection is not there yet. */
   send(message: Uint8Array): void;
-  /** Nothing more is sent; the server may go on. Methods that take one message wait for this. */
+  /** Half-closes the stream; the server may continue. Unary requests wait for this. */
   end(): void;
   /** No message is handed over until `resume`; the server is held up after a bounded number of bytes. Other streams are not. */
   pause(): void;

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 export interface BodyOptions {
   readonly bytesMax: number;
   readonly tooLarge: () => Error;
-  /** Why the client has gone, if it goes before the end. */
+  /** Reason of the client's disconnect, if it happens before the end. */
   readonly gone: () => unknown;
   /** Receives how to stop reading: what has come by then is dropped, and the body rejects with the reason. */
   readonly onStart: (stop: (reason: unknown) => void) => void;

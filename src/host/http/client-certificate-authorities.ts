@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 
-/** A chain ends after so many certificates: nobody has more authorities between. */
+/** Maximum length of a chain: more intermediates are not used in practice. */
 const CHAIN_MAX = 8;
 
 /** Extended key usages by which a certificate is for clients. */

@@ -160,7 +160,7 @@ test(
   },
 );
 
-test("a new certificate is shown to new connections; open ones go on, and new authorities count", async () => {
+test("a new certificate is used for new connections; open ones continue, and new CAs apply", async () => {
   await using started = await start({ clients: clients.certificate });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const jane = clients.sign("jane");

@@ -35,7 +35,7 @@ export interface HttpRequest {
    * reason if the client went away.
    */
   body(bytesMax?: number): Promise<Uint8Array>;
-  /** Aborted when the client has gone away before it had its answer, or the server gives up on it. Made on first use. */
+  /** Aborted when the client disconnects before the response is complete, or the server closes the connection. Created on first use. */
   readonly signal: AbortSignal;
   /** Aborts the signal with this reason. */
   cancel(reason: unknown): void;
@@ -48,11 +48,11 @@ export interface HttpHead {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Exactly one of its functions is called, once. If the client has gone they do nothing, and a sink is over from the start. */
+/** Exactly one of its functions is called, once. After a disconnect they do nothing, and a sink is closed from the start. */
 export interface HttpReply {
   /** A whole answer with its length. Only the head is sent if the request was a HEAD. The pieces must not change afterwards. */
   send(head: HttpHead, body: readonly Uint8Array[], options?: { readonly gzip?: boolean }): void;
-  /** An answer that goes on until one side ends it. The head goes out at once. */
+  /** A streaming response until one side ends it. The head is sent immediately. */
   stream(head: HttpHead): HttpSink;
   /** No answer: cuts the client off. */
   abort(): void;
@@ -71,7 +71,7 @@ export interface HttpSink {
   end(): void;
   /** Ends it now; the client sees that it is incomplete. */
   abort(): void;
-  /** Called once when it is over, whoever ended it; at once if it is over already. */
+  /** Called once when it is closed by either side; immediately if it is closed already. */
   onClosed(listener: () => void): void;
   /** Called each time nothing waits any more. */
   onDrained(listener: () => void): void;
@@ -81,7 +81,7 @@ export interface HttpSink {
 export interface WebSocketOffer {
   /** The subprotocols the client knows, best first. */
   readonly protocols: readonly string[];
-  /** Switches over, with one of the offered subprotocols or none. Rejects if the client has gone. */
+  /** Switches protocols, with one of the offered subprotocols or none. Rejects if the client disconnected. */
   accept(protocol?: string): Promise<WebSocketConnection>;
 }
 

@@ -7,7 +7,7 @@ export interface Flushable {
 export class Turn {
   #waiting: Flushable[] = [];
 
-  /** Each at most once per turn: whoever calls knows whether it has. */
+  /** Each at most once per event-loop tick: the caller keeps track. */
   flushAtEnd(flushable: Flushable): void {
     if (this.#waiting.push(flushable) === 1) setImmediate(() => this.#flushAll());
   }

@@ -1,7 +1,7 @@
 /**
- * One request and its reply, on either protocol: what HTTP/1.1 and HTTP/2 have in common. This runs for every request, so it makes
- * as little as it can: no URL object, no copy of the headers, no AbortController unless somebody asks for the signal, no timer.
- * Times are kept by the server's sweep, which looks at all running exchanges every few seconds.
+ * One request and its response, common to HTTP/1.1 and HTTP/2. Hot path, so it allocates little: no URL object, no copy of the headers, no
+ * AbortController unless the signal is used, no timer. Timeouts are enforced by the server's sweep, which checks all running exchanges
+ * every few seconds.
  */
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -31,7 +31,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   readonly query: string;
   readonly peer: HttpPeer;
   protected readonly context: ExchangeContext;
-  /** The client was told, or will be, that its body is too large: the rest of it is not read. */
+  /** The client gets 413: the rest of its body is not read. */
   protected bodyRefused = false;
   #body: Promise<Uint8Array> | undefined;
   /** While the body is received. */
@@ -165,7 +165,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     if (this.#state !== "over") this.giveUp();
   }
 
-  /** Called once, when the answer is complete or the client has gone. */
+  /** Called once, when the response is complete or the client disconnected. */
   protected over(): void {
     this.#state = "over";
     this.#clientGone = !this.isComplete;

@@ -50,7 +50,7 @@ export class Http1Exchange extends NodeExchange {
   }
 
   protected writeHead({ code, headers }: HttpHead, more: readonly string[]): void {
-    // A client that was not told to go on may send its body or not: nobody can tell where its next request begins.
+    // A client without "100 Continue" may send its body or not: where its next request begins is unknown.
     if (this.bodyRefused || this.#clientWaits || this.context.stopping) this.out.shouldKeepAlive = false;
     const list = [...more];
     for (const name in headers) {

@@ -28,7 +28,7 @@ export class Http2Exchange extends NodeExchange {
     this.out = stream;
     this.#headers = headers;
     this.rawHeaders = rawHeaders;
-    // A reset by the client is told as an error; that the stream is closed is all we need to know.
+    // A reset by the client is emitted as an error; the close event is sufficient.
     stream.on("error", () => {});
     stream.on("close", () => this.over());
   }
@@ -53,7 +53,7 @@ export class Http2Exchange extends NodeExchange {
   }
 
   protected finish(bytes: Uint8Array | undefined): void {
-    // Of a body that is too large the rest is not wanted: tell the client, which would go on sending.
+    // Resets the stream of a body that is too large, so that the client stops sending.
     if (this.bodyRefused) this.out.once("finish", () => this.out.close(NGHTTP2_NO_ERROR));
     if (bytes === undefined) this.out.end();
     else this.out.end(bytes);
@@ -70,7 +70,7 @@ export class Http2Exchange extends NodeExchange {
   }
 
   giveUp(): void {
-    // With an error, so that the client is told of one: without, Node would end the stream as if this were all of it.
+    // With an error, so that the client receives a reset: otherwise Node would end the stream as complete.
     this.out.destroy(new Error("The response was aborted"));
   }
 }

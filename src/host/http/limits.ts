@@ -7,7 +7,7 @@ export interface HttpLimits {
   readonly streamsPerConnectionMax: number;
   /** A further connection is closed at once. */
   readonly connectionsMax: number;
-  /** From a connection's first byte to the end of the request's headers, so that nobody holds connections by sending slowly. */
+  /** From a connection's first byte to the end of the request headers, against slow clients (slowloris). */
   readonly headersTimeoutMs: number;
   /** For the whole request, its body included. */
   readonly requestTimeoutMs: number;

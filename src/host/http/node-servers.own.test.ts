@@ -148,7 +148,7 @@ test("a client that speaks plain HTTP to the HTTPS port gets the answer of Go's 
   equal(await untilEnd(socket), "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n");
 });
 
-test("a client that speaks anything else without TLS to the HTTPS port is not told that it speaks HTTP", async () => {
+test("a client that sends anything else without TLS to the HTTPS port does not get the message about HTTP", async () => {
   const socket = connectTcp(https.port, "127.0.0.1");
   socket.write("SSH-2.0-OpenSSH\r\n");
   equal((await untilEnd(socket)).includes("HTTP"), false);

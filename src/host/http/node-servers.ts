@@ -96,7 +96,7 @@ function refuse(response: ServerResponse, problem: string): void {
 /** To the letter what Go's server writes. */
 const PLAIN_HTTP_ANSWER = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
-/** A client that speaks HTTP without TLS is told so. Node has destroyed the TLS layer by now, and closes the TCP socket after this event. */
+/** Responds to plain HTTP on the HTTPS port. Node has destroyed the TLS layer by now, and closes the TCP socket after this event. */
 function answerPlainHttp(error: NodeJS.ErrnoException, socket: TLSSocket): void {
   if (error.code !== "ERR_SSL_HTTP_REQUEST") return;
   const { _parent: connection } = socket as { readonly _parent?: Socket | null };

@@ -7,7 +7,7 @@ import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from "no
 
 /** For one body. */
 export interface BodyChange {
-  /** What goes on of a piece; may hold some back. */
+  /** Output for a chunk; may hold some back. */
   write(piece: Uint8Array): Uint8Array;
   /** What was held back. */
   end(): Uint8Array;
@@ -36,6 +36,6 @@ export function recoded(pieces: AsyncIterable<Uint8Array>, encoding: string, cha
   };
   if (encoding === "") return changed(pieces);
   const { unpack, pack } = PACKINGS[encoding as keyof typeof PACKINGS];
-  // Whoever reads the last stream learns what went wrong.
+  // The reader of the last stream gets the error.
   return pipeline(Readable.from(pieces, { objectMode: false }), unpack(), changed, pack(), () => undefined);
 }

@@ -49,7 +49,9 @@ export interface HttpsServerTls {
 export interface HttpsServer extends AsyncDisposable {
   /** The port it listens on. */
   readonly port: number;
-  /** New connections are shown this certificate, and asked for theirs; those that are open go on. Whether clients are asked stays as it is. */
+  /**
+   * New connections use this certificate and client CAs; open ones continue. Whether clients are asked for a certificate does not change.
+   */
   useTls(tls: HttpsServerTls): void;
   /**
    * Takes no more connections and requests, waits for the running ones (up to `graceMs`; default: STOP_GRACE_MS), then cuts off what
@@ -218,7 +220,7 @@ class NodeHttpsServer implements HttpsServer {
     const { running } = this.#context;
     this.#context.stopping = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // Each tells its client by GOAWAY, and closes after its last stream.
+    // Each sends GOAWAY to its client, and closes after its last stream.
     for (const { session } of this.#sessions) session.close();
     const noneRuns = new Promise<void>((resolve) => (this.#noneRuns = resolve));
     if (running.size > 0) await atMost(graceMs, noneRuns);
@@ -246,7 +248,7 @@ function httpsOptions(tls: HttpsServerTls, limits: limit.HttpLimits) {
   return {
     ...contextOptions(tls),
     requestCert: tls.clientAuthorities !== undefined,
-    // Who a client is, and what it may do without being anybody, is decided per request.
+    // Authentication, including anonymous access, is decided per request.
     rejectUnauthorized: false,
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: limit.HANDSHAKE_TIMEOUT_MS,

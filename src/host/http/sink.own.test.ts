@@ -64,7 +64,7 @@ test("a client gets every byte in order, however it was cut, and the end after t
   );
 });
 
-test("what is written in one turn of the loop goes out together, and the writer is told when all is taken", async () => {
+test("writes of one event-loop tick are sent together, and the writer is notified when all are flushed", async () => {
   const { sink, taken, take } = client();
   let drained = 0;
   sink.onDrained(() => drained++);

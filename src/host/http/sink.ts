@@ -149,7 +149,7 @@ function frameOf(chunk: HttpChunk): Uint8Array {
   return chunk.framed;
 }
 
-/** For a client that has gone, or that asked for the head only. */
+/** For a disconnected client, or a HEAD request. */
 export const closedSink: HttpSink = {
   write: () => 0,
   end() {},

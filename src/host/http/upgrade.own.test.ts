@@ -79,7 +79,7 @@ test("after a switch the bytes are the protocol's, those that came with the requ
   equal(await untilEnd(client), "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\nearly late");
 });
 
-test("a switch to a client that has gone is rejected, and one whose header has a line break is not made", async () => {
+test("an upgrade of a disconnected client is rejected, and so is one whose header has a line break", async () => {
   const offers: TunnelOffer[] = [];
   const arrived = new Promise<AbortSignal>((resolve, reject) => {
     void start(({ signal }, _reply, _offer, tunnel) => {

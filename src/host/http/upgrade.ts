@@ -1,7 +1,6 @@
 /**
- * A request to go on with another protocol than HTTP on the same connection (HTTP/1.1 only): a WebSocket, or bytes as they come. Until it is
- * taken up the request is an ordinary exchange and can be answered as one, which refuses it. Node gives up a connection that asks for an
- * upgrade, so it ends with the answer.
+ * Protocol upgrades of HTTP/1.1 requests: WebSocket, or raw bytes. Until the upgrade the request is an ordinary exchange, and a response
+ * rejects it. Node detaches a connection with an upgrade request, so it is closed after the response.
  */
 import { ServerResponse, validateHeaderName, validateHeaderValue, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -42,7 +41,7 @@ class UpgradeExchange extends Http1Exchange {
     const response = new ServerResponse(request);
     super(context, peer, { request, response, clientWaits: false });
     this.#upgrade = upgrade;
-    // Node has let go of the socket: an error nobody listens to would end the process.
+    // Node has detached the socket: an unhandled error event would terminate the process.
     socket.on("error", () => {});
     response.shouldKeepAlive = false;
     response.assignSocket(request.socket);
@@ -68,7 +67,7 @@ class UpgradeExchange extends Http1Exchange {
     return streamOfSocket(socket, head);
   }
 
-  /** The socket is no more the answer's; the exchange goes on until it is closed. */
+  /** The socket no longer belongs to the response; the exchange continues until it is closed. */
   #letGo(): void {
     const { request, socket } = this.#upgrade;
     if (socket.destroyed || this.out.headersSent) throw clientGone();

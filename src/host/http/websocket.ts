@@ -58,13 +58,13 @@ export function webSocketOn(
 
 function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnection {
   const drained: (() => void)[] = [];
-  // Not by what is buffered: answers to the client's pings are there, too, and nobody is told when those have gone.
+  // Not by the buffered amount: it includes pongs, for whose flush there is no event.
   let underWay = 0;
   const taken = () => {
     underWay -= 1;
     if (underWay === 0) for (const listener of drained) listener();
   };
-  // Messages wait until somebody listens. What is wrong with them closes the connection, which is told by "close".
+  // Messages are queued until there is a listener. Invalid ones close the connection, which emits "close".
   webSocket.pause();
   webSocket.on("error", () => {});
   answerPings(webSocket);

@@ -36,7 +36,7 @@ export async function cgroupProcesses(path: string): Promise<readonly ProcessMar
   return [...pids].map((pid) => processMark(Number(pid))).filter(({ started }) => started !== "");
 }
 
-/** What starts itself anew faster than it is killed is given up after so many rounds; whoever asked tries again later. */
+/** Processes that fork faster than they are killed are given up after this many rounds; the caller retries later. */
 const KILL_ROUNDS_MAX = 100;
 
 /** Kills what is in it and below. Until nothing is: what is just being started appears only after its parent was found. */
@@ -50,7 +50,7 @@ export async function killCgroup(path: string, clock: Clock): Promise<void> {
   throw new Error(`Cannot kill the processes in cgroup ${path}: new ones appeared in each of ${KILL_ROUNDS_MAX} rounds of SIGKILL`);
 }
 
-/** What is frozen in it and below goes on: in version 1 it could not even be killed. */
+/** Thaws frozen processes in it and below: with cgroup v1 they could not be killed. */
 export async function thawCgroup(path: string): Promise<void> {
   const directories = (await Promise.all((await cgroupDirectories(path)).map(withChildren))).flat();
   for (const directory of directories) {

@@ -31,7 +31,7 @@ export interface CgroupLimits {
   readonly memoryLimitBytes?: number;
 }
 
-/** Made if it is not there, with these limits; what is not said is not touched. */
+/** Created if missing, with these limits; others are not changed. */
 export function makeCgroup(path: string, limits: CgroupLimits): void {
   if (cgroupVersion() === 2) return makeUnified(path, limits);
   for (const root of hierarchies()) makeInherited(root, path);

@@ -9,7 +9,7 @@ test("a machine says what it is", () => {
   match(facts.architecture, /^(amd64|arm64|386|arm|ppc64le|s390x|riscv64|loong64)$/);
   equal(facts.operatingSystem, process.platform);
   const total = /^MemTotal:\s+(?<kib>\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8"))?.groups?.["kib"];
-  // In a container with a limit Node tells that.
+  // In a container Node reports the cgroup limit.
   ok(facts.memoryBytes > 0 && facts.memoryBytes <= Number(total) * 1024);
   equal(facts.bootId, readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
   match(facts.bootId, /^[0-9a-f-]{36}$/);

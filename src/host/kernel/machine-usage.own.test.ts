@@ -3,7 +3,7 @@ import { tmpdir, totalmem } from "node:os";
 import { test } from "node:test";
 import { diskUsage, machineUsage } from "./machine-usage.ts";
 
-test("a machine tells what of it is in use", async () => {
+test("CPU and memory usage of the machine are read", async () => {
   const nowMs = Date.now();
   const usage = await machineUsage(nowMs);
   ok(usage.startedAtMs < nowMs);
@@ -20,7 +20,7 @@ test("time of processors only grows", async () => {
   ok((await machineUsage(Date.now())).cpuNanoseconds > before);
 });
 
-test("a disk tells what of it is in use", async () => {
+test("disk usage is read", async () => {
   const { capacityBytes, usedBytes, availableBytes, inodes, inodesFree, inodesUsed } = await diskUsage(tmpdir());
   ok(usedBytes > 0 && usedBytes + availableBytes <= capacityBytes);
   ok(inodesFree + inodesUsed === inodes);

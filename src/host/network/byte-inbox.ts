@@ -1,6 +1,6 @@
 /**
- * Chunks on their way from who hands them over at once to one reader who takes his time. It never holds up whoever fills it: it tells when
- * a chunk was taken, and who fills it sees to it that not too much waits.
+ * Queue of chunks between a synchronous producer and a slow reader. Never blocks the producer: it reports each taken chunk, and the
+ * producer limits the queue.
  */
 import { Fifo } from "../../base/fifo.ts";
 

@@ -1,12 +1,9 @@
-/**
- * Sockets of this machine as ByteStreams, and two ByteStreams joined. Each way ends by itself; whoever writes is held up by whoever does
- * not read; a failure cuts both ways.
- */
+/** Sockets as ByteStreams, and two ByteStreams joined. Each direction ends by itself, with backpressure; a failure closes both. */
 import type { Duplex } from "node:stream";
 import type { ByteStream } from "../../base/byte-stream.ts";
 import { realMacrotask } from "../real-clock.ts";
 
-/** `head`: what was read of it before. From here on nobody else may read from or write to the socket. */
+/** `head`: bytes already read. From here on only this stream uses the socket. */
 export function streamOfSocket(socket: Duplex, head?: Uint8Array): ByteStream {
   // Otherwise Node ends our way when the other side ends its own.
   socket.allowHalfOpen = true;
@@ -26,8 +23,8 @@ export function streamOfSocket(socket: Duplex, head?: Uint8Array): ByteStream {
       // An empty one means nothing to a socket, and the end of it to some transports.
       if (chunk.length === 0 || socket.write(chunk)) return;
       await drained();
-      // What the system takes at once is drained at once: without a turn of the loop a busy writer would keep everybody from reading, and
-      // would be cut off by an answer to what it sent before it could see the answer.
+      // Writes that the kernel accepts immediately still yield to the event loop: otherwise a busy writer would starve readers, and could
+      // be cut off by a response that it has not read yet.
       await realMacrotask();
     },
     end: () => void socket.end(),
@@ -86,7 +83,7 @@ async function oneWay(from: ByteStream, to: ByteStream): Promise<void> {
   }
 }
 
-/** Takes what comes and throws it away, so that it holds up nobody. Never rejects. */
+/** Reads and discards everything, so that the peer is not blocked. Never rejects. */
 export async function discard(input: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const _chunk of input);

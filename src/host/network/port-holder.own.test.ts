@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { portHolder } from "./port-holder.ts";
 
 test(
-  "who listens on a port is found, and nobody on one that is free",
+  "the process that listens on a port is found, and none for a free port",
   { skip: process.platform !== "linux" && "needs /proc" },
   async () => {
     const server = createServer().listen(0, "127.0.0.1");

@@ -1,6 +1,6 @@
 /**
- * Which process listens on a TCP port of this machine, for telling a person who is in the way. From /proc, so on Linux only, and of other
- * users' processes only for root: where it cannot be known it is not.
+ * Finds the process that listens on a local TCP port, for error messages. From /proc, so on Linux only, and for other users' processes only
+ * as root; otherwise unknown.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 

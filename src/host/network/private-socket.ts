@@ -21,7 +21,7 @@ const LINE_FEED = 0x0a;
 export interface LineConnection {
   /** What the other side sends, without line feeds. Ends with the connection; throws if a line is too long. May be read once. */
   readonly lines: AsyncIterator<string>;
-  /** Sends a line. Resolves when the socket takes more; rejects if the other side has gone. */
+  /** Sends a line. Resolves when the socket accepts more; rejects if the peer disconnected. */
   send(line: string): Promise<void>;
   /** Fulfilled when the connection has ended, for whatever reason. */
   readonly closed: Promise<void>;
@@ -78,7 +78,7 @@ export async function listenPrivately(path: string, { connectionsMax, lineBytesM
   };
 }
 
-/** Undefined: nobody listens there. Rejects with UntrustedPathError if another user could have created it. */
+/** Undefined: no listener. Rejects with UntrustedPathError if another user could have created it. */
 export async function connectPrivately(path: string, options: SocketOptions & TrustOptions): Promise<LineConnection | undefined> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;

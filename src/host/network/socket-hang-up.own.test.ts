@@ -21,7 +21,7 @@ async function startServer(directory: string) {
   return { path, server, sessions };
 }
 
-test("a hang-up is told when it comes, and not before", async () => {
+test("a hang-up is reported when it happens, and not before", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-hang-up-");
   const { path, server, sessions } = await startServer(directory.path);
   let isOver = false;

@@ -1,13 +1,13 @@
 /**
- * The end of whoever listens at a Unix socket, as it happens: an open connection closes with the process, also after a SIGKILL, and also if
- * the process is no child of ours, of whose end there is no other event. The connection is one of HTTP/2, as gRPC servers expect it: they
- * close others soon.
+ * Detects the exit of a process that listens on a Unix socket: an open connection closes with the process, also after a SIGKILL, and also
+ * if it is not our child, for whose exit there is no other event. The connection speaks HTTP/2, as gRPC servers expect: they close others
+ * soon.
  */
 import { connect as openSession } from "node:http2";
 import { connect } from "node:net";
 import { onAbort } from "../../base/abort.ts";
 
-/** Resolves when it has hung up, or cannot be reached in the first place, or nobody wants to know any more. */
+/** Resolves when the peer has hung up, cannot be reached, or the wait is cancelled. */
 export function untilHungUp(socketPath: string, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -22,7 +22,7 @@ test("a program that does not exist is an error that names it", async () => {
   await rejects(startProgram({ command: "/nonexistent/program", arguments: [] }), /Cannot start \/nonexistent\/program/);
 });
 
-test("the environment is added to, and lines are told as they come", async () => {
+test("the environment is extended, and lines are reported as they arrive", async () => {
   const lines: string[] = [];
   await runProgram({
     ...node(`console.log(process.env.TEA, !!process.env.PATH)`),

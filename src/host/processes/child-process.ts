@@ -51,7 +51,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
     env: { ...process.env, ...options.environment, ...(options.isSupervised === true ? { [SUPERVISED_VARIABLE]: "1" } : {}) },
   });
-  child.stdin?.on("error", () => {}); // It is gone, which is told elsewhere.
+  child.stdin?.on("error", () => {}); // It has exited, which is reported elsewhere.
   const output: string[] = [];
   keepLines(child, output, options.onLine);
   const exited = exitOf(child);

@@ -40,7 +40,7 @@ test("it is found among the processes by its arguments", async () => {
   equal((await argumentsOf(program.mark.pid)).join(" "), `sleep ${seconds}`);
 });
 
-test("one that ends when told is given the time to", async () => {
+test("a program that exits on SIGTERM gets its grace period", async () => {
   await using program = await start("sh", "-c", `trap 'echo bye; exit' TERM; echo ready; while :; do sleep 0.01; done`);
   while (!(await readFile(program.logFile, "utf8")).includes("ready")) await realClock.sleep(1);
   await terminateProcess(program.mark, { graceMs: 60_000, clock: realClock });

@@ -1,6 +1,6 @@
 /**
- * This very program once more, in a session of its own, with its output in a file: it goes on when this process, its terminal or its shell
- * ends. While both live the child tells through a pipe what it does; a parent that is gone is no reason for it to stop or to wait.
+ * Starts this program again in its own session, with its output in a file: it survives this process, its terminal and its shell. While both
+ * live, the child reports its progress through a pipe; a parent that exits neither stops nor blocks it.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -8,14 +8,14 @@ import { Socket } from "node:net";
 import { PRIVATE_FILE_MODE } from "../files/files.ts";
 import { readLines } from "./read-lines.ts";
 
-/** Tells the child that it is one, and by which descriptor its parent listens. */
+/** Marks the child, and has the file descriptor of the pipe to its parent. */
 const REPORT_VARIABLE = "K8TS_REPORT_DESCRIPTOR";
 const REPORT_DESCRIPTOR = 3;
 
 export interface DetachedSelfOptions {
   /** What it writes is added at the end of this file. */
   readonly logFile: string;
-  /** Each thing that it tells, as a line of text. */
+  /** Each report, as a line of text. */
   onReport(line: string): void;
 }
 
@@ -23,7 +23,7 @@ export interface DetachedSelf {
   readonly pid: number;
   /** Fulfilled if it ends while we look: the code, or 1 if it was killed. */
   readonly ended: Promise<number>;
-  /** It goes on; we need not stay for it. */
+  /** The child continues; the parent need not wait for it. */
   letGo(): void;
 }
 
@@ -54,10 +54,10 @@ export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptio
   }
 }
 
-/** In such a child: how to tell the parent something. Undefined in any other process. May be asked once. */
+/** In such a child: sends a report to the parent. Undefined in any other process. Can be called once. */
 export function parentReport(): ((line: string) => void) | undefined {
   const descriptor = process.env[REPORT_VARIABLE];
-  // What this process starts in turn is nobody's child in this sense.
+  // Not inherited by processes that this one starts.
   delete process.env[REPORT_VARIABLE];
   if (descriptor === undefined) return undefined;
   const pipe = new Socket({ fd: Number(descriptor), readable: false, writable: true });

@@ -20,7 +20,7 @@ test("what a program wrote comes back byte by byte with its code", async () => {
   assert.deepEqual(outcome, { is: "ended", code: 4, output: Buffer.from("1\nü") });
 });
 
-test("a program that is not there, does not end, says too much or is killed is told apart", async () => {
+test("a program that is missing, times out, prints too much or is killed is distinguished", async () => {
   assert.deepEqual(await run("", { command: "/none" }), { is: "missing" });
   assert.deepEqual(await run("setInterval(() => {}, 1000)", { timeoutMs: 100 }), { is: "failed", why: "timed out after 0.1 s" });
   assert.deepEqual(await run("process.stdout.write('x'.repeat(2e6))"), { is: "failed", why: "its output exceeds 1048576 bytes" });

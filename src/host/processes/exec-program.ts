@@ -49,7 +49,7 @@ export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
   return isLate ? { is: "failed", why: `timed out after ${timeoutMs / 1_000} s` } : outcome;
 }
 
-/** Whether somebody could answer a question. */
+/** True if standard input is a terminal. */
 export function hasTerminal(): boolean {
   return process.stdin.isTTY === true;
 }
@@ -74,7 +74,7 @@ function outcomeOf(child: ChildProcess): Promise<ExecOutcome> {
   });
 }
 
-/** Children of its own may hold its output open for longer than it lives; nobody waits for them. */
+/** Its children may keep the output open longer than it lives; they are not awaited. */
 function end(child: ChildProcess): void {
   child.kill("SIGKILL");
   child.stdout?.destroy();

@@ -15,7 +15,7 @@ export function findProgram(name: string, path: string | undefined): string | un
   return findOnPath(name, wholePath(path));
 }
 
-/** As a shell finds it, in absolute folders only: what the current directory holds may be anybody's. */
+/** Like a shell, but only in absolute directories: the current directory is untrusted. */
 export function findOnPath(name: string, path: string | undefined): string | undefined {
   return (path ?? "")
     .split(delimiter)

@@ -26,14 +26,14 @@ test("words arrive as they are, also those with a line break", async (context) =
   }
 });
 
-test("a program that fails is told with how and with what it said", async () => {
+test("a program that fails is reported with its exit code and output", async () => {
   await rejects(runInHelperShell("sh", "-c", "echo one; echo two >&2; exit 3"), {
     message: /^Cannot run sh -c .*: it exited with code 3: one\ntwo$/,
   });
   await rejects(runInHelperShell("k8ts-there-is-no-such-program"), /exited with 127/);
 });
 
-test("many at once are each told their own end, and get nothing of what others are told", async () => {
+test("concurrent programs get their own results", async () => {
   const codes = Array.from({ length: 50 }, (_, index) => index % 5);
   const ends = await Promise.allSettled(codes.map((code, index) => runInHelperShell("sh", "-c", `cat; echo ${index}; exit ${code}`)));
   for (const [index, end] of ends.entries()) {
@@ -42,7 +42,7 @@ test("many at once are each told their own end, and get nothing of what others a
   }
 });
 
-test("when the shell dies the waiting one is told, and the next one runs", async () => {
+test("when the shell dies the pending program is rejected, and the next one runs", async () => {
   await rejects(runInHelperShell("sh", "-c", 'kill -KILL "$PPID"'), /the shell that starts them has ended/);
   await runInHelperShell("true");
 });
@@ -57,7 +57,7 @@ test("a process that has used it ends by itself, and the shell with it, also aft
     const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
     const pid = stdout.trim();
     match(pid, /^\d+$/);
-    // It sees the end of its input; nobody tells when it has acted on that.
+    // It reads the end of its input; there is no event for its exit.
     while ((await readdir("/proc")).includes(pid) && !(await isZombie(pid))) await new Promise(setImmediate);
   }
 });

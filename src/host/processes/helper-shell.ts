@@ -1,7 +1,7 @@
 /**
- * Short programs that are run often, started by a small shell instead of by this process. To start a program a process is copied first, which
- * takes as long as it is large, and it can do nothing else meanwhile: 15 ms here, 1 ms in a shell. The shell is started at the first use, ends
- * with this process after whatever end, and does one thing after another. If it dies, the next use starts another.
+ * Runs short programs through a helper shell instead of spawning them from this process. fork() copies the process, which takes longer the
+ * larger it is and blocks it: 15 ms here, 1 ms in a shell. The shell is started on first use, terminates with this process in any case, and
+ * runs one program at a time. If it dies, the next use starts another.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
@@ -34,7 +34,7 @@ class SmallShell {
   constructor() {
     // In a session of its own, since Ctrl-C is for this process, which may have to run something before it ends.
     this.#child = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "pipe", "ignore"], detached: true });
-    this.#child.stdin?.on("error", () => {}); // It is gone, which is told below.
+    this.#child.stdin?.on("error", () => {}); // It has exited, which is reported below.
     this.#child.once("error", (error) => this.#end(error));
     this.#child.once("close", () => this.#end(new Error("Cannot run programs: the helper shell has exited")));
     this.#read();
@@ -83,7 +83,7 @@ let shell: SmallShell | undefined;
 /** Runs a program to its end. Rejects, with what it wrote, unless it exits with 0. */
 export async function runInHelperShell(command: string, ...words: readonly string[]): Promise<void> {
   const all = [command, ...words];
-  // Words are told line by line.
+  // Arguments are sent line by line.
   if (all.some((word) => word.includes("\n"))) return void (await runProgram({ command, arguments: words }));
   if (shell === undefined || shell.isGone) shell = new SmallShell();
   const { code, output } = await shell.run(all);

@@ -1,7 +1,7 @@
 /**
- * Gives memory back when nothing happens. V8 collects garbage when it needs room, and a process that was busy and now waits needs none: it
- * would keep what it took for as long as it is idle. So a long-running program that has become quiet, or has gathered garbage while it was,
- * has it collected then, when nobody waits for it.
+ * Returns memory when the process is idle. V8 collects garbage on allocation, so a process that was busy and is idle now would keep its
+ * heap. So a long-running program that has become idle, or has accumulated garbage while idle, triggers a collection then, when no request
+ * waits.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -15,8 +15,8 @@ const QUIET_PART_MAX = 0.05;
 const GROWTH_BYTES_MIN = 12 << 20;
 
 /**
- * A process that is calm but never quiet, as one with probes and controllers on a slow machine: it collects, too, but only what is worth a
- * pause in which somebody may wait, and at most once a minute.
+ * For a process that is calm but never idle, such as one with probes and controllers on a slow machine: it collects, too, but only if it is
+ * worth a pause that may delay requests, and at most once a minute.
  */
 const CALM_PART_MAX = 0.25;
 const CALM_LOOKS_MIN = 6;
@@ -89,7 +89,7 @@ export class Idleness {
     this.#keptBytes = this.#meter.usedBytes();
     this.#due -= 1;
     this.#calmLooks = 0;
-    // What the collection took was not somebody's work.
+    // The CPU time of the collection does not count as work.
     this.#takeBusyPart();
   }
 

@@ -33,7 +33,7 @@ test("lines go to standard error in order, one each, and not to standard output"
   equal(stdout, "still here\n");
 });
 
-test("a process whose log nobody reads any more goes on", async () => {
+test("a process whose log is no longer read continues", async () => {
   const child = aLoggingProcess(100);
   child.stderr.destroy();
   const exited = once(child, "exit");

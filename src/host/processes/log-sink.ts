@@ -1,6 +1,6 @@
 /**
- * Where log lines of a real process go: standard error, one line each, so that standard output stays for results.
- * A log that can no longer be written (its reader is gone, the disk is full) must not end the program: there is nobody left to tell.
+ * Log output of a real process: standard error, one line each, so that standard output has only results. A log that can no longer be
+ * written (closed pipe, full disk) must not terminate the program.
  */
 import type { LogLine, LogSink } from "../../base/logger.ts";
 

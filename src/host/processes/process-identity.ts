@@ -1,4 +1,4 @@
-/** Whether a process lives, told apart from a later one that was given the same number. */
+/** Checks whether a process is alive, and not another one with a reused PID. */
 import { readFileSync, readlinkSync } from "node:fs";
 
 export interface ProcessMark {

@@ -1,4 +1,4 @@
-/** The line of a program's output that says what went wrong, as far as one can tell: the first that looks like an error, else the last. */
+/** Finds the line of a program's output that explains a failure: the first that looks like an error, else the last. */
 export function reasonIn(output: string): string {
   const lines = output
     .split("\n")

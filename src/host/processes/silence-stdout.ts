@@ -1,4 +1,4 @@
-/** For libraries that print what they also tell: of what is told, nobody wants to read a second time. */
+/** Silences libraries that print what they also return. */
 
 /** What `work` would print as an error, before it returns, is not printed. */
 export function silenceStdout(work: () => unknown): unknown {

@@ -6,7 +6,7 @@
  */
 import { readLines } from "./read-lines.ts";
 
-/** Tells a process that it is supervised. */
+/** Marks a supervised process. */
 export const SUPERVISED_VARIABLE = "K8TS_SUPERVISED";
 
 /** The reason with which a process is stopped by its supervisor's word. */
@@ -23,12 +23,12 @@ export class StopOrder extends Error {
 /** Whether this process is supervised; then it is stopped when its supervisor is gone or says so. May be asked once. */
 export function followSupervisor(stop: AbortController): boolean {
   const isSupervised = process.env[SUPERVISED_VARIABLE] === "1";
-  // What this process starts in turn is nobody's child in this sense.
+  // Not inherited by processes that this one starts.
   delete process.env[SUPERVISED_VARIABLE];
   if (!isSupervised) return false;
   void readLines(process.stdin, (order) => stop.abort(new StopOrder(order))).then(() => stop.abort());
   process.stdin.on("error", () => stop.abort());
-  // Waiting for it is no reason to go on.
+  // Does not keep the process alive.
   process.stdin.unref();
   return true;
 }

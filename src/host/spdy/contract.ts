@@ -20,7 +20,7 @@ export interface SpdyStream extends ByteStream {
   readonly id: number;
   /** What it was opened with, lower case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Both ways of this stream, at once; the session goes on. The same as `abort`. */
+  /** Closes both directions of this stream immediately; the session continues. Same as `abort`. */
   reset(): void;
 }
 

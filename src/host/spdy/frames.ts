@@ -1,13 +1,13 @@
 /**
- * The frames of SPDY/3.1, and how they are written. A control frame begins with a set bit, version and type; a data frame with its stream.
- * Both go on with flags and length. Not here: how they are read (frame-decoder.ts), what they mean (session.ts).
+ * Frames of SPDY/3.1 and their encoding. A control frame begins with a set bit, version and type; a data frame with its stream. Flags and
+ * length follow in both. Not here: decoding (frame-decoder.ts), semantics (session.ts).
  */
 import { Buffer } from "node:buffer";
 import type { HeaderWriter, SpdyHeaders } from "./header-blocks.ts";
 
 export type Frame = HeadersFrame | ControlFrame | DataFrame;
 
-/** Opens a stream, answers that, or adds to it (which nobody does). */
+/** Opens a stream, replies to that, or adds headers (unused in practice). */
 export interface HeadersFrame {
   readonly is: "syn-stream" | "syn-reply" | "headers";
   readonly streamId: number;
@@ -96,7 +96,7 @@ function control(
   return frame;
 }
 
-/** A copy: whoever wrote it may use its bytes again at once. */
+/** A copy: the caller may reuse its bytes immediately. */
 function data({ streamId, bytes, isLast }: DataFrame): Uint8Array {
   const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + bytes.length);
   frame.writeUInt32BE(streamId, 0);

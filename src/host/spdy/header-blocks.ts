@@ -51,7 +51,7 @@ function uint32(value: number): Buffer {
 export class HeaderReader {
   #history: Uint8Array | undefined;
 
-  /** Every block must pass here in the order of coming, also if nobody needs it. Throws a SpdyProtocolError; no later block can be read then. */
+  /** Every block must be decoded in order, even if it is unused. Throws a SpdyProtocolError; later blocks cannot be decoded then. */
   read(block: Uint8Array): SpdyHeaders {
     const packed = this.#history === undefined ? this.#start(block) : block;
     const plain = unpack(packed, this.#history ?? new Uint8Array());
@@ -104,7 +104,7 @@ function parseBlock(plain: Buffer): SpdyHeaders {
   for (let left = number(); left > 0; left--) {
     const name = word().toLowerCase();
     if (headers.has(name)) throw new SpdyProtocolError(`Duplicate header "${name}"`);
-    // Several values of one name are joined with a zero byte; nobody here sends or needs more than one.
+    // Multiple values of one name are joined with a zero byte; a single one is used here.
     headers.set(name, word().split("\0")[0] ?? "");
   }
   return Object.fromEntries(headers);

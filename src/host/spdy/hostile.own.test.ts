@@ -44,7 +44,7 @@ for (const [what, frames, last] of [
   ["a stream with a number that was used", [open(3), open(3)], 3],
   ["a stream with a number below one that was used", [open(5), open(3)], 5],
 ] as const) {
-  test(`a client that sends ${what} is told goodbye`, async () => {
+  test(`a client that sends ${what} gets GOAWAY`, async () => {
     const { server, send, answers } = attack();
     server.onStream(() => undefined);
 
@@ -55,7 +55,7 @@ for (const [what, frames, last] of [
   });
 }
 
-test("a client that speaks something else is told goodbye", async () => {
+test("a client that speaks another protocol gets GOAWAY", async () => {
   const { server, wire, answers } = attack();
 
   void wire.write(Buffer.from("\u0080GET / HTTP/1.1\r\n\r\n", "latin1"));
@@ -64,7 +64,7 @@ test("a client that speaks something else is told goodbye", async () => {
   await server.closed;
 });
 
-test("data after a stream's end resets the stream, and the session goes on", async () => {
+test("data after a stream's end resets the stream, and the session continues", async () => {
   const { server, send, answers } = attack();
   server.onStream(() => undefined);
 
@@ -109,7 +109,7 @@ test("a client that pings and does not read the answers is cut off", async () =>
 });
 
 for (const size of [1, 16 << 10]) {
-  test(`data in frames of ${size} that nobody reads waits in the client from a limit on`, async () => {
+  test(`data in frames of ${size} that is not read blocks the client at a limit`, async () => {
     const { server, wire } = attack();
     const writer = new HeaderWriter();
     server.onStream(() => undefined);

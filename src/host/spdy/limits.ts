@@ -10,7 +10,7 @@ export const CONTROL_FRAME_BYTES_MAX = 64 << 10;
 /** Headers of one frame after unpacking, so that a few bytes that unpack to gigabytes cost no more than this. */
 export const HEADER_BLOCK_BYTES_MAX = 64 << 10;
 
-/** Open at once. A forwarded port takes two for each connection; the next stream is refused, and the session goes on. */
+/** Concurrent streams. A forwarded port takes two per connection; the next stream is refused, and the session continues. */
 export const STREAMS_MAX = 4_096;
 
 /** Received and not read yet, all streams together. From here on the connection is not read, which holds up all of its streams. */

@@ -28,7 +28,7 @@ test("two steps may be under way, and the next waits until all pings of the firs
   assert.equal(await isHeldUp(pacer), false);
 });
 
-test("switched off it holds up nobody, also those who wait", async () => {
+test("a disabled pacer blocks no writer, not even pending ones", async () => {
   const pacer = new Pacer(() => undefined);
   pacer.sent(STEP_BYTES);
   pacer.sent(STEP_BYTES);

@@ -48,7 +48,7 @@ export class Pacer {
     this.#wake?.();
   }
 
-  /** Holds up nobody any more: the other side knows windows, or it is over. */
+  /** Disables pacing: the peer supports windows, or the session is closed. */
   off(): void {
     this.#isOff = true;
     this.#wake?.();

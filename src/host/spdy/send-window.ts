@@ -1,7 +1,7 @@
 /**
- * How much one stream may still send. SPDY/3.1 has such windows, but the library of Kubernetes' clients and of containerd sends and
- * receives without them: whoever waited for it to open one would wait forever. So a window counts from the start and holds nobody up until
- * the other side has shown that it knows them, by a setting or by opening one.
+ * Send window of a stream. SPDY/3.1 has flow control, but the library of Kubernetes' clients and containerd ignores it: waiting for a
+ * window update from it would block forever. So a window counts from the start, but blocks only after the peer has shown support, by a
+ * setting or a window update.
  */
 export interface WindowRules {
   /** What every window starts with. */
@@ -16,7 +16,7 @@ export class SendWindow {
   #isOpen = false;
   #wake: (() => void) | undefined;
 
-  /** `rules` may change while it is used; `add` tells of it. */
+  /** `rules` may change while it is used; `add` applies the change. */
   constructor(rules: WindowRules) {
     this.#rules = rules;
   }
@@ -38,7 +38,7 @@ export class SendWindow {
     this.#wake?.();
   }
 
-  /** Holds nobody up any more: the stream is over. */
+  /** Stops blocking: the stream is closed. */
   open(): void {
     this.#isOpen = true;
     this.#wake?.();

@@ -78,7 +78,7 @@ test("a stream arrives with its headers and carries bytes both ways until each s
   await Promise.all([near.closed, far.closed]);
 });
 
-test("streams that came before somebody listens are kept, and answered only then", async () => {
+test("streams that arrive before there is a listener are queued, and replied to only then", async () => {
   const { client, server } = inMemory();
   let isTaken = false;
   const opened = client.open({ name: "early" }).then((stream) => ((isTaken = true), stream));
@@ -93,7 +93,7 @@ test("streams that came before somebody listens are kept, and answered only then
   assert.equal(text(await readAll(stream.input)), "hello");
 });
 
-test("a listener that resets a stream refuses it, and the session goes on", async () => {
+test("a listener that resets a stream refuses it, and the session continues", async () => {
   const { client, server } = inMemory();
   server.onStream((stream) => (stream.headers["good"] === "yes" ? void echoAll(stream) : stream.reset()));
 
@@ -131,7 +131,7 @@ test("closing sends what was written and then ends both sides", async (t) => {
   await assert.rejects(both.client.open({}), /The session is closed/);
 });
 
-test("a connection that is cut is told to every stream", async (t) => {
+test("a broken connection rejects every stream", async (t) => {
   const both = await overSockets(t);
   const { near, far } = await openOne(both);
 
@@ -215,7 +215,7 @@ async function quiet(number: () => number): Promise<void> {
   }
 }
 
-test("a stream that nobody reads does not hold up the others of a peer that knows windows", async (t) => {
+test("an unread stream does not block the others of a peer with flow control", async (t) => {
   const both = await overSockets(t);
   both.server.onStream((stream) => void (stream.headers["read"] === "yes" ? echoAll(stream) : undefined));
   const stuck = await both.client.open({ read: "no" });

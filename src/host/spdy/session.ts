@@ -54,7 +54,7 @@ class Session implements SpdySession, StreamLine {
     this.#isClient = role === "client";
     this.#nextId = this.#isClient ? 1 : 2;
     this.closed = connection.closed;
-    // Clients end by going away, so nobody waits for what they would still have to tell.
+    // Clients end a session by disconnecting, so their remaining data is not awaited.
     if (!this.#isClient) this.#pacer.off();
     this.#send({ is: "settings", values: [{ id: SETTING_INITIAL_WINDOW, value: WINDOW_BYTES }] });
     void this.#receive();
@@ -251,7 +251,7 @@ class Session implements SpdySession, StreamLine {
 
   // What goes out besides data, and how it ends.
 
-  /** At once, ahead of data that waits for its turn: nobody waits for it, so a peer that lets too much of it pile up is cut off. */
+  /** Immediately, ahead of queued data: nothing waits for it, so a peer that lets too much of it pile up is disconnected. */
   #send(frame: Frame): void {
     if (this.#isGone) return;
     const bytes = encodeFrame(frame, this.#writer);

@@ -14,7 +14,7 @@ export interface StreamLine {
   /** After the data frames that were given before it, whichever stream they are of. */
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean): Promise<void>;
   sendReset(streamId: number, status: number): void;
-  /** Told to peers that know windows. */
+  /** Sent to peers with flow control. */
   sendRoom(streamId: number, bytes: number): void;
   /** Before anything else that goes out for a stream of the other side. */
   sendReply(streamId: number): void;
@@ -37,7 +37,7 @@ export class OpenStream implements SpdyStream {
   readonly id: number;
   readonly headers: SpdyHeaders;
   readonly closed: Promise<void>;
-  /** The other side has taken it, or is told that this side has. */
+  /** Accepted by the peer, or the acceptance by this side was sent. */
   isAnswered: boolean;
   isReceivingOver = false;
   readonly #line: StreamLine;
@@ -114,12 +114,12 @@ export class OpenStream implements SpdyStream {
     this.#inbox.drop();
   }
 
-  /** Resolves when all that was written until now has gone out, or never will. */
+  /** Resolves when all writes so far are flushed, or never will be. */
   written(): Promise<void> {
     return this.#writes;
   }
 
-  /** Tells the other side once that its stream was taken. */
+  /** Sends the acceptance of the peer's stream once. */
   answer(): void {
     if (this.isAnswered) return;
     this.isAnswered = true;

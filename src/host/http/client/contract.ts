@@ -1,7 +1,7 @@
 /**
- * HTTP as a client of one server sees it: requests go out, answers come back, whichever of HTTP/1.1 and HTTP/2 is spoken and whatever
- * proxy is between. What was refused is an answer like any other; only what got no whole answer is an error. Types and words only;
- * pool.ts opens it. Nothing is ever sent twice here: whether that is safe is for whoever knows what the request means.
+ * Contract of an HTTP client for one server: requests and responses over HTTP/1.1 or HTTP/2, with or without a proxy. An error status is a
+ * response like any other; only an incomplete response is an error. Types only; pool.ts implements it. Requests are never retried here:
+ * whether that is safe depends on their meaning.
  */
 
 export interface HttpClientRequest {
@@ -18,7 +18,7 @@ export interface HttpClientRequest {
 
 export type HttpClientHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Whoever gets it calls one of its functions, and each at most once. */
+/** The receiver calls one of its functions, each at most once. */
 export interface HttpClientAnswer {
   readonly code: number;
   /** By its lower-case name; several of one name joined with ", ". */
@@ -27,7 +27,7 @@ export interface HttpClientAnswer {
   body(): Promise<Uint8Array>;
   /** The body piece by piece as it comes, unpacked. */
   stream(listener: HttpStreamListener): void;
-  /** Ends it now; a stream is told so. */
+  /** Aborts it; a stream is notified. */
   abort(): void;
 }
 
@@ -75,7 +75,7 @@ export interface ClientTls {
   readonly key?: string | undefined;
   /** The name that the server's certificate must have, if it is not that of the address. */
   readonly serverName?: string | undefined;
-  /** Takes whoever answers for the server. */
+  /** Skips the verification of the server's certificate. */
   readonly isInsecure?: boolean | undefined;
 }
 

@@ -45,7 +45,7 @@ export async function dial(options: DialOptions): Promise<Socket | TLSSocket> {
   }
 }
 
-/** `opened`: what must be closed if it fails; an error that comes later than somebody listens is of no interest. */
+/** `opened`: sockets to close on failure; errors after the listeners are removed are ignored. */
 async function open(options: DialOptions, opened: Socket[]): Promise<Socket> {
   const keep = <T extends Socket>(socket: T): T => {
     socket.on("error", () => undefined);
@@ -80,7 +80,7 @@ async function throughProxy(options: DialOptions, keep: <T extends Socket>(socke
 
 const PROXY_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "socks5:": 1080, "socks5h:": 1080 };
 
-/** A proxy may have a certificate that everybody trusts, or one of the cluster's authority. It is not shown the client's. */
+/** A proxy may have a publicly trusted certificate, or one of the cluster's CA. The client certificate is not presented to it. */
 function proxyTls({ authorities, isInsecure }: ClientTls = {}): ClientTls {
   return { isInsecure, ...(authorities === undefined ? {} : { authorities: [...rootCertificates, authorities].join("\n") }) };
 }

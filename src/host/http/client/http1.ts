@@ -1,4 +1,6 @@
-/** HTTP/1.1 with connections that are kept: one request at a time on each. Node's agent keeps them; it is only told how to make one. */
+/**
+ * HTTP/1.1 with keep-alive connections: one request at a time on each. Node's agent pools them; this supplies the function that connects.
+ */
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { onAbort } from "../../../base/abort.ts";

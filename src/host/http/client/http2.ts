@@ -1,6 +1,6 @@
 /**
- * One HTTP/2 connection with many requests on it. It takes no more of them than the server allows at once, and asks now and then whether
- * the other side is still there: a machine that died says nothing, and a watch that hears nothing cannot tell.
+ * One HTTP/2 connection with concurrent requests. Respects the server's stream limit, and pings periodically: a dead peer sends nothing,
+ * and an idle watch would not notice.
  */
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
@@ -60,7 +60,7 @@ export class Http2Connection {
       options.onRoom();
     });
     this.#session.on("goaway", () => this.#retired());
-    // Each request is told by its own stream.
+    // Each request is notified by its own stream.
     this.#session.on("error", () => undefined);
     this.#closed = new Promise((resolve) => {
       this.#session.once("close", () => {
@@ -178,7 +178,7 @@ function answered(stream: ClientHttp2Stream, signal: AbortSignal | undefined): P
           code: headers[":status"] ?? 0,
           headers,
           stream,
-          // A stream that is cut with its connection ends as if that were its end; only the code tells.
+          // A stream that is cut with its connection ends normally; only the code shows it.
           isWhole: () => stream.readableEnded && !stream.aborted && isClean(stream.rstCode),
           failure: () => failure,
           released,

@@ -65,7 +65,7 @@ for (const [path, message] of refused) {
   });
 }
 
-test("a server whose certificate nobody that is trusted has signed is not listened to", async () => {
+test("a server whose certificate is not signed by a trusted CA is rejected", async () => {
   await using server = await start();
   await rejects(fetchHttpsDocument(`${server.url}/good`, { signal: NEVER }), /Cannot fetch/);
 });
@@ -80,7 +80,7 @@ test("what is no HTTPS address is not asked for", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("who waits no longer is told why at once", async () => {
+test("an aborted fetch rejects immediately with the reason", async () => {
   await using server = await start();
   const controller = new AbortController();
   const reason = new Error("too late");

@@ -1,6 +1,6 @@
 /**
- * One JSON document over HTTPS, for what others publish: the keys of an issuer of tokens. What answers is somebody else's, so it is
- * trusted with nothing: its certificate must be good, its answer small, and a redirect leads to HTTPS or nowhere.
+ * Fetches one JSON document over HTTPS, such as the key set of a token issuer. The server is untrusted: its certificate is verified, the
+ * response size is limited, and redirects must be HTTPS.
  */
 import { request } from "node:https";
 import type { IncomingMessage } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * One GET, or one connection, to whoever is there: for asking whether something answers at all. Certificates are not looked at, no proxy
- * is used, nothing is kept open, redirects are not followed, and of the answer only the beginning is read.
+ * One GET or one connection to check whether something responds. Certificates are not verified, no proxy is used, connections are not kept,
+ * redirects are not followed, and only the beginning of the response is read.
  */
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";

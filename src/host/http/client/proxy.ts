@@ -62,7 +62,7 @@ async function connectBySocks(socket: Socket, proxy: URL, to: Address): Promise<
   socket.write(Uint8Array.of(SOCKS_VERSION, CONNECT, 0, ...socksAddress(to.host), to.port >> 8, to.port & 0xff));
   const [, reply = 1, , type] = await readExactly(socket, 4);
   if (reply !== 0) throw new Error(SOCKS_REFUSALS[reply] ?? `it responded with code ${reply}`);
-  // The address from which the proxy connected; nobody wants to know.
+  // The proxy's outgoing address; unused.
   const length = type === ADDRESS_TYPE.ipv4 ? 4 : type === ADDRESS_TYPE.ipv6 ? 16 : ((await readExactly(socket, 1))[0] ?? 0);
   await readExactly(socket, length + PORT_BYTES);
 }

@@ -24,7 +24,7 @@ export interface AnswerSource {
 
 export function answerOf(source: AnswerSource): HttpClientAnswer {
   const { code, headers, stream } = source;
-  // Whoever is told of the answer may come to read it after the connection broke, and would wait for ever.
+  // A reader that attaches after the connection broke would otherwise wait forever.
   let isClosed = false;
   stream.once("close", () => {
     isClosed = true;

@@ -64,7 +64,7 @@ test("a server that does not switch gives an answer like any other", async (t) =
   assert.deepEqual([answer.code, Buffer.from(answer.body).toString()], [403, "not you"]);
 });
 
-test("where nobody is, the sentence says so", async () => {
+test("a tunnel to an address without a listener is rejected with the reason", async () => {
   await assert.rejects(
     openTunnel({ scheme: "http", host: "127.0.0.1", port: 9, path: "/", headers: HEADERS, signal: FOREVER }),
     /Cannot connect to 127.0.0.1:9: /,

@@ -47,7 +47,7 @@ export type TunnelAnswer =
 
 /** As upstream's clients. */
 const CONNECT_TIMEOUT_MS = 30_000;
-/** From the request to the head of the answer: whoever switches does it at once. */
+/** Timeout of the response head: servers that switch protocols do it at once. */
 const ANSWER_TIMEOUT_MS = 60_000;
 /** Of an answer that refuses. It is for people; what is longer is cut. */
 const REFUSAL_BYTES_MAX = 64 << 10;

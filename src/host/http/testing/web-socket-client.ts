@@ -7,7 +7,7 @@ export interface WebSocketClientOptions {
   readonly authority: string;
 }
 
-/** Its events are those of `ws`; what is wrong is told by "close" and "unexpected-response". */
+/** Emits the events of `ws`; failures are "close" and "unexpected-response". */
 export function webSocketClient(url: string, { protocols = [], authority }: WebSocketClientOptions): WebSocket & Disposable {
   const socket = new WebSocket(url, [...protocols], { ca: authority });
   socket.on("error", () => {});
