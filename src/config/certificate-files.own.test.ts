@@ -61,7 +61,7 @@ const REFUSED: readonly (readonly [string, (file: (name: string) => string) => P
   [
     "a certificate for a key",
     (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("leaf.crt") }),
-    /leaf\.crt: it contains no unencrypted PEM private key .*--tls-private-key-file/,
+    /leaf\.crt: it contains no unencrypted PEM private key; .*--tls-private-key-file/,
   ],
   [
     "a key for a certificate",
@@ -86,7 +86,7 @@ const REFUSED: readonly (readonly [string, (file: (name: string) => string) => P
   [
     "a public key to sign with",
     (file) => readSigningKey(file("rsa.pub")),
-    /rsa\.pub: it contains no unencrypted PEM private key .*--service-account-signing-key-file/,
+    /rsa\.pub: it contains no unencrypted PEM private key; .*--service-account-signing-key-file/,
   ],
   [
     "no key to check with",

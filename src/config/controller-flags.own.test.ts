@@ -28,7 +28,7 @@ test("nothing is signed without an authority, which is a certificate and its key
     "--cluster-signing-cert-file requires --cluster-signing-key-file",
   ]);
   deepEqual(signingProblems(valuesOf("--cluster-signing-key-file=a")), [
-    "--cluster-signing-key-file requires --cluster-signing-cert-file, too",
+    "--cluster-signing-key-file requires --cluster-signing-cert-file",
   ]);
   equal((await readControllerSettings(valuesOf(), "")).signing, undefined);
 });
