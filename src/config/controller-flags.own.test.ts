@@ -27,9 +27,7 @@ test("nothing is signed without an authority, which is a certificate and its key
   deepEqual(signingProblems(valuesOf("--cluster-signing-cert-file=a")), [
     "--cluster-signing-cert-file requires --cluster-signing-key-file",
   ]);
-  deepEqual(signingProblems(valuesOf("--cluster-signing-key-file=a")), [
-    "--cluster-signing-key-file requires --cluster-signing-cert-file",
-  ]);
+  deepEqual(signingProblems(valuesOf("--cluster-signing-key-file=a")), ["--cluster-signing-key-file requires --cluster-signing-cert-file"]);
   equal((await readControllerSettings(valuesOf(), "")).signing, undefined);
 });
 
