@@ -12,6 +12,7 @@ import type { KubeObject } from "../api/machinery/object.ts";
 import { isReason, type Reason } from "../api/machinery/status-error.ts";
 import { given, type Given } from "../testing/given.ts";
 import type { Draft, ResourceKind, WatchEvent } from "./client.ts";
+import { buildPod } from "../api/testing/pod.ts";
 
 const KEY = { namespace: "default", name: "a" };
 
@@ -20,12 +21,7 @@ function map(name: string, data: Readonly<Record<string, string>> = {}, labels: 
 }
 
 function pod(name: string, more: object = {}): Draft<Pod> {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { namespace: "default", name },
-    spec: { containers: [{ name: "c", image: "i" }], ...more },
-  };
+  return buildPod({ metadata: { name }, spec: more });
 }
 
 function deployment(): Draft<Deployment> {

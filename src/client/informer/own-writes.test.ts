@@ -15,6 +15,7 @@ import { createClient } from "../rest-client.ts";
 import { createInformers } from "./informers.ts";
 import { ownWrites } from "./own-writes.ts";
 import { readerOf } from "./reader.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const KEY = { namespace: "default", name: "a" };
 
@@ -23,7 +24,7 @@ function map(data: Readonly<Record<string, string>> = {}): Draft<ConfigMap> {
 }
 
 function pod(): Draft<Pod> {
-  return { apiVersion: "v1", kind: "Pod", metadata: KEY, spec: { containers: [{ name: "c", image: "i" }] } };
+  return buildPod({ metadata: KEY });
 }
 
 const LATE_MS = 500;

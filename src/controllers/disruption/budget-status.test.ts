@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus } from "../../api/generated/policy/v1.ts";
 import { budgetStatus, countPods, disruptedOf, failedStatus } from "./budget-status.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NOW = "2026-01-01T00:10:00Z";
 const NOW_MS = Date.parse(NOW);
@@ -15,7 +16,7 @@ function aBudget(spec: PodDisruptionBudgetSpec, status?: PodDisruptionBudgetStat
 
 function aPod(name: string, { ready = true, going = false } = {}): Pod {
   const metadata = { name, ...(going ? { deletionTimestamp: NOW } : {}) };
-  return { apiVersion: "v1", kind: "Pod", metadata, status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] } };
+  return buildPod({ metadata, status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] } });
 }
 
 const FIVE = ["a", "b", "c", "d", "e"].map((name) => aPod(name));

@@ -2,13 +2,13 @@ import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodCondition } from "../../api/generated/core/v1.ts";
 import { staleInMs } from "./stale-target.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NOW_MS = Date.parse("2026-01-01T00:10:00Z");
 
 function aPod(condition: Partial<PodCondition>, phase: "Running" | "Failed" = "Running", deletionTimestamp?: string): Pod {
   const target = { type: "DisruptionTarget", status: "True", lastTransitionTime: "2026-01-01T00:09:00Z", ...condition };
-  const metadata = { name: "p", ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) };
-  return { apiVersion: "v1", kind: "Pod", metadata, status: { phase, conditions: [target] } };
+  return buildPod({ metadata: deletionTimestamp === undefined ? {} : { deletionTimestamp }, status: { phase, conditions: [target] } });
 }
 
 for (const [it, pod, inMs] of [

@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, NodeCondition, Pod } from "../../api/generated/core/v1.ts";
 import { lostConditions, podsToTakeBack, withoutReadiness } from "./lost-node.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NOW = "2026-01-01T00:01:00Z";
 const NOW_MS = Date.parse(NOW);
@@ -12,9 +13,7 @@ function aNode(...conditions: readonly NodeCondition[]): Node {
 }
 
 function aPod(name: string, status: string, since: string): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name },
     status: {
       conditions: [
@@ -22,7 +21,7 @@ function aPod(name: string, status: string, since: string): Pod {
         { type: "Initialized", status: "True" },
       ],
     },
-  };
+  });
 }
 
 test("a lost Node's conditions become Unknown: stopped posting, or never posted", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PersistentVolumeClaim, Pod, PodStatus, Volume } from "../../api/generated/core/v1.ts";
 import { podUsesClaim } from "./claim-usage.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NAMED: Volume = { name: "v", persistentVolumeClaim: { claimName: "web-data" } };
 const OWN: Volume = { name: "data", ephemeral: { volumeClaimTemplate: { spec: {} } } };
@@ -19,7 +20,7 @@ function aPod({ volume, nodeName = "n", phase = "Running", grace }: PodFields): 
   const going = grace === undefined ? {} : { deletionTimestamp: GOING, deletionGracePeriodSeconds: grace };
   const metadata = { namespace: "default", name: "web", uid: "1", ...going };
   const spec = { nodeName, containers: [], volumes: [{ name: "other", emptyDir: {} }, volume] };
-  return { apiVersion: "v1", kind: "Pod", metadata, spec, status: { phase } };
+  return buildPod({ metadata, spec, status: { phase } });
 }
 
 function aClaim(ownerUid?: string): PersistentVolumeClaim {

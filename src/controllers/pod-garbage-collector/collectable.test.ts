@@ -2,9 +2,10 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import { endedStatus, isOutOfService, surplusOf } from "./collectable.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 function aPod(name: string, status: PodStatus, creationTimestamp = "2026-01-01T00:00:00Z"): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name, creationTimestamp, generation: 2 }, status };
+  return buildPod({ metadata: { name, creationTimestamp, generation: 2 }, status });
 }
 
 test("of too many terminated Pods evicted ones are deleted first, then the oldest, then by name", () => {

@@ -2,13 +2,14 @@ import { test } from "node:test";
 import { deepEqual } from "node:assert/strict";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { planReplicas, podsPerNode } from "./replica-plan.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 function somePods(count: number, nodeName = "n1"): readonly Pod[] {
   return Array.from({ length: count }, (_, index) => aPod(`p${index}`, nodeName));
 }
 
 function aPod(name: string, nodeName: string): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name, uid: name }, spec: { nodeName, containers: [] } };
+  return buildPod({ metadata: { name, uid: name }, spec: { nodeName } });
 }
 
 for (const { wanted, there, plan } of [

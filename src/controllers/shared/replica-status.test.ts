@@ -2,6 +2,7 @@ import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
 import type { Pod, PodCondition } from "../../api/generated/core/v1.ts";
 import { isSameStatus, nextAvailableInMs, replicaStatus, type ReplicasSeen } from "./replica-status.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 const NOON = "2026-01-01T12:00:00Z";
@@ -10,7 +11,7 @@ const EARLIER = "2026-01-01T11:00:00Z";
 /** `ready`: since when. */
 function aPod({ labels = {}, ready }: { readonly labels?: Readonly<Record<string, string>>; readonly ready?: string } = {}): Pod {
   const conditions: readonly PodCondition[] = ready === undefined ? [] : [{ type: "Ready", status: "True", lastTransitionTime: ready }];
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", labels }, status: { conditions } };
+  return buildPod({ metadata: { labels }, status: { conditions } });
 }
 
 function seen(parts: Partial<ReplicasSeen>): ReplicasSeen {

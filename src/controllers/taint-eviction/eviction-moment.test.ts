@@ -2,6 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, Taint, Toleration } from "../../api/generated/core/v1.ts";
 import { noExecuteTaints, stayOf, type Stay } from "./eviction-moment.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NOW_MS = Date.parse("2026-01-01T00:10:00Z");
 const UNREACHABLE = "node.kubernetes.io/unreachable";
@@ -12,8 +13,7 @@ function aTaint(timeAdded?: string, key = UNREACHABLE): Taint {
 
 function aPod(tolerations: readonly Toleration[], scheduledAt?: string): Pod {
   const conditions = scheduledAt === undefined ? [] : [{ type: "PodScheduled", status: "True", lastTransitionTime: scheduledAt }];
-  const metadata = { name: "p", creationTimestamp: "2026-01-01T00:00:00Z" };
-  return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [], tolerations }, status: { conditions } };
+  return buildPod({ metadata: { creationTimestamp: "2026-01-01T00:00:00Z" }, spec: { tolerations }, status: { conditions } });
 }
 
 function forSeconds(tolerationSeconds?: number, key = UNREACHABLE): Toleration {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, Pod, PodSpec, Taint } from "../../api/generated/core/v1.ts";
 import { refusalOf } from "./admit-pod.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NODE: Node = {
   apiVersion: "v1",
@@ -14,7 +15,7 @@ const NODE: Node = {
 };
 
 function pod(spec: Partial<PodSpec> = {}): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { nodeName: "n1", containers: [{ name: "c" }], ...spec } };
+  return buildPod({ spec: { nodeName: "n1", ...spec } });
 }
 
 function asking(requests: Readonly<Record<string, string>>): Pod {

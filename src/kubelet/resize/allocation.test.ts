@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodSpec, PodStatus, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { allocationOf, restoredAllocation, withAllocation } from "./allocation.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const cpu = (requests: string, limits?: string): ResourceRequirements => ({
   requests: { cpu: requests },
@@ -10,14 +11,7 @@ const cpu = (requests: string, limits?: string): ResourceRequirements => ({
 
 function pod(resources: ResourceRequirements | undefined, more: Partial<PodSpec> = {}, status?: PodStatus): Pod {
   const container = { name: "c", image: "i", ...(resources === undefined ? {} : { resources }) };
-  const metadata = { name: "p", generation: 2 };
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata,
-    spec: { containers: [container], ...more },
-    ...(status === undefined ? {} : { status }),
-  };
+  return buildPod({ metadata: { generation: 2 }, spec: { containers: [container], ...more }, ...(status && { status }) });
 }
 
 for (const [it, before, after, expected] of [

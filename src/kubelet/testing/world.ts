@@ -23,6 +23,7 @@ import { kubeletIdentity, startKubelet, type Kubelet, type KubeletOptions } from
 import type { Runtime } from "../contracts/runtime.ts";
 import { simulatedRuntime } from "../runtime/simulated/simulated-runtime.ts";
 import { Simulation } from "../runtime/simulated/simulation.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 /** Plugins that need more than there is here: service accounts and their tokens, a controller that takes away taints. */
 const DISABLED_PLUGINS = ["ServiceAccount", "StorageObjectInUseProtection", "DefaultTolerationSeconds", "TaintNodesByCondition"];
@@ -112,12 +113,7 @@ export function factsOf(nodeName: string): KubeletOptions["facts"] {
 
 /** Bound to node n1 unless it says otherwise. */
 export function aPod(name: string, spec: Partial<PodSpec> = {}, metadata: Partial<Pod["metadata"]> = {}): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name, namespace: "default", ...metadata },
-    spec: { nodeName: "n1", containers: [{ name: "c", image: "web:1" }], ...spec },
-  };
+  return buildPod({ metadata: { name, ...metadata }, spec: { nodeName: "n1", containers: [{ name: "c", image: "web:1" }], ...spec } });
 }
 
 async function ensureNamespace(client: Client, name: string): Promise<void> {

@@ -5,18 +5,17 @@ import type { MountedVolume } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ContainerView } from "../container.ts";
 import type { NodeView } from "../node-view.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
 
 export function aContainer(fields: Partial<Container> = {}): Container {
   return { name: "main", image: "busybox", ...fields };
 }
 
 export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod["metadata"]> = {}): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name: "web-0", namespace: "shop", uid: "u-1", ...metadata },
     spec: { containers: [aContainer()], nodeName: "n1", serviceAccountName: "seller", ...spec },
-  };
+  });
 }
 
 export const node: NodeView = {

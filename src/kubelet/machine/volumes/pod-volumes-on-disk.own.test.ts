@@ -15,6 +15,7 @@ import { realClock } from "../../../host/real-clock.ts";
 import { needs } from "../../../testing/needs.ts";
 import type { PodVolumes } from "../../contracts/pod-volumes.ts";
 import { startPodVolumes } from "./pod-volumes-on-disk.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
 
 const ANY = new AbortController().signal;
 const DEADLINE_MS = 30_000;
@@ -95,12 +96,10 @@ async function startCase(): Promise<Case> {
 
 /** With a container that uses all of its volumes. */
 function aPod(volumes: readonly Volume[], more: Partial<PodSpec> = {}, metadata: Partial<Pod["metadata"]> = {}): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "p", namespace: "ns", uid: "u", ...metadata },
+  return buildPod({
+    metadata: { namespace: "ns", uid: "u", ...metadata },
     spec: { containers: [{ name: "c", image: "i", volumeMounts: volumes.map(mountOf) }], volumes, ...more },
-  };
+  });
 }
 
 function mountOf({ name }: Volume): VolumeMount {

@@ -6,6 +6,7 @@ import { planPod } from "./pod-plan.ts";
 import type { PodAction, PodView } from "./plan-contract.ts";
 import { RuntimeError, type SandboxStatus } from "../../contracts/runtime.ts";
 import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
 
 const INIT = { name: "init", image: "i:1" };
 const SIDECAR = { name: "side", image: "i:1", restartPolicy: "Always" as const };
@@ -14,8 +15,7 @@ const REGULAR = { name: "c", image: "i:1" };
 const FORGOTTEN = { restartCount: 0, ready: false, image: "i:1", imageID: "" };
 
 function pod(spec: Partial<NonNullable<Pod["spec"]>> = {}, more: Partial<Pod> = {}): Pod {
-  const metadata = { name: "p", namespace: "default", uid: "u", ...more.metadata };
-  return { apiVersion: "v1", kind: "Pod", spec: { containers: [REGULAR], ...spec }, ...more, metadata };
+  return buildPod({ spec: { containers: [REGULAR], ...spec }, ...more, metadata: { uid: "u", ...more.metadata } });
 }
 
 const DELETED = { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 };

@@ -2,14 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { memoryBytes } from "./memory-size.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
 
 function aPod(...containers: readonly Partial<Container>[]): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "p" },
-    spec: { containers: containers.map((container, index) => ({ name: `c${index}`, image: "i", ...container })) },
-  };
+  return buildPod({ spec: { containers: containers.map((container, index) => ({ name: `c${index}`, image: "i", ...container })) } });
 }
 
 test("the size of a tmpfs is the smallest of the node's memory, the Pod's limit and sizeLimit", () => {

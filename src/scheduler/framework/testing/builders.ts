@@ -21,6 +21,7 @@ import { podInfoOf } from "../make-pod-info.ts";
 import type { ImageState, NodeInfo } from "../node-info.ts";
 import type { PodInfo } from "../pod-info.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -123,7 +124,7 @@ export interface PodParts {
 }
 
 export function aPod(name: string, parts: PodParts = {}): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: metadataOf(name, parts), spec: specOf(parts), status: statusOf(parts) };
+  return buildPod({ metadata: metadataOf(name, parts), spec: specOf(parts), status: statusOf(parts) });
 }
 
 function metadataOf(name: string, parts: PodParts): Pod["metadata"] {

@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodCondition } from "../../../generated/core/v1.ts";
 import { disruptionTarget } from "./disruption-target.ts";
+import { buildPod } from "../../../testing/pod.ts";
 
 const NOW = "2026-01-01T00:10:00Z";
 const SINCE = "2026-01-01T00:00:00Z";
@@ -15,7 +16,7 @@ const SAID: PodCondition = {
 };
 
 function aPod(...conditions: readonly PodCondition[]): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", generation: 2 }, status: { conditions } };
+  return buildPod({ metadata: { generation: 2 }, status: { conditions } });
 }
 
 function say(pod: Pod, disruption: Parameters<typeof disruptionTarget>[1]): PodCondition | undefined {

@@ -2,13 +2,14 @@ import { test } from "node:test";
 import { deepEqual } from "node:assert/strict";
 import type { Pod, PodSpec, PodStatus, Service, ServicePort, ServiceSpec } from "../../../generated/core/v1.ts";
 import { familiesOf, followsPods, hasNoClusterIp, hostnameWithin, isBackend, podAddresses, selects, targetPortOf } from "./backends.ts";
+import { buildPod } from "../../../testing/pod.ts";
 
 function aService(spec: ServiceSpec): Service {
   return { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: "default" }, spec };
 }
 
 function aPod(spec: Partial<PodSpec>, status: PodStatus = {}): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "default" }, spec: { containers: [], ...spec }, status };
+  return buildPod({ metadata: { name: "a" }, spec, status });
 }
 
 for (const { it, spec, follows } of [

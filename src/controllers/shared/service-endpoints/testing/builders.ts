@@ -1,5 +1,6 @@
 /** Builders of Services, Pods and nodes for tests of endpoints: valid for the server, with every part overridable. */
 import type { Node, Pod, PodSpec, Service, ServiceSpec } from "../../../../api/generated/core/v1.ts";
+import { buildPod } from "../../../../api/testing/pod.ts";
 
 const NAMESPACE = "default";
 export const READY_AT = "2030-01-01T00:00:00Z";
@@ -35,9 +36,7 @@ export interface PodParts {
 export function aPod(name: string, parts: PodParts = {}): Pod {
   const { app = "web", ips = [], isReady = true, node = "n1", phase = "Running", port = 8080, spec = {}, readyAt = READY_AT } = parts;
   const [podIP] = ips;
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name, namespace: NAMESPACE, uid: `uid-${name}`, labels: { app } },
     spec: { nodeName: node, containers: [{ name: "main", image: "image", ports: [{ name: "web", containerPort: port }] }], ...spec },
     status: {
@@ -45,7 +44,7 @@ export function aPod(name: string, parts: PodParts = {}): Pod {
       ...(podIP === undefined ? {} : { podIP, podIPs: ips.map((ip) => ({ ip })) }),
       conditions: [{ type: "Ready", status: isReady ? "True" : "False", lastTransitionTime: readyAt }],
     },
-  };
+  });
 }
 
 export interface NodeParts {
