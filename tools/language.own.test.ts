@@ -46,9 +46,7 @@ const NOT_YET: readonly string[] = [
   // src/kubelet
   "src/kubelet/*",
   "src/kubelet/container-config/",
-  "src/kubelet/exec/",
   "src/kubelet/machine/",
-  "src/kubelet/probes/",
   "src/kubelet/runtime/",
   "src/kubelet/server/",
   "src/kubelet/testing/",

@@ -1,6 +1,6 @@
 /**
- * What a kubelet does, in figures, under upstream's names and helps, so that dashboards work. Counting is an addition. Not here: what can
- * be seen by looking when somebody asks (how many Pods run now: server/), and how probes go (probes/probe-metrics.ts, which this holds).
+ * Metrics of the kubelet under upstream's names and help texts, so that dashboards work. Recording is an addition. Not here: gauges that
+ * are computed on request (running Pods: server/), and metrics of probes (probes/probe-metrics.ts, which this holds).
  */
 import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../base/metrics/metric-series.ts";
 import type { Family, HistogramFamily } from "../base/metrics/prometheus-text.ts";
@@ -11,11 +11,11 @@ import type { RuntimeCall, RuntimeObserver } from "./contracts/runtime.ts";
 const POD_START_BOUNDS_S: readonly number[] = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1_200, 1_800, 2_700, 3_600,
 ];
-/** Upstream's: 5 ms, and thirteen times two and a half as much. */
+/** Upstream's: 5 ms, multiplied by 2.5 thirteen times. */
 const OPERATION_BOUNDS_S: readonly number[] = Array.from({ length: 14 }, (_, power) => Number((0.005 * 2.5 ** power).toPrecision(15)));
 
 export type ContainerType = "container" | "init_container" | "ephemeral_container";
-/** Why a Pod was looked at: it came, it changed, it is to end, something of it changed by itself, or nothing of it is left to be seen to. */
+/** Why a Pod was synced: it was added, it changed, it terminates, its containers changed, or it left the API. */
 export type SyncReason = "create" | "update" | "kill" | "sync" | "terminated";
 
 export interface ServedRequest {
@@ -69,16 +69,16 @@ export class KubeletMetrics implements RuntimeObserver {
   });
 
   constructor() {
-    // One without labels is there from the beginning, as upstream's.
+    // A counter without labels exists from the start, as upstream's.
     this.#startedPods.add({}, 0);
   }
 
-  /** The server was asked for something. */
+  /** The server received a request. */
   requested({ method, path, isLongRunning }: ServedRequest): void {
     this.#requests.add({ long_running: String(isLongRunning), method, path, server_type: "readwrite" });
   }
 
-  /** A Pod runs that this kubelet has known for so long. */
+  /** A Pod runs this long after the kubelet first saw it. */
   podStarted(durationMs: number): void {
     this.#podStarts.observe({}, durationMs / 1_000);
   }
@@ -87,7 +87,7 @@ export class KubeletMetrics implements RuntimeObserver {
     this.#looks.observe({ operation_type: reason }, durationMs / 1_000);
   }
 
-  /** A container is to be started, whatever comes of it. */
+  /** A container start was attempted. */
   containerBegun(type: ContainerType): void {
     this.#startedContainers.add({ container_type: type });
   }
@@ -102,7 +102,7 @@ export class KubeletMetrics implements RuntimeObserver {
     this.#operations.add(labels);
     this.#operationDurations.observe(labels, durationMs / 1_000);
     if (isFailed) this.#operationErrors.add(labels);
-    // As upstream counts Pods: by the places that are made for them.
+    // Upstream counts started Pods by their sandboxes.
     if (operation === "run_podsandbox") this.#startedPods.add();
   }
 

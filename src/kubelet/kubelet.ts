@@ -1,7 +1,7 @@
 /**
- * The node agent: registers its Node, keeps it alive with a lease, and has the Pods that are bound to it run in whatever runtime it is
- * given. An idle one has one timer. Stopping it is silence, as of a machine that lost its network: the Node, its lease and its Pods stay in
- * the API as they are, and what runs goes on running; one that is started again over the same finds its way from what there is.
+ * The node agent: registers its Node, renews its lease, and runs the Pods that are bound to it on the given runtime. An idle kubelet has
+ * one timer. A stopped kubelet is silent, like a machine that lost its network: the Node, its lease and its Pods stay in the API as they
+ * are, and containers keep running; a restarted one restores its state from them.
  */
 import { nodeIdentity } from "../api/identities.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
@@ -29,71 +29,71 @@ import { releaseLeftovers, stopPods } from "./pod/stop-pods.ts";
 
 /** A quarter of the lease's duration, as upstream. */
 export const LEASE_RENEW_INTERVAL_MS = 10_000;
-/** Each beat comes so much later at most, by chance, so that nodes that began together drift apart. Upstream's number. */
+/** Maximum jitter per heartbeat, so that nodes that started together drift apart. Upstream's value. */
 const BEAT_JITTER = 0.04;
-/** How often a runtime that cannot run anything is asked whether it can by now: mostly it has just been started. */
+/** Interval of readiness checks of a runtime that is not ready: mostly it has just been started. */
 const TROUBLE_LOOK_MS = 1_000;
 
 export interface KubeletOptions {
   readonly nodeName: string;
   readonly facts: NodeFacts;
-  /** Of the identity `kubeletIdentity(nodeName)`. */
+  /** Has the identity `kubeletIdentity(nodeName)`. */
   readonly transport: Transport;
-  /** Stays whoever gave it's: it is not closed here. */
+  /** Owned by the caller; not closed here. */
   readonly runtime: Runtime;
-  /** Volumes, files and values for real containers. Absent: there is no machine, as of simulated nodes. */
+  /** Volumes, files and cgroups for real containers. Absent on simulated nodes. */
   readonly machine?: PodMachine;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Default: each is told in the log. */
+  /** Default: each failure is logged. */
   readonly failures?: NodeFailures;
-  /** Default: one that writes Events as this kubelet. Whoever gives one closes it. */
+  /** Default: one that writes Events as this kubelet. One that is passed in is closed by the caller. */
   readonly recorder?: EventRecorder;
-  /** Default: an informer of its own of the Pods of this node. */
+  /** Default: its own informer of the Pods of this node. */
   readonly pods?: PodSource;
-  /** Default: an informer of its own of this Node. */
+  /** Default: its own informer of this Node. */
   readonly node?: NodeSource;
-  /** Asked before each renewal. Default: LEASE_RENEW_INTERVAL_MS. */
+  /** Read before each renewal. Default: LEASE_RENEW_INTERVAL_MS. */
   readonly leaseRenewIntervalMs?: () => number;
-  /** Counts what is done. Absent: nobody wants to know. */
+  /** Absent: no metrics are collected. */
   readonly metrics?: KubeletMetrics;
-  /** Told now and then of an image that is being pulled. */
+  /** Called repeatedly while an image is being pulled. */
   onPull?(image: string, done: PullProgress): void;
-  /** Gives up a start that waits for a server. */
+  /** Cancels a start that waits for a server. */
   readonly signal?: AbortSignal;
 }
 
 export interface Kubelet extends AsyncDisposable {
   readonly nodeName: string;
   readonly runtime: Runtime;
-  /** Of which something is left to do or to be removed. */
+  /** Pods that have a worker, including those being removed. */
   readonly podCount: number;
-  /** The Pod as this node knows it, with what it last told of it; undefined if it has none of this name. */
+  /** The Pod as this node knows it, with its last reported status; undefined if the node has none of this name. */
   pod(name: { readonly namespace?: string; readonly name: string }): Pod | undefined;
   /** All of them, in the same form. */
   pods(): readonly Pod[];
-  /** For logs and exec: the container of a Pod, or the one before it; undefined if there is none. */
+  /** For logs and exec: the container of a Pod, or its previous attempt; undefined if it does not exist. */
   container(
     pod: { readonly namespace?: string; readonly name: string },
     containerName: string,
     options?: { readonly previous?: boolean },
   ): Promise<RuntimeContainer | undefined>;
-  /** Something that a Pod refers to (a ConfigMap, a Secret) has changed: what could not be made of it is tried at once. */
+  /** An object that a Pod refers to (a ConfigMap, a Secret) changed: failed preparations are retried at once. */
   retry(podUid: string): void;
-  /** From now on it is silent. */
+  /** Stops all activity; containers keep running. */
   stop(): Promise<void>;
   /**
-   * Stops, and then ends all that runs on the node, within `graceMs` at most, without a word to the API: whoever starts next finds the Pods
-   * there, and in the runtime how their containers ended, and goes on as after a reboot.
+   * Stops, and then terminates everything that runs on the node, within `graceMs`, without writing to the API: the next kubelet finds the
+   * Pods in the API and the exit codes in the runtime, and continues as after a reboot.
    */
   stopPods(options: { readonly graceMs: number }): Promise<void>;
 }
 
-/** Who a kubelet is to the API. */
+/** The identity of a kubelet to the API server. */
 export const kubeletIdentity = nodeIdentity;
 
-/** Resolves when the Node is registered and its Pods are being seen to. */
+/** Resolves when the Node is registered and the workers of its Pods have started. */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   await using starting = new Disposables();
   const kubelet = new RunningKubelet(options, starting);
@@ -126,7 +126,8 @@ class RunningKubelet implements Kubelet {
     signal?.addEventListener("abort", () => this.#stop.abort(signal.reason), { once: true });
     if (signal?.aborted === true) this.#stop.abort(signal.reason);
     const client = createClient(transport).with({ fieldManager: "kubelet" });
-    // For whatever a stop waits for, or must not outlast it. Pods' workers stop by themselves, and listening costs at each request.
+    // Signal for requests that a stop waits for or that must not outlast it. Pod workers stop by themselves: a listener per request is
+    // costly.
     const ending = client.with({ signal: this.#stop.signal });
     const sources = this.#sources(starting);
     this.#pods = sources.pods;
@@ -146,7 +147,7 @@ class RunningKubelet implements Kubelet {
       onImage: () => this.#keeper.imagesChanged(),
       ...(options.onPull === undefined ? {} : { onPull: options.onPull }),
     });
-    // The last to be used is the first to be stopped.
+    // Disposed in reverse order.
     starting.defer(() => this.#silence());
   }
 
@@ -187,7 +188,7 @@ class RunningKubelet implements Kubelet {
     this.#beating = this.#beat();
   }
 
-  /** Takes over what was started. */
+  /** Takes ownership of what was started. */
   keep(owned: Disposables): void {
     this.#owned = owned;
   }
@@ -218,12 +219,12 @@ class RunningKubelet implements Kubelet {
     await this.#beating;
   }
 
-  /** What it has not written when the kubelet stops is lost, as all else that was on the way. */
+  /** Unwritten Events are lost when the kubelet stops, like every other request in flight. */
   #recorder(client: Client): EventRecorder {
     const { nodeName, clock, log } = this.#options;
     const { signal } = this.#stop;
     const recorder = createEventRecorder({ client, component: "kubelet", instance: nodeName, clock, random: this.#random, log, signal });
-    // Nobody waits for what it will not say any more.
+    // The recorder is not flushed.
     this.#starting.defer(() => void recorder[Symbol.asyncDispose]());
     return recorder;
   }
@@ -235,7 +236,7 @@ class RunningKubelet implements Kubelet {
     return { pods: pods ?? ownPods(informers, nodeName), node: node ?? ownNode(informers, nodeName) };
   }
 
-  /** A node that cannot run anything looks more often whether it can. */
+  /** A node whose runtime is not ready is checked more often. */
   async #sleepUntilBeat(durationMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let leftMs = durationMs;
@@ -251,14 +252,14 @@ class RunningKubelet implements Kubelet {
   async #beat(): Promise<void> {
     const { leaseRenewIntervalMs = () => LEASE_RENEW_INTERVAL_MS } = this.#options;
     const { signal } = this.#stop;
-    // The first comes sooner, at a time by chance: nodes that began together do not beat together.
+    // The first heartbeat has jitter over the whole interval: nodes that started together do not renew together.
     let part = 0.5 + this.#random.fraction() / 2;
     try {
       for (;;) {
         await this.#sleepUntilBeat(leaseRenewIntervalMs() * part, signal);
         await this.#lease.renew(signal);
         await this.#keeper.sync();
-        // The node may have grown.
+        // The node's capacity may have grown.
         this.#workers.decideResizes();
         part = 1 + BEAT_JITTER * this.#random.fraction();
       }

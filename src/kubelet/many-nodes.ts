@@ -1,8 +1,7 @@
 /**
- * Many nodes in one process, each with a real kubelet of its own identity: they share one informer of Pods and one of Nodes, say only once
- * what all find (a server that is away), and the more they are the less often each renews its lease, so that thousands of idle nodes cost
- * next to nothing. What they run Pods with is given.
- * Not here: the Node of one that was removed, which whoever may deletes from the API.
+ * Many nodes in one process, each with a real kubelet of its own identity: they share one informer of Pods and one of Nodes, log shared
+ * failures once, and renew their leases less often the more they are, so that thousands of idle nodes cost next to nothing. The runtime is
+ * given. Not here: deleting the Node of a removed one from the API.
  */
 import type { Taint } from "../api/generated/core/v1.ts";
 import { nodes } from "../api/core/v1/node.ts";
@@ -23,33 +22,33 @@ import { SharedPods } from "./pod/pod-source.ts";
 import type { Runtime } from "./contracts/runtime.ts";
 import { SharedFailures } from "./node/shared-failures.ts";
 
-/** Each node more makes the interval so much longer: 10 s up to 500 nodes, and never more than 50 renewals a second up to 2,000. */
+/** Interval added per node: 10 s up to 500 nodes, and at most 50 renewals a second up to 2,000. */
 const INTERVAL_PER_NODE_MS = 20;
-/** A node counts as lost after 50 s; one renewal in time must be possible, with some room. */
+/** A node counts as lost after 50 s; one renewal within that must be possible, with a margin. */
 const INTERVAL_MAX_MS = 40_000;
-/** So many register at the same time: enough to keep a server elsewhere busy, few enough not to flood it. */
+/** Nodes that register concurrently: enough to keep a remote server busy without flooding it. */
 const STARTING_MAX = 32;
 
 const CAPACITY: ResourceList = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
 
 export interface SimulatedNodesOptions {
   readonly count: number;
-  /** Those that there are at first, of a fleet that goes on from another. Default: `count` of the prefix, all running. */
+  /** Initial nodes, for a fleet that continues another one. Default: `count` nodes with the prefix, all running. */
   readonly members?: readonly FleetMember[];
   /** Default: "node-", which gives node-0, node-1, … */
   readonly namePrefix?: string;
-  /** Nodes are in these by turns. Default: in none. */
+  /** Nodes are assigned to these round-robin. Default: none. */
   readonly zones?: readonly string[];
   readonly region?: string;
-  /** Default of what is not said: 8 cpu, 32Gi of memory, 100Gi of storage, 110 Pods. */
+  /** Defaults: 8 cpu, 32Gi of memory, 100Gi of storage, 110 Pods. */
   readonly capacity?: ResourceList;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
-  /** What else one node is to be, or to be otherwise. */
+  /** Overrides of one node's facts. */
   readonly factsFor?: (node: SimulatedNode) => Partial<NodeFacts>;
   /** A transport of that identity. */
   readonly transportFor: (identity: IdentityName) => Transport;
-  /** Whose identity may see all Pods and Nodes. */
+  /** Its identity may read all Pods and Nodes. */
   readonly informers: Informers;
   /** Called for each start of a node. Closed when the node stops. */
   readonly runtimeFor: (node: SimulatedNode) => Runtime;
@@ -58,19 +57,19 @@ export interface SimulatedNodesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Gives up a start of all that waits for a server. */
+  /** Cancels the start of all nodes. */
   readonly signal?: AbortSignal;
 }
 
 export interface SimulatedNode {
   readonly name: string;
-  /** How many were made before it. */
+  /** Number of nodes created before it. */
   readonly index: number;
-  /** Its address. */
+  /** Its IP. */
   readonly ip: string;
 }
 
-/** One of a fleet: what another fleet needs to have the same one. */
+/** One node of a fleet: what another fleet needs to recreate it. */
 export interface FleetMember {
   readonly name: string;
   readonly index: number;
@@ -78,20 +77,20 @@ export interface FleetMember {
 }
 
 export interface SimulatedNodes extends AsyncDisposable {
-  /** Of all, also of those that are stopped. */
+  /** All nodes, including stopped ones. */
   readonly names: readonly string[];
   readonly members: readonly FleetMember[];
-  /** Undefined if it is stopped, or there is none. */
+  /** Undefined if it is stopped or does not exist. */
   get(name: string): Kubelet | undefined;
-  /** One more. Default of its name: the next one of the prefix that is free. Throws if there is one of this name. */
+  /** Adds a node. Default name: the next free one with the prefix. Throws if the name is taken. */
   add(name?: string): Promise<Kubelet>;
-  /** It is lost: from now on it is silent, as a machine without a network. */
+  /** Stops the node silently, like a machine without a network. */
   stop(name: string): Promise<void>;
-  /** A lost one is back. */
+  /** Starts a stopped node. */
   start(name: string): Promise<Kubelet>;
-  /** Stopped and forgotten. */
+  /** Stops and removes the node. */
   remove(name: string): Promise<void>;
-  /** How often each renews its lease, by their number. */
+  /** Lease renewal interval of each node, by the number of nodes. */
   readonly leaseRenewIntervalMs: number;
 }
 
@@ -111,11 +110,11 @@ export function leaseIntervalMs(nodeCount: number): number {
 interface Member {
   readonly node: SimulatedNode;
   running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
-  /** What the last who asked wanted it to be. */
+  /** The last requested state. */
   isWanted: boolean;
-  /** While it starts. Who wants it started meanwhile waits for the same. */
+  /** Set while it starts; concurrent callers share it. */
   starting: { readonly kubelet: Promise<Kubelet>; readonly stop: AbortController } | undefined;
-  /** While it stops: it can start when it has. */
+  /** Set while it stops: a start waits for it. */
   stopping: Promise<void> | undefined;
 }
 
@@ -164,7 +163,7 @@ class Fleet implements SimulatedNodes {
       signal === undefined
         ? undefined
         : onAbort(signal, () => {
-            // Whoever disposes of them hears of what could not be stopped.
+            // Errors of stopping are reported to the caller that disposes the fleet.
             this.#stopAll().catch(() => undefined);
           });
     try {
@@ -192,7 +191,7 @@ class Fleet implements SimulatedNodes {
     return member.starting.kubelet;
   }
 
-  /** After a stop that is under way. */
+  /** Waits for a stop in progress. */
   #begin(member: Member): NonNullable<Member["starting"]> {
     const stop = new AbortController();
     const before = member.stopping ?? Promise.resolve();
@@ -288,7 +287,7 @@ class Fleet implements SimulatedNodes {
     return this.#take(given ?? this.#nameOf(index), index);
   }
 
-  /** As they were; those to be started. */
+  /** Recreated as they were; returns those to be started. */
   #makeAgain(members: readonly FleetMember[]): readonly string[] {
     for (const { name, index } of members) {
       this.#take(name, index);
@@ -330,13 +329,13 @@ class Fleet implements SimulatedNodes {
   }
 }
 
-/** Of 172.16.0.0/12, which has room for a million; the first is 172.16.0.1. */
+/** From 172.16.0.0/12, which has a million addresses; the first is 172.16.0.1. */
 function addressOf(index: number): string {
   const number = index + 1;
   return `172.${16 + (number >>> 16)}.${(number >>> 8) & 255}.${number & 255}`;
 }
 
-/** There is no machine, so what would tell it from others is made of its name. */
+/** Without a machine, ids are derived from the name. */
 function systemOf({ name }: SimulatedNode): NodeFacts["system"] {
   return {
     machineID: name,

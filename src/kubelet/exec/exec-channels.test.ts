@@ -19,7 +19,7 @@ const SUCCESS = [3, '{"metadata":{},"status":"Success"}'];
 
 for (const { offered, chosen } of [
   { offered: ["v5.channel.k8s.io", "v4.channel.k8s.io"], chosen: "v5.channel.k8s.io" },
-  // Whoever speaks the newest is not held to its order.
+  // A client that supports the newest version gets it, whatever its order of preference.
   { offered: ["v4.channel.k8s.io", "v5.channel.k8s.io"], chosen: "v5.channel.k8s.io" },
   { offered: ["base64.channel.k8s.io", "v4.channel.k8s.io"], chosen: "base64.channel.k8s.io" },
   { offered: ["v3.channel.k8s.io", "channel.k8s.io"], chosen: "channel.k8s.io" },
@@ -33,7 +33,7 @@ for (const { offered, chosen } of [
   });
 }
 
-test("input goes to the command until the client ends it, output back, and then comes the outcome", async () => {
+test("stdin reaches the command until the client closes it, output goes back, and the outcome comes last", async () => {
   const client = new ChannelClient();
   const over = serveExec(client, ALL, echo);
   client.says(0, "one");
@@ -47,7 +47,7 @@ test("input goes to the command until the client ends it, output back, and then 
   deepEqual([client.got, client.end], [[[1, "one"], [1, "two"], SUCCESS], 1000]);
 });
 
-test("the end of another channel is not the end of the input", async () => {
+test("closing another channel does not close stdin", async () => {
   const client = new ChannelClient();
   const over = serveExec(client, ALL, echo);
   client.says(255, [4]);
@@ -68,10 +68,10 @@ for (const { channels, expected } of [
   { channels: ALL, expected: [[1, "input"], [2, "error"], SUCCESS] },
   { channels: { stdout: true }, expected: [[1, "no input"], SUCCESS] },
   { channels: { stderr: true }, expected: [[2, "error"], SUCCESS] },
-  // A terminal has one way out.
+  // A terminal has a single output stream.
   { channels: { stdin: true, stdout: true, tty: true }, expected: [[1, "input"], [1, "error"], SUCCESS] },
 ]) {
-  test(`a client that wants ${Object.keys(channels).join(", ")} gets ${JSON.stringify(expected.slice(0, -1))}`, async () => {
+  test(`a client that requests ${Object.keys(channels).join(", ")} gets ${JSON.stringify(expected.slice(0, -1))}`, async () => {
     const client = new ChannelClient();
     await serveExec(client, channels, speak);
 
@@ -107,7 +107,7 @@ for (const { title, run, expected } of [
     },
   },
 ]) {
-  test(`${title} is told as the outcome, and the socket is closed as it should be`, async () => {
+  test(`${title} is reported as the outcome, and the socket is closed normally`, async () => {
     const client = new ChannelClient();
     await serveExec(client, ALL, run);
 
@@ -119,7 +119,7 @@ for (const { title, run, expected } of [
   });
 }
 
-test("a command whose client has gone is told, and its input ends", async () => {
+test("a command whose client disconnected is cancelled, and its stdin ends", async () => {
   const client = new ChannelClient();
   const seen: string[] = [];
   const over = serveExec(client, ALL, async ({ input }, signal) => {
@@ -134,7 +134,7 @@ test("a command whose client has gone is told, and its input ends", async () => 
   deepEqual(seen, ["last words", "aborted: true"]);
 });
 
-test("a client that sends what nobody reads is held up, and let go when it is read or all is over", async () => {
+test("a client that sends more than is read is paused, and resumed when it is read or the session ends", async () => {
   const client = new ChannelClient();
   let finish: (exitCode: number) => void = () => undefined;
   const over = serveExec(client, ALL, () => new Promise((resolve) => (finish = resolve)));
@@ -150,7 +150,7 @@ test("a client that sends what nobody reads is held up, and let go when it is re
   deepEqual([client.isPaused, client.got], [false, [SUCCESS]]);
 });
 
-test("a client that was held up is let go when its input is read", async () => {
+test("a paused client is resumed when its input is read", async () => {
   const client = new ChannelClient();
   let read = (): void => undefined;
   const over = serveExec(client, ALL, async ({ input }) => {
@@ -166,8 +166,8 @@ test("a client that was held up is let go when its input is read", async () => {
   deepEqual(client.got, [SUCCESS]);
 });
 
-test("a command waits for a client that does not read, and is let go when it has read, or has gone", async () => {
-  for (const goOn of ["reads", "goes"] as const) {
+test("a command waits for a client that does not read, and resumes when it has read or disconnected", async () => {
+  for (const resume of ["reads", "goes"] as const) {
     const client = new ChannelClient();
     const steps: string[] = [];
     const over = serveExec(client, ALL, async ({ output }) => {
@@ -179,15 +179,15 @@ test("a command waits for a client that does not read, and is let go when it has
     });
     await Promise.resolve();
     await Promise.resolve();
-    steps.push(goOn);
-    client[goOn]();
+    steps.push(resume);
+    client[resume]();
     await over;
 
-    deepEqual(steps, [goOn, "let go"]);
+    deepEqual(steps, [resume, "let go"]);
   }
 });
 
-test("input that nobody wants is dropped and holds up nobody", async () => {
+test("input that was not requested is dropped and pauses no client", async () => {
   const client = new ChannelClient();
   const over = serveExec(client, { stdout: true }, async () => {
     client.says(0, "x".repeat(2 << 20));
@@ -202,7 +202,7 @@ for (const { channels, first } of [
   { channels: { stderr: true }, first: 2 },
   { channels: { stdin: true }, first: 3 },
 ]) {
-  test(`a client that wants ${Object.keys(channels).join(", ")} is told of the beginning on channel ${first}`, async () => {
+  test(`a client that requests ${Object.keys(channels).join(", ")} receives the first message on channel ${first}`, async () => {
     const client = new ChannelClient();
     await serveExec(client, channels, () => Promise.resolve(0));
 
@@ -210,7 +210,7 @@ for (const { channels, first } of [
   });
 }
 
-test("of the sizes of a terminal a command gets the newest, and what is none is not heeded", async () => {
+test("a command gets the newest terminal size, and invalid sizes are ignored", async () => {
   const client = new ChannelClient();
   const seen: TerminalSize[] = [];
   const over = serveExec(client, { ...ALL, tty: true }, async ({ sizes, tty }) => {
@@ -249,7 +249,7 @@ for (const { protocol, framing, failure } of [
   { protocol: "base64.channel.k8s.io", framing: BASE64, failure: new RegExp(`^${FAILED}$`) },
   { protocol: "", framing: BINARY, failure: new RegExp(`^${FAILED}$`) },
 ] as const satisfies { readonly protocol: ExecProtocol; readonly framing: unknown; readonly failure: RegExp }[]) {
-  test(`over "${protocol}" input and output are moved, and a failure is told in its way; a channel cannot be ended`, async () => {
+  test(`protocol "${protocol}" moves input and output and reports a failure in its format; a channel cannot be closed`, async () => {
     const client = new ChannelClient(framing);
     const over = serveExec(client, ALL, echo, protocol);
     client.says(0, "héllo");
@@ -268,7 +268,7 @@ for (const { protocol, framing, failure } of [
   });
 }
 
-test("what is no message in base64 is not heeded", async () => {
+test("a message that is not valid base64 is ignored", async () => {
   const client = new ChannelClient(BASE64);
   const over = serveExec(client, ALL, echo, "base64.channel.k8s.io");
   for (const message of ["", "0", "0%%%%", "0aGVsbG8="]) client.saysRaw(encoder.encode(message));

@@ -1,9 +1,8 @@
 /**
- * The protocol of exec and attach over a WebSocket. Input comes on channel 0; output, errors and at the end the outcome, a Status, go out
- * on 1, 2 and 3. The sizes of the client's terminal come on 4. Since v5 a client can end a channel: [255, channel]. Clients before v4 are
- * told as outcome only what went wrong, as a text.
- * What goes wrong is an outcome, too: a client that is refused the WebSocket itself would try older protocols and not tell why.
- * Not here: how a command runs (the runtime), and how channels share a socket (channels.ts).
+ * The protocol of exec and attach over a WebSocket. Channel 0 is stdin; 1, 2 and 3 are stdout, stderr and the outcome, a Status; 4 is the
+ * size of the client's terminal. Since v5 a client can close a channel: [255, channel]. Before v4 the outcome is only a failure, as text.
+ * Errors are reported as outcomes: a client whose WebSocket is rejected would retry with older protocols and not show the reason. Not here:
+ * how a command runs (the runtime), and how channels share a socket (web-socket-channels.ts).
  */
 import type { PodExecOptions } from "../../api/generated/core/v1.ts";
 import { internalError, isStatusError, type Status } from "../../api/machinery/status-error.ts";
@@ -20,7 +19,7 @@ const CLOSE = 255;
 
 interface ProtocolFacts {
   readonly framing: Framing;
-  /** Whether the outcome is a Status; otherwise it is the words of a failure. */
+  /** Whether the outcome is a Status; otherwise it is the message of a failure. */
   readonly hasStatus: boolean;
   readonly closesChannels: boolean;
 }
@@ -33,27 +32,27 @@ const PROTOCOLS = {
   "v4.base64.channel.k8s.io": { framing: BASE64, hasStatus: true, closesChannels: false },
   "channel.k8s.io": OLD,
   "base64.channel.k8s.io": { ...OLD, framing: BASE64 },
-  // Of a client that names none.
+  // For a client that names no protocol.
   "": OLD,
 } as const satisfies Record<string, ProtocolFacts>;
 
 export type ExecProtocol = keyof typeof PROTOCOLS;
 
-/** Those that have a name. */
+/** Protocols with a name. */
 export const EXEC_PROTOCOLS: readonly string[] = Object.keys(PROTOCOLS).filter((name) => name !== "");
 
-/** v5 if the client speaks it, otherwise what it likes best; undefined if there is none that both sides speak. */
+/** v5 if the client supports it, otherwise its first choice; undefined if there is no common protocol. */
 export function chooseProtocol(offered: readonly string[]): ExecProtocol | undefined {
   if (offered.includes("v5.channel.k8s.io")) return "v5.channel.k8s.io";
   return (offered.length === 0 ? [""] : offered).find((name): name is ExecProtocol => Object.hasOwn(PROTOCOLS, name));
 }
 
-/** Runs a command; resolves with its exit code. The signal comes when the client has gone. */
+/** Runs a command; resolves with its exit code. The signal aborts when the client disconnects. */
 export type ExecRun = (streams: ExecStreams, signal: AbortSignal) => Promise<number>;
 
 export type ExecChannels = Pick<PodExecOptions, "stdin" | "stdout" | "stderr" | "tty">;
 
-/** Joins the command to the client, tells how it ended, and closes the socket. Never rejects. */
+/** Connects the command to the client, reports the outcome, and closes the socket. Never rejects. */
 export async function serveExec(
   socket: ChannelSocket,
   channels: ExecChannels,
@@ -65,21 +64,21 @@ export async function serveExec(
   const outlet = new ChannelOutlet(socket, framing);
   const incoming = new ExecInput(socket, channels, PROTOCOLS[protocol]);
   socket.onClosed(() => {
-    gone.abort(new Error("The client has gone"));
+    gone.abort(new Error("The client disconnected"));
     incoming.end();
   });
-  tellBegin(outlet, channels);
+  sendFirstMessage(outlet, channels);
   const outcome = await outcomeOf(() => run(streamsOf(outlet, incoming, channels), gone.signal));
   const words = hasStatus ? JSON.stringify(outcome) : (outcome.message ?? "");
   if (words !== "") void outlet.write(OUTCOME, new TextEncoder().encode(words));
   incoming.end();
-  // A socket that is held up would never hear the client's goodbye.
+  // A paused socket would never receive the client's close message.
   socket.resume();
   socket.close(NORMAL_CLOSURE);
 }
 
-/** Clients may wait for a first message to know that there is somebody: an empty one, as upstream. */
-function tellBegin(outlet: ChannelOutlet, { stdout, stderr }: ExecChannels): void {
+/** Clients may wait for a first message before they start: an empty one, as upstream. */
+function sendFirstMessage(outlet: ChannelOutlet, { stdout, stderr }: ExecChannels): void {
   void outlet.write(stdout === true ? STDOUT : stderr === true ? STDERR : OUTCOME, new Uint8Array());
 }
 
@@ -89,15 +88,15 @@ function streamsOf(outlet: ChannelOutlet, { stdin, sizes }: ExecInput, { stdout,
   return {
     ...(stdin === undefined ? {} : { input: stdin }),
     output: stdout === true ? write(STDOUT) : nowhere,
-    // A terminal has one way out.
+    // A terminal has a single output stream.
     error: tty === true ? write(STDOUT) : stderr === true ? write(STDERR) : nowhere,
     ...(tty === true ? { tty, sizes } : {}),
   };
 }
 
-/** What a client sends, by channel. */
+/** Messages from the client by channel. */
 class ExecInput {
-  /** Undefined: none is wanted, and what comes is dropped. */
+  /** Undefined: stdin was not requested, and its messages are dropped. */
   readonly stdin: ChannelInput | undefined;
   readonly sizes = new TerminalSizes();
 
@@ -129,7 +128,7 @@ async function outcomeOf(run: () => Promise<number>): Promise<Outcome> {
   }
 }
 
-/** How a command ended, as clients are told. */
+/** The outcome of a command that exited. */
 export function execOutcome(exitCode: number): Outcome {
   if (exitCode === 0) return { metadata: {}, status: "Success" };
   return {
@@ -141,7 +140,7 @@ export function execOutcome(exitCode: number): Outcome {
   };
 }
 
-/** Why one could not be run. */
+/** The outcome of a command that could not run. */
 export function execFailure(error: unknown): Outcome {
   return (isStatusError(error) ? error : internalError(error)).toStatus();
 }

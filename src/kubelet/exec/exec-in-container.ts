@@ -1,12 +1,12 @@
 /**
- * Runs a command of a probe or a hook in a container: without input, for a limited time, keeping the beginning of what it says. Runtimes
- * that can end a command themselves do so; of others its streams are cut.
+ * Runs the command of a probe or hook in a container: without stdin, with a timeout, keeping the beginning of its output. Runtimes that
+ * support `execSync` enforce the timeout themselves; otherwise the streams are cut.
  */
 import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 
-/** As much as people are told. Upstream's number. */
+/** Maximum reported output. Upstream's limit. */
 const OUTPUT_BYTES_MAX = 10 * 1024;
 
 export type ExecRuntime = Pick<Runtime, "exec" | "execSync">;
@@ -14,17 +14,17 @@ export type ExecRuntime = Pick<Runtime, "exec" | "execSync">;
 export interface ExecInOptions {
   readonly runtime: ExecRuntime;
   readonly clock: Clock;
-  /** 0: it has all the time. */
+  /** 0: no timeout. */
   readonly timeoutMs: number;
 }
 
 export interface ExecOutcome {
-  /** Undefined: its time was up. */
+  /** Undefined: the timeout expired. */
   readonly exitCode: number | undefined;
   readonly output: string;
 }
 
-/** Rejects if it cannot be run, or if the signal comes. */
+/** Rejects if it cannot run, or if the signal aborts. */
 export async function execIn(
   containerId: string,
   command: readonly string[],
@@ -47,7 +47,7 @@ async function execOverStreams(
   const kept = new KeptOutput();
   const keep = (chunk: Uint8Array): void => kept.add(chunk);
   const run = runtime.exec(containerId, command, { output: keep, error: keep }, AbortSignal.any([cut.signal, signal]));
-  // Of one that was given up nobody wants to know how it ended.
+  // The result of a cancelled command is ignored.
   run.catch(() => undefined);
   try {
     const isLate =

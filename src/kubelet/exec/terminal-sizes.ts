@@ -1,4 +1,4 @@
-/** The sizes of a client's terminal as they come: whoever asks gets the newest, since what it was in between does not matter. */
+/** Sizes of a client's terminal: a reader gets the newest, since intermediate sizes do not matter. */
 import type { TerminalSize } from "../contracts/runtime.ts";
 
 export class TerminalSizes implements AsyncIterable<TerminalSize> {
@@ -6,7 +6,7 @@ export class TerminalSizes implements AsyncIterable<TerminalSize> {
   #isEnded = false;
   #wake: (() => void) | undefined;
 
-  /** `{"Width":80,"Height":24}`. What is no size is not heeded. */
+  /** `{"Width":80,"Height":24}`. Invalid sizes are ignored. */
   take(payload: Uint8Array): void {
     const size = sizeOf(new TextDecoder().decode(payload));
     if (size === undefined || this.#isEnded) return;
@@ -39,7 +39,7 @@ function sizeOf(text: string): TerminalSize | undefined {
   }
 }
 
-/** Of 16 bits, as terminals count. */
+/** 16 bits, as the kernel's terminal sizes. */
 function isExtent(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 1 << 16;
 }

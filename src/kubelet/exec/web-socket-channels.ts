@@ -1,35 +1,35 @@
 /**
- * Several channels of bytes in the messages of one WebSocket, as Kubernetes has them: every message begins with the number of its channel.
- * Clients that have no bytes get texts: the number as a digit, and the rest in base64. Whoever is slow holds up the other side: a client
- * that sends more than is read is not heard for a while, and whoever writes waits for one that does not read.
- * Not here: what the channels mean (exec-channels.ts, server/port-forward-channels.ts).
+ * Several byte channels in the messages of one WebSocket: each message starts with the number of its channel. Clients without binary
+ * messages get text: the number as a digit, and the rest in base64. Both directions apply back-pressure: a client that sends more than is
+ * read is paused, and writers wait for a client that does not read. Not here: the meaning of the channels (exec-channels.ts,
+ * server/streaming/port-forward-channels.ts).
  */
 import { Base64Error, decodeBase64, encodeBase64 } from "../../api/machinery/codec/base64.ts";
 
-/** What is needed of a WebSocket. */
+/** The part of a WebSocket that is used here. */
 export interface ChannelSocket {
-  /** Returns how many bytes wait because the client reads too slowly, these included. */
+  /** Returns the number of buffered bytes, including these. */
   send(message: Uint8Array, options: { readonly binary: boolean }): number;
   onMessage(listener: (message: Uint8Array) => void): void;
   pause(): void;
   resume(): void;
-  /** After what was sent. */
+  /** After pending messages. */
   close(code?: number): void;
-  /** Now. */
+  /** Immediately. */
   abort(): void;
   onClosed(listener: () => void): void;
-  /** Called each time the client has taken everything that waited. */
+  /** Called each time that the buffer has drained. */
   onDrained(listener: () => void): void;
 }
 
-/** WebSocket's code for an end as it should be. */
+/** WebSocket's code of a normal closure. */
 export const NORMAL_CLOSURE = 1000;
 
-/** Input that waits for somebody who does not read: from here on the client is held up. */
+/** Unread input above which the client is paused. */
 const INPUT_WAITING_BYTES_MAX = 1 << 20;
-/** Output that waits for a client which does not read: from here on whoever writes is held up. */
+/** Buffered output above which writers wait. */
 export const OUTPUT_WAITING_BYTES_MAX = 1 << 20;
-/** What a message costs besides its bytes, so that many empty ones are not free. */
+/** Overhead counted per message, so that many empty ones are not free. */
 const MESSAGE_COST_BYTES = 128;
 
 export interface ChannelMessage {
@@ -40,7 +40,7 @@ export interface ChannelMessage {
 export interface Framing {
   readonly binary: boolean;
   frame(message: ChannelMessage): Uint8Array;
-  /** Undefined: it is none. */
+  /** Undefined: invalid. */
   read(message: Uint8Array): ChannelMessage | undefined;
 }
 
@@ -76,7 +76,7 @@ export const BASE64: Framing = {
   },
 };
 
-/** The way out, of all channels. */
+/** The output of all channels. */
 export class ChannelOutlet {
   readonly #socket: ChannelSocket;
   readonly #framing: Framing;
@@ -86,10 +86,10 @@ export class ChannelOutlet {
   constructor(socket: ChannelSocket, framing: Framing) {
     this.#socket = socket;
     this.#framing = framing;
-    socket.onDrained(() => this.#goOn());
+    socket.onDrained(() => this.#resume());
     socket.onClosed(() => {
       this.#isClosed = true;
-      this.#goOn();
+      this.#resume();
     });
   }
 
@@ -97,21 +97,21 @@ export class ChannelOutlet {
     return this.#isClosed;
   }
 
-  /** If the client does not keep up: a promise that resolves when it has, or has gone. */
+  /** A promise while the client is too slow; it resolves when the buffer has drained or the client disconnected. */
   write(channel: number, payload: Uint8Array): void | Promise<void> {
     const { binary } = this.#framing;
     const waitingBytes = this.#socket.send(this.#framing.frame({ channel, payload }), { binary });
     if (waitingBytes > OUTPUT_WAITING_BYTES_MAX && !this.#isClosed) return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #goOn(): void {
+  #resume(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const goOn of waiting) goOn();
+    for (const resume of waiting) resume();
   }
 }
 
-/** What comes on one channel, for one reader. It holds up a client who sends faster than it is read. */
+/** The input of one channel, for one reader. Pauses a client that sends faster than it is read. */
 export class ChannelInput implements AsyncIterable<Uint8Array> {
   readonly #socket: Pick<ChannelSocket, "pause" | "resume">;
   #waiting: Uint8Array[] = [];
@@ -135,7 +135,7 @@ export class ChannelInput implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** What has come by now is still read. */
+  /** Input that has arrived is still read. */
   end(): void {
     this.#isEnded = true;
     this.#wake?.();
@@ -160,7 +160,7 @@ export class ChannelInput implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** One socket that several inputs hold up: it goes on when none does any more. */
+/** One socket that several inputs can pause: it resumes when none does. */
 export function sharedHold(socket: Pick<ChannelSocket, "pause" | "resume">): Pick<ChannelSocket, "pause" | "resume"> {
   let holders = 0;
   return {

@@ -1,7 +1,7 @@
 /**
- * Probes the containers of one Pod: each probe has one timer and nothing under way but one question. What comes of it decides whether a
- * container is started and ready, and which one has to be restarted; whoever sees to the Pod is told only when that changes.
- * Not here: what an answer changes and when the next is due (probe-state.ts), asking (run-probe.ts).
+ * Probes the containers of one Pod: each probe has one timer and at most one request in flight. The results decide whether a container is
+ * started and ready, and which one has to be restarted; the Pod worker is notified only of changes. Not here: state transitions and due
+ * times (probe-state.ts), running a probe (run-probe.ts).
  */
 import type { Container, Pod, Probe } from "../../api/generated/core/v1.ts";
 import { isSidecar } from "../../api/core/v1/pod/containers.ts";
@@ -30,7 +30,7 @@ import {
 } from "./probe-state.ts";
 import { runProbe } from "./run-probe.ts";
 
-/** How often a question that could not even be asked is tried before it is let go until the next beat. Upstream's number. */
+/** Attempts of a probe that could not be run, before it waits for the next period. Upstream's number. */
 const TRIES_MAX = 3;
 
 export interface PodProberOptions {
@@ -40,27 +40,27 @@ export interface PodProberOptions {
   readonly hostIps: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
-  /** When the kubelet began: probes of Pods that it finds then are spread over their periods. */
+  /** Start time of the kubelet: probes of Pods that it finds then are spread over their periods. */
   readonly startedAtMs: number;
-  /** Absent: nobody counts. */
+  /** Absent: no metrics are collected. */
   readonly metrics?: ProbeMetrics | undefined;
-  /** Something is known that was not. */
+  /** Called when a result changed. */
   onChange(): void;
 }
 
-/** What is there when somebody looks. */
+/** The observed state of the Pod. */
 export interface ProbedPod {
   readonly pod: Pod;
   readonly sandbox: SandboxStatus | undefined;
-  /** Containers of which a start is under way, by name. */
+  /** Containers whose start is in progress, by name. */
   readonly starting: ReadonlySet<string>;
 }
 
-/** The probes of one kind of one container, whichever attempt it is at. */
+/** The probes of one kind of one container, whatever its attempt. */
 interface Probing {
   readonly kind: ProbeKind;
   readonly name: string;
-  readonly beatAtMs: number;
+  readonly firstDueAtMs: number;
   containerId: string | undefined;
   state: ProbeState;
   dueAtMs: number | undefined;
@@ -72,8 +72,8 @@ export class PodProber {
   readonly #options: PodProberOptions;
   readonly #beganAtMs: number;
   readonly #probings = new Map<string, Probing>();
-  /** What was told before this kubelet came, by the id of the container. */
-  readonly #told: ReadonlyMap<string, { readonly isReady: boolean; readonly isStarted: boolean }>;
+  /** Readiness reported by an earlier kubelet process, by container id. */
+  readonly #reported: ReadonlyMap<string, { readonly isReady: boolean; readonly isStarted: boolean }>;
   #seen: ProbedPod | undefined;
   #isEnding = false;
 
@@ -81,12 +81,12 @@ export class PodProber {
     this.#options = options;
     this.#beganAtMs = options.clock.now();
     const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-    this.#told = new Map(
+    this.#reported = new Map(
       statuses.map(({ containerID = "", ready, started }) => [containerID, { isReady: ready, isStarted: started === true }]),
     );
   }
 
-  /** Returns the same with what is known of each container, and sees to it that more is. */
+  /** Returns the sandbox with the results of probes, and schedules further ones. */
   observe(seen: ProbedPod): SandboxStatus | undefined {
     this.#seen = seen;
     const { sandbox } = seen;
@@ -102,7 +102,7 @@ export class PodProber {
     return { ...sandbox, containers: sandbox.containers.map((known) => this.#shown(known)) };
   }
 
-  /** Those that run and must not go on like this. */
+  /** Running containers that have to be restarted. */
   get unhealthy(): Unhealthy {
     const found = new Map<string, "startup" | "liveness">();
     for (const { kind, state, containerId } of this.#probings.values())
@@ -110,7 +110,7 @@ export class PodProber {
     return found;
   }
 
-  /** The Pod is to end: nothing of it is restarted any more. */
+  /** The Pod terminates: no container is restarted any more. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -133,18 +133,18 @@ export class PodProber {
     this.#probings.clear();
   }
 
-  // ── which container ───────────────────────────────────────────────────────────────────────────────
+  // ── containers ────────────────────────────────────────────────────────────────────────────────────
 
   #probing(name: string, kind: ProbeKind, probe: Probe): Probing {
     const key = `${kind} ${name}`;
     const known = this.#probings.get(key);
     if (known !== undefined) return known;
-    const beatAtMs = this.#beganAtMs + this.#firstBeatMs(probe);
+    const firstDueAtMs = this.#beganAtMs + this.#firstDueMs(probe);
     const state = newProbeState(kind);
     const probing: Probing = {
       kind,
       name,
-      beatAtMs,
+      firstDueAtMs,
       containerId: undefined,
       state,
       dueAtMs: undefined,
@@ -155,20 +155,23 @@ export class PodProber {
     return probing;
   }
 
-  /** A period after the Pod came; of those that a kubelet finds when it begins, by chance within it, so that they do not beat together. */
-  #firstBeatMs(probe: Probe): number {
+  /**
+   * One period after the Pod was added; for Pods that a kubelet finds at its start, with jitter within the period, so that their probes do
+   * not coincide.
+   */
+  #firstDueMs(probe: Probe): number {
     const { random, startedAtMs } = this.#options;
     const period = periodMs(probe);
     return this.#beganAtMs - startedAtMs < period ? random.fraction() * period : period;
   }
 
-  /** Of another attempt nothing is known yet. */
+  /** Another attempt has no results yet. */
   #follow(probing: Probing, known: RuntimeContainer | undefined): void {
     if (known === undefined || known.id === probing.containerId) return;
     probing.asking?.abort(NOT_NEEDED);
     probing.asking = undefined;
     probing.containerId = known.id;
-    probing.state = newProbeState(probing.kind, this.#told.get(this.#fullId(known.id)));
+    probing.state = newProbeState(probing.kind, this.#reported.get(this.#fullId(known.id)));
   }
 
   #fullId(id: string): string {
@@ -184,7 +187,7 @@ export class PodProber {
   }
 
   #isStarted(known: RuntimeContainer): boolean {
-    // Until its hook is over it has not started.
+    // A container has not started until its postStart hook has completed.
     if (!isRunning(known) || this.#seen?.starting.has(known.name) === true) return false;
     const startup = this.#stateOf(known, "startup");
     return startup === undefined || startup.result === "success";
@@ -195,7 +198,7 @@ export class PodProber {
     return probing?.containerId === id ? probing.state : undefined;
   }
 
-  // ── when ──────────────────────────────────────────────────────────────────────────────────────────
+  // ── timers ────────────────────────────────────────────────────────────────────────────────────────
 
   #schedule(probing: Probing): void {
     const { clock } = this.#options;
@@ -210,11 +213,11 @@ export class PodProber {
     probing.timer = timer;
     clock.sleep(Math.max(0, dueAtMs - clock.now()), timer.signal).then(
       () => void this.#probe(probing, dueAtMs),
-      () => undefined, // Something has changed.
+      () => undefined, // The state of the Pod changed.
     );
   }
 
-  #dueAtMs({ name, kind, state, beatAtMs, containerId }: Probing): number | undefined {
+  #dueAtMs({ name, kind, state, firstDueAtMs, containerId }: Probing): number | undefined {
     const { pod, sandbox } = this.#seen ?? {};
     const known = newestContainer(sandbox, name);
     const container = pod === undefined ? undefined : probedContainers(pod).find((candidate) => candidate.name === name);
@@ -229,17 +232,17 @@ export class PodProber {
       runningSinceMs,
       isStarted: this.#isStarted(known),
       isEnding: this.#isEnding,
-      beatAtMs,
+      firstDueAtMs,
       nowMs,
     });
   }
 
-  /** Its hook is still under way. */
+  /** Its postStart hook is still running. */
   #isHeld({ name }: RuntimeContainer): boolean {
     return this.#seen?.starting.has(name) === true;
   }
 
-  // ── asking ────────────────────────────────────────────────────────────────────────────────────────
+  // ── probes ────────────────────────────────────────────────────────────────────────────────────────
 
   async #probe(probing: Probing, dueAtMs: number): Promise<void> {
     const asking = new AbortController();
@@ -247,7 +250,7 @@ export class PodProber {
     probing.dueAtMs = undefined;
     probing.asking = asking;
     const answer = await this.#ask(probing, asking.signal);
-    // Of another container, or of none that anybody wants to know about.
+    // The result is of another container, or of one that is no longer probed.
     if (asking.signal.aborted) {
       if (probing.asking === asking) probing.asking = undefined;
       return;
@@ -266,7 +269,7 @@ export class PodProber {
     else this.#options.onChange();
   }
 
-  /** Undefined: it could not be asked. Never rejects. */
+  /** Undefined: the probe could not be run. Never rejects. */
   async #ask(probing: Probing, signal: AbortSignal): Promise<ProbeAnswer | undefined> {
     const { pod, sandbox } = this.#seen ?? {};
     const { containerId } = probing;
@@ -278,13 +281,13 @@ export class PodProber {
     for (let tries = 0; tries < TRIES_MAX && !signal.aborted; tries++) {
       try {
         const answer = await runProbe(definition.probe, { container: definition.container, containerId, podIp }, this.#options, signal);
-        if (!signal.aborted) this.#tell(pod, probing, answer, askedAtMs);
+        if (!signal.aborted) this.#record(pod, probing, answer, askedAtMs);
         return answer;
       } catch (error) {
         failure = error;
       }
     }
-    if (!signal.aborted) this.#tellProblem(pod, probing, `probe errored and resulted in unknown state: ${messageOf(failure)}`);
+    if (!signal.aborted) this.#recordProblem(pod, probing, `probe errored and resulted in unknown state: ${messageOf(failure)}`);
     return undefined;
   }
 
@@ -294,18 +297,18 @@ export class PodProber {
     return container === undefined || probe === undefined ? undefined : { container, probe };
   }
 
-  #tell(pod: Pod, probing: Probing, { result, output }: ProbeAnswer, askedAtMs: number): void {
+  #record(pod: Pod, probing: Probing, { result, output }: ProbeAnswer, askedAtMs: number): void {
     const { metrics, clock } = this.#options;
     metrics?.ended(counted(pod, probing), result === "failure" ? "failed" : "successful", clock.monotonic() - askedAtMs);
-    if (result === "failure") this.#tellProblem(pod, probing, `probe failed: ${output}`);
-    else if (result === "warning") this.#tellProblem(pod, probing, `probe warning: ${output}`, "ProbeWarning");
+    if (result === "failure") this.#recordProblem(pod, probing, `probe failed: ${output}`);
+    else if (result === "warning") this.#recordProblem(pod, probing, `probe warning: ${output}`, "ProbeWarning");
   }
 
-  #tellProblem(pod: Pod, { name, kind }: Probing, message: string, reason = "Unhealthy"): void {
+  #recordProblem(pod: Pod, { name, kind }: Probing, message: string, reason = "Unhealthy"): void {
     recordContainerEvent(this.#options.recorder, pod, name, { type: "Warning", reason, message: `${probeTitle(kind)} ${message}` });
   }
 
-  /** Those that will not be asked any more. */
+  /** Probes that are no longer needed. */
   #forgetCounts(probings: Iterable<Probing>): void {
     const { metrics } = this.#options;
     const pod = this.#seen?.pod;
@@ -318,7 +321,7 @@ function counted(pod: Pod, { name, kind }: Probing): CountedProbe {
   return { pod, container: name, kind };
 }
 
-/** Those that run for as long as their Pod. */
+/** Containers that run for as long as their Pod. */
 function probedContainers({ spec }: Pod): readonly Container[] {
   return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isSidecar)];
 }

@@ -1,4 +1,4 @@
-/** How probes and hooks reach into a Pod's network. Pure rules ask through here; machine/probe-actions.ts has the sockets. */
+/** Network requests of probes and hooks into a Pod's network. Contract; machine/probe-actions.ts implements it with sockets. */
 
 export interface ProbeActions {
   http(request: HttpProbeRequest, signal: AbortSignal): Promise<ProbeAnswer>;
@@ -15,15 +15,15 @@ export interface HttpProbeRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Nothing is thrown: what went wrong is an answer, too. `output` is what people are told, in upstream's words. */
+/** Never rejects: an error is a result, too. `output` is shown to users, with upstream's message. */
 export interface ProbeAnswer {
   readonly result: "success" | "warning" | "failure";
   readonly output: string;
-  /** Of HTTP, if there was an answer at all: to hooks every one will do. */
+  /** HTTP status code, if there was a response: hooks accept any. */
   readonly code?: number;
 }
 
-/** The reason of the signal when the time of a probe is up: what people are told says how long it was. */
+/** Abort reason when the timeout of a probe expires: the message contains the timeout. */
 export class ProbeTimeout extends Error {
   override readonly name = "ProbeTimeout";
   readonly timeoutMs: number;

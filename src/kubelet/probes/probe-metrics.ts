@@ -1,13 +1,13 @@
 /**
- * How the probes of a node's containers went, in figures, under upstream's names (/metrics/probes). What is counted of a probe goes when
- * the probe ends, so there is no more of it than there are probes.
+ * Metrics of probes under upstream's names (/metrics/probes). The series of a probe are removed with the probe, so that their number is
+ * bounded.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../../base/metrics/metric-series.ts";
 import type { Family, HistogramFamily, Labels } from "../../base/metrics/prometheus-text.ts";
 import { probeTitle, type ProbeKind } from "./probe-state.ts";
 
-/** Upstream has also "unknown", which none of its probes ever comes to: what could not be asked is not counted. */
+/** Upstream also defines "unknown", which it never reports: a probe that could not be run is not counted. */
 const RESULTS = ["successful", "failed"] as const;
 export type CountedResult = (typeof RESULTS)[number];
 
@@ -28,13 +28,13 @@ export class ProbeMetrics {
     bounds: DEFAULT_BOUNDS_S,
   });
 
-  /** As upstream, only of those that went well it is told how long they took. */
+  /** As upstream, only the duration of successful probes is recorded. */
   ended(probe: CountedProbe, result: CountedResult, durationMs: number): void {
     this.#results.add(resultLabels(probe, result));
     if (result === "successful") this.#durations.observe(durationLabels(probe), durationMs / 1_000);
   }
 
-  /** It will not be asked any more. */
+  /** The probe is no longer run. */
   removed(probe: CountedProbe): void {
     for (const result of RESULTS) this.#results.remove(resultLabels(probe, result));
     this.#durations.remove(durationLabels(probe));
@@ -45,7 +45,7 @@ export class ProbeMetrics {
   }
 }
 
-/** Labels are in the order of their names, as Prometheus's own libraries write them. */
+/** Labels in the order of their names, as Prometheus's libraries write them. */
 function resultLabels({ pod: { metadata }, container, kind }: CountedProbe, result: CountedResult): Labels {
   const { name, namespace = "", uid = "" } = metadata;
   return { container, namespace, pod: name, pod_uid: uid, probe_type: probeTitle(kind), result };

@@ -11,11 +11,11 @@ const OWN = [
 ];
 
 const rows: readonly (readonly [it: string, action: HTTPGetAction, text: string, headers: readonly (readonly string[])[]])[] = [
-  ["the Pod is asked if nobody is named", { port: 80, path: "/healthz?full=1" }, "http://10.0.0.7:80/healthz?full=1", OWN],
-  ["whoever is named is asked", { port: 443, host: "other", scheme: "HTTPS" }, "https://other:443/", OWN],
+  ["the Pod's IP is the default host", { port: 80, path: "/healthz?full=1" }, "http://10.0.0.7:80/healthz?full=1", OWN],
+  ["a named host is used", { port: 443, host: "other", scheme: "HTTPS" }, "https://other:443/", OWN],
   ["a port may have a name", { port: "web", path: "live" }, "http://10.0.0.7:8080/live", OWN],
   [
-    "what the Pod says of itself counts",
+    "headers of the Pod take precedence",
     {
       port: 80,
       httpHeaders: [
@@ -32,7 +32,7 @@ const rows: readonly (readonly [it: string, action: HTTPGetAction, text: string,
   ],
 ];
 
-test("a request says what the Pod does, and the rest as upstream", async (t) => {
+test("an HTTP probe sends the fields of the Pod and upstream's defaults", async (t) => {
   for (const [it, action, text, headers] of rows) {
     await t.test(it, () => {
       const request = httpRequestOf(action, CONTAINER, PLACE);
@@ -43,12 +43,12 @@ test("a request says what the Pod does, and the rest as upstream", async (t) => 
   }
 });
 
-test("hooks say that they are hooks", () => {
+test("hooks send the User-Agent of hooks", () => {
   const { headers } = httpRequestOf({ port: 80 }, CONTAINER, { podIp: "1.2.3.4", purpose: "lifecycle" });
   assert.deepEqual(headers[0], ["User-Agent", "kube-lifecycle/1.36"]);
 });
 
-test("a port that there is not is told", () => {
+test("an unknown port is an error", () => {
   assert.equal(containerPort("81", CONTAINER), 81);
   assert.throws(() => containerPort("none", CONTAINER), /parsing "none": invalid syntax/);
   assert.throws(() => containerPort(70_000, CONTAINER), /invalid port number: 70000/);

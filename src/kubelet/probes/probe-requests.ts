@@ -1,6 +1,6 @@
 /**
- * What a probe or a hook asks over the network, from what the Pod says: ports by their names, headers, whom to ask if nobody is named. In
- * upstream's words. Pure; machine/probe-actions.ts sends it.
+ * Computes the network request of a probe or hook from the Pod's spec: port names, headers, the default host. Messages are upstream's.
+ * Pure; machine/probe-actions.ts sends it.
  */
 import type { Container, EphemeralContainer, HTTPGetAction } from "../../api/generated/core/v1.ts";
 import { KUBELET_VERSION } from "../node/node-facts.ts";
@@ -13,7 +13,7 @@ const MINOR_VERSION = /^v(\d+\.\d+)/.exec(KUBELET_VERSION)?.[1] ?? "";
 
 export type ProbePurpose = "probe" | "lifecycle";
 
-/** Throws if the Pod names a port that it does not have. */
+/** Throws if the container does not have the named port. */
 export function httpRequestOf(
   action: HTTPGetAction,
   container: Container | EphemeralContainer,
@@ -30,7 +30,7 @@ export function httpRequestOf(
   };
 }
 
-/** Who asks, and for what, unless the Pod says so itself. An empty Accept is left out. */
+/** Default User-Agent and Accept, unless the Pod sets them. An empty Accept is omitted. */
 function completed(
   headers: readonly (readonly [name: string, value: string])[],
   purpose: ProbePurpose,
@@ -43,7 +43,7 @@ function completed(
   ];
 }
 
-/** A number, or the name of one of the container's ports. */
+/** A number, or the name of a port of the container. */
 export function containerPort(port: number | string, { ports = [] }: Container | EphemeralContainer): number {
   const named = typeof port === "string" ? ports.find(({ name }) => name === port)?.containerPort : port;
   const found = named ?? (/^\d+$/.test(String(port)) ? Number(port) : undefined);

@@ -9,24 +9,30 @@ interface AnswersRow {
   readonly probe?: Probe;
   /** "+" is a success, "-" a failure. */
   readonly answers: string;
-  /** After each of them: what counts, with "." if nothing more is asked. */
+  /** The result after each of them, with "." if no further probe runs. */
   readonly results: string;
 }
 
 const answerRows: readonly AnswersRow[] = [
   { it: "one success makes it ready", kind: "readiness", answers: "+", results: "+" },
-  { it: "three failures make it unready, as by default", kind: "readiness", answers: "+---", results: "+++-" },
-  { it: "a success in between counts anew", kind: "readiness", answers: "+--+---", results: "++++++-" },
-  { it: "as many successes as it says", kind: "readiness", probe: { successThreshold: 3 }, answers: "++-+++", results: "-----+" },
-  { it: "alive until it failed often enough, and then it is not asked any more", kind: "liveness", answers: "--+---", results: "+++++-." },
-  { it: "one failure is enough if it says so", kind: "liveness", probe: { failureThreshold: 1 }, answers: "-", results: "-." },
-  { it: "started once is started", kind: "startup", answers: "--+", results: "??+." },
+  { it: "three failures make it unready, which is the default threshold", kind: "readiness", answers: "+---", results: "+++-" },
+  { it: "a success in between resets the count", kind: "readiness", answers: "+--+---", results: "++++++-" },
+  {
+    it: "successThreshold successes make it ready",
+    kind: "readiness",
+    probe: { successThreshold: 3 },
+    answers: "++-+++",
+    results: "-----+",
+  },
+  { it: "alive until failureThreshold failures, and not probed after that", kind: "liveness", answers: "--+---", results: "+++++-." },
+  { it: "one failure suffices with failureThreshold 1", kind: "liveness", probe: { failureThreshold: 1 }, answers: "-", results: "-." },
+  { it: "a started container stays started", kind: "startup", answers: "--+", results: "??+." },
   { it: "never started", kind: "startup", probe: { failureThreshold: 2 }, answers: "--", results: "?-." },
 ];
 
 const SIGNS = { success: "+", failure: "-", unknown: "?" } as const;
 
-test("what counts follows from the answers", async (t) => {
+test("the result of a probe follows from its responses", async (t) => {
   for (const { it, kind, probe = {}, answers, results } of answerRows) {
     await t.test(it, () => {
       let state = newProbeState(kind);
@@ -41,11 +47,11 @@ test("what counts follows from the answers", async (t) => {
   }
 });
 
-test("of a container that ran before the kubelet came, what was told counts until it is asked", () => {
-  const told = { isReady: true, isStarted: true };
+test("a container from before a kubelet restart keeps its reported readiness until it is probed", () => {
+  const reported = { isReady: true, isStarted: true };
   const results = (["startup", "liveness", "readiness"] as const).map((kind) => [
     newProbeState(kind).result,
-    newProbeState(kind, told).result,
+    newProbeState(kind, reported).result,
   ]);
 
   assert.deepEqual(results, [
@@ -64,35 +70,35 @@ interface DueRow {
 const probed = (probedAtMs: number, more: Partial<ProbeState> = {}): ProbeState => ({ ...newProbeState("liveness"), probedAtMs, ...more });
 const EVERY_TEN = { periodSeconds: 10 };
 
-/** Unless it says otherwise, it runs since 3 s, beats came since 1 s, and it is 4 s. */
+/** By default it has been running for 3 s, the first probe was due 1 s ago, and it is 4 s. */
 const dueRows: readonly DueRow[] = [
-  { it: "the first comes with the next beat", view: {}, dueAtMs: 11_000 },
-  { it: "at a beat it is due now", view: { nowMs: 11_000 }, dueAtMs: 11_000 },
-  { it: "not before the delay is over", view: { probe: { ...EVERY_TEN, initialDelaySeconds: 15 } }, dueAtMs: 21_000 },
-  { it: "the next comes a period after the last", view: { state: probed(11_000), nowMs: 12_000 }, dueAtMs: 21_000 },
-  { it: "one that took longer than a period is followed at once", view: { state: probed(11_000), nowMs: 30_000 }, dueAtMs: 30_000 },
-  { it: "ten seconds is the default", view: { probe: {}, state: probed(11_000), nowMs: 12_000 }, dueAtMs: 21_000 },
-  { it: "nothing is asked before it runs", view: { runningSinceMs: undefined }, dueAtMs: undefined },
-  { it: "nothing is asked when enough is known", view: { state: probed(1, { isOnHold: true }) }, dueAtMs: undefined },
-  { it: "nothing is asked before its startup is over", view: { isStarted: false }, dueAtMs: undefined },
-  { it: "but the startup itself", view: { isStarted: false, kind: "startup" }, dueAtMs: 11_000 },
-  { it: "which is not asked for when it is over", view: { kind: "startup" }, dueAtMs: undefined },
-  { it: "readiness is asked for at once", view: { kind: "readiness", state: newProbeState("readiness") }, dueAtMs: 4_000 },
+  { it: "the first probe is at the next multiple of the period", view: {}, dueAtMs: 11_000 },
+  { it: "a probe at a multiple of the period is due now", view: { nowMs: 11_000 }, dueAtMs: 11_000 },
+  { it: "no probe before initialDelaySeconds", view: { probe: { ...EVERY_TEN, initialDelaySeconds: 15 } }, dueAtMs: 21_000 },
+  { it: "the next probe is one period after the last", view: { state: probed(11_000), nowMs: 12_000 }, dueAtMs: 21_000 },
+  { it: "a probe that took longer than a period is followed at once", view: { state: probed(11_000), nowMs: 30_000 }, dueAtMs: 30_000 },
+  { it: "the default period is ten seconds", view: { probe: {}, state: probed(11_000), nowMs: 12_000 }, dueAtMs: 21_000 },
+  { it: "no probe before the container runs", view: { runningSinceMs: undefined }, dueAtMs: undefined },
+  { it: "no probe when the result is final", view: { state: probed(1, { isOnHold: true }) }, dueAtMs: undefined },
+  { it: "no probe before the startup probe succeeded", view: { isStarted: false }, dueAtMs: undefined },
+  { it: "except the startup probe itself", view: { isStarted: false, kind: "startup" }, dueAtMs: 11_000 },
+  { it: "which does not run after it succeeded", view: { kind: "startup" }, dueAtMs: undefined },
+  { it: "an unknown readiness is probed at once", view: { kind: "readiness", state: newProbeState("readiness") }, dueAtMs: 4_000 },
   {
-    it: "readiness is asked for when the delay is over, to the millisecond",
+    it: "readiness is probed when the initial delay is over, to the millisecond",
     view: { kind: "readiness", state: newProbeState("readiness"), probe: { ...EVERY_TEN, initialDelaySeconds: 15 } },
     dueAtMs: 18_000,
   },
   {
-    it: "readiness that is known waits for its beat",
+    it: "a known readiness waits for its period",
     view: { kind: "readiness", state: newProbeState("readiness", { isReady: true, isStarted: true }) },
     dueAtMs: 11_000,
   },
-  { it: "of a Pod that ends nobody asks whether it lives", view: { isEnding: true }, dueAtMs: undefined },
-  { it: "but whether it takes requests", view: { isEnding: true, kind: "readiness", state: probed(2_000) }, dueAtMs: 12_000 },
+  { it: "a terminating Pod has no liveness probes", view: { isEnding: true }, dueAtMs: undefined },
+  { it: "a terminating Pod has readiness probes", view: { isEnding: true, kind: "readiness", state: probed(2_000) }, dueAtMs: 12_000 },
 ];
 
-test("the next probe is due when it should be", async (t) => {
+test("the due time of the next probe follows from its period and state", async (t) => {
   for (const { it, view, dueAtMs } of dueRows) {
     await t.test(it, () => {
       const whole: ProbeView = {
@@ -102,7 +108,7 @@ test("the next probe is due when it should be", async (t) => {
         runningSinceMs: 3_000,
         isStarted: true,
         isEnding: false,
-        beatAtMs: 1_000,
+        firstDueAtMs: 1_000,
         nowMs: 4_000,
         ...view,
       };

@@ -1,14 +1,14 @@
 /**
- * What the probes of one kind have found out about one container, and when the next one is due: pure functions from state to state, by
- * upstream's rules. A probe comes with the beats of its period, which are counted from when its Pod came to the node.
- * Not here: timers (pod-prober.ts), asking (run-probe.ts).
+ * Results of the probes of one kind of one container, and when the next one is due: pure state transitions, by upstream's rules. Probes are
+ * due at multiples of their period, counted from when the Pod was added to the node. Not here: timers (pod-prober.ts), running a probe
+ * (run-probe.ts).
  */
 import type { Container, Probe } from "../../api/generated/core/v1.ts";
 
 export type ProbeKind = "startup" | "liveness" | "readiness";
 export const PROBE_KINDS: readonly ProbeKind[] = ["startup", "liveness", "readiness"];
 
-/** "Liveness", as people read it. */
+/** "Liveness", as in events. */
 export function probeTitle(kind: ProbeKind): string {
   return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`;
 }
@@ -17,31 +17,31 @@ export type ProbeResult = "success" | "failure" | "unknown";
 
 const SECOND_MS = 1000;
 
-/** Upstream's defaults, which the API server fills in. */
+/** Upstream's defaults, which the API server sets. */
 const PERIOD_SECONDS = 10;
 const FAILURE_THRESHOLD = 3;
 
 export interface ProbeState {
-  /** What counts. */
+  /** The current result. */
   readonly result: ProbeResult;
-  /** The answers so far that are the same as the last one, in a row. */
+  /** Number of equal responses in a row. */
   readonly last: "success" | "failure" | undefined;
   readonly run: number;
-  /** Enough is known until there is another container. */
+  /** The result is final until the container is replaced. */
   readonly isOnHold: boolean;
-  /** When the last one was due. */
+  /** When the last probe was due. */
   readonly probedAtMs: number | undefined;
 }
 
 const INITIAL: Readonly<Record<ProbeKind, ProbeResult>> = { startup: "unknown", liveness: "success", readiness: "failure" };
 
-/** Of a container that is new, or of one that ran before this kubelet came: then what was told of it counts until it is asked. */
-export function newProbeState(kind: ProbeKind, told?: { readonly isReady: boolean; readonly isStarted: boolean }): ProbeState {
-  const known = kind === "readiness" ? told?.isReady === true : kind === "startup" && told?.isStarted === true;
+/** State of a new container, or of one that ran before this kubelet started: its reported readiness counts until it is probed. */
+export function newProbeState(kind: ProbeKind, reported?: { readonly isReady: boolean; readonly isStarted: boolean }): ProbeState {
+  const known = kind === "readiness" ? reported?.isReady === true : kind === "startup" && reported?.isStarted === true;
   return { result: known ? "success" : INITIAL[kind], last: undefined, run: 0, isOnHold: false, probedAtMs: undefined };
 }
 
-/** After one more answer. */
+/** The state after one more response. */
 export function afterAnswer(
   state: ProbeState,
   { kind, probe, answer }: { readonly kind: ProbeKind; readonly probe: Probe; readonly answer: "success" | "failure" },
@@ -49,7 +49,7 @@ export function afterAnswer(
   const run = state.last === answer ? state.run + 1 : 1;
   const threshold = answer === "failure" ? (probe.failureThreshold ?? FAILURE_THRESHOLD) : (probe.successThreshold ?? 1);
   if (run < threshold) return { ...state, last: answer, run };
-  // It is to be restarted, or has started: asking a container that is being stopped may harm it.
+  // It will be restarted, or has started: probing a container that is being stopped may harm it.
   const isOnHold = kind === "startup" || (kind === "liveness" && answer === "failure");
   return { ...state, result: answer, last: answer, run: isOnHold ? 0 : run, isOnHold };
 }
@@ -60,29 +60,29 @@ export interface ProbeView {
   readonly state: ProbeState;
   /** Undefined: it does not run. */
   readonly runningSinceMs: number | undefined;
-  /** Its startup is over. */
+  /** Its startup probe has succeeded. */
   readonly isStarted: boolean;
-  /** Its Pod is to end. */
+  /** Its Pod terminates. */
   readonly isEnding: boolean;
-  /** The first beat. */
-  readonly beatAtMs: number;
+  /** When the first probe was due. */
+  readonly firstDueAtMs: number;
   readonly nowMs: number;
 }
 
-/** When the next probe is due; undefined: not before something has changed. */
+/** When the next probe is due; undefined: not before a change. */
 export function nextProbeAtMs(view: ProbeView): number | undefined {
-  const { kind, probe, state, runningSinceMs, isStarted, isEnding, beatAtMs, nowMs } = view;
+  const { kind, probe, state, runningSinceMs, isStarted, isEnding, firstDueAtMs, nowMs } = view;
   if (runningSinceMs === undefined || state.isOnHold) return undefined;
-  // The others wait for the startup, whose probes end with it.
+  // Other probes wait for the startup probe, which ends with its success.
   if (isStarted === (kind === "startup")) return undefined;
-  // Whether it still takes requests matters to the last; whether it should be restarted does not.
+  // Readiness matters until the end; liveness does not, because nothing is restarted.
   if (isEnding && kind !== "readiness") return undefined;
   const period = periodMs(probe);
   if (state.probedAtMs !== undefined) return Math.max(nowMs, state.probedAtMs + period);
   const readyAtMs = Math.max(nowMs, runningSinceMs + (probe.initialDelaySeconds ?? 0) * SECOND_MS);
-  // Others wait for it, so it is asked at once.
+  // Endpoints depend on it, so the first probe runs at once.
   if (kind === "readiness" && state.result !== "success") return readyAtMs;
-  return beatAtMs + Math.max(0, Math.ceil((readyAtMs - beatAtMs) / period)) * period;
+  return firstDueAtMs + Math.max(0, Math.ceil((readyAtMs - firstDueAtMs) / period)) * period;
 }
 
 export function periodMs({ periodSeconds = PERIOD_SECONDS }: Probe): number {

@@ -1,6 +1,6 @@
 /**
- * Asks a container once how it is, within the time that its probe allows. What the container says or does not say is an answer; only what
- * keeps the kubelet from asking at all (a command that cannot be run, a port that there is not) rejects.
+ * Runs a probe once, within its timeout. Any response of the container, or none, is a result; only what prevents the kubelet from probing
+ * (a command that cannot run, an unknown port) rejects.
  */
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import type { Container, Probe } from "../../api/generated/core/v1.ts";
@@ -25,7 +25,7 @@ export interface RunProbeOptions {
   readonly clock: Clock;
 }
 
-/** `signal`: nobody wants to know any more. */
+/** `signal`: the result is no longer needed. */
 export async function runProbe(
   probe: Probe,
   target: ProbeTarget,
@@ -37,7 +37,7 @@ export async function runProbe(
     const command = expanded(probe.exec.command ?? [], target.container);
     return runCommand(command, target, { runtime, clock, timeoutMs }, signal);
   }
-  if (actions === undefined) throw new Error("there is no way into the network of Pods");
+  if (actions === undefined) throw new Error("the network of Pods is not reachable");
   return within(timeoutMs, { clock, signal }, (probing) => ask(probe, target, actions, probing));
 }
 
@@ -66,7 +66,7 @@ async function runCommand(
   return { result: exitCode === 0 ? "success" : "failure", output };
 }
 
-/** Only variables that have a value of their own; `$$` is a dollar. As upstream: what comes from elsewhere is not known here. */
+/** Only variables with a literal value; `$$` is a dollar sign. As upstream, others are not known here. */
 function expanded(command: readonly string[], { env = [] }: Container): readonly string[] {
   const values = new Map(env.flatMap(({ name, value, valueFrom }) => (valueFrom === undefined ? [[name, value ?? ""] as const] : [])));
   return command.map((word) =>
@@ -83,7 +83,7 @@ async function within<T>(
   const over = new AbortController();
   clock.sleep(timeoutMs, over.signal).then(
     () => time.abort(new ProbeTimeout(timeoutMs)),
-    () => undefined, // It was done in time.
+    () => undefined, // Cancels the timeout.
   );
   try {
     return await work(AbortSignal.any([time.signal, signal]));

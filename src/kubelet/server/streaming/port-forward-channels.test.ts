@@ -90,7 +90,7 @@ test("a client that goes ends the input of its ports, and is not written to", as
   client.goes();
   await over;
 
-  deepEqual(seen, ["gone: true", "The client has gone"]);
+  deepEqual(seen, ["gone: true", "The client disconnected"]);
 });
 
 test("a client is held up while any of its ports has too much to read", async () => {

@@ -71,7 +71,7 @@ export async function servePortForwardChannels(socket: ChannelSocket, options: P
   const lines = ports.map((port, index) => ({ port, input: new ChannelInput(hold), channel: index * 2 }));
   const closed = new Promise<void>((resolve) => socket.onClosed(resolve));
   socket.onClosed(() => {
-    gone.abort(new Error("The client has gone"));
+    gone.abort(new Error("The client disconnected"));
     for (const { input } of lines) input.end();
   });
   for (const { port, channel } of lines) begin(outlet, channel, port);
@@ -115,7 +115,7 @@ function portStream({ socket, outlet, input, channel, closed }: PortChannel): By
   return {
     input,
     async write(chunk) {
-      if (outlet.isClosed) throw new Error("The client has gone");
+      if (outlet.isClosed) throw new Error("The client disconnected");
       await outlet.write(channel, chunk);
     },
     end: () => undefined,

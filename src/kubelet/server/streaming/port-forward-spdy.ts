@@ -32,7 +32,7 @@ export async function servePortForward(
   const pairs = new Pairs(clock, gone.signal, ({ data, error }) => void serve(data, error));
   session.onStream((stream) => (isPortStream(stream) ? pairs.add(stream) : stream.reset()));
   await session.closed;
-  gone.abort(new Error("The client has gone"));
+  gone.abort(new Error("The client disconnected"));
 
   async function serve(data: SpdyStream, error: SpdyStream): Promise<void> {
     const port = Number(data.headers["port"]);

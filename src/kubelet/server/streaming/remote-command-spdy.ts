@@ -50,7 +50,7 @@ export interface RemoteCommandOptions {
 export async function joinRemoteCommand(connection: ByteStream, options: RemoteCommandOptions, run: RemoteCommand): Promise<void> {
   const session = spdySession(connection, { role: "server" });
   const gone = new AbortController();
-  void session.closed.then(() => gone.abort(new Error("The client has gone")));
+  void session.closed.then(() => gone.abort(new Error("The client disconnected")));
   const streams = await expectedStreams(session, wanted(options), options.clock ?? realClock, gone.signal);
   if (streams === undefined) return session.abort();
   const outcome = await outcomeOf(run(execStreams(streams, options.channels), gone.signal));

@@ -121,7 +121,7 @@ test("a client that goes away is told to the command", async () => {
   client.session.abort();
   await client.served;
 
-  assert.match(String(reason), /The client has gone/);
+  assert.match(String(reason), /The client disconnected/);
 });
 
 test("a client that does not open its streams in time is cut off, and the command never runs", async () => {
