@@ -50,15 +50,6 @@ const NOT_YET: readonly string[] = [
   "src/kubelet/runtime/",
   "src/kubelet/server/",
   "src/kubelet/testing/",
-  // src/scheduler
-  "src/scheduler/*",
-  "src/scheduler/cache/",
-  "src/scheduler/config/",
-  "src/scheduler/cycle/",
-  "src/scheduler/events/",
-  "src/scheduler/framework/",
-  "src/scheduler/plugins/",
-  "src/scheduler/queue/",
   // src/store
   // src/testing
   "src/testing/",

@@ -1,6 +1,6 @@
 /**
- * Tells the cache and the queue what happens in the cluster: nodes and Pods on nodes to the cache, Pods without a node to the queue, and
- * whatever may help a waiting Pod to the queue, after the cache knows it.
+ * Feeds cluster events to cache and queue: nodes and assigned Pods to the cache, unassigned Pods to the queue, and whatever may help a
+ * waiting Pod to the queue, after the cache has it.
  */
 import { namespaces } from "../api/core/v1/namespace.ts";
 import { nodes } from "../api/core/v1/node.ts";
@@ -19,14 +19,14 @@ export interface ClusterEventsOptions {
   readonly informers: Informers;
   readonly cache: SchedulerCache;
   readonly queue: SchedulingQueue;
-  /** Whether the Pod is one of this scheduler's. */
+  /** Whether this scheduler is responsible for the Pod. */
   isOurs(pod: Pod): boolean;
-  /** A Pod that was decided and is not bound yet is going: what was reserved for it is free. */
-  onAssumedGone(pod: Pod): void;
+  /** A decided, unbound Pod is terminating: its reservation is free. */
+  onAssumedRemoved(pod: Pod): void;
 }
 
-/** Everything that is there is told at once, nodes first. Ends when it is disposed of. */
-export function tellClusterEvents(options: ClusterEventsOptions): AsyncDisposable {
+/** Existing objects are delivered at once, nodes first. Ends on disposal. */
+export function feedClusterEvents(options: ClusterEventsOptions): AsyncDisposable {
   const { informers, cache, queue } = options;
   const listening = new Disposables();
   listening.use(
@@ -89,8 +89,8 @@ class PodEvents {
     }
     if (!isOurs(pod)) return;
     if (cache.isAssumed(uidOf(pod))) {
-      // What is decided about it stays decided, unless it is going.
-      if (isGoing(pod) && !isGoing(previous)) this.#assumedGone(pod);
+      // Its decision stands, unless it is terminating.
+      if (isTerminating(pod) && !isTerminating(previous)) this.#assumedRemoved(pod);
       return;
     }
     queue.update(podInfoOf(pod, podInfoOf(previous)));
@@ -104,7 +104,7 @@ class PodEvents {
       cache.removePod(uidOf(pod));
       queue.moveAllOn({ of: "assigned-pod", changes: POD_DELETED, pod });
     } else if (cache.isAssumed(uidOf(pod))) {
-      this.#assumedGone(pod);
+      this.#assumedRemoved(pod);
     } else if (nominated(pod) !== "") {
       this.#nominationGone(pod);
     }
@@ -123,15 +123,15 @@ class PodEvents {
     if (changes.size > 0) queue.moveAllOn({ of: "assigned-pod", changes, pod, previous });
   }
 
-  #assumedGone(pod: Pod): void {
-    const { queue, cache, onAssumedGone } = this.#options;
+  #assumedRemoved(pod: Pod): void {
+    const { queue, cache, onAssumedRemoved } = this.#options;
     const assumed = cache.pod(uidOf(pod))?.info.pod ?? pod;
-    onAssumedGone(pod);
+    onAssumedRemoved(pod);
     cache.forget(uidOf(pod));
     queue.moveAllOn({ of: "assigned-pod", changes: POD_DELETED, pod: assumed });
   }
 
-  /** Pods of lower or equal priority counted it in as if it were on that node. */
+  /** Pods of lower or equal priority counted it as if it were on that node. */
   #nominationGone(pod: Pod): void {
     const { priority } = podInfoOf(pod);
     const event = { of: "assigned-pod", changes: POD_DELETED, pod } as const;
@@ -143,7 +143,7 @@ function isAssigned({ spec }: Pod): boolean {
   return (spec?.nodeName ?? "") !== "";
 }
 
-function isGoing({ metadata }: Pod): boolean {
+function isTerminating({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

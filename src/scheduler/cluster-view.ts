@@ -1,4 +1,4 @@
-/** What plugins may look at beside nodes and Pods, from the informers of the scheduler. */
+/** Cluster objects for plugins besides nodes and Pods, from the scheduler's informers. */
 import { replicaSets } from "../api/apps/v1/replica-set.ts";
 import { statefulSets } from "../api/apps/v1/stateful-set.ts";
 import { namespaces } from "../api/core/v1/namespace.ts";
@@ -9,10 +9,10 @@ import { podDisruptionBudgets } from "../api/policy/v1/pod-disruption-budget.ts"
 import type { Informers, InformerScope } from "../client/informer/informer.ts";
 import type { ClusterView } from "./framework/plugin.ts";
 
-/** Pods that have ended take nothing and wait for nothing. */
+/** Terminated Pods use nothing and wait for nothing. */
 export const UNFINISHED: InformerScope = { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" };
 
-/** Begins the informers; resolves when all of them know what there is. */
+/** Starts the informers; resolves when all are synced. */
 export async function watchCluster(informers: Informers, signal: AbortSignal): Promise<ClusterView> {
   const [ofNamespaces, ofServices, ofControllers, ofReplicaSets, ofStatefulSets, ofBudgets, ofPods] = [
     informers.of(namespaces),

@@ -17,7 +17,7 @@ test("the last decisions of a Pod are kept, oldest first", () => {
   deepEqual(decisions.of({ namespace: "default", name: "b" }), []);
 });
 
-test("of too many Pods those are forgotten that were decided longest ago", () => {
+test("beyond the limit the least recently decided Pods are dropped", () => {
   const decisions = new Decisions(2);
   for (const name of ["a", "b", "a", "c"]) decisions.record(`default/${name}`, attempt(1));
 

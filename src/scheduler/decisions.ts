@@ -1,15 +1,15 @@
 /**
- * What was decided about each Pod, and why: the last few decisions of the Pods that were decided last, for whoever asks "why is it there,
- * why is it nowhere". Nothing depends on it; it is bounded, and gone with the process.
+ * Recent scheduling decisions with their reasons, for explaining why a Pod is on a node or on none. Nothing depends on it; it is bounded,
+ * and lost with the process.
  */
 import type { ObjectKey } from "../client/client.ts";
 import { Lru } from "../base/lru.ts";
 import type { RefusedNodes } from "./cycle/refusals.ts";
 import type { NodeScore } from "./cycle/scores.ts";
 
-/** Enough to see a change of mind. */
+/** Enough to see a changed decision. */
 export const DECISIONS_PER_POD_MAX = 5;
-/** Pods that are remembered; a decision takes a few hundred bytes. */
+/** Maximum number of Pods; a decision takes a few hundred bytes. */
 export const DECIDED_PODS_MAX = 10_000;
 
 export interface Decision {
@@ -17,17 +17,17 @@ export interface Decision {
   readonly atMs: number;
   readonly uid: string;
   readonly schedulerName: string;
-  /** How often the Pod was tried, this time included. */
+  /** Number of attempts, this one included. */
   readonly attempt: number;
-  /** "placed": a node was found; "unschedulable": none; "failed": one was found and could not be had. */
+  /** "placed": a node was found; "unschedulable": none; "failed": one was found and binding failed. */
   readonly outcome: "placed" | "unschedulable" | "failed";
-  /** Where it goes; of "unschedulable", where others are asked to leave for it. */
+  /** The node; for "unschedulable", the nominated one. */
   readonly nodeName?: string;
   /** As in the Pod's event. */
   readonly message: string;
-  /** Why not elsewhere, by reason: how many nodes, and the first of them. */
+  /** Rejections of the other nodes by reason: count, and the first of them. */
   readonly refused: readonly RefusedNodes[];
-  /** The chosen node and the next best, with what each plugin gave. */
+  /** The chosen node and the runners-up, with the score of each plugin. */
   readonly scores: readonly NodeScore[];
 }
 
@@ -43,7 +43,7 @@ export class Decisions {
     this.#byPod.set(key, [...before.slice(1 - DECISIONS_PER_POD_MAX), decision]);
   }
 
-  /** Oldest first. Also of Pods that are gone, and of others that had the same name. */
+  /** Oldest first. Also of deleted Pods, and of others with the same name. */
   of({ namespace = "", name }: ObjectKey): readonly Decision[] {
     return this.#byPod.get(`${namespace}/${name}`) ?? [];
   }

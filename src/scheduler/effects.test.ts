@@ -16,27 +16,27 @@ interface World {
   readonly cluster: Given;
   readonly effects: Effects;
   /** "Preempted Preempting victim/high: …" */
-  readonly told: string[];
-  /** Requests that changed something. */
+  readonly recorded: string[];
+  /** Requests with an effect. */
   done<T>(work: Promise<T>): Promise<T>;
   pod(name: string): Promise<Pod>;
 }
 
 async function start(cluster: Given, options: Partial<EffectsOptions> = {}): Promise<World> {
-  const told: string[] = [];
+  const recorded: string[] = [];
   const { client, clock } = cluster;
   const effects = effectsOn({
     client,
     clock,
     events: {
       record({ metadata }, { type, reason, action, message, related }) {
-        told.push(`${type} ${reason} ${action} ${metadata.name}/${related?.metadata.name}: ${message}`);
+        recorded.push(`${type} ${reason} ${action} ${metadata.name}/${related?.metadata.name}: ${message}`);
       },
     },
     ...options,
   });
   const done = <T>(work: Promise<T>): Promise<T> => driven(clock, work);
-  return { cluster, effects, told, done, pod: (name) => done(client.get(pods, { namespace: "default", name })) };
+  return { cluster, effects, recorded, done, pod: (name) => done(client.get(pods, { namespace: "default", name })) };
 }
 
 /** A running Pod of a node. */
@@ -44,7 +44,7 @@ function victim(parts: Parameters<typeof aPod>[1] = {}): Pod {
   return aPod("victim", { node: "n", ...parts });
 }
 
-test("Binding puts the Pod that was meant on the node, and no other of its name", async () => {
+test("binding assigns the intended Pod, and no other of its name", async () => {
   await using cluster = await given(aNode("n"), aPod("web"));
   const { effects, done, pod } = await start(cluster);
   const web = await pod("web");
@@ -57,7 +57,7 @@ test("Binding puts the Pod that was meant on the node, and no other of its name"
   await rejects(done(effects.bind(web, "other", signal)), { reason: "Conflict" });
 });
 
-test("A binding that the server has done is done, also if its answer was lost", async () => {
+test("a binding executed by the server succeeds, also if its response was lost", async () => {
   await using cluster = await given(aNode("n"), aPod("web"));
   const { effects, done, pod } = await start(cluster);
   const web = await pod("web");
@@ -68,9 +68,9 @@ test("A binding that the server has done is done, also if its answer was lost", 
   equal((await pod("web")).spec?.nodeName, "n");
 });
 
-test("A victim is marked, deleted with its own grace, and told for whom", async () => {
+test("a preemption victim gets DisruptionTarget, is deleted with its own grace period, and gets the event", async () => {
   await using cluster = await given(aNode("n"), victim({ spec: { terminationGracePeriodSeconds: 7 } }), aPod("high"));
-  const { effects, told, done, pod } = await start(cluster);
+  const { effects, recorded, done, pod } = await start(cluster);
   const high = await pod("high");
 
   await done(effects.preempt(await pod("victim"), high, "n", signal));
@@ -91,11 +91,11 @@ test("A victim is marked, deleted with its own grace, and told for whom", async 
       },
     ],
   );
-  deepEqual(told, [`Normal Preempted Preempting victim/high: Preempted by pod ${high.metadata.uid} on node n`]);
+  deepEqual(recorded, [`Normal Preempted Preempting victim/high: Preempted by pod ${high.metadata.uid} on node n`]);
 });
 
 for (const { how, stale } of [
-  { how: "is gone", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, name: "nobody" } }) },
+  { how: "is gone", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, name: "missing" } }) },
   { how: "is another one by now", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, uid: "another" } }) },
   {
     how: "is another one by now and was marked before",
@@ -107,31 +107,33 @@ for (const { how, stale } of [
     },
   },
 ]) {
-  test(`A victim that ${how} is no error: nothing is changed and nobody told`, async () => {
+  test(`a victim that ${how} is not an error: nothing is changed and no event emitted`, async () => {
     await using cluster = await given(aNode("n"), victim(), aPod("high"));
-    const { effects, told, done, pod } = await start(cluster);
+    const { effects, recorded, done, pod } = await start(cluster);
     const before = await pod("victim");
 
     await done(effects.preempt(stale(before), await pod("high"), "n", signal));
 
     deepEqual(await pod("victim"), before);
-    deepEqual(told, []);
+    deepEqual(recorded, []);
   });
 }
 
-test("A victim that waits to be bound goes back to the queue and is not deleted", async () => {
+test("a victim that waits at permit is requeued and not deleted", async () => {
   await using cluster = await given(aNode("n"), victim(), aPod("high"));
-  const { effects, told, done, pod } = await start(cluster, { sendBack: ({ metadata }) => metadata.name === "victim" });
+  const { effects, recorded, done, pod } = await start(cluster, { sendBack: ({ metadata }) => metadata.name === "victim" });
   const before = await pod("victim");
   const high = await pod("high");
 
   await done(effects.preempt(before, high, "n", signal));
 
   deepEqual(await pod("victim"), before);
-  deepEqual(told, [`Normal Preempted Preempting victim/high: Preempted by pod ${high.metadata.uid} on node n (in kube-scheduler memory).`]);
+  deepEqual(recorded, [
+    `Normal Preempted Preempting victim/high: Preempted by pod ${high.metadata.uid} on node n (in kube-scheduler memory).`,
+  ]);
 });
 
-test("A nomination is taken back from the Pod that was meant, if there is one", async () => {
+test("a nomination is cleared on the intended Pod, if it exists", async () => {
   await using cluster = await given(aPod("lower", { nominatedNode: "n" }), aPod("other"));
   const { effects, done, pod } = await start(cluster);
   const lower = await pod("lower");
@@ -142,7 +144,7 @@ test("A nomination is taken back from the Pod that was meant, if there is one", 
   deepEqual(await pod("lower"), lower);
   await done(effects.clearNomination(lower, other, signal));
   await done(effects.clearNomination(other, lower, signal));
-  await done(effects.clearNomination({ ...lower, metadata: { ...lower.metadata, name: "nobody" } }, other, signal));
+  await done(effects.clearNomination({ ...lower, metadata: { ...lower.metadata, name: "missing" } }, other, signal));
 
   equal((await pod("lower")).status?.nominatedNodeName, undefined);
   deepEqual(await pod("other"), other);
@@ -153,7 +155,7 @@ for (const { reason, failures, attempts, fails } of [
   { reason: "InternalError", failures: 4, attempts: 4, fails: true },
   { reason: "Forbidden", failures: 1, attempts: 1, fails: true },
 ] as const) {
-  test(`A status that cannot be written ${failures} times for ${reason} is tried ${attempts} times`, async () => {
+  test(`a status write that fails ${failures} times with ${reason} is attempted ${attempts} times`, async () => {
     await using cluster = await given(aPod("lower", { nominatedNode: "n" }));
     const at: number[] = [];
     const patch: Client["patch"] = (...request) => {
@@ -177,7 +179,7 @@ for (const { reason, failures, attempts, fails } of [
   });
 }
 
-test("Every write of the scheduler names the Pod that it schedules and the version by which it decided", async () => {
+test("every write of the scheduler carries the scheduled Pod and the version of the decision as cause", async () => {
   await using cluster = await given(aNode("n"), aPod("web"), victim(), aPod("lower", { nominatedNode: "n" }));
   const { effects, done, pod } = await start(cluster);
   const [web, low, lower] = [await pod("web"), await pod("victim"), await pod("lower")];

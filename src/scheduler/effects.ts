@@ -1,7 +1,6 @@
 /**
- * What scheduling does to a cluster, as requests to the API: binding a Pod, making room for it, taking back a nomination. Every request
- * names the uid that was decided about, so that nothing happens to another Pod of the same name that came since. The words of conditions
- * and events are upstream's.
+ * Effects of scheduling as API requests: binding, preemption, clearing a nomination. Every request carries the uid of the decision, so that
+ * another Pod of the same name is not affected. Messages of conditions and events are upstream's.
  */
 import { disruptionTarget } from "../api/core/v1/pod/disruption-target.ts";
 import { pods } from "../api/core/v1/pod.ts";
@@ -20,8 +19,8 @@ export interface EffectsOptions {
   readonly events: Pick<EventRecorder, "record">;
   readonly clock: Clock;
   /**
-   * Sends a Pod that was decided, but waits at permit, back to the queue; false if it does not wait there. Such a Pod runs nowhere yet, so to
-   * preempt it nothing has to be deleted. Default: none waits.
+   * Requeues a decided Pod that waits at permit; false if it does not wait there. Such a Pod runs nowhere yet, so that preempting it
+   * deletes nothing. Default: none waits.
    */
   readonly sendBack?: (pod: Pod) => boolean;
 }
@@ -35,7 +34,7 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
       try {
         await clientFor(pod, "Scheduled").post(pods, keyOf(pod), "binding", binding, { signal });
       } catch (error) {
-        // Its answer may have been lost after the server had done it. Whoever then took the room for free would give it away twice.
+        // Its response may be lost after execution. Treating the resources as free would assign them twice.
         if (!(await isBoundTo(pod, nodeName, signal))) throw error;
       }
     },
@@ -54,12 +53,12 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     },
   };
 
-  /** `pod`: the one that is being scheduled, which is why anything is written. */
+  /** `pod`: the one being scheduled, the cause of the writes. */
   function clientFor(pod: Pod, reason: string): Client {
     return client.with({ cause: schedulingCause(pod, reason) });
   }
 
-  /** False if it was gone already. Its grace is its own: a Pod that is preempted may end as any other. */
+  /** False if it was already deleted. It gets its own grace period. */
   async function deleteMarked(victim: Pod, preemptor: Pod, signal: AbortSignal): Promise<boolean> {
     const { uid } = victim.metadata;
     const schedulerName = preemptor.spec?.schedulerName ?? "";
@@ -82,7 +81,7 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     await repeated(() => writing.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal }), signal);
   }
 
-  /** False also if it cannot be found out. */
+  /** False also if it cannot be determined. */
   async function isBoundTo(pod: Pod, nodeName: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     try {
@@ -93,7 +92,7 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     }
   }
 
-  /** Tried again a few times where another time may help. */
+  /** Retried a few times where that may help. */
   async function repeated<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
@@ -108,24 +107,24 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
 
 const PREEMPTING = "Preempting";
 
-/** The cause of everything that the scheduler writes for a Pod: the version of the Pod that it decided by. */
+/** The cause of everything that the scheduler writes for a Pod: the Pod version of the decision. */
 export function schedulingCause(pod: Pod, reason: string): Cause {
   return causedBy({ controller: pod.spec?.schedulerName ?? DEFAULT_SCHEDULER_NAME, reason, kind: pods, object: pod });
 }
 
-/** Pods from an API server have a name; upstream's default for those that have none. */
+/** Pods from an API server have a name; upstream's default for those without. */
 const DEFAULT_SCHEDULER_NAME = "default-scheduler";
 
 /** Upstream's: 10, 50 and 250 ms between four attempts. */
 const BACKOFF = { minMs: 10, maxMs: 250, factor: 5 };
 const ATTEMPTS_MAX = 4;
 
-/** Upstream has conflicts among them, too; a patch that names no version has none. */
+/** Upstream includes conflicts, too; a patch without a version has none. */
 function isPassing(error: unknown): boolean {
   return isReason(error, "InternalError") || isReason(error, "ServiceUnavailable");
 }
 
-/** Whether it was done; false if the Pod is gone, or another one has its name. */
+/** Whether it succeeded; false if the Pod was deleted or replaced. */
 async function unlessGone(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;
@@ -136,7 +135,7 @@ async function unlessGone(request: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** How the server refuses a uid that is not the Pod's: in a precondition with a conflict, in a patch as a change of what cannot change. */
+/** How the server rejects a wrong uid: with a conflict for a precondition, and as an immutable field in a patch. */
 function isOfAnotherUid(error: unknown): boolean {
   if (isReason(error, "Conflict")) return true;
   return isReason(error, "Invalid") && error.details?.causes?.some(({ field }) => field === "metadata.uid") === true;

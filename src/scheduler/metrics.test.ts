@@ -11,7 +11,7 @@ function histogram(figures: SchedulerFigures, wanted: string): readonly Histogra
   return family?.type === "histogram" ? family.samples : [];
 }
 
-test("how many attempts it took is told of Pods that were scheduled, once each", () => {
+test("the number of attempts is observed once per scheduled Pod", () => {
   const figures = new SchedulerFigures();
   figures.ended("unschedulable", "a", 0.1, 1);
   figures.ended("error", "a", 0.1, 2);
@@ -23,7 +23,7 @@ test("how many attempts it took is told of Pods that were scheduled, once each",
   deepEqual([sample?.counts, sample?.sum, sample?.count], [[0, 0, 1, 0, 0, 1], 20, 2]);
 });
 
-test("a value that equals a bound belongs below it", () => {
+test("a value equal to a bound belongs to its bucket", () => {
   const figures = new SchedulerFigures();
   for (const count of [1, 2, 3, 64, 65]) figures.victimsChosen(count);
 

@@ -1,15 +1,15 @@
-/** What a scheduler does, in figures, under upstream's names, so that dashboards work. Counting is an addition. */
+/** Scheduler metrics under upstream's names, so that dashboards work. Counting is an addition. */
 import type { Family, HistogramFamily, HistogramSample } from "../base/metrics/prometheus-text.ts";
 import type { SchedulerCache } from "./cache/scheduler-cache.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 
 export type AttemptResult = "scheduled" | "unschedulable" | "error";
 
-/** Upper bounds in seconds: upstream's, one millisecond doubled fifteen times. */
+/** Bucket bounds in seconds: upstream's, one millisecond doubled fifteen times. */
 const BOUNDS_S: readonly number[] = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
-/** Upstream's bounds of how many attempts a Pod took. */
+/** Upstream's buckets of attempts per Pod. */
 const ATTEMPT_BOUNDS: readonly number[] = [1, 2, 4, 8, 16];
-/** Upstream's bounds of how many Pods leave for one. */
+/** Upstream's buckets of victims per preemption. */
 const VICTIM_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 
 class Histogram {
@@ -56,12 +56,12 @@ export class SchedulerFigures {
     if (result === "scheduled") this.#attempts.observe(attempts);
   }
 
-  /** It was looked whether room can be made for a Pod, whatever came out. */
+  /** A preemption attempt, whatever its result. */
   preemptionTried(): void {
     this.#preemptionAttempts++;
   }
 
-  /** So many are asked to leave for one Pod. */
+  /** Number of victims of one preemption. */
   victimsChosen(count: number): void {
     this.#victims.observe(count);
   }

@@ -13,7 +13,7 @@ import { nodesOf, podsOf, randomClusters, type Happening, type RandomCluster } f
 
 const RUNS = rounds({ quick: 30, full: 1_000 });
 
-/** A cluster in which every binding is held against the rules, in the order of deciding. */
+/** A cluster in which every binding is checked against the rules, in decision order. */
 class Watched {
   readonly broken: string[] = [];
   readonly cluster: ScheduledServer;
@@ -26,7 +26,7 @@ class Watched {
     const around = bindingsThrough((request, send) => {
       const { target } = request.object as { readonly target?: { readonly name?: string } };
       const checked = last.then(() => late.watched?.check(request.name ?? "", target?.name ?? ""));
-      // One after the other: what was decided counts those that were decided before.
+      // Sequentially: a decision counts the earlier ones.
       const sent = checked.then(send);
       last = sent.catch(() => undefined);
       return sent;
@@ -44,7 +44,7 @@ class Watched {
     const moment = await this.moment();
     const pod = moment.waiting.find(({ metadata }) => metadata.name === podName);
     const node = moment.nodes.find(({ metadata }) => metadata.name === nodeName);
-    // It is gone since it was decided: the server will say so.
+    // It was deleted after the decision: the server will report that.
     if (pod === undefined) return;
     const problems = node === undefined ? ["no such node"] : brokenRules(pod, node, moment);
     if (problems.length > 0) this.broken.push(`${podName} on ${nodeName}: ${problems.join(", ")}`);
@@ -94,7 +94,7 @@ class Watched {
     await clock.settle();
   }
 
-  /** As the node agents would: who was asked to leave is gone. Then all waits for back-offs are over. */
+  /** As kubelets would: victims are removed. Then all back-offs expire. */
   async rest(): Promise<void> {
     for (let left = true; left;) {
       await this.cluster.clock.advance(30_000);
@@ -118,7 +118,7 @@ async function play(random: RandomCluster): Promise<Watched & AsyncDisposable> {
 
 const seeded = { numRuns: RUNS, seed: testSeed() };
 
-test("no Pod is ever bound where a node has no room or a hard rule is broken, and none waits that a node would take", async () => {
+test("no Pod is ever bound to a node without capacity or against a hard rule, and none waits while a node is feasible", async () => {
   await fc.assert(
     fc.asyncProperty(randomClusters, async (random) => {
       await using watched = await play(random);
@@ -136,7 +136,7 @@ test("no Pod is ever bound where a node has no room or a hard rule is broken, an
   );
 });
 
-test("the same seed places the same Pods on the same nodes", async () => {
+test("equal seeds place the same Pods on the same nodes", async () => {
   await fc.assert(
     fc.asyncProperty(randomClusters, async (random) => {
       await using one = await play(random);
@@ -147,7 +147,7 @@ test("the same seed places the same Pods on the same nodes", async () => {
   );
 });
 
-test("other seeds place Pods on other nodes, where nodes are equal", async () => {
+test("different seeds break ties differently", async () => {
   const placed = async (seed: number): Promise<string> => {
     await using watched = await play({
       nodes: Array.from({ length: 8 }, () => ({})),

@@ -14,7 +14,7 @@ function why(message: string): Verdict {
   return { reason: "Unschedulable", message };
 }
 
-/** A server that answers when it is told to, and what the cluster is known to be. */
+/** A server that responds on request, and the observed cluster. */
 function start(pod: Pod) {
   const written: { readonly status: Pod["status"]; readonly answer: () => void }[] = [];
   const known = { pod: pod as Pod | undefined };
@@ -29,7 +29,7 @@ function start(pod: Pod) {
   return { conditions, known, written, messages: () => written.map(({ status }) => status?.conditions?.[0]?.message) };
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Runs everything that is ready. */
 async function turn(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
@@ -41,10 +41,10 @@ function having(pod: Pod, status: "True" | "False"): Pod {
   };
 }
 
-test("of several that are to be told while one is being written, only the newest is", async () => {
+test("of several pending conditions only the newest is written", async () => {
   const pod = aPod("p");
   const { conditions, written, messages } = start(pod);
-  for (const message of ["a", "b", "c"]) conditions.tell(pod, why(message));
+  for (const message of ["a", "b", "c"]) conditions.report(pod, why(message));
   deepEqual(messages(), ["a"]);
 
   written[0]?.answer();
@@ -53,11 +53,11 @@ test("of several that are to be told while one is being written, only the newest
   deepEqual(messages(), ["a", "c"]);
 });
 
-test("whoever is about to bind a Pod waits for the write under way, and nothing is written after it", async () => {
+test("binding waits for a condition write in flight, and nothing is written after it", async () => {
   const pod = aPod("p");
   const { conditions, written, messages } = start(pod);
-  conditions.tell(pod, why("a"));
-  conditions.tell(pod, why("b"));
+  conditions.report(pod, why("a"));
+  conditions.report(pod, why("b"));
   let isOver = false;
 
   void conditions.supersede(pod.metadata.uid ?? "")?.then(() => (isOver = true));
@@ -71,22 +71,22 @@ test("whoever is about to bind a Pod waits for the write under way, and nothing 
   equal(conditions.supersede(pod.metadata.uid ?? ""), undefined);
 });
 
-test("a Pod that has a node by now, is gone, or is another of that name is told nothing, neither at once nor later", async () => {
+test("no condition is written, now or later, for a Pod that was assigned, deleted or replaced", async () => {
   const pod = aPod("p");
   for (const now of [aPod("p", { node: "n1" }), undefined, { ...pod, metadata: { ...pod.metadata, uid: "another" } }]) {
     const { conditions, known, written, messages } = start(pod);
-    conditions.tell(pod, why("a"));
-    conditions.tell(pod, why("b"));
+    conditions.report(pod, why("a"));
+    conditions.report(pod, why("b"));
     known.pod = now;
     written[0]?.answer();
     await turn();
-    conditions.tell(pod, why("c"));
+    conditions.report(pod, why("c"));
 
     deepEqual(messages(), ["a"]);
   }
 });
 
-test("the time of the transition is that of the last change from or to False; a message alone changes nothing of it", () => {
+test("lastTransitionTime changes with the status only, not with the message", () => {
   const pod = aPod("p");
   const rows = [
     [pod, "now"],
@@ -95,18 +95,18 @@ test("the time of the transition is that of the last change from or to False; a 
   ] as const;
   for (const [seen, expected] of rows) {
     const { conditions, written } = start(seen);
-    conditions.tell(seen, why("b"));
+    conditions.report(seen, why("b"));
     const [condition] = written[0]?.status?.conditions ?? [];
     equal(condition?.lastTransitionTime === BEFORE, expected === BEFORE);
     equal(condition?.status, "False");
   }
 });
 
-test("what the status says already is not written", () => {
+test("an unchanged condition is not written", () => {
   const pod = having(aPod("p"), "False");
   const { conditions, written } = start(pod);
 
-  conditions.tell(pod, why("a"));
+  conditions.report(pod, why("a"));
 
   deepEqual(written, []);
 });

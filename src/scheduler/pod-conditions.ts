@@ -1,9 +1,9 @@
 /**
- * Tells in a Pod's status why it has no node (condition PodScheduled) and which node is being freed for it. Written beside the cycles; of
- * several that wait for one Pod only the newest is written. One that cannot be written is not tried again: the next attempt tells it anew.
+ * Writes the PodScheduled condition and the nominated node of unschedulable Pods, concurrently with the cycles; of several pending writes
+ * of one Pod only the newest is sent. A failed write is not retried: the next attempt writes it anew.
  *
- * A Pod that has a node is never told that it has none: whoever is about to bind it takes back what is not written yet (`supersede`), and
- * waits for the write under way, which would otherwise come after the binding and overwrite what the server says by it.
+ * An assigned Pod never gets PodScheduled=False: binding cancels what is pending (`supersede`), and waits for the write in flight, which
+ * would otherwise come after the binding and overwrite the server's condition.
  */
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodCondition } from "../api/generated/core/v1.ts";
@@ -19,10 +19,10 @@ import { schedulingCause } from "./effects.ts";
 import type { ClusterView } from "./framework/plugin.ts";
 
 export interface Verdict {
-  /** "Unschedulable": no node will do; "SchedulerError": something else went wrong. */
+  /** "Unschedulable": no feasible node; "SchedulerError": any other failure. */
   readonly reason: "Unschedulable" | "SchedulerError";
   readonly message: string;
-  /** "": none, whatever was nominated before. Absent: as it is. */
+  /** "": clears the nomination. Absent: unchanged. */
   readonly nominatedNodeName?: string;
 }
 
@@ -35,11 +35,11 @@ export interface PodConditionsOptions {
   readonly signal: AbortSignal;
 }
 
-/** A write under way. */
+/** A write in flight. */
 interface Write {
   /** Never rejects. */
   over: Promise<void>;
-  /** What is to be written next. */
+  /** The next write. */
   next: { readonly pod: Pod; readonly verdict: Verdict } | undefined;
 }
 
@@ -52,8 +52,8 @@ export class PodConditions {
     this.#options = options;
   }
 
-  /** Never waits, never fails. A Pod that is gone or has a node is told nothing. */
-  tell(pod: Pod, verdict: Verdict): void {
+  /** Never waits, never fails. Ignores deleted and assigned Pods. */
+  report(pod: Pod, verdict: Verdict): void {
     const uid = pod.metadata.uid ?? "";
     const underWay = this.#writes.get(uid);
     if (underWay !== undefined) {
@@ -70,14 +70,14 @@ export class PodConditions {
     this.#writes.set(uid, write);
   }
 
-  /** The Pod is about to be bound: nothing more is written. Resolves when what is being written is; undefined if nothing is. */
+  /** The Pod is about to be bound: nothing more is written. Resolves when the write in flight is done; undefined if there is none. */
   supersede(uid: string): Promise<void> | undefined {
     const write = this.#writes.get(uid);
     if (write !== undefined) write.next = undefined;
     return write?.over;
   }
 
-  /** The newest version; undefined if it is gone, another one, or has a node. */
+  /** The newest version; undefined if it was deleted, replaced, or assigned. */
   #withoutNode({ metadata: { namespace = "", name, uid } }: Pod): Pod | undefined {
     const newest = this.#options.cluster.pod(namespace, name);
     return newest?.metadata.uid === uid && (newest?.spec?.nodeName ?? "") === "" ? newest : undefined;
@@ -89,17 +89,17 @@ export class PodConditions {
       await client.with({ cause }).patch(pods, { namespace, name }, { type: "strategic", value: patch }, { subresource: "status", signal });
     } catch (error) {
       if (signal.aborted || isReason(error, "NotFound") || isReason(error, "Conflict")) return;
-      log.warn("Cannot tell in the Pod's status why it has no node", { pod: `${namespace}/${name}`, error });
+      log.warn("Cannot write the PodScheduled condition", { pod: `${namespace}/${name}`, error });
     }
   }
 
   #written(uid: string, { next }: Write): void {
     this.#writes.delete(uid);
-    if (next !== undefined) this.tell(next.pod, next.verdict);
+    if (next !== undefined) this.report(next.pod, next.verdict);
   }
 }
 
-/** Undefined if the status says it already. The uid keeps it from another Pod of the same name. */
+/** Undefined if the status is up to date. The uid protects another Pod of the same name. */
 function patchOf(pod: Pod, { reason, message, nominatedNodeName }: Verdict, nowMs: number): Json | undefined {
   const { status = {}, metadata } = pod;
   const before = findCondition(status.conditions, "PodScheduled");
@@ -110,15 +110,15 @@ function patchOf(pod: Pod, { reason, message, nominatedNodeName }: Verdict, nowM
     message,
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
   };
-  // As upstream: that the same is true of another generation is not worth a write.
-  const isTold = before?.status === "False" && before.reason === reason && before.message === message;
+  // As upstream: another observedGeneration alone is not worth a write.
+  const isUnchanged = before?.status === "False" && before.reason === reason && before.message === message;
   const isNominated = nominatedNodeName === undefined || nominatedNodeName === (status.nominatedNodeName ?? "");
-  if (isTold && isNominated) return undefined;
+  if (isUnchanged && isNominated) return undefined;
   const lastTransitionTime = before?.status === "False" ? before.lastTransitionTime : formatTime(nowMs);
   return {
     metadata: { uid: metadata.uid ?? "" },
     status: {
-      ...(isTold ? {} : { conditions: [{ ...condition, lastProbeTime: null, lastTransitionTime: lastTransitionTime ?? null }] }),
+      ...(isUnchanged ? {} : { conditions: [{ ...condition, lastProbeTime: null, lastTransitionTime: lastTransitionTime ?? null }] }),
       ...(isNominated ? {} : { nominatedNodeName: nominatedNodeName === "" ? null : nominatedNodeName }),
     },
   };

@@ -1,6 +1,6 @@
 /**
- * A scheduler may die between any two of its requests, above all after it decided (assumed) and before it bound. The next one begins from
- * what is; nothing may be lost, bound twice or bound over a node's capacity.
+ * A scheduler may die between any two requests, above all after it decided (assumed) and before it bound. The next one starts from current
+ * state; nothing may be lost, bound twice or bound beyond a node's capacity.
  */
 import { deepEqual, ok } from "node:assert/strict";
 import { test } from "node:test";
@@ -11,10 +11,10 @@ import { aNode, aPod } from "./framework/testing/builders.ts";
 import { brokenRules } from "./framework/testing/naive-rules.ts";
 
 const RUNS = rounds({ quick: 15, full: 400 });
-/** So many deaths are tried of the first test at most, spread evenly. */
+/** Maximum number of crash points of the first test, spread evenly. */
 const DEATHS_MAX = rounds({ quick: 20, full: 1_000 });
 
-/** Room for four, and for all if the one of lower priority leaves. */
+/** Capacity for four, and for all if the one of lower priority is evicted. */
 const CROWD = [
   ...["n1", "n2", "n3"].map((name) => aNode(name, { cpu: "2" })),
   aPod("low", { cpu: "2", node: "n1", priority: 0 }),
@@ -32,7 +32,7 @@ function checkOnce({ bindings, over }: SchedulerLives, how: string): void {
   deepEqual(over, [], `${how}: a node has more than it can hold`);
 }
 
-test("a scheduler that dies after any of its requests loses nothing and does nothing twice", async () => {
+test("a scheduler that crashes after any request loses nothing and does nothing twice", async () => {
   const undisturbed = await liveAndDie({ objects: CROWD, deaths: [], seed: 1 });
   checkOnce(undisturbed, "Undisturbed");
   const expected = boundOf(undisturbed);
@@ -57,7 +57,7 @@ const lives = fc.record({
   seed: fc.nat(1_000),
 });
 
-test("whatever dies when, on a bad network, no Pod is bound twice, none too many, and none waits for which there is room", async () => {
+test("under random crashes and network faults no Pod is bound twice, none beyond capacity, and none waits while a node is feasible", async () => {
   await fc.assert(
     fc.asyncProperty(lives, async ({ nodes, pods, deaths, seed }) => {
       const objects = [

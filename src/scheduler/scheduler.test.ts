@@ -10,8 +10,8 @@ async function conditionOf(cluster: ScheduledServer, name: string): Promise<Reco
   return found === undefined ? undefined : { status: found.status, reason: found.reason, message: found.message };
 }
 
-describe("what is told", () => {
-  test("a Pod that gets a node is told where, by the scheduler that it names", async () => {
+describe("events and conditions", () => {
+  test("a scheduled Pod gets the event Scheduled from the scheduler that it names", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"));
 
     await cluster.make(aPod("p"));
@@ -33,7 +33,7 @@ describe("what is told", () => {
     );
   });
 
-  test("a Pod that no node will take is told why, once, in its condition and in an event", async () => {
+  test("an unschedulable Pod gets the reason once, in its condition and in an event", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"), aNode("n2", { cpu: "8", unschedulable: true }));
 
     await cluster.make(aPod("p", { cpu: "5" }));
@@ -41,7 +41,7 @@ describe("what is told", () => {
     const message =
       "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
     deepEqual(await conditionOf(cluster, "p"), { status: "False", reason: "Unschedulable", message });
-    deepEqual(await cluster.told("p"), [`Warning FailedScheduling ${message}`]);
+    deepEqual(await cluster.eventsOf("p"), [`Warning FailedScheduling ${message}`]);
     deepEqual(
       cluster.scheduler
         .decisions({ namespace: "default", name: "p" })
@@ -59,7 +59,7 @@ describe("what is told", () => {
     );
   });
 
-  test("in a cluster without nodes that is what is told", async () => {
+  test("in a cluster without nodes the message says so", async () => {
     await using cluster = await startScheduledServer({}, aPod("p"));
 
     deepEqual(await conditionOf(cluster, "p"), {
@@ -88,7 +88,7 @@ const ofTeam = {
 const TAINT = { key: "k", value: "v", effect: "NoSchedule" } as const;
 const spread = [{ maxSkew: 1, topologyKey: HOST, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector: { matchLabels: LABELS } }];
 
-/** What a user does with kubectl, or a node agent with its node. */
+/** What a user does with kubectl, or a kubelet with its node. */
 type Deed = (cluster: ScheduledServer) => Promise<unknown>;
 const make =
   (object: object): Deed =>
@@ -114,14 +114,14 @@ const namespace = (name: string, labels: Readonly<Record<string, string>>) => ({
   metadata: { name, labels },
 });
 
-describe("a Pod that was refused is tried again when something happens that may help it, and not otherwise", () => {
+describe("a rejected Pod is retried when a helpful event happens, and not otherwise", () => {
   interface Row {
     /** Beside node n1 with 4 CPUs. */
     readonly given: readonly object[];
     readonly waits: object;
     /** Each helps: the Pod is placed at once. */
     readonly helps: Readonly<Record<string, Deed>>;
-    /** None makes the scheduler try it. */
+    /** None triggers an attempt. */
     readonly others: Readonly<Record<string, Deed>>;
   }
   const rows: Readonly<Record<string, Row>> = {
@@ -239,10 +239,10 @@ describe("a Pod that was refused is tried again when something happens that may 
         ...Object.entries(others).map((deed) => [...deed, false] as const),
       ];
       for (const [what, deed, isHelp] of deeds) {
-        test(`${what}: ${isHelp ? "it is placed" : "it is not tried"}`, async () => {
+        test(`${what}: ${isHelp ? "it is placed" : "it is not retried"}`, async () => {
           await using cluster = await startScheduledServer({}, ...given, waits);
           equal((await cluster.pod("w")).spec?.nodeName, undefined);
-          // Beyond its back-off, so that what comes next is not held up by it.
+          // Beyond its backoff, so that the next one is not delayed by it.
           await cluster.clock.advance(20_000);
           const tried = () => cluster.scheduler.waiting({ namespace: "default", name: "w" })?.attempts ?? 0;
           equal(tried(), 1);
@@ -257,7 +257,7 @@ describe("a Pod that was refused is tried again when something happens that may 
     });
   }
 
-  test("if nothing happens, after five minutes, and it is not told again what it knows", async () => {
+  test("without events it is retried after five minutes, without a repeated event", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"), aPod("w", { cpu: "5" }));
     const before = await cluster.pod("w");
     await cluster.clock.advance(5 * 60_000 - 1);
@@ -270,7 +270,7 @@ describe("a Pod that was refused is tried again when something happens that may 
   });
 });
 
-test("a Pod with gates is not tried before the last one is gone", async () => {
+test("a gated Pod is not attempted before its last gate is removed", async () => {
   await using cluster = await startScheduledServer({}, aNode("n1"), aPod("p", { gates: ["a", "b"] }));
   await cluster.clock.advance(10 * 60_000);
   const ungate = (...left: readonly string[]) =>
@@ -287,30 +287,30 @@ test("a Pod with gates is not tried before the last one is gone", async () => {
   deepEqual([await cluster.places(), cluster.attempts()], [["p on n1"], 1]);
 });
 
-test("of Pods that wait, the most important is first, and of those the oldest", async () => {
+test("waiting Pods are attempted by priority, then by age", async () => {
   const waits = (name: string, priority: number) => aPod(name, { priority, cpu: "1", preemptionPolicy: "Never" });
   await using cluster = await startScheduledServer({}, waits("low", 1), waits("first", 5), waits("second", 5), waits("high", 9));
 
   await cluster.make(aNode("n1", { cpu: "3" }));
 
   deepEqual(await cluster.places(), ["first on n1", "high on n1", "low waits", "second on n1"]);
-  // They are written in the order in which they are told.
+  // Written in the order of recording.
   const bound = (await cluster.events()).filter(({ reason }) => reason === "Scheduled").map(({ involvedObject }) => involvedObject.name);
   deepEqual(bound.join(" "), "high first second");
 });
 
-test("Pods of other schedulers are not touched, but count where they are", async () => {
+test("Pods of other schedulers are not scheduled, but count on their nodes", async () => {
   await using cluster = await startScheduledServer({}, aNode("n1"), aPod("other", { schedulerName: "another" }));
   await cluster.make(aPod("placed", { schedulerName: "another", cpu: "3", node: "n1" }), aPod("mine", { cpu: "2" }));
 
   await cluster.clock.advance(10 * 60_000);
 
   deepEqual(await cluster.places(), ["mine waits", "other waits", "placed on n1"]);
-  deepEqual([await cluster.told("other"), await conditionOf(cluster, "other")], [[], undefined]);
+  deepEqual([await cluster.eventsOf("other"), await conditionOf(cluster, "other")], [[], undefined]);
   equal(cluster.scheduler.waiting({ namespace: "default", name: "other" }), undefined);
 });
 
-test("each profile places its own Pods, by its own plugins and under its own name", async () => {
+test("each profile schedules its own Pods, with its own plugins and under its own name", async () => {
   const configuration = {
     profiles: [
       { schedulerName: "default-scheduler" },
@@ -327,10 +327,10 @@ test("each profile places its own Pods, by its own plugins and under its own nam
     [involvedObject.name, reason, reportingComponent].join(" "),
   );
   deepEqual(who.toSorted(), ["p FailedScheduling default-scheduler", "q Scheduled careless"]);
-  match((await cluster.told("p"))[0] ?? "", /1 node\(s\) were unschedulable/);
+  match((await cluster.eventsOf("p"))[0] ?? "", /1 node\(s\) were unschedulable/);
 });
 
-test("a scheduler that is stopped does nothing more, and one that starts goes on from what is", async () => {
+test("a stopped scheduler does nothing more, and a new one continues from current state", async () => {
   await using cluster = await startScheduledServer({}, aNode("n1"), aPod("a", { cpu: "3" }));
   await cluster.scheduler.stop();
   await cluster.make(aPod("b", { cpu: "1" }), aPod("c", { cpu: "1" }));

@@ -1,6 +1,6 @@
 /**
- * The scheduler: gives every Pod without a node one, by the plugins of the profile that the Pod names. It knows the cluster by its informers
- * and changes it by bindings. Started from nothing it goes on from what is: what was decided and not bound is decided anew.
+ * The scheduler: assigns every unassigned Pod to a node, by the plugins of the profile that the Pod names. It reads the cluster from its
+ * informers and changes it by bindings. It starts from current state: what was decided and not bound is decided anew.
  */
 import type { Pod } from "../api/generated/core/v1.ts";
 import { nodes } from "../api/core/v1/node.ts";
@@ -16,7 +16,7 @@ import type { EventRecorder } from "../client/events/event-recorder.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
 import { SchedulerCache } from "./cache/scheduler-cache.ts";
-import { tellClusterEvents } from "./cluster-events.ts";
+import { feedClusterEvents } from "./cluster-events.ts";
 import { watchCluster } from "./cluster-view.ts";
 import { profilesOf } from "./config/profiles.ts";
 import type { PluginCatalog, SchedulerConfiguration } from "./config/scheduler-configuration.ts";
@@ -33,40 +33,40 @@ import { SchedulingQueue } from "./queue/scheduling-queue.ts";
 import type { PodInQueue } from "./queue/waiting-pod.ts";
 import { Scheduling } from "./scheduling.ts";
 
-/** Bindings and evictions at once. More would only wait in the API server; decisions wait for them instead. */
+/** Maximum concurrent bindings and evictions. More would only queue in the API server; decisions wait for them instead. */
 const UNDER_WAY_MAX_DEFAULT = 500;
-/** So long it decides without letting others have a turn. */
+/** Maximum time of decisions without yielding to the event loop. */
 const TURN_MS = 5;
 
 export interface SchedulerOptions {
   readonly transport: Transport;
   readonly configuration: SchedulerConfiguration;
-  /** The plugins that there are: plugins/all.ts, and others. */
+  /** The available plugins: plugins/all.ts, and others. */
   readonly catalog: PluginCatalog;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Bindings and evictions at once; default: UNDER_WAY_MAX_DEFAULT. */
+  /** Maximum concurrent bindings and evictions; default: UNDER_WAY_MAX_DEFAULT. */
   readonly underWayMax?: number;
-  /** Gives up a start that waits for a server that does not answer. */
+  /** Aborts a start that waits for an unresponsive server. */
   readonly signal?: AbortSignal;
 }
 
 export interface RunningScheduler {
-  /** Whose Pods it schedules. */
+  /** The scheduler names that it handles. */
   readonly schedulerNames: readonly string[];
-  /** Why a Pod is where it is: the last decisions about it, oldest first. */
+  /** The last decisions about a Pod, oldest first. */
   decisions(pod: ObjectKey): readonly Decision[];
-  /** Where a Pod without a node waits, and for what. */
+  /** Where an unassigned Pod waits, and for what. */
   waiting(pod: ObjectKey): PodInQueue | undefined;
   metrics(): readonly (Family | HistogramFamily)[];
-  /** What of it runs at this moment. */
+  /** Work in progress. */
   underWay(): readonly string[];
-  /** Decides nothing more; resolves when what was under way is over. */
+  /** Decides nothing more; resolves when work in progress is done. */
   stop(): Promise<void>;
 }
 
-/** Resolves when it knows what is there and works. */
+/** Resolves when it is synced and running. */
 export async function startScheduler(options: SchedulerOptions): Promise<RunningScheduler> {
   const { transport, clock, random, log, configuration } = options;
   await using starting = new Disposables();
@@ -100,7 +100,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   });
   late.scheduling = scheduling;
   const isOurs = ({ spec }: Pod) => profiles.has(spec?.schedulerName ?? "");
-  starting.use(tellClusterEvents({ informers, cache, queue, isOurs, onAssumedGone: (pod) => void scheduling.sendBack(pod) }));
+  starting.use(feedClusterEvents({ informers, cache, queue, isOurs, onAssumedRemoved: (pod) => void scheduling.sendBack(pod) }));
   const { underWayMax = UNDER_WAY_MAX_DEFAULT } = options;
   const deciding = decideAll({ queue, scheduling, clock, underWayMax }, signal);
   const owned = starting.move();
@@ -121,7 +121,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   };
 }
 
-/** Throws with all that is wrong with what was configured. */
+/** Throws with all configuration errors. */
 function makeProfiles({ configuration, catalog }: SchedulerOptions, context: PluginContext): ReadonlyMap<string, Profile> {
   const made = profilesOf(configuration, catalog, context);
   if (!made.ok) throw new Error(made.problems.join("; "));
@@ -141,7 +141,7 @@ function newQueue(
   return new SchedulingQueue({ clock, log, profiles: all, compare, nominator, initialBackoffMs, maxBackoffMs });
 }
 
-/** Who is told to leave is told by the scheduler of the Pod that comes. */
+/** Eviction events come from the scheduler of the preemptor. */
 function byPreemptor(recorders: ReadonlyMap<string, EventRecorder>): Pick<EventRecorder, "record"> {
   return {
     record: (about, event) => recorders.get((event.related as Pod | undefined)?.spec?.schedulerName ?? "")?.record(about, event),
@@ -155,7 +155,7 @@ interface Deciding {
   readonly underWayMax: number;
 }
 
-/** Until it is stopped. Others have their turn in between: decisions wait for nothing, and would let nobody else work. Never rejects. */
+/** Until stopped. Yields in between: decisions are synchronous, and would block everything else. Never rejects. */
 async function decideAll({ queue, scheduling, clock, underWayMax }: Deciding, signal: AbortSignal): Promise<void> {
   let turnBeganAtMs = clock.monotonic();
   while (!signal.aborted) {

@@ -1,4 +1,4 @@
-/** What becomes of a Pod when a plugin throws, refuses or waits after a node was found for it. */
+/** What happens to a Pod when a plugin throws, rejects or waits after a node was found. */
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -26,9 +26,9 @@ function throwsOnce(): () => undefined {
   };
 }
 
-describe("a plugin that throws", () => {
+describe("a throwing plugin", () => {
   for (const point of ["reserve", "permit", "preBind"] as const) {
-    test(`at ${point} fails the attempt: the room is free, it is told, and the Pod is tried again`, async () => {
+    test(`at ${point} fails the attempt: the capacity is free, the failure is reported, and the Pod is retried`, async () => {
       const throwing = throwsOnce();
       const takenBack: string[] = [];
       const allowed: PermitAnswer = { is: "allowed" };
@@ -43,7 +43,7 @@ describe("a plugin that throws", () => {
 
       await cluster.make(aPod("p", { cpu: "3" }));
 
-      deepEqual(await cluster.told("p"), ["Warning FailedScheduling boom"]);
+      deepEqual(await cluster.eventsOf("p"), ["Warning FailedScheduling boom"]);
       equal(cluster.scheduler.waiting(key("p"))?.place, "backoff");
       deepEqual([assumed(cluster), takenBack], [0, ["default/p"]]);
       await cluster.clock.advance(10_000);
@@ -52,7 +52,7 @@ describe("a plugin that throws", () => {
     });
   }
 
-  test("at unreserve does not keep the Pod from being tried again", async () => {
+  test("at unreserve does not prevent a retry", async () => {
     const refuses = throwsOnce();
     const plugin: Plugin = {
       name: "Bad",
@@ -78,18 +78,18 @@ describe("a plugin that throws", () => {
     deepEqual(await cluster.places(), ["p on n1"]);
   });
 
-  test("at postBind changes nothing: the Pod is bound", async () => {
+  test("at postBind has no effect: the Pod is bound", async () => {
     await using cluster = await startScheduledServer({ plugin: { name: "Bad", postBind: throwsOnce() } }, aNode("n1"));
 
     await cluster.make(aPod("p", { cpu: "3" }), aPod("q", { cpu: "3" }));
     await cluster.clock.advance(10_000);
 
     deepEqual(await cluster.places(), ["p on n1", "q waits"]);
-    deepEqual(await cluster.told("p"), ["Normal Scheduled Successfully assigned default/p to n1"]);
+    deepEqual(await cluster.eventsOf("p"), ["Normal Scheduled Successfully assigned default/p to n1"]);
   });
 });
 
-test("Pods that are held back at permit, however many, do not keep others from being bound", async () => {
+test("Pods that wait at permit, however many, do not block other bindings", async () => {
   const waits: PermitAnswer = { is: "wait", timeoutMs: 60_000, decision: new Promise(() => {}) };
   const plugin: Plugin = {
     name: "Gang",
@@ -104,12 +104,12 @@ test("Pods that are held back at permit, however many, do not keep others from b
   deepEqual([assumed(cluster), cluster.scheduler.underWay()], [3, []]);
   await cluster.clock.advance(60_000);
   equal(assumed(cluster), 0);
-  deepEqual(await cluster.told("held-1"), [
+  deepEqual(await cluster.eventsOf("held-1"), [
     "Warning FailedScheduling 0/1 nodes are available: 1 rejected due to timeout after waiting 1m0s at plugin Gang.",
   ]);
 });
 
-test("a scheduler can be stopped while Pods are held back; what was reserved for them is taken back by then", async () => {
+test("a scheduler can be stopped while Pods wait at permit; their reservations are released by then", async () => {
   const takenBack: string[] = [];
   const plugin: Plugin = {
     name: "Gang",
@@ -123,11 +123,11 @@ test("a scheduler can be stopped while Pods are held back; what was reserved for
   await cluster.scheduler.stop();
 
   deepEqual(takenBack, ["default/p"]);
-  deepEqual([await cluster.places(), await cluster.told("p")], [["p waits"], []]);
+  deepEqual([await cluster.places(), await cluster.eventsOf("p")], [["p waits"], []]);
 });
 
 for (const point of ["reserve", "permit"] as const) {
-  test(`a Pod that is refused at ${point} keeps the node to which it was nominated`, async () => {
+  test(`a Pod rejected at ${point} keeps its nominated node`, async () => {
     const refuses = (name: string) => (name === "high" ? NO : undefined);
     const plugin: Plugin = {
       name: "Bad",
@@ -138,7 +138,7 @@ for (const point of ["reserve", "permit"] as const) {
             permit: ({ pod }) => (refuses(pod.metadata.name) === undefined ? { is: "allowed" } : { is: "rejected", rejection: NO }),
           }),
     };
-    // Its status says nothing of it yet, so nobody else can have told the scheduler.
+    // Its status does not have it yet, so that it must come from the scheduler itself.
     const gate = new BindingGate();
     const isOfHigh = ({ verb, subresource, name }: TransportRequest) => verb === "patch" && subresource === "status" && name === "high";
     const around = requestsThrough(isOfHigh, gate.through);
@@ -157,7 +157,7 @@ for (const point of ["reserve", "permit"] as const) {
   });
 }
 
-test("what a refused Pod gives back does not wake itself; what another does, does", async () => {
+test("a rejected Pod's released reservation does not trigger itself; another's does", async () => {
   const plugin: Plugin = {
     name: "Bad",
     retryOn: [{ of: "assigned-pod", changes: ["deleted"] }],

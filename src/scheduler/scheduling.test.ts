@@ -17,7 +17,7 @@ function conditionOf({ status }: Pod, type: string): Record<string, unknown> {
   return { status: value, reason, message };
 }
 
-/** Bindings of these Pods fail so, as often as said. */
+/** Bindings of these Pods fail with this error, that often. */
 function failing(error: () => StatusError, times: ReadonlyMap<string, number>): OnBinding {
   const left = new Map(times);
   return (request, send) => {
@@ -42,7 +42,7 @@ const preemptionFigures = (cluster: ScheduledServer) =>
   ["scheduler_preemption_attempts_total", "scheduler_preemption_victims"].map((name) => sampleOf(cluster, name));
 
 describe("preemption", () => {
-  test("Pods of lower priority leave, the node is kept for who comes, and it is bound when they are gone", async () => {
+  test("Pods of lower priority are evicted, the node is kept for the preemptor, and it is bound when they are deleted", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"), aNode("n2", { unschedulable: true }));
     await cluster.make(aPod("low", { cpu: "2", priority: 1 }), aPod("lower", { cpu: "2", priority: 0 }));
 
@@ -60,9 +60,9 @@ describe("preemption", () => {
       reason: "PreemptionByScheduler",
       message: "default-scheduler: preempting to accommodate a higher priority pod",
     });
-    equal((await cluster.told("lower")).at(-1), `Normal Preempted Preempted by pod ${high.metadata.uid} on node n1`);
+    equal((await cluster.eventsOf("lower")).at(-1), `Normal Preempted Preempted by pod ${high.metadata.uid} on node n1`);
 
-    // It ends in its own time; until then nothing is decided again, and nobody of lower priority takes the room.
+    // It terminates in its own time; until then nothing is decided again, and no Pod of lower priority takes the capacity.
     await cluster.clock.advance(20_000);
     await cluster.make(aPod("sneaky", { cpu: "1", priority: 5, preemptionPolicy: "Never" }));
     deepEqual(await cluster.places(), ["high waits", "low on n1", "lower on n1", "sneaky waits"]);
@@ -71,21 +71,21 @@ describe("preemption", () => {
     await cluster.clock.settle();
 
     deepEqual(await cluster.places(), ["high on n1", "low on n1", "sneaky waits"]);
-    equal((await cluster.told("high")).at(-1), "Normal Scheduled Successfully assigned default/high to n1");
+    equal((await cluster.eventsOf("high")).at(-1), "Normal Scheduled Successfully assigned default/high to n1");
   });
 
-  test("who may not preempt waits, and is told so", async () => {
+  test("a Pod with preemptionPolicy Never waits, and its message says so", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"));
     await cluster.make(aPod("low", { cpu: "3" }), aPod("high", { cpu: "2", priority: 10, preemptionPolicy: "Never" }));
 
     deepEqual(await cluster.places(), ["high waits", "low on n1"]);
     equal((await cluster.pod("low")).metadata.deletionTimestamp, undefined);
-    match((await cluster.told("high"))[0] ?? "", /preemption: not eligible due to preemptionPolicy=Never\.$/);
-    // Who looks in vain has tried, too.
+    match((await cluster.eventsOf("high"))[0] ?? "", /preemption: not eligible due to preemptionPolicy=Never\.$/);
+    // An unsuccessful search counts as an attempt, too.
     deepEqual(preemptionFigures(cluster), [1, 0]);
   });
 
-  test("a nomination ends when the node is gone, and the Pod goes elsewhere", async () => {
+  test("a nomination ends when the node is deleted, and the Pod is placed elsewhere", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"));
     await cluster.make(aPod("low", { cpu: "3" }), aPod("high", { cpu: "2", priority: 10 }));
     equal((await cluster.pod("high")).status?.nominatedNodeName, "n1");
@@ -99,7 +99,7 @@ describe("preemption", () => {
 });
 
 for (const priority of [10, 5]) {
-  test(`a nomination that ends lets a Pod of priority ${priority} try that was refused for one of priority 10`, async () => {
+  test(`a nomination that ends lets a Pod of priority ${priority} retry that was rejected for one of priority 10`, async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"), aPod("low", { cpu: "3", node: "n1" }));
     await cluster.make(aPod("high", { cpu: "2", priority: 10 }));
     await cluster.make(aPod("waits", { cpu: "1", priority, preemptionPolicy: "Never" }));
@@ -113,7 +113,7 @@ for (const priority of [10, 5]) {
   });
 }
 
-test("what helps a Pod while its victims are being told is not lost: it is tried when they have been", async () => {
+test("an event during evictions is not lost: the Pod is retried afterwards", async () => {
   const gate = new BindingGate();
   const around = requestsThrough(({ verb }) => verb === "delete", gate.through);
   await using cluster = await startScheduledServer({ around }, aNode("n1"), aPod("low", { cpu: "3", node: "n1" }));
@@ -128,7 +128,7 @@ test("what helps a Pod while its victims are being told is not lost: it is tried
   deepEqual(await cluster.places(), ["high on n2", "low on n1"]);
 });
 
-test("a Pod that has a node is not told afterwards that it has none, however slow the server is to write that", async () => {
+test("a bound Pod does not get PodScheduled=False afterwards, however slow the server is", async () => {
   const gate = new BindingGate();
   const around = requestsThrough(isStatusPatch, gate.through);
   await using cluster = await startScheduledServer({ around }, aNode("n1", { unschedulable: true }));
@@ -145,7 +145,7 @@ test("a Pod that has a node is not told afterwards that it has none, however slo
   deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled"), { status: "True", reason: undefined, message: undefined });
 });
 
-test("room that cannot be made is made later, and the server is not asked all the time", async () => {
+test("failed evictions are retried later, without overloading the server", async () => {
   let refusals = 5;
   let asked = 0;
   const around = (transport: Transport): Transport => ({
@@ -169,10 +169,10 @@ test("room that cannot be made is made later, and the server is not asked all th
 
 describe("a binding that fails", () => {
   for (const [title, error] of [
-    ["with a conflict", () => new StatusError("Conflict", "somebody else was quicker")],
+    ["with a conflict", () => new StatusError("Conflict", "the object has been modified")],
     ["in the server", () => new StatusError("InternalError", "the server broke")],
   ] as const) {
-    test(`${title} is told, its room is free, and the Pod is tried again after a while`, async () => {
+    test(`${title} is reported, its capacity is free, and the Pod is retried after a backoff`, async () => {
       const around = bindingsThrough(failing(error, new Map([["p", 2]])));
       await using cluster = await startScheduledServer({ around }, aNode("n1"));
       const { message } = error();
@@ -180,14 +180,14 @@ describe("a binding that fails", () => {
       await cluster.make(aPod("p", { cpu: "3" }));
 
       deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled"), { status: "False", reason: "SchedulerError", message });
-      deepEqual(await cluster.told("p"), [`Warning FailedScheduling ${message}`]);
+      deepEqual(await cluster.eventsOf("p"), [`Warning FailedScheduling ${message}`]);
       equal(cluster.scheduler.waiting(key("p"))?.place, "backoff");
-      // The room that it was given is not kept for it.
+      // Its capacity is not kept for it.
       await cluster.make(aPod("q", { cpu: "1" }), aPod("r", { cpu: "3", preemptionPolicy: "Never" }));
       deepEqual(await cluster.places(), ["p waits", "q on n1", "r on n1"]);
       await kill(cluster, "r");
 
-      // Waits begin and end with whole seconds.
+      // Backoffs begin and end with whole seconds.
       const { retriedAtMs = 0 } = cluster.scheduler.waiting(key("p")) ?? {};
       const waitMs = retriedAtMs - cluster.clock.monotonic();
       ok(waitMs > 1_000 && waitMs <= 2_000, `${waitMs} ms`);
@@ -204,7 +204,7 @@ describe("a binding that fails", () => {
     });
   }
 
-  test("since the server does not know the Pod is the end of it, and nothing is told", async () => {
+  test("because the Pod was deleted ends the attempt without an event", async () => {
     const around = bindingsThrough(failing(() => new StatusError("NotFound", 'pods "p" not found'), new Map([["p", 9]])));
     await using cluster = await startScheduledServer({ around }, aNode("n1"));
 
@@ -212,16 +212,16 @@ describe("a binding that fails", () => {
     await cluster.clock.advance(20_000);
 
     deepEqual(await cluster.places(), ["p waits", "q on n1"]);
-    deepEqual([await cluster.told("p"), cluster.scheduler.waiting(key("p"))], [[], undefined]);
+    deepEqual([await cluster.eventsOf("p"), cluster.scheduler.waiting(key("p"))], [[], undefined]);
   });
 
-  test("is tried again with what became of the Pod meanwhile", async () => {
+  test("is retried with the Pod's newest version", async () => {
     const gate = new BindingGate();
     const fails = failing(() => new StatusError("InternalError", "the server broke"), new Map([["p", 1]]));
     const binding = bindingsThrough((request, send) => gate.through(request, () => fails(request, send)));
-    // What is told of the failure is another version, of which the queue would learn in any case.
-    const telling = new BindingGate();
-    const around = (transport: Transport) => requestsThrough(isStatusPatch, telling.through)(binding(transport));
+    // The failure condition is another version, which the queue would receive in any case.
+    const writing = new BindingGate();
+    const around = (transport: Transport) => requestsThrough(isStatusPatch, writing.through)(binding(transport));
     await using cluster = await startScheduledServer({ around }, aNode("n1"));
     await cluster.make(aPod("p"));
 
@@ -232,12 +232,12 @@ describe("a binding that fails", () => {
 
     const { place, info } = cluster.scheduler.waiting(key("p")) ?? {};
     deepEqual([place, info?.labels], ["backoff", { is: "new" }]);
-    telling.open();
+    writing.open();
     await cluster.clock.advance(10_000);
     deepEqual(await cluster.places(), ["p on n1"]);
   });
 
-  test("helps who waits for the room", async () => {
+  test("helps Pods that wait for the capacity", async () => {
     const gate = new BindingGate();
     const fails = failing(() => new StatusError("InternalError", "the server broke"), new Map([["p", 1]]));
     const around = bindingsThrough((request, send) => gate.through(request, () => fails(request, send)));
@@ -251,7 +251,7 @@ describe("a binding that fails", () => {
     deepEqual(await cluster.places(), ["p waits", "q on n1"]);
   });
 
-  test("after the server has done it changes nothing: the Pod is where it is, once", async () => {
+  test("after the server has executed it has no effect: the Pod is bound once", async () => {
     const lost = new StatusError("ServiceUnavailable", "The connection was lost");
     const around = bindingsThrough(async (_request, send) => {
       await send();
@@ -263,14 +263,14 @@ describe("a binding that fails", () => {
     await cluster.clock.advance(60_000);
 
     deepEqual(await cluster.places(), ["p on n1", "q waits"]);
-    deepEqual(await cluster.told("p"), ["Normal Scheduled Successfully assigned default/p to n1"]);
+    deepEqual(await cluster.eventsOf("p"), ["Normal Scheduled Successfully assigned default/p to n1"]);
     deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled")["status"], "True");
     equal(cluster.scheduler.waiting(key("p")), undefined);
   });
 });
 
-describe("a Pod that is deleted after it was decided and before it is bound", () => {
-  test("takes no room, and nothing is told about it", async () => {
+describe("a Pod deleted between decision and binding", () => {
+  test("uses no capacity, and no event is emitted", async () => {
     const gate = new BindingGate();
     await using cluster = await startScheduledServer({ around: bindingsThrough(gate.through) }, aNode("n1"));
     await cluster.make(aPod("p", { cpu: "3" }), aPod("q", { cpu: "3" }));
@@ -283,7 +283,7 @@ describe("a Pod that is deleted after it was decided and before it is bound", ()
     await cluster.clock.settle();
 
     deepEqual(await cluster.places(), ["q on n1"]);
-    deepEqual(await cluster.told("p"), []);
+    deepEqual(await cluster.eventsOf("p"), []);
   });
 
   test("is not mistaken for another of its name", async () => {
@@ -301,10 +301,10 @@ describe("a Pod that is deleted after it was decided and before it is bound", ()
     await cluster.clock.advance(10_000);
 
     deepEqual(await cluster.places(), ["p on n2"]);
-    deepEqual(await cluster.told("p"), ["Normal Scheduled Successfully assigned default/p to n2"]);
+    deepEqual(await cluster.eventsOf("p"), ["Normal Scheduled Successfully assigned default/p to n2"]);
   });
 
-  test("and is kept by a finalizer is not bound, not tried, and takes no room", async () => {
+  test("and kept by a finalizer is not bound, not retried, and uses no capacity", async () => {
     const gate = new BindingGate();
     await using cluster = await startScheduledServer({ around: bindingsThrough(gate.through) }, aNode("n1"));
     const kept = aPod("p", { cpu: "3" });

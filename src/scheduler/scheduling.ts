@@ -1,10 +1,9 @@
 /**
- * The scheduling of one Pod after the other: take the next, decide, count it where it goes (assume), and bind it beside the next ones. It
- * keeps true that a Pod counts on a node from the moment it is decided until it is bound or the attempt has failed, so that two decisions
- * never take the same room; and that every attempt ends with the Pod bound, back in the queue, or gone.
+ * The scheduling loop: pop the next Pod, decide, assume, and bind concurrently with the next ones. A Pod counts on its node from the
+ * decision until it is bound or the attempt has failed, so that two decisions never use the same capacity; and every attempt ends with the
+ * Pod bound, requeued, or deleted.
  *
- * All that must survive is in the API: a process that dies anywhere here has decided nothing that is not bound, and another begins from
- * what is.
+ * All durable state is in the API: a process that dies here has decided nothing that is not bound, and another starts from current state.
  */
 import type { Pod } from "../api/generated/core/v1.ts";
 import { isReason } from "../api/machinery/status-error.ts";
@@ -50,17 +49,17 @@ export interface SchedulingContext {
   readonly turns: Turns;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborted when nothing more is to be begun. */
+  /** Aborted when nothing more is to be started. */
   readonly signal: AbortSignal;
 }
 
-/** Until room is made again for a Pod for which it could not be: a server that does not answer is not asked all the time, as upstream does. */
+/** Retry delay of failed preemptions: an unresponsive server is not overloaded, as upstream. */
 const RETRY_ROOM_MS = 1_000;
 
 /** One try of one Pod. */
 interface Attempt {
   readonly taken: TakenPod;
-  /** The Pod as it was when it was taken. */
+  /** The Pod as of when it was popped. */
   readonly info: PodInfo;
   readonly profile: Profile;
   readonly beganAtMs: number;
@@ -68,9 +67,9 @@ interface Attempt {
 
 export class Scheduling {
   readonly #context: SchedulingContext;
-  /** Pods that are decided and held back by a plugin, by uid: how each is sent back. */
+  /** Pods that wait at permit, by uid: how each is requeued. */
   readonly #heldBack = new Map<string, AbortController>();
-  /** One for each Pod that is held back. They ask nothing of the API server, so however many there are, others go on. */
+  /** One for each Pod at permit. They send no requests, so that however many there are, others proceed. */
   readonly #waits = new Set<Promise<void>>();
   readonly #underWay = new Set<Promise<void>>();
 
@@ -78,29 +77,29 @@ export class Scheduling {
     this.#context = context;
   }
 
-  /** Bindings and evictions that are not over. Pods that a plugin holds back are not among them. */
+  /** Bindings and evictions in flight. Pods at permit are not among them. */
   get underWay(): number {
     return this.#underWay.size;
   }
 
-  /** Resolves when one of them is over; at once if there is none. */
+  /** Resolves when one of them is done; at once if there is none. */
   async oneIsOver(): Promise<void> {
     if (this.#underWay.size > 0) await Promise.race(this.#underWay);
   }
 
-  /** Those held back, too. */
+  /** Including those at permit. */
   async allAreOver(): Promise<void> {
     while (this.#waits.size + this.#underWay.size > 0) await Promise.all([...this.#waits, ...this.#underWay]);
   }
 
-  /** Sends a Pod that is held back by a plugin to the queue again; false if it is not. */
+  /** Requeues a Pod that waits at permit; false if it does not. */
   sendBack({ metadata }: Pod): boolean {
     const held = this.#heldBack.get(metadata.uid ?? "");
     held?.abort();
     return held !== undefined;
   }
 
-  /** Decides one Pod, at once. */
+  /** Decides one Pod, synchronously. */
   attempt(taken: TakenPod): void {
     const { queue, clock, cache, nominator, turns } = this.#context;
     const { info } = taken;
@@ -136,7 +135,7 @@ export class Scheduling {
     const { cache, nominator, log } = this.#context;
     const { info, profile } = attempt;
     const { nodeName } = placed;
-    // The cluster has told meanwhile that it has a node.
+    // It was observed as assigned meanwhile.
     if (!cache.assume(info, nodeName)) return this.#context.queue.done(info.uid);
     const nominatedBefore = nominator.nodeOf(info.uid);
     nominator.delete(info.uid);
@@ -154,7 +153,7 @@ export class Scheduling {
     track(this.#underWay, this.#carryOut(attempt, placed));
   }
 
-  /** Until the plugins let it go. Never rejects. */
+  /** Until the plugins allow it. Never rejects. */
   async #hold(attempt: Attempt, placed: Placed, waits: readonly PermitWait[]): Promise<void> {
     try {
       const refusal = await this.#waited(attempt, waits);
@@ -171,7 +170,7 @@ export class Scheduling {
       const refusal = await this.#bound(attempt, placed.nodeName);
       if (refusal !== undefined) return this.#refusedThere(attempt, placed, refusal);
     } catch (error) {
-      // The Pod is gone, or has a node: its informer says the rest.
+      // The Pod was deleted or assigned: its informer delivers the rest.
       if (isReason(error, "NotFound")) return this.#notBound(attempt, placed.nodeName, () => this.#context.queue.done(attempt.info.uid));
       return this.#notBound(attempt, placed.nodeName, () => this.#failed(attempt, error));
     }
@@ -195,9 +194,9 @@ export class Scheduling {
       const rejection = await plugin.preBind?.(info, nodeName, signal);
       if (rejection !== undefined) return { plugin: plugin.name, rejection };
     }
-    // What was told of an earlier attempt must not come after the binding.
-    const telling = conditions.supersede(info.uid);
-    if (telling !== undefined) await telling;
+    // A condition of an earlier attempt must not be written after the binding.
+    const writing = conditions.supersede(info.uid);
+    if (writing !== undefined) await writing;
     for (const plugin of profile.bind) {
       if ((await plugin.bind?.(info, nodeName, signal)) === true) return undefined;
     }
@@ -216,7 +215,7 @@ export class Scheduling {
       try {
         plugin.postBind?.(info, nodeName);
       } catch (error) {
-        // Whatever it says, the Pod is bound.
+        // Whatever it throws, the Pod is bound.
         log.error("A plugin failed after a Pod was bound", { plugin: plugin.name, pod: info.key, node: nodeName, error });
       }
     }
@@ -226,18 +225,18 @@ export class Scheduling {
     this.#notBound(attempt, nodeName, () => this.#turnedAway(attempt, diagnosisOf(refusal, nodeName)));
   }
 
-  /** What was reserved is free again, and may help others. */
+  /** The released reservation may help others. */
   #notBound({ info, profile }: Attempt, nodeName: string, then: () => void): void {
     const { cache, queue, log } = this.#context;
     unreserve(profile, info, nodeName, log);
     const assumed = cache.pod(info.uid)?.info.pod;
-    // Otherwise the cluster has told that it is there after all.
+    // Otherwise it was observed as assigned after all.
     if (cache.forget(info.uid) && assumed !== undefined)
       queue.moveAllOn({ of: "assigned-pod", changes: POD_DELETED, pod: assumed }, (waiting) => waiting.uid !== info.uid);
     then();
   }
 
-  // ── none was found, or it could not be had ────────────────────────────────────────────────────────
+  // ── no node was found, or binding failed ──────────────────────────────────────────────────────────
 
   #refused(attempt: Attempt, { diagnosis, whatIf }: Unschedulable): void {
     const { info, profile } = attempt;
@@ -258,13 +257,13 @@ export class Scheduling {
     } catch (error) {
       if (signal.aborted) return;
       log.warn("Cannot make room for a Pod; it is tried again", { pod: info.key, error });
-      // Nobody goes, so no event would wake it.
+      // Nothing is evicted, so no event would trigger it.
       void clock.sleep(RETRY_ROOM_MS, signal).then(
         () => queue.activate(info.uid),
         () => undefined,
       );
     } finally {
-      // What it waited for may have happened while it was held back.
+      // Its event may have happened while it was gated.
       queue.askGates(info.uid);
     }
   }
@@ -283,11 +282,11 @@ export class Scheduling {
     const nomination = nominatedNodeName ?? (answer?.clearsNomination === true ? "" : undefined);
     const by = diagnosis.nodeCount === 0 ? new Set([NO_NODES]) : diagnosis.unschedulablePlugins;
     const isBack = this.#putBack(attempt, { is: "refused", by });
-    // Afterwards: what is decided now holds, whatever the status says of earlier nominations.
+    // Afterwards: the current decision takes precedence over earlier nominations in the status.
     if (isBack && nomination !== undefined) nominator.nominate(attempt.taken.info, nominatedNodeName);
     const nodeName = nominatedNodeName === undefined ? {} : { nodeName: nominatedNodeName };
     this.#record(attempt, { outcome: "unschedulable", ...nodeName, message, refused: diagnosis.refused, scores: [] });
-    if (isBack) this.#tell(attempt, "Unschedulable", message, nomination);
+    if (isBack) this.#report(attempt, "Unschedulable", message, nomination);
   }
 
   #failed(attempt: Attempt, error: unknown): void {
@@ -299,12 +298,12 @@ export class Scheduling {
     figures.ended("error", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     const isBack = this.#putBack(attempt, { is: "error" });
     this.#record(attempt, { outcome: "failed", message, refused: [], scores: [] });
-    if (isBack) this.#tell(attempt, "SchedulerError", message, undefined);
+    if (isBack) this.#report(attempt, "SchedulerError", message, undefined);
   }
 
   /**
-   * As the cluster knows it now: of a Pod that is being bound the queue is told nothing. False if the Pod is gone, another one, or has a node
-   * by now: then there is nobody to try again and nothing to tell.
+   * The newest observed version: the queue receives no updates of a Pod being bound. False if the Pod was deleted, replaced, or assigned:
+   * then there is nothing to retry or report.
    */
   #putBack({ info }: Attempt, failure: Parameters<SchedulingQueue["putBack"]>[1]): boolean {
     const { cluster, queue } = this.#context;
@@ -319,13 +318,13 @@ export class Scheduling {
     return true;
   }
 
-  #tell({ info, profile }: Attempt, reason: "Unschedulable" | "SchedulerError", message: string, nomination: string | undefined): void {
+  #report({ info, profile }: Attempt, reason: "Unschedulable" | "SchedulerError", message: string, nomination: string | undefined): void {
     const { recorders, conditions, cluster } = this.#context;
     const { namespace = "", name } = info.pod.metadata;
     const pod = cluster.pod(namespace, name) ?? info.pod;
     const note = eventNote(message);
     recorders.get(profile.schedulerName)?.record(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message: note });
-    conditions.tell(pod, { reason, message, ...(nomination === undefined ? {} : { nominatedNodeName: nomination }) });
+    conditions.report(pod, { reason, message, ...(nomination === undefined ? {} : { nominatedNodeName: nomination }) });
   }
 
   #record(

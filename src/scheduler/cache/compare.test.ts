@@ -1,4 +1,4 @@
-/** The cache equals a rebuild from scratch after any sequence of events, and what is compared can tell the difference. */
+/** The cache equals a rebuild from scratch after any sequence of events, and the comparison detects differences. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { compareCache, dumpCache } from "./compare.ts";
 import { SchedulerCache } from "./scheduler-cache.ts";
 
 const TERM = { topologyKey: "zone", labelSelector: {} };
-/** The rules of a Pod never change: each has those of its number. */
+/** The affinity rules of a Pod are immutable: each has those of its number. */
 const RULES: readonly (Affinity | undefined)[] = [
   undefined,
   undefined,
@@ -40,7 +40,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ is: fc.constant("snapshot" as const) }) },
 );
 
-/** What the cache has been told, kept as simply as can be. */
+/** What the cache has received, in the simplest form. */
 class Model {
   readonly nodes = new Map<string, Node>();
   readonly pods = new Map<string, Pod>();
@@ -78,16 +78,16 @@ class History {
   #putNode({ node: number, zone, cpu: cpus, images }: Extract<Event, { readonly is: "put-node" }>): void {
     const all = images.map((image) => ({ names: [`image-${image}`, `image-${image}:1`], sizeBytes: 10 * image }));
     const made = aNode(`n${number}`, { zone: `z${zone}`, cpu: `${cpus}`, images: all });
-    const told = { ...made, metadata: { ...made.metadata, resourceVersion: this.#nextVersion() } };
-    this.model.nodes.set(told.metadata.name, told);
-    this.cache.putNode(told);
+    const observed = { ...made, metadata: { ...made.metadata, resourceVersion: this.#nextVersion() } };
+    this.model.nodes.set(observed.metadata.name, observed);
+    this.cache.putNode(observed);
   }
 
   #putPod({ pod: number, node: on, cpu: cpus, ended }: Extract<Event, { readonly is: "put-pod" }>): void {
-    const told = this.#podOf(number, { cpu: cpus, node: `n${on}`, phase: ended ? "Succeeded" : "Running" });
+    const observed = this.#podOf(number, { cpu: cpus, node: `n${on}`, phase: ended ? "Succeeded" : "Running" });
     this.#drop(`u${number}`);
-    if (!ended) this.model.pods.set(`u${number}`, told);
-    this.cache.putPod(told);
+    if (!ended) this.model.pods.set(`u${number}`, observed);
+    this.cache.putPod(observed);
   }
 
   #assume({ pod: number, node: on, cpu: cpus }: Extract<Event, { readonly is: "assume" }>): void {
@@ -110,7 +110,7 @@ class History {
     this.model.assumed.delete(uid);
   }
 
-  /** Some have ports, some want devices; how much CPU differs by version. */
+  /** Some have ports, some want devices; CPU differs by version. */
   #podOf(number: number, parts: { readonly cpu: number; readonly node?: string; readonly phase?: "Running" | "Succeeded" }): Pod {
     const affinity = RULES[number % RULES.length];
     const made = aPod(`p${number}`, {
@@ -152,7 +152,7 @@ test("the cache equals a rebuild from scratch after any sequence of events", () 
   );
 });
 
-test("the lists of a snapshot are of one moment, and a generation means one state for ever", () => {
+test("the lists of a snapshot are consistent, and a generation identifies one state forever", () => {
   fc.assert(
     fc.property(events, (all) => {
       const history = new History();
@@ -163,7 +163,7 @@ test("the lists of a snapshot are of one moment, and a generation means one stat
         if (one.is !== "snapshot") continue;
         const snapshot = history.cache.snapshot();
         assertOneMoment(snapshot);
-        // Another state under a generation that was there would be believed to be the old one.
+        // Another state under an old generation would be mistaken for the old one.
         const state = JSON.stringify([snapshot.nodes.map(({ name }) => name), dumpCache(history.cache).nodes]);
         assert.equal(states.get(snapshot.generation) ?? state, state);
         states.set(snapshot.generation, state);
@@ -177,7 +177,7 @@ test("the lists of a snapshot are of one moment, and a generation means one stat
 
 function assertOneMoment(snapshot: Snapshot): void {
   const { nodes, generation, nodesWithAffinityPods, nodesWithRequiredAntiAffinityPods } = snapshot;
-  // Those that are not there must not be found, nor another in their place.
+  // Missing nodes must not be found, nor another in their place.
   for (const name of ["n0", "n1", "n2", "n3"])
     assert.equal(
       snapshot.get(name),
@@ -193,13 +193,13 @@ function remember(infos: Map<number, { readonly info: NodeInfo; readonly text: s
   return entry;
 }
 
-/** All but the images, whose counts are the cluster's. */
+/** All but the images, whose counts are cluster-wide. */
 function textOf({ node: of, pods, podsWithAffinity, requested, nonZeroRequestedMilliCpu, usedPorts, allocatable }: NodeInfo): string {
   const keys = [pods, podsWithAffinity].map((all) => all.map(({ key, pod: { metadata } }) => [key, metadata.resourceVersion]));
   return JSON.stringify([of, keys, requested, [...requested.scalars], nonZeroRequestedMilliCpu, usedPorts, allocatable]);
 }
 
-test("every sort of difference is told", () => {
+test("every kind of difference is reported", () => {
   const cache = new SchedulerCache({ log: silentLogger });
   cache.putNode(aNode("a"));
   cache.putNode(aNode("extra"));
@@ -207,11 +207,11 @@ test("every sort of difference is told", () => {
   cache.assume(podInfo(aPod("q")), "gone");
 
   const truth = { nodes: [aNode("a"), aNode("missing")], pods: [aPod("p", { node: "a", cpu: "2" })], assumed: new Set<string>() };
-  const told = compareCache(cache, truth);
+  const observed = compareCache(cache, truth);
 
   assert.deepEqual(
-    told.map((line) => line.split(" is ")[0]),
+    observed.map((line) => line.split(" is ")[0]),
     ["node a", "node extra", "node missing", "elsewhere", "assumed"],
   );
-  assert.match(told[0] ?? "", /"requested":\{"cpu":1000\}.+should be.+"requested":\{"cpu":2000\}/);
+  assert.match(observed[0] ?? "", /"requested":\{"cpu":1000\}.+should be.+"requested":\{"cpu":2000\}/);
 });

@@ -1,6 +1,6 @@
 /**
- * Whether a cache is what it should be: its contents as plain data, and the same computed straight from the objects, without any of the
- * steps by which the cache came to it. For tests, and for looking into a scheduler that behaves strangely.
+ * Verifies a cache: its contents as plain data, and the same computed straight from the objects, without the cache's incremental steps. For
+ * tests, and for debugging a scheduler.
  */
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import { amountsOf, resourcesOf } from "../framework/amounts.ts";
@@ -13,10 +13,10 @@ import type { Resources } from "../framework/resources.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
 import type { SchedulerCache } from "./scheduler-cache.ts";
 
-/** A cache at one moment. Everything is sorted, so that equal states are equal values. */
+/** A cache at one instant. Everything is sorted, so that equal states are equal values. */
 export interface CacheDump {
   readonly nodes: Readonly<Record<string, NodeDump>>;
-  /** Pods on nodes that are not known, each after the name of its node. */
+  /** Pods on unknown nodes, by node name. */
   readonly elsewhere: readonly string[];
   readonly assumed: readonly string[];
   readonly nodesWithAffinityPods: readonly string[];
@@ -78,10 +78,10 @@ function dumpNode(info: NodeInfo): NodeDump {
   };
 }
 
-/** What a scheduler has been told and has decided. */
+/** What a scheduler has received and decided. */
 export interface Truth {
   readonly nodes: Iterable<Node>;
-  /** Those on a node that have not ended, and the assumed ones, with their nodes in `spec.nodeName`. */
+  /** Active Pods on a node, and the assumed ones, with their nodes in `spec.nodeName`. */
   readonly pods: Iterable<Pod>;
   /** Uids of those of `pods` that are assumed. */
   readonly assumed: ReadonlySet<string>;
@@ -163,7 +163,7 @@ function sortedRecord<T>(entries: readonly (readonly [string, T])[]): Readonly<R
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
 
-/** One sentence for each node, and each list, in which the cache is not what it should be. */
+/** One sentence for each node, and each list, that differs. */
 export function compareCache(cache: SchedulerCache, truth: Truth): readonly string[] {
   const { nodes: isNodes, ...is } = dumpCache(cache);
   const { nodes: shouldNodes, ...should } = dumpFromScratch(truth);

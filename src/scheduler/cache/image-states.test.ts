@@ -13,7 +13,7 @@ function counts(images: NodeImages): Record<string, number> {
   return Object.fromEntries([...images].map(([name, { nodes }]) => [name, nodes]));
 }
 
-test("an image is known by each of its names, and counted once per node", () => {
+test("an image is found by each of its names, and counted once per node", () => {
   const states = new ImageStates();
 
   const a = states.put(nodeWith("a", "web web:1", "web db"), undefined, NONE);
@@ -24,7 +24,7 @@ test("an image is known by each of its names, and counted once per node", () => 
   assert.equal(states.size, 3);
 });
 
-test("when a node goes, or loses an image, the others see it at once, and what no node has is forgotten", () => {
+test("removing a node or an image updates the counts of the others at once, and drops unused images", () => {
   const states = new ImageStates();
   const first = nodeWith("a", "web", "db");
   const a = states.put(first, undefined, NONE);
@@ -37,7 +37,7 @@ test("when a node goes, or loses an image, the others see it at once, and what n
   assert.deepEqual([counts(later), states.size], [{ db: 1 }, 1]);
 });
 
-test("a version of a node with the same images keeps what was made for it", () => {
+test("a node update with the same images keeps its record", () => {
   const states = new ImageStates();
   const first = nodeWith("a", "web web:1");
   const held = states.put(first, undefined, NONE);
@@ -46,7 +46,7 @@ test("a version of a node with the same images keeps what was made for it", () =
   assert.notEqual(states.put(nodeWith("a", "web web:2"), first, held), held);
 });
 
-test("the size is what the first node said", () => {
+test("the image size is that of the first node", () => {
   const states = new ImageStates();
   states.put(aNode("a", { images: [{ names: ["web"], sizeBytes: 5 }] }), undefined, NONE);
 

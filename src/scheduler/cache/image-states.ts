@@ -1,7 +1,6 @@
 /**
- * Which images there are, and on how many nodes. All nodes that have an image share one record of it: a count that changes is right for all
- * of them at once, and no NodeInfo is made anew for it. The size is what the first node said that had it; as upstream, the others are believed
- * to mean the same.
+ * Images and the number of nodes that have them. All nodes with an image share one record: a changed count is visible to all at once,
+ * without a new NodeInfo. The size is that of the first node; as upstream, the others are assumed to agree.
  */
 import type { ContainerImage, Node } from "../../api/generated/core/v1.ts";
 import type { ImageState } from "../framework/node-info.ts";
@@ -23,7 +22,7 @@ export class ImageStates {
     return this.#shared.size;
   }
 
-  /** Those of a node that is new, or that is another version of one that had `held`. */
+  /** The images of a new node, or of an update of one that had `held`. */
   put(node: Node, previous: Node | undefined, held: NodeImages): NodeImages {
     const images = node.status?.images;
     if (previous !== undefined && areSame(images, previous.status?.images)) return held;
@@ -31,7 +30,7 @@ export class ImageStates {
     return this.#claim(images);
   }
 
-  /** The node is gone, or has these images no more. */
+  /** The node was removed, or no longer has these images. */
   release(held: NodeImages): void {
     for (const name of held.keys()) {
       const state = this.#shared.get(name);
@@ -45,7 +44,7 @@ export class ImageStates {
     if (images === undefined || images.length === 0) return NO_IMAGES;
     const claimed = new Map<string, Shared>();
     for (const { names, sizeBytes = 0 } of images) {
-      // An image that lost its names has null for them.
+      // An image without names has null for them.
       for (const name of names ?? []) if (!claimed.has(name)) claimed.set(name, this.#claimOne(name, sizeBytes));
     }
     return claimed;
@@ -63,7 +62,7 @@ export class ImageStates {
   }
 }
 
-/** Most versions of a node differ in something else. */
+/** Most node updates change something else. */
 function areSame(a: readonly ContainerImage[] | undefined, b: readonly ContainerImage[] | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined || a.length !== b.length) return false;

@@ -22,15 +22,15 @@ function orderOf(...texts: readonly string[]): NodeOrder<string> {
   return order;
 }
 
-test("zones take turns, in the order in which they came", () => {
+test("zones alternate, in order of appearance", () => {
   assert.deepEqual(orderOf("x/a", "x/b", "x/c", "y/d", "z/e", "z/f").list(), ["a", "d", "e", "b", "f", "c"]);
 });
 
-test("nodes without a zone are one", () => {
+test("nodes without a zone form one zone", () => {
   assert.deepEqual(orderOf("/a", "/b", "x/c").list(), ["a", "c", "b"]);
 });
 
-test("equal zones of two regions are two", () => {
+test("equal zone names of two regions are two zones", () => {
   const order = new NodeOrder<string>();
   for (const [name, region] of [
     ["a", "r"],
@@ -42,7 +42,7 @@ test("equal zones of two regions are two", () => {
   assert.deepEqual(order.list(), ["a", "c", "b"]);
 });
 
-test("the old labels of zone and region count before the new ones", () => {
+test("the deprecated zone and region labels take precedence", () => {
   const order = new NodeOrder<string>();
   const old = { "failure-domain.beta.kubernetes.io/zone": "x", "failure-domain.beta.kubernetes.io/region": "r" };
   put(order, aNode("a", { zone: "x", region: "r" }));
@@ -52,7 +52,7 @@ test("the old labels of zone and region count before the new ones", () => {
   assert.deepEqual(order.list(), ["a", "c", "b"]);
 });
 
-test("a node that changes its zone comes last in the new one; any other change leaves the order", () => {
+test("a node that changes its zone is last in the new one; other changes keep the order", () => {
   const order = orderOf("x/a", "x/b", "y/c", "y/d");
 
   assert.equal(put(order, aNode("a", { zone: "x", cpu: "8" }), nodeIn("x/a")), false);
@@ -61,7 +61,7 @@ test("a node that changes its zone comes last in the new one; any other change l
   assert.deepEqual(order.list(), ["b", "c", "d", "a"]);
 });
 
-test("a zone whose last node goes is forgotten, and comes last when it comes again", () => {
+test("a zone whose last node is removed is dropped, and comes last when it reappears", () => {
   const order = orderOf("x/a", "y/b");
 
   order.remove("a", nodeIn("x/a"));
@@ -71,7 +71,7 @@ test("a zone whose last node goes is forgotten, and comes last when it comes aga
   assert.deepEqual(order.list(), ["b", "a"]);
 });
 
-test("every node is listed once, and as long as all zones have nodes, all have had as many", () => {
+test("every node is listed once, and zones are represented evenly", () => {
   const zones = fc.array(fc.constantFrom("x", "y", "z", "u"), { maxLength: 40 });
   fc.assert(
     fc.property(zones, (all) => {

@@ -1,15 +1,15 @@
 /**
- * The order in which nodes are looked at: the zones take turns, each with its next node, and within a zone who came first is first. So the
- * first hundred of thousands are of all zones alike. A node that changes its zone comes last in the new one.
+ * The order in which nodes are examined: zones alternate, each with its next node, in order of appearance within a zone. So the first
+ * hundred of thousands cover all zones evenly. A node that changes its zone is last in the new one.
  */
 import type { Node } from "../../api/generated/core/v1.ts";
 
 /** Item: what is put in order for a node. */
 export class NodeOrder<Item> {
-  /** By zone. A zone that has lost its last node is forgotten, and comes last if it comes again. */
+  /** By zone. A zone without nodes is dropped, and comes last if it reappears. */
   readonly #zones = new Map<string, Set<Item>>();
 
-  /** `previous`: the version of the node by which the item is in the order already. Says whether the order is another now. */
+  /** `previous`: the node version under which the item is already ordered. Returns whether the order changed. */
   put(item: Item, node: Node, previous: Node | undefined): boolean {
     const zone = zoneOf(node);
     if (previous !== undefined) {
@@ -40,10 +40,10 @@ export class NodeOrder<Item> {
   }
 }
 
-/** "" without a zone and a region. The old names of the labels count first, as upstream has it. */
+/** "" without a zone and a region. The deprecated labels take precedence, as upstream. */
 function zoneOf({ metadata: { labels } }: Node): string {
   const zone = labels?.["failure-domain.beta.kubernetes.io/zone"] ?? labels?.["topology.kubernetes.io/zone"] ?? "";
   const region = labels?.["failure-domain.beta.kubernetes.io/region"] ?? labels?.["topology.kubernetes.io/region"] ?? "";
-  // A label has no ":", so that two pairs never look alike.
+  // A label value has no ":", so that two pairs never collide.
   return zone === "" && region === "" ? "" : `${region}:${zone}`;
 }

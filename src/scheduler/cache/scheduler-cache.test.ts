@@ -18,7 +18,7 @@ function podsIn(snapshot: Snapshot): string {
   return snapshot.nodes.map(({ name, pods }) => [`${name}:`, ...pods.map(({ pod }) => pod.metadata.name)].join(" ")).join(", ");
 }
 
-test("an assumed Pod counts on its node at once, and says so itself", () => {
+test("an assumed Pod counts on its node at once", () => {
   const cache = aCache("a", "b");
 
   assert.equal(cache.assume(podInfo(aPod("p", { cpu: "1" })), "b"), true);
@@ -30,32 +30,32 @@ test("an assumed Pod counts on its node at once, and says so itself", () => {
   assert.deepEqual(cache.sizes, { nodes: 2, pods: 1, assumedPods: 1, images: 0 });
 });
 
-test("a Pod that counts on a node cannot be assumed, whether it was told or assumed", () => {
+test("a Pod already on a node cannot be assumed, whether observed or assumed", () => {
   const cache = aCache("a", "b");
-  cache.putPod(aPod("told", { node: "a" }));
+  cache.putPod(aPod("observed", { node: "a" }));
   cache.assume(podInfo(aPod("assumed")), "a");
 
-  assert.equal(cache.assume(podInfo(aPod("told")), "b"), false);
+  assert.equal(cache.assume(podInfo(aPod("observed")), "b"), false);
   assert.equal(cache.assume(podInfo(aPod("assumed")), "b"), false);
 
-  assert.equal(podsIn(cache.snapshot()), "a: told assumed, b:");
+  assert.equal(podsIn(cache.snapshot()), "a: observed assumed, b:");
 });
 
-test("a Pod that is forgotten leaves nothing behind; one that was told cannot be forgotten", () => {
+test("forgetting an assumed Pod leaves nothing behind; an observed one cannot be forgotten", () => {
   const cache = aCache("a");
   cache.assume(podInfo(aPod("p", { cpu: "1", ports: [80], affinity: ANTI })), "a");
-  cache.putPod(aPod("told", { node: "a" }));
+  cache.putPod(aPod("observed", { node: "a" }));
 
   assert.equal(cache.forget("uid-of-default-p"), true);
   assert.equal(cache.forget("uid-of-default-p"), false);
-  assert.equal(cache.forget("uid-of-default-told"), false);
+  assert.equal(cache.forget("uid-of-default-observed"), false);
 
   const snapshot = cache.snapshot();
-  assert.equal(podsIn(snapshot), "a: told");
+  assert.equal(podsIn(snapshot), "a: observed");
   assert.deepEqual([snapshot.nodesWithAffinityPods, snapshot.get("a")?.usedPorts], [[], []]);
 });
 
-test("a Pod that the cluster shows where it was assumed is confirmed, in its turn, with the version of the cluster", () => {
+test("a Pod observed on its assumed node is confirmed, in its position, with the cluster's version", () => {
   const cache = aCache("a");
   cache.assume(podInfo(aPod("p")), "a");
   cache.assume(podInfo(aPod("q")), "a");
@@ -72,7 +72,7 @@ test("a Pod that the cluster shows where it was assumed is confirmed, in its tur
   assert.equal(cache.forget("uid-of-default-p"), false);
 });
 
-test("a Pod that the cluster shows elsewhere than assumed is there, and that is logged", () => {
+test("a Pod observed on another node than assumed moves there, which is logged", () => {
   const lines: unknown[] = [];
   const log: Logger = { ...silentLogger, warn: (sentence, fields) => lines.push([sentence, fields]) };
   const cache = new SchedulerCache({ log });
@@ -86,7 +86,7 @@ test("a Pod that the cluster shows elsewhere than assumed is there, and that is 
   assert.deepEqual(lines, [["The Pod is on another node than assumed", { pod: "default/p", from: "a", to: "b" }]]);
 });
 
-test("a change of an assumed Pod from before its binding changes nothing", () => {
+test("an update of an assumed Pod from before its binding changes nothing", () => {
   const cache = aCache("a");
   cache.assume(podInfo(aPod("p")), "a");
   const { generation } = cache.snapshot();
@@ -97,7 +97,7 @@ test("a change of an assumed Pod from before its binding changes nothing", () =>
   assert.equal(cache.snapshot().generation, generation);
 });
 
-test("an assumed Pod that is deleted is gone", () => {
+test("a deleted assumed Pod is removed", () => {
   const cache = aCache("a");
   cache.assume(podInfo(aPod("p")), "a");
 
@@ -108,7 +108,7 @@ test("an assumed Pod that is deleted is gone", () => {
 });
 
 for (const phase of ["Succeeded", "Failed"] as const) {
-  test(`a Pod that has ${phase} takes nothing of its node`, () => {
+  test(`a Pod that has ${phase} uses no resources of its node`, () => {
     const cache = aCache("a");
     cache.putPod(aPod("p", { node: "a" }));
 
@@ -119,7 +119,7 @@ for (const phase of ["Succeeded", "Failed"] as const) {
   });
 }
 
-test("Pods that are told before their node are on it when it comes", () => {
+test("Pods observed before their node are on it when it appears", () => {
   const cache = aCache();
   cache.putPod(aPod("p", { node: "a", cpu: "1" }));
   assert.equal(podsIn(cache.snapshot()), "");
@@ -130,7 +130,7 @@ test("Pods that are told before their node are on it when it comes", () => {
   assert.equal(cache.snapshot().get("a")?.requested.milliCpu, 1_000);
 });
 
-test("Pods of a node that is removed are in no snapshot, are on it if it comes again, and go one by one", () => {
+test("Pods of a removed node are in no snapshot, return with it, and are removed one by one", () => {
   const cache = aCache("a", "b");
   cache.putPod(aPod("p", { node: "a", affinity: ANTI }));
   cache.putPod(aPod("q", { node: "a" }));
@@ -148,7 +148,7 @@ test("Pods of a node that is removed are in no snapshot, are on it if it comes a
   assert.deepEqual(cache.snapshot().nodesWithAffinityPods, []);
 });
 
-test("a node that comes again while another goes is found, and the other is not", () => {
+test("a node that reappears while another is removed is found, and the other is not", () => {
   const cache = aCache("a", "b", "c");
   cache.putPod(aPod("p", { node: "a" }));
   cache.snapshot();
@@ -165,17 +165,17 @@ test("a node that comes again while another goes is found, and the other is not"
   );
 });
 
-test("removing what is not there does nothing", () => {
+test("removing unknown objects does nothing", () => {
   const cache = aCache("a");
   const { generation } = cache.snapshot();
 
   cache.removeNode("b");
-  cache.removePod("uid-of-nobody");
+  cache.removePod("uid-of-missing");
 
   assert.equal(cache.snapshot().generation, generation);
 });
 
-test("a snapshot stays as it is until the next is taken, and only what changed is another then", () => {
+test("a snapshot is stable until the next one, and only changed nodes differ then", () => {
   const cache = aCache("a", "b");
   const snapshot = cache.snapshot();
   const [a, b] = snapshot.nodes;
@@ -191,7 +191,7 @@ test("a snapshot stays as it is until the next is taken, and only what changed i
   assert.equal(b?.pods.length, 0);
 });
 
-test("a snapshot without a node is not taken for one with it", () => {
+test("a snapshot without a node differs from one with it", () => {
   const cache = aCache("a", "b", "c");
   const { generation } = cache.snapshot();
 
@@ -200,7 +200,7 @@ test("a snapshot without a node is not taken for one with it", () => {
   assert.notEqual(cache.snapshot().generation, generation);
 });
 
-test("nodes of zones take turns", () => {
+test("nodes of different zones alternate", () => {
   const cache = aCache();
   for (const [name, zone] of [
     ["a", "x"],
@@ -215,7 +215,7 @@ test("nodes of zones take turns", () => {
   assert.equal(podsIn(cache.snapshot()), "b:, c:, a:");
 });
 
-test("images are counted over the nodes that are there", () => {
+test("images are counted over existing nodes", () => {
   const cache = aCache();
   const images = [{ names: ["web"], sizeBytes: 5 }];
   for (const name of ["a", "b", "c"]) cache.putNode(aNode(name, { images }));

@@ -1,8 +1,8 @@
 /**
- * What the scheduler knows of nodes and of the Pods on them: what the cluster told, and what was decided and the cluster has not told yet
- * (assumed). A Pod counts on exactly one node, from the moment that it is decided. What the cluster says is always right: a Pod that turns up
- * elsewhere than assumed is there. Things may be told in any order: Pods of a node that is not known, or no more, are kept for it.
- * An assumption lasts until the Pod is told, removed or forgotten; as in upstream, none expires. Nothing here waits.
+ * The scheduler's view of nodes and their Pods: observed state, and decisions that are not observed yet (assumed). A Pod counts on exactly
+ * one node, from the decision on. The cluster is always right: a Pod observed elsewhere than assumed is there. Events may come in any
+ * order: Pods of an unknown or removed node are kept for it. An assumption lasts until the Pod is observed, removed or forgotten; as
+ * upstream, none expires. Nothing here waits.
  */
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import { assert } from "../../base/assert.ts";
@@ -20,14 +20,14 @@ import { Place, SlotSnapshot } from "./slot-snapshot.ts";
 export interface CachedPod {
   readonly info: PodInfo;
   readonly nodeName: string;
-  /** Decided, and not told by the cluster yet. */
+  /** Decided, and not yet observed. */
   readonly isAssumed: boolean;
 }
 
 interface CachedNode {
   info: NodeInfoValue;
   place: Place;
-  /** The cluster has told of it. If not, it is only kept for its Pods, and no snapshot has it. */
+  /** Observed. If not, it is only a placeholder for its Pods, and in no snapshot. */
   isKnown: boolean;
 }
 
@@ -41,7 +41,7 @@ export class SchedulerCache {
   readonly #snapshot = new SlotSnapshot();
   /** Nodes that differ from the snapshot's. */
   readonly #changed = new Set<CachedNode>();
-  /** Nodes came, went or moved since the last snapshot. */
+  /** Nodes were added, removed or moved since the last snapshot. */
   #isReordered = false;
   #generation = 0;
 
@@ -49,7 +49,7 @@ export class SchedulerCache {
     this.#log = log;
   }
 
-  /** A node is there, or there is another version of it. */
+  /** A node was added or updated. */
   putNode(node: Node): void {
     const cached = this.#nodeFor(node.metadata.name);
     const previous = cached.isKnown ? cached.info.node : undefined;
@@ -59,7 +59,7 @@ export class SchedulerCache {
     this.#replace(cached, cached.info.withNode(node, images));
   }
 
-  /** The node is gone. Pods on it may be told to be gone later, or it may come again: until then they wait. */
+  /** The node was removed. Its Pods' deletions may follow, or it may return: until then they are kept. */
   removeNode(name: string): void {
     const cached = this.#nodes.get(name);
     if (cached === undefined || !cached.isKnown) return;
@@ -73,10 +73,7 @@ export class SchedulerCache {
     this.#dropIfEmpty(cached);
   }
 
-  /**
-   * There is this version of a Pod. One on no node is not of interest here (if it is assumed, its binding is on the way); one that has ended
-   * takes nothing any more and counts as removed.
-   */
+  /** A Pod was added or updated. Unassigned ones are ignored (if assumed, the binding is in flight); terminated ones count as removed. */
   putPod(pod: Pod): void {
     const uid = uidOf(pod);
     const nodeName = pod.spec?.nodeName ?? "";
@@ -88,7 +85,7 @@ export class SchedulerCache {
     this.#place({ info, nodeName, isAssumed: false });
   }
 
-  /** The Pod is gone, or does not matter any more. Also an assumed one: then its binding will fail. */
+  /** The Pod was removed, or no longer matters. Also an assumed one: then its binding will fail. */
   removePod(uid: string): void {
     const cached = this.#pods.get(uid);
     if (cached === undefined) return;
@@ -97,14 +94,14 @@ export class SchedulerCache {
     this.#takeOff(cached);
   }
 
-  /** From now on the Pod counts on the node. False, and nothing happens, if it does on one already. */
+  /** From now on the Pod counts on the node. False, without effect, if it already counts on one. */
   assume(info: PodInfo, nodeName: string): boolean {
     if (this.#pods.has(uidOf(info.pod))) return false;
     this.#place({ info: placedOn(info, nodeName), nodeName, isAssumed: true });
     return true;
   }
 
-  /** Takes back that a Pod was assumed. False, and nothing happens, if it is not: it is gone, or the cluster has told that it is there. */
+  /** Reverts an assumption. False, without effect, if the Pod is not assumed: it was removed, or has been observed. */
   forget(uid: string): boolean {
     if (!this.#assumed.has(uid)) return false;
     this.removePod(uid);
@@ -124,17 +121,17 @@ export class SchedulerCache {
     return [...this.#assumed].flatMap((uid) => this.#pods.get(uid) ?? []);
   }
 
-  /** Nodes that the cluster does not know, and that are kept for their Pods. */
+  /** Placeholders of unknown nodes. */
   unknownNodes(): readonly NodeInfo[] {
     return [...this.#nodes.values()].filter(({ isKnown }) => !isKnown).map(({ info }) => info);
   }
 
-  /** For metrics. Pods also of unknown nodes, and assumed ones. */
+  /** For metrics. Includes Pods of unknown nodes, and assumed ones. */
   get sizes(): { readonly nodes: number; readonly pods: number; readonly assumedPods: number; readonly images: number } {
     return { nodes: this.#nodes.size, pods: this.#pods.size, assumedPods: this.#assumed.size, images: this.#images.size };
   }
 
-  /** All nodes as they are now. It is good until the next is taken. */
+  /** All nodes as of now. Valid until the next snapshot. */
   snapshot(): Snapshot {
     this.#snapshot.generation = this.#generation;
     if (this.#isReordered) this.#snapshot.reset(this.#order.list());
@@ -161,7 +158,7 @@ export class SchedulerCache {
     this.#dropIfEmpty(cached);
   }
 
-  /** Another scheduler of the same name placed it, or the answer to our binding was lost and it was decided anew. */
+  /** Another scheduler of the same name placed it, or the response to our binding was lost and it was decided anew. */
   #moved(previous: CachedPod, nodeName: string): void {
     const { info, nodeName: from, isAssumed } = previous;
     const sentence = isAssumed ? "The Pod is on another node than assumed" : "The Pod is on another node than before";

@@ -8,7 +8,7 @@ import { NodeHistory, NOTHING_SEEN, type NodeSum } from "../framework/node-sums.
 import { aNode, aPod, podInfo } from "../framework/testing/builders.ts";
 import { SchedulerCache } from "./scheduler-cache.ts";
 
-/** More than are remembered. */
+/** More than are recorded. */
 const MANY = 1_100;
 
 function cacheWith(...names: readonly string[]): SchedulerCache {
@@ -21,7 +21,7 @@ function assume(cache: SchedulerCache, podName: string, nodeName: string): void 
   cache.assume(podInfo(aPod(podName)), nodeName);
 }
 
-test("the places that changed since an earlier generation are told, newest first", () => {
+test("the slots changed since an earlier generation are returned, newest first", () => {
   const cache = cacheWith("n0", "n1", "n2");
   const { generation: first } = cache.snapshot();
   assume(cache, "a", "n2");
@@ -35,7 +35,7 @@ test("the places that changed since an earlier generation are told, newest first
   deepEqual(snapshot.changedSince?.(snapshot.generation), []);
 });
 
-test("nobody knows what changed before a node came or went", () => {
+test("changes before a node was added or removed are unknown", () => {
   const cache = cacheWith("n0", "n1");
   const { generation: before } = cache.snapshot();
   cache.putNode(aNode("n2"));
@@ -49,7 +49,7 @@ test("nobody knows what changed before a node came or went", () => {
   deepEqual(snapshot.changedSince?.(snapshot.generation), []);
 });
 
-test("what changed long ago is forgotten, and what changed lately is not", () => {
+test("old changes are dropped, and recent ones are not", () => {
   const cache = cacheWith("n0", "n1");
   const { generation: longAgo } = cache.snapshot();
   for (let index = 0; index < MANY; index++) {
@@ -83,7 +83,7 @@ class PodTotal implements NodeSum {
   }
 }
 
-test("a sum that is told only of what changed equals one over all nodes, whatever happens", () => {
+test("an incrementally maintained sum equals one over all nodes, under any changes", () => {
   const step = fc.record({
     does: fc.constantFrom("assume", "assume", "forget", "node comes", "node goes"),
     which: fc.nat({ max: 4 }),

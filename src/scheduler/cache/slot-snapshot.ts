@@ -1,16 +1,16 @@
 /**
- * The snapshot of a cache: one object for its whole life, whose slots are filled anew at the beginning of each cycle. Only what changed
- * since is touched, so that at 15,000 nodes the next cycle begins as quickly as at five. A cycle that is over must not look at it again.
+ * The snapshot of a cache: one object for its whole life, whose slots are refilled at the start of each cycle. Only changed ones are
+ * touched, so that at 15,000 nodes the next cycle starts as fast as at five. A finished cycle must not use it again.
  */
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
 
 const NOWHERE = -1;
 
-/** Changes that are remembered; who asks less often compares all nodes. */
+/** Recorded changes; less frequent readers compare all nodes. */
 const CHANGES_MAX = 1_024;
 
-/** In which slots of a snapshot a node is. Whoever keeps the node keeps it; only the snapshot reads and changes it. */
+/** The slots of a node in a snapshot. Held by the node's owner; only the snapshot reads and changes it. */
 export class Place {
   inNodes = NOWHERE;
   inAffinity = NOWHERE;
@@ -23,9 +23,9 @@ export interface PlacedNode {
 }
 
 export class SlotSnapshot implements Snapshot {
-  /** Of the states that are put in: set before they are. */
+  /** Generation of the inserted states: set before them. */
   generation = 0;
-  /** Which places got another state, and in which generation, oldest first. What was before `#rememberedFrom` is forgotten. */
+  /** Changed slots with their generation, oldest first. Those before `#rememberedFrom` are dropped. */
   #changed: { readonly index: number; readonly generation: number }[] = [];
   #rememberedFrom = 0;
   readonly #nodes: NodeInfo[] = [];
@@ -61,7 +61,7 @@ export class SlotSnapshot implements Snapshot {
     return indexes;
   }
 
-  /** Puts another state of a node that is there in its place. */
+  /** Replaces the state of an existing node. */
   replace(node: PlacedNode): void {
     const index = node.place.inNodes;
     this.#nodes[index] = node.info;
@@ -75,7 +75,7 @@ export class SlotSnapshot implements Snapshot {
     this.#rememberedFrom = forgotten?.generation ?? this.generation;
   }
 
-  /** All nodes, in the order to come. One that was there before may bring its place; one that comes again must have a new one. */
+  /** All nodes, in their new order. An existing one may keep its slot; a returning one must have a new one. */
   reset(nodes: readonly PlacedNode[]): void {
     this.#nodes.length = 0;
     this.#affinity.clear();
@@ -90,7 +90,7 @@ export class SlotSnapshot implements Snapshot {
 
   #append(node: PlacedNode): void {
     const { info, place } = node;
-    // Most have been there before; finding all their names again would be the greater part of the work.
+    // Most are unchanged; looking up all their names would be most of the work.
     if (place.inNodes === NOWHERE) this.#places.set(info.name, place);
     place.inNodes = this.#nodes.length;
     this.#nodes.push(info);
@@ -103,7 +103,7 @@ export class SlotSnapshot implements Snapshot {
   }
 }
 
-/** Some of the nodes, in no order. One that goes leaves its slot to the last. */
+/** An unordered subset of the nodes. A removed one leaves its slot to the last. */
 class Selected {
   readonly nodes: NodeInfo[] = [];
   readonly #places: Place[] = [];

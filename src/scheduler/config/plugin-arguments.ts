@@ -1,6 +1,6 @@
 /**
- * Reads the arguments of plugins (`pluginConfig`) with each plugin's own reader, and puts its complaints where they belong in the document.
- * Arguments of plugins that do not exist are passed over, as upstream does: a configuration may be shared with schedulers that have them.
+ * Reads the arguments of plugins (`pluginConfig`) with each plugin's own reader, and prefixes its errors with the document path. Arguments
+ * of unknown plugins are ignored, as upstream: a configuration may be shared with schedulers that have them.
  */
 import { child, describeFieldError, duplicate, element } from "../../api/machinery/field-error.ts";
 import type { Json } from "../../api/machinery/object.ts";
@@ -9,7 +9,7 @@ import { CONFIGURATION_API_VERSION } from "./written-configuration.ts";
 
 type Written = { readonly name?: string; readonly args?: Json };
 
-/** How a complaint about a field begins, after its path; everything else is about the arguments as a whole. */
+/** Format of an error about a field, after its path; everything else concerns the arguments as a whole. */
 const ABOUT_A_FIELD = /^[\w.[\]]+: (?:Invalid|Required|Duplicate|Unsupported|Not found|Forbidden|Too |Internal)/;
 
 /** `at`: "profiles[0]". */
@@ -36,7 +36,7 @@ export function readPluginArguments(
   return { read, problems };
 }
 
-/** Arguments may say what they are; then it must be right. */
+/** Arguments may state their kind; then it must match. */
 function kindProblem(name: string, args: Json | undefined): string | undefined {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return undefined;
   const { apiVersion = CONFIGURATION_API_VERSION, kind = `${name}Args` } = args as { readonly apiVersion?: Json; readonly kind?: Json };

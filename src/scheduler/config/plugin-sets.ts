@@ -1,14 +1,13 @@
 /**
- * Which plugins are enabled at which point: the defaults, with what a profile says against them. Upstream's rules, whose order is the
- * order of asking:
- * - A profile adds to the defaults. What it enables again (with another weight) stays where it was; what is new comes last.
- * - What it disables is gone; "*" disables all defaults.
- * - `multiPoint` stands for all points that a plugin implements; what is said of one point goes before it.
+ * Enabled plugins per extension point: the defaults, merged with a profile. Upstream's rules, whose order is the call order:
+ * - A profile adds to the defaults. A re-enabled plugin (with another weight) keeps its position; a new one comes last.
+ * - Disabled ones are removed; "*" disables all defaults.
+ * - `multiPoint` stands for all points that a plugin implements; a specific point takes precedence.
  */
 import type { WrittenPlugin, WrittenPluginSet, WrittenPlugins } from "./written-configuration.ts";
 import { EXTENSION_POINTS, type ExtensionPoint } from "./written-configuration.ts";
 
-/** A plugin in a list, and what its score counts there; 0: nothing is said. */
+/** A plugin in a list, with its score weight; 0: unspecified. */
 export interface EnabledPlugin {
   readonly name: string;
   readonly weight: number;
@@ -19,7 +18,7 @@ export interface PluginSet {
   readonly disabled: ReadonlySet<string>;
 }
 
-/** A profile's word on every point. */
+/** A profile's configuration of every point. */
 export interface PluginSets {
   readonly multiPoint: PluginSet;
   readonly points: Readonly<Record<ExtensionPoint, PluginSet>>;
@@ -40,7 +39,7 @@ function merged(defaults: readonly EnabledPlugin[], written: WrittenPluginSet = 
   const enabled = (written.enabled ?? []).map(read);
   const disabled = new Set((written.disabled ?? []).map(({ name = "" }) => name));
   const kept = disabled.has(EVERYTHING) ? [] : defaults.filter(({ name }) => !disabled.has(name));
-  // The last that names a default takes its place; a second one is left over, and found to be too many when the profile is made.
+  // The last one that names a default replaces it; a second one remains, and is rejected as a duplicate when the profile is built.
   const replacing = kept.map(({ name }) => enabled.findLast((plugin) => plugin.name === name));
   const added = enabled.filter((plugin) => !replacing.includes(plugin));
   return { enabled: [...kept.map((plugin, index) => replacing[index] ?? plugin), ...added], disabled };
@@ -51,8 +50,8 @@ function read({ name = "", weight = 0 }: WrittenPlugin): EnabledPlugin {
 }
 
 /**
- * The names at one point, in the order of asking: first those of multiPoint that the point itself names too (in the point's order), then
- * the rest of multiPoint, then what only the point names. `implementing`: the plugins of multiPoint that have this point.
+ * The names at one point, in call order: first those of multiPoint that the point itself names too (in the point's order), then the rest of
+ * multiPoint, then what only the point names. `implementing`: the plugins of multiPoint that have this point.
  */
 export function namesAt(point: PluginSet, multiPoint: PluginSet, implementing: ReadonlySet<string>): string[] {
   const own = point.enabled.map(({ name }) => name);
@@ -65,7 +64,7 @@ export function namesAt(point: PluginSet, multiPoint: PluginSet, implementing: R
   ];
 }
 
-/** Every plugin that is enabled anywhere. */
+/** Every plugin enabled anywhere. */
 export function enabledNames({ multiPoint, points }: PluginSets): Set<string> {
   return new Set([multiPoint, ...Object.values(points)].flatMap(({ enabled }) => enabled.map(({ name }) => name)));
 }

@@ -32,7 +32,7 @@ function scores(profile: Profile): string {
   return profile.score.map(({ plugin, weight }) => `${plugin.name}*${weight}`).join(" ");
 }
 
-test("the default profile asks every plugin at every point that it has, in the order of the list, with its weight", () => {
+test("the default profile calls every plugin at each of its points, in list order, with its weight", () => {
   const profile = onlyProfile({});
   equal(profile.schedulerName, "default-scheduler");
   equal(filters(profile), "NodeName TaintToleration InterPodAffinity");
@@ -113,13 +113,13 @@ const rows: readonly { readonly when: string; readonly plugins: WrittenPlugins; 
 ];
 
 for (const { when, plugins, filters: expectedFilters, scores: expectedScores } of rows) {
-  test(`a profile has the plugins that upstream would give it when ${when}`, () => {
+  test(`a profile has upstream's plugins when ${when}`, () => {
     const profile = onlyProfile({ plugins });
     deepEqual([filters(profile), scores(profile)], [expectedFilters, expectedScores]);
   });
 }
 
-test("a plugin is made once per profile, with the profile's arguments or its defaults", () => {
+test("a plugin is instantiated once per profile, with the profile's arguments or its defaults", () => {
   const made = make(
     { schedulerName: "a", pluginConfig: [{ name: "InterPodAffinity", args: { hardPodAffinityWeight: 7 } }] },
     { schedulerName: "b" },
@@ -134,7 +134,7 @@ test("a plugin is made once per profile, with the profile's arguments or its def
   equal(a?.filter[2], a?.preFilter[0]);
 });
 
-test("a plugin that only takes back is asked at reserve too", () => {
+test("a plugin with only unreserve is called at reserve too", () => {
   const { reserve } = onlyProfile({ plugins: { multiPoint: { enabled: [{ name: "Holds" }] } } });
   deepEqual(
     reserve.map(({ name }) => name),
@@ -169,12 +169,12 @@ for (const { plugins, says } of [
     says: 'plugin "NodeName" already registered as "FilterPlugin"',
   },
 ] satisfies readonly { readonly plugins: WrittenPlugins; readonly says: string }[]) {
-  test(`a profile is refused in upstream's words: ${says}`, () => {
+  test(`a profile is rejected with upstream's message: ${says}`, () => {
     deepEqual(make({ plugins }), { ok: false, problems: [beginning + says] });
   });
 }
 
-test("profiles that sort the queue differently are refused", () => {
+test("profiles with different queueSort plugins are rejected", () => {
   const made = make(
     { schedulerName: "a" },
     { schedulerName: "b", plugins: { multiPoint: { disabled: [{ name: "PrioritySort" }], enabled: [{ name: "OtherSort" }] } } },

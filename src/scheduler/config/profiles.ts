@@ -1,6 +1,6 @@
 /**
- * Makes the profiles of a configuration: every plugin that a profile enables is made once for it, with its arguments, and put at the points
- * at which it is asked. What can only be told now, because only a made plugin shows which points it has, is told in upstream's words.
+ * Builds the profiles of a configuration: every enabled plugin is instantiated once per profile, with its arguments, and assigned to its
+ * extension points. Errors that only an instantiated plugin reveals are reported here, in upstream's wording.
  */
 import type { Plugin, PluginContext, PluginFactory } from "../framework/plugin.ts";
 import type { ReadArguments } from "../framework/read-arguments.ts";
@@ -14,8 +14,8 @@ export type MadeProfiles =
   { readonly ok: true; readonly profiles: ReadonlyMap<string, Profile> } | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Upstream's plugins for what does not exist here yet (volumes, devices). A configuration that lists them is meant for this version all the
- * same; they are passed over, as they are in the default profile.
+ * Upstream's plugins that do not exist here yet (volumes, devices). A configuration that lists them is valid for this version; they are
+ * skipped, as in the default profile.
  */
 const PASSED_OVER = new Set([
   "VolumeRestrictions",
@@ -46,7 +46,7 @@ export function profilesOf(configuration: SchedulerConfiguration, catalog: Plugi
   return problems.length === 0 ? { ok: true, profiles } : { ok: false, problems };
 }
 
-/** Upstream's names of the points in its complaints, "PreFilterPlugin". */
+/** Upstream's names of the points in its errors, "PreFilterPlugin". */
 function typeName(point: ExtensionPoint): string {
   return `${point.charAt(0).toUpperCase()}${point.slice(1)}Plugin`;
 }
@@ -133,7 +133,7 @@ class ProfileMaker {
     return namesAt(set, multiPoint, implementing).flatMap((name) => this.#plugins.get(name) ?? []);
   }
 
-  /** Without a point: multiPoint, of which upstream complains when it comes to the first point that a plugin has. */
+  /** Without a point: multiPoint, for which upstream reports the first point that a plugin has. */
   #checkNames({ enabled }: PluginSet, point?: ExtensionPoint): void {
     const seen = new Set<string>();
     for (const { name } of enabled) {
@@ -145,12 +145,12 @@ class ProfileMaker {
     }
   }
 
-  /** It is passed over, or exists and was complained about already. */
+  /** It is skipped, or exists and was already reported. */
   #isExcused(name: string): boolean {
     return PASSED_OVER.has(name) || this.#failed.has(name);
   }
 
-  /** What is said of the point itself goes before multiPoint; a plugin that scores cannot count nothing. */
+  /** The point itself takes precedence over multiPoint; a scoring plugin's weight cannot be 0. */
   #weighted(plugin: Plugin): ScorePlugin {
     const { points, multiPoint } = this.#profile.plugins;
     const [said] = [...points.score.enabled, ...multiPoint.enabled].filter(({ name }) => name === plugin.name);

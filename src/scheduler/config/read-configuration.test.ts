@@ -17,7 +17,7 @@ function problemsOf(written: unknown): readonly string[] {
   return result.ok ? [] : result.problems;
 }
 
-test("a configuration that says nothing is upstream's default", () => {
+test("an empty configuration is upstream's default", () => {
   const { profiles, ...rest } = read({});
   deepEqual(rest, {
     podInitialBackoffMs: 1_000,
@@ -39,7 +39,7 @@ test("a configuration that says nothing is upstream's default", () => {
   deepEqual(defaultSchedulerConfiguration(catalog), read({}));
 });
 
-test("everything that is said is taken over", () => {
+test("all configured values are used", () => {
   const configuration = read({
     parallelism: 4,
     percentageOfNodesToScore: 30,
@@ -84,7 +84,7 @@ test("everything that is said is taken over", () => {
   );
 });
 
-test("all mistakes are told at once, in upstream's order, with its paths and words", () => {
+test("all errors are reported at once, in upstream's order, with its paths and wording", () => {
   const problems = problemsOf({
     ...head,
     profiles: [
@@ -204,5 +204,5 @@ const rows: readonly { readonly when: string; readonly written: unknown; readonl
 ];
 
 for (const { when, written, says } of rows) {
-  test(`a configuration is ${says.length === 0 ? "accepted" : "refused"} when ${when}`, () => deepEqual(problemsOf(written), says));
+  test(`a configuration is ${says.length === 0 ? "accepted" : "rejected"} when ${when}`, () => deepEqual(problemsOf(written), says));
 }

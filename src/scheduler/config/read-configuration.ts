@@ -1,7 +1,6 @@
 /**
- * Makes of a written KubeSchedulerConfiguration what the scheduler works with: defaults filled in, everything checked, all mistakes at
- * once in upstream's words and with its field paths. Not here: reading files and flags (main), and what can only be said once plugins are
- * made (profiles.ts).
+ * Turns a KubeSchedulerConfiguration document into the scheduler's configuration: defaulted, validated, all errors at once in upstream's
+ * wording and with its field paths. Not here: files and flags (config), and errors that only instantiated plugins reveal (profiles.ts).
  */
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
@@ -32,8 +31,8 @@ import {
 export type ReadConfiguration =
   | { readonly ok: true; readonly configuration: SchedulerConfiguration }
   /**
-   * `readable` is what could be read all the same, with defaults for what could not: not to be worked with, but whoever makes profiles of it
-   * finds what else is wrong. Absent if nothing could be read.
+   * `readable` is what could be read nevertheless, with defaults for the rest: not to be used, but building profiles from it reveals
+   * further errors. Absent if nothing could be read.
    */
   | { readonly ok: false; readonly problems: readonly string[]; readonly readable?: SchedulerConfiguration };
 
@@ -41,7 +40,7 @@ const NO_EXTENDERS = "there are no extenders here: make it a plugin, or run the 
 
 const DEFAULT_SCHEDULER_NAME = "default-scheduler";
 
-/** Upstream's, all of them. */
+/** All upstream's. */
 const DEFAULTS = {
   percentageOfNodesToScore: 0,
   podInitialBackoffSeconds: 1,
@@ -63,7 +62,7 @@ export function readSchedulerConfiguration(written: unknown, catalog: PluginCata
   return problems.length === 0 ? { ok: true, configuration } : { ok: false, problems, readable: configuration };
 }
 
-/** What runs when nothing is written. */
+/** The default configuration. */
 export function defaultSchedulerConfiguration(catalog: PluginCatalog): SchedulerConfiguration {
   return new ConfigurationReader(catalog).read({});
 }
@@ -101,7 +100,7 @@ class ConfigurationReader {
     const leaderElection = leaderElectionOf(written.leaderElection);
     this.#complain(connectionErrors(written, leaderElection));
     const profiles = this.#profiles(written);
-    // Not exact above 2^53, where they are bigints: 285 million years.
+    // Inexact above 2^53, where they are bigints: 285 million years.
     const initialSeconds = Number(written.podInitialBackoffSeconds ?? DEFAULTS.podInitialBackoffSeconds);
     const maxSeconds = Number(written.podMaxBackoffSeconds ?? DEFAULTS.podMaxBackoffSeconds);
     this.#complain(percentageErrors("percentageOfNodesToScore", written.percentageOfNodesToScore));
@@ -118,7 +117,7 @@ class ConfigurationReader {
 
   #profiles(written: WrittenConfiguration): ProfileConfiguration[] {
     const profiles = written.profiles === undefined || written.profiles.length === 0 ? [{}] : written.profiles;
-    // Only a single profile can mean the one that Pods have by default; of several each must say which it is.
+    // Only a single profile defaults to the default scheduler name; of several each must have one.
     const schedulerName = profiles.length === 1 ? DEFAULT_SCHEDULER_NAME : "";
     const percentageOfNodesToScore = written.percentageOfNodesToScore ?? DEFAULTS.percentageOfNodesToScore;
     const read: ProfileConfiguration[] = [];
@@ -152,7 +151,7 @@ class ConfigurationReader {
 function leaderElectionOf(written: WrittenLeaderElection = {}): LeaderElection {
   const ms = (name: "leaseDuration" | "renewDeadline" | "retryPeriod") => {
     const nanoseconds = parseDuration(written[name] ?? "0s");
-    // As upstream: nothing said and "0s" are the same.
+    // As upstream: absent and "0s" are the same.
     return durationToMs(nanoseconds === 0n ? parseDuration(DEFAULTS[name]) : nanoseconds);
   };
   return {

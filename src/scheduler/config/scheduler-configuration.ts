@@ -1,4 +1,4 @@
-/** A scheduler's configuration, read: complete, checked and in the units that the code works with. read-configuration.ts makes it. */
+/** A scheduler's configuration: complete, validated and in internal units. read-configuration.ts creates it. */
 import type { PluginFactory } from "../framework/plugin.ts";
 import type { PluginSets } from "./plugin-sets.ts";
 
@@ -6,9 +6,9 @@ export interface SchedulerConfiguration {
   readonly podInitialBackoffMs: number;
   readonly podMaxBackoffMs: number;
   readonly leaderElection: LeaderElection;
-  /** The path of a kubeconfig; empty: not said here. */
+  /** Kubeconfig path; empty: not configured here. */
   readonly kubeconfig: string;
-  /** In the order of the document; at least one, each with a name of its own. */
+  /** In document order; at least one, each with a unique name. */
   readonly profiles: readonly ProfileConfiguration[];
 }
 
@@ -26,16 +26,16 @@ export interface ProfileConfiguration {
   /** 0: adaptive. */
   readonly percentageOfNodesToScore: number;
   readonly plugins: PluginSets;
-  /** What plugins are made with, by plugin; those that say nothing about theirs get their defaults. */
+  /** Plugin arguments; plugins without any get their defaults. */
   readonly arguments: ReadonlyMap<string, unknown>;
 }
 
-/** The plugins that there are. */
+/** The available plugins. */
 export interface PluginCatalog {
-  /** What a profile has unless it says otherwise, in the order of asking. `weight`: how much its score counts. */
+  /** The default profile, in call order. `weight`: score weight. */
   // oxlint-disable-next-line typescript/no-explicit-any -- each plugin's arguments are its own business.
   readonly defaults: readonly { readonly factory: PluginFactory<any>; readonly weight?: number }[];
-  /** What a profile may enable beside. */
+  /** Optional plugins. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above.
   readonly others?: readonly PluginFactory<any>[];
 }

@@ -1,4 +1,4 @@
-/** The rules of a KubeSchedulerConfiguration, with upstream's paths and words. Those of single plugins' arguments are the plugins'. */
+/** Validation of a KubeSchedulerConfiguration, with upstream's paths and wording. Plugin arguments are validated by the plugins. */
 import { child, element, type FieldError, invalid } from "../../api/machinery/field-error.ts";
 import type { PluginSet } from "./plugin-sets.ts";
 import type { LeaderElection, ProfileConfiguration } from "./scheduler-configuration.ts";
@@ -38,7 +38,7 @@ function* leaderElectionErrors({ leaderElection: written }: WrittenConfiguration
   if (lock !== "" && lock !== "leases") yield invalid("leaderElection.resourceLock", lock, 'resourceLock value must be "leases"');
 }
 
-/** Plugins that older versions had: what they did belongs to CSI drivers now. */
+/** Removed plugins: replaced by CSI drivers. */
 const REMOVED_PLUGINS = ["AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"];
 
 const WAS_REMOVED = `was invalid in version "v1" (KubeSchedulerConfiguration is version "${CONFIGURATION_API_VERSION}")`;
@@ -68,7 +68,7 @@ export function* queueSortErrors(profiles: readonly ProfileConfiguration[]): Ite
   }
 }
 
-/** Upstream's words show its own type, whose fields begin with capitals. */
+/** Upstream's message shows its Go type, whose fields are capitalised. */
 function asUpstreamShows({ enabled, disabled }: PluginSet): string {
   const shown = (name: string, weight: number) => ({ Name: name, Weight: weight });
   return JSON.stringify({

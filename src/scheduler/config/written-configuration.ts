@@ -1,6 +1,6 @@
 /**
- * A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as people write it: the file of `--config`. Field names are upstream's.
- * Only its form is here; what it means is read by read-configuration.ts.
+ * A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) document: the file of `--config`. Field names are upstream's. Only its
+ * schema is here; read-configuration.ts interprets it.
  */
 import type { Json } from "../../api/machinery/object.ts";
 import type { ScalarSchema, Schema } from "../../api/machinery/schema.ts";
@@ -9,7 +9,7 @@ import { INT32, INT64, listOf, structOf, TEXT } from "../framework/read-argument
 export const CONFIGURATION_API_VERSION = "kubescheduler.config.k8s.io/v1";
 export const CONFIGURATION_KIND = "KubeSchedulerConfiguration";
 
-/** Where a plugin may be asked, in upstream's order of complaining. */
+/** Extension points, in the order of upstream's errors. */
 export const EXTENSION_POINTS = [
   "preFilter",
   "filter",
@@ -30,18 +30,18 @@ export type ExtensionPoint = (typeof EXTENSION_POINTS)[number];
 export interface WrittenConfiguration {
   readonly apiVersion?: string;
   readonly kind?: string;
-  /** Accepted and unused: decisions are made one at a time. */
+  /** Accepted and unused: decisions are sequential. */
   readonly parallelism?: number;
   readonly leaderElection?: WrittenLeaderElection;
   readonly clientConnection?: WrittenClientConnection;
-  /** These two are accepted and unused: the profile of a process is taken by other means. */
+  /** These two are accepted and unused: profiling works by other means. */
   readonly enableProfiling?: boolean;
   readonly enableContentionProfiling?: boolean;
   readonly percentageOfNodesToScore?: number;
   readonly podInitialBackoffSeconds?: number | bigint;
   readonly podMaxBackoffSeconds?: number | bigint;
   readonly profiles?: readonly WrittenProfile[];
-  /** Refused. */
+  /** Rejected. */
   readonly extenders?: readonly Json[];
   readonly delayCacheUntilActive?: boolean;
 }
@@ -58,7 +58,7 @@ export interface WrittenLeaderElection {
 }
 
 export interface WrittenClientConnection {
-  /** The path of the file that says how to reach the API server. */
+  /** Kubeconfig path. */
   readonly kubeconfig?: string;
   readonly acceptContentTypes?: string;
   readonly contentType?: string;
@@ -73,7 +73,7 @@ export interface WrittenProfile {
   readonly pluginConfig?: readonly { readonly name?: string; readonly args?: Json }[];
 }
 
-/** multiPoint is short for every point that a plugin implements. The last two points are for groups of Pods, and never asked here. */
+/** multiPoint stands for every point that a plugin implements. The last two points are for groups of Pods, and never called here. */
 export type WrittenPlugins = {
   readonly [Point in ExtensionPoint | "multiPoint" | "placementGenerate" | "placementScore"]?: WrittenPluginSet;
 };

@@ -16,7 +16,7 @@ function diagnosis(decision: Decision) {
   return decision.diagnosis;
 }
 
-test("the best of the nodes that fit is taken, and what the others lacked is told", () => {
+test("the best feasible node is chosen, and the rejections of the others are recorded", () => {
   const likes: Plugin = { name: "Likes", score: (_state, _pod, node) => (node.name === "n2" ? 90 : 10) };
   const profile = fakeProfile([refusing("Fit", "full", "n0", "n3"), likes], { weights: { Likes: 2 } });
 
@@ -35,13 +35,13 @@ test("the best of the nodes that fit is taken, and what the others lacked is tol
   });
 });
 
-test("a single node that fits is taken without scoring", () => {
+test("a single feasible node is chosen without scoring", () => {
   const never: Plugin = { name: "Never", score: () => Number.NaN };
   const decision = decide(fakeProfile([refusing("Fit", "full", "n0"), never]), fakePod("p"), fakeMoment(2), fakeTurns());
   deepEqual([placement(decision), decision.is === "placed" && decision.scores], ["n1", []]);
 });
 
-test("without nodes a Pod waits for anything to happen", () => {
+test("without nodes a Pod waits for any event", () => {
   const decision = decide(fakeProfile([flat]), fakePod("p"), fakeMoment(0), fakeTurns());
   deepEqual(decision, {
     is: "unschedulable",
@@ -50,7 +50,7 @@ test("without nodes a Pod waits for anything to happen", () => {
   });
 });
 
-test("when no node fits, reasons are counted and every plugin that refused is named", () => {
+test("when no node is feasible, reasons are counted and every rejecting plugin is named", () => {
   const profile = fakeProfile([refusing("Taints", "tainted", "n0"), refusing("Fit", "full", "n0", "n1", "n2"), flat]);
   const decision = decide(profile, fakePod("p"), fakeMoment(3), fakeTurns());
   deepEqual(diagnosis(decision), {
@@ -64,7 +64,7 @@ test("when no node fits, reasons are counted and every plugin that refused is na
   });
 });
 
-test("nodes outside of what a preFilter asked for are not looked at, and counted as such", () => {
+test("nodes excluded by a preFilter are not examined, and counted as such", () => {
   const profile = fakeProfile([narrowing("NodeAffinity", "n1", "gone"), refusing("Fit", "full", "n1"), flat]);
   const decision = decide(profile, fakePod("p"), fakeMoment(3), fakeTurns());
   deepEqual(diagnosis(decision), {
@@ -78,13 +78,13 @@ test("nodes outside of what a preFilter asked for are not looked at, and counted
   });
 });
 
-test("a preFilter that refuses ends the cycle with its message", () => {
+test("a preFilter rejection ends the cycle with its message", () => {
   const no: Plugin = { name: "No", preFilter: () => ({ is: "rejected", rejection: { reasons: ["this", "that"], resolvable: false } }) };
   const decision = decide(fakeProfile([no, refusing("Fit", "full", "n0")]), fakePod("p"), fakeMoment(2), fakeTurns());
   deepEqual(diagnosis(decision), { nodeCount: 2, preFilterMessage: "this, that", refused: [], unschedulablePlugins: new Set(["No"]) });
 });
 
-test("the node that was nominated for the Pod is taken if it fits, however good others are", () => {
+test("the nominated node is chosen if feasible, however good others are", () => {
   const likes: Plugin = { name: "Likes", score: (_state, _pod, node) => (node.name === "n0" ? 90 : 10) };
   const pod = fakePod("p", { nominatedNodeName: "n2" });
   const decision = decide(fakeProfile([refusing("Fit", "full", "n1"), likes]), pod, fakeMoment(3), fakeTurns());
@@ -92,20 +92,20 @@ test("the node that was nominated for the Pod is taken if it fits, however good 
 });
 
 for (const nominatedNodeName of ["n1", "gone"]) {
-  test(`a Pod that was nominated to ${nominatedNodeName}, which does not fit or exist, goes elsewhere`, () => {
+  test(`a Pod nominated to ${nominatedNodeName}, which is infeasible or missing, is placed elsewhere`, () => {
     const pod = fakePod("p", { nominatedNodeName });
     const decision = decide(fakeProfile([refusing("Fit", "full", "n1"), flat]), pod, fakeMoment(2), fakeTurns());
     equal(placement(decision), "n0");
   });
 }
 
-test("a node that is promised to a Pod of higher priority is left to it", () => {
+test("a node nominated for a Pod of higher priority is left to it", () => {
   const onePerNode: Plugin = { name: "One", filter: (_state, _pod, node) => (node.pods.length > 0 ? rejection("full") : undefined) };
   const moment = fakeMoment(2, { n0: [fakePod("high", { priority: 9 })] });
   equal(placement(decide(fakeProfile([onePerNode, flat]), fakePod("p"), moment, fakeTurns())), "n1");
 });
 
-test("in a large cluster the search stops when enough nodes fit, and goes on from there for the next Pod", () => {
+test("in a large cluster the search stops when enough nodes are feasible, and resumes there for the next Pod", () => {
   const asked: string[] = [];
   const asking: Plugin = {
     name: "Asking",
@@ -128,7 +128,7 @@ test("in a large cluster the search stops when enough nodes fit, and goes on fro
   equal(turns.startIndex, 202);
 });
 
-test("without scores the first node that fits is enough", () => {
+test("without scoring the first feasible node suffices", () => {
   const turns = fakeTurns();
   const profile = fakeProfile([refusing("Fit", "full", "n0")]);
   const moment = fakeMoment(3);
@@ -136,7 +136,7 @@ test("without scores the first node that fits is enough", () => {
   deepEqual(placed, ["n1", "n2", "n1"]);
 });
 
-test("what if: the reasons of all nodes are there and filters answer for nodes as they might be", () => {
+test("what-if: the rejections of all nodes are available and filters run on hypothetical nodes", () => {
   const onePerNode: Plugin = { name: "One", filter: (_state, _pod, node) => (node.pods.length > 0 ? rejection("full") : undefined) };
   const moment = fakeMoment(2);
   const nodes = moment.snapshot.nodes.map((node) => node.withPod(fakePod("other")));
@@ -157,7 +157,7 @@ test("what if: the reasons of all nodes are there and filters answer for nodes a
   equal(whatIf.filter(whatIf.base(), node.withoutPod("other")), undefined);
 });
 
-test("what if a preFilter refused: no node is there, and none would do", () => {
+test("what-if after a preFilter rejection: no node is available, and none would be feasible", () => {
   const no: Plugin = { name: "No", preFilter: () => ({ is: "rejected", rejection: rejection("no") }), filter: () => undefined };
   const moment = fakeMoment(1);
   const decision = decide(fakeProfile([no, flat]), fakePod("p"), moment, fakeTurns());
@@ -168,7 +168,7 @@ test("what if a preFilter refused: no node is there, and none would do", () => {
   deepEqual(decision.whatIf.filter(decision.whatIf.base(), node), rejection("no"));
 });
 
-/** Plugins by chance: each filter refuses some nodes, each scorer gives few different scores so that many nodes are equal. */
+/** Random plugins: each filter rejects some nodes, each scorer gives few different scores so that ties are frequent. */
 const someClusters = fc.record({
   nodes: fc.integer({ min: 1, max: 300 }),
   percentage: fc.integer({ min: 0, max: 100 }),
@@ -200,11 +200,11 @@ function placements({ nodes, percentage, filters, scorers, pods, seed }: SomeClu
   return Array.from({ length: pods }, (_, index) => placement(decide(profile, fakePod(`p${index}`), moment, turns)));
 }
 
-test("the same seed gives the same placements", () => {
+test("equal seeds give equal placements", () => {
   fc.assert(fc.property(someClusters, (cluster) => deepEqual(placements(cluster), placements(cluster))));
 });
 
-test("no Pod goes where a filter refuses, and each goes somewhere if a node fits", () => {
+test("no Pod is placed on a rejected node, and each is placed if a node is feasible", () => {
   fc.assert(
     fc.property(someClusters, (cluster) => {
       const fits = (name: string) => cluster.filters.every(({ every }) => numberOf(name) % every !== 0);
@@ -214,7 +214,7 @@ test("no Pod goes where a filter refuses, and each goes somewhere if a node fits
   );
 });
 
-test("other seeds give other placements", () => {
+test("different seeds give different placements", () => {
   const cluster = { nodes: 20, percentage: 0, filters: [], scorers: [1], pods: 5, seed: 0 };
   const all = Array.from({ length: 10 }, (_, seed) => placements({ ...cluster, seed }).join());
   ok(new Set(all).size > 5);

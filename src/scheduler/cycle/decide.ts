@@ -1,6 +1,6 @@
 /**
- * Decides one Pod: which node it goes to, or why none. Nothing is changed and nothing waited for; the same Pod, snapshot, nominations and
- * turns give the same decision. Carrying it out (assume, reserve, bind) is the scheduler's.
+ * Decides one Pod: its node, or why none is feasible. Pure and synchronous: the same Pod, snapshot, nominations and rotation give the same
+ * decision. Executing it (assume, reserve, bind) is the scheduler's job.
  */
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { WhatIf } from "../framework/plugin.ts";
@@ -20,13 +20,13 @@ export type Decision = Placed | Unschedulable;
 export interface Placed {
   readonly is: "placed";
   readonly nodeName: string;
-  /** Nodes that were asked about. */
+  /** Examined nodes. */
   readonly evaluated: number;
-  /** Those of them that fit. */
+  /** Feasible ones. */
   readonly feasible: number;
-  /** Why not elsewhere: bounded, and holds no node. */
+  /** Rejections of the others: bounded, and retains no node. */
   readonly refused: readonly RefusedNodes[];
-  /** The chosen node and the next best. Empty if only one fits: nothing is scored then. */
+  /** The chosen node and the runners-up. Empty if only one is feasible: nothing is scored then. */
   readonly scores: readonly NodeScore[];
 }
 
@@ -37,26 +37,26 @@ export interface Unschedulable {
   readonly whatIf: WhatIf | undefined;
 }
 
-/** Bounded, and holds no node: it can be remembered for every Pod. */
+/** Bounded, and retains no node: it can be kept for every Pod. */
 export interface Diagnosis {
-  /** All nodes of the cluster. */
+  /** Total number of nodes. */
   readonly nodeCount: number;
-  /** Why no node was even looked at; empty if they were. */
+  /** Why no node was examined; empty if they were. */
   readonly preFilterMessage: string;
   readonly refused: readonly RefusedNodes[];
-  /** Whose "no" it was: when one of them may change its mind the Pod is tried again. Empty: when anything happens. */
+  /** Rejecting plugins: the Pod is retried when one of them may change its mind. Empty: on any event. */
   readonly unschedulablePlugins: ReadonlySet<string>;
 }
 
-/** The cluster at one moment. */
+/** The cluster at one instant. */
 export interface Moment {
   readonly snapshot: Snapshot;
   readonly nominatedPods: NominatedPods;
 }
 
-/** What one cycle hands on to the next; one for all profiles of a scheduler. */
+/** State passed from cycle to cycle; shared by all profiles of a scheduler. */
 export class Turns {
-  /** Where in the snapshot the search for nodes begins, so that all nodes are looked at in turn. */
+  /** Start index of the search, so that all nodes are examined in rotation. */
   startIndex = 0;
   readonly equals: RoundRobin;
   readonly scores = new Scores();
@@ -66,7 +66,7 @@ export class Turns {
   }
 }
 
-/** One decision under way. */
+/** One decision in progress. */
 interface Cycle {
   readonly profile: Profile;
   readonly snapshot: Snapshot;
@@ -82,7 +82,7 @@ export function decide(profile: Profile, pod: PodInfo, moment: Moment, turns: Tu
   const before = askPreFilters(profile, pod, snapshot);
   if (before.is === "rejected") {
     const { rejection, plugins } = before;
-    // There are not all states to ask with, so whoever asks "what if" gets the same answer again.
+    // Not all states exist, so that a what-if query gets the same rejection again.
     const filters = new PodFilters(pod, [{ name: "", filter: () => rejection }], [undefined], nominatedPods);
     return refusedAtOnce(snapshot, filters, rejection.reasons.join(", "), plugins);
   }
@@ -102,7 +102,7 @@ export function decide(profile: Profile, pod: PodInfo, moment: Moment, turns: Tu
 
 const NO_NODES: Diagnosis = { nodeCount: 0, preFilterMessage: "", refused: [], unschedulablePlugins: new Set() };
 
-/** Room was made for the Pod there: most likely no other node fits, so it is asked alone and first. */
+/** Preemption freed this node: most likely no other is feasible, so it is examined alone and first. */
 function fittingNominatedNode(filters: PodFilters, snapshot: Snapshot): NodeInfo | undefined {
   const name = filters.pod.pod.status?.nominatedNodeName;
   const node = name === undefined || name === "" ? undefined : snapshot.get(name);
@@ -115,7 +115,7 @@ function findFeasible({ profile, snapshot, turns, filters, refusals, narrowed }:
   const nodes = narrowed === undefined ? snapshot.nodes : existing(narrowed.names, snapshot);
   if (nodes.length === 0) return feasible;
   const percentage = profile.percentageOfNodesToScore;
-  // Without scores the first that fits is as good as any.
+  // Without scoring the first feasible one suffices.
   const enough = profile.score.length === 0 ? 1 : nodesToFind({ nodes: nodes.length, percentage });
   let index = turns.startIndex % nodes.length;
   for (let left = nodes.length; left > 0 && feasible.length < enough; left--) {

@@ -82,17 +82,17 @@ const rows: readonly { readonly when: string; readonly error: Partial<FitError>;
 ];
 
 for (const { when, error, says } of rows) {
-  test(`the message of a Pod without a node is upstream's when ${when}`, () => equal(fitErrorMessage({ ...nothing, ...error }), says));
+  test(`the message of an unschedulable Pod is upstream's when ${when}`, () => equal(fitErrorMessage({ ...nothing, ...error }), says));
 }
 
-test("a message that fits into an event stays as it is", () => {
+test("a message that fits into an event is unchanged", () => {
   equal(eventNote("x".repeat(1024)), "x".repeat(1024));
 });
 
-test("a message too long for an event is cut to its 1,024 bytes and says so", () => {
+test("a message too long for an event is truncated to 1,024 bytes with a mark", () => {
   equal(eventNote("x".repeat(1025)), `${"x".repeat(1020)} ...`);
 });
 
-test("a long message is not cut through a character", () => {
+test("a long message is not truncated within a character", () => {
   equal(eventNote(`${"x".repeat(1019)}${"é".repeat(10)}`), `${"x".repeat(1019)} ...`);
 });

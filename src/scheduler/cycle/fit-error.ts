@@ -1,16 +1,13 @@
-/**
- * Why a Pod has no node, as one sentence in upstream's words: it stands in the Pod's event and condition, people search for it and tools
- * match it. Only text is made here.
- */
+/** Formats why a Pod has no node in upstream's wording: it is in the Pod's event and condition, users search for it and tools match it. */
 
 export interface FitError {
-  /** All nodes of the cluster. */
+  /** Total number of nodes. */
   readonly nodeCount: number;
-  /** Why no node was even looked at; empty if they were. */
+  /** Why no node was examined; empty if they were. */
   readonly preFilterMessage: string;
-  /** One reason may come several times, from several plugins. */
+  /** A reason may occur several times, from several plugins. */
   readonly refused: readonly { readonly reason: string; readonly nodes: number }[];
-  /** What came of making room; empty if nobody tried. */
+  /** Result of preemption; empty if it was not attempted. */
   readonly postFilterMessage: string;
 }
 
@@ -22,7 +19,7 @@ export function fitErrorMessage({ nodeCount, preFilterMessage, refused, postFilt
   return [`0/${nodeCount} nodes are available:`, why === "" ? "" : `${why}.`, postFilterMessage].filter((part) => part !== "").join(" ");
 }
 
-/** Sorted as text with the number in front, so "10 …" comes before "2 …". */
+/** Sorted as text including the count, so "10 …" comes before "2 …". */
 function counted(refused: FitError["refused"]): string {
   const nodesByReason = new Map<string, number>();
   for (const { reason, nodes } of refused) nodesByReason.set(reason, (nodesByReason.get(reason) ?? 0) + nodes);
@@ -31,17 +28,17 @@ function counted(refused: FitError["refused"]): string {
     .join(", ");
 }
 
-/** The longest text that the API takes for an event, in bytes. */
+/** Maximum length of an event's note, in bytes. */
 const EVENT_NOTE_BYTES_MAX = 1024;
 
 const CUT = " ...";
 
-/** The message as an event can hold it; the condition has it whole. */
+/** The message as an event can hold it; the condition has it in full. */
 export function eventNote(message: string): string {
   const bytes = new TextEncoder().encode(message);
   if (bytes.length <= EVENT_NOTE_BYTES_MAX) return message;
   let end = EVENT_NOTE_BYTES_MAX - CUT.length;
-  // Not through a character of several bytes: all but its first byte are 10xxxxxx.
+  // Not within a multi-byte character: all but its first byte are 10xxxxxx.
   while (((bytes[end] as number) & 0xc0) === 0x80) end--;
   return new TextDecoder().decode(bytes.subarray(0, end)) + CUT;
 }

@@ -8,10 +8,10 @@ import { fakeNode, fakePod, rejection } from "./testing/fakes.ts";
 const full = rejection("full");
 const alone = rejection("alone");
 
-/** Takes one Pod per node. */
+/** Allows one Pod per node. */
 const onePerNode: Plugin = { name: "OnePerNode", filter: (_state, _pod, node) => (node.pods.length > 0 ? full : undefined) };
 
-/** Wants company: counts the Pods of the cluster in its state. */
+/** Requires other Pods: counts the Pods of the cluster in its state. */
 const company: Plugin<{ pods: number }> = {
   name: "Company",
   filter: (state) => (state.pods === 0 ? alone : undefined),
@@ -25,26 +25,26 @@ function filtersOf(plugins: readonly Plugin[], states: readonly unknown[], nomin
 }
 
 for (const { who, nominated, answer } of [
-  { who: "nobody is nominated", nominated: [], answer: undefined },
+  { who: "no Pod is nominated", nominated: [], answer: undefined },
   { who: "a Pod of higher priority is nominated", nominated: [fakePod("high", { priority: 6 })], answer: full },
   { who: "a Pod of equal priority is nominated", nominated: [fakePod("equal", { priority: 5 })], answer: full },
   { who: "a Pod of lower priority is nominated", nominated: [fakePod("low", { priority: 4 })], answer: undefined },
   { who: "the Pod itself is nominated", nominated: [fakePod("p", { priority: 5 })], answer: undefined },
 ]) {
-  test(`room for one Pod is ${answer === undefined ? "free" : "taken"} when ${who}`, () => {
+  test(`space for one Pod is ${answer === undefined ? "free" : "taken"} when ${who}`, () => {
     const filters = filtersOf([onePerNode], [undefined], nominated);
     equal(filters.ask(filters.base, fakeNode("n1")), answer);
     equal(filters.ask(filters.base, fakeNode("n2")), undefined);
   });
 }
 
-test("company that is only nominated is not relied on", () => {
+test("nominated Pods are not relied on for affinity", () => {
   const filters = filtersOf([company], [{ pods: 0 }], [fakePod("high", { priority: 6 })]);
   equal(filters.ask(filters.base, fakeNode("n1")), alone);
   deepEqual(filters.base.values, [{ pods: 0 }]);
 });
 
-test("asking with nominated Pods tells the plugins about them, on a node that has them", () => {
+test("filters see nominated Pods on a node that has them", () => {
   const seen: (readonly string[])[] = [];
   const watches: Plugin<{ pods: number }> = {
     ...company,
@@ -55,7 +55,7 @@ test("asking with nominated Pods tells the plugins about them, on a node that ha
   deepEqual(seen, [["a"], ["a", "b"]]);
 });
 
-test("the plugin that refused is known by its place", () => {
+test("the rejecting plugin is identified by its index", () => {
   const filters = filtersOf([company, onePerNode], [{ pods: 1 }, undefined], []);
   equal(filters.ask(filters.base, fakeNode("n1", [fakePod("x")])), full);
   equal(filters.refusedBy, 1);
@@ -76,7 +76,7 @@ test("a plugin's filter is called as its method", () => {
   equal(counting.asked, 1);
 });
 
-test("copies share states until one of them is told of a change", () => {
+test("copies share states until one of them is changed", () => {
   const untouched = { of: "a plugin that does not follow Pods" };
   const { base } = filtersOf([company, onePerNode], [{ pods: 3 }, untouched], []);
   const one = base.copy();
@@ -91,7 +91,7 @@ test("copies share states until one of them is told of a change", () => {
   equal(two.values[1], untouched);
 });
 
-test("a copy does not follow what its original is told later", () => {
+test("a copy is independent of later changes of its original", () => {
   const { base } = filtersOf([company], [{ pods: 3 }], []);
   const original = base.copy();
   original.podRemoved(fakePod("x"), fakeNode("n1"));
@@ -103,7 +103,7 @@ test("a copy does not follow what its original is told later", () => {
   notEqual(original.values, copied.values);
 });
 
-test("changes to the base leave what the cycle made alone", () => {
+test("changes to the base leave the cycle's states alone", () => {
   const made = { pods: 3 };
   const { base } = filtersOf([company], [made], []);
   base.podAdded(fakePod("x"), fakeNode("n1"));

@@ -1,27 +1,27 @@
 /**
- * The filters that have a say about one Pod in one cycle, each with the state that its preFilter made. Asking a node makes nothing as
- * long as the answer is "fits": this runs thousands of times per Pod.
+ * The active filters of one Pod in one cycle, each with the state of its preFilter. Hot path (thousands of times per Pod): must not
+ * allocate as long as the node is feasible.
  *
- * Pods that are nominated to a node and not on it yet are counted in if the Pod must yield to them: the node must do with them (room) and
- * without them (they may never come, and something that needs them near must not rely on it).
+ * Pods nominated to a node and not on it yet are included if the Pod must yield to them: the node must be feasible with them (resources)
+ * and without them (they may never come, and affinity must not rely on them).
  */
 import { assert } from "../../base/assert.ts";
 import type { FilterStates, Plugin, Rejection } from "../framework/plugin.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 
-/** Pods that were nominated to a node and are not on it yet. Undefined: there are none anywhere, as most often. */
+/** Pods nominated to a node and not on it yet. Undefined: there are none anywhere, as usual. */
 export type NominatedPods = ((nodeName: string) => readonly PodInfo[]) | undefined;
 
 type Filter = NonNullable<Plugin["filter"]>;
 
 export class PodFilters {
   readonly pod: PodInfo;
-  /** In the order of asking; those that skip this Pod are not among them. */
+  /** In call order, without those that skip this Pod. */
   readonly plugins: readonly Plugin[];
   /** The states for the cluster as it is. */
   readonly base: SharedStates;
-  /** Which of `plugins` gave the last "no": an index, so that a "no" costs nothing but its own object. */
+  /** Index of the plugin of the last rejection, so that a rejection allocates nothing else. */
   refusedBy = 0;
   readonly #filters: readonly Filter[];
   readonly #nominatedPods: NominatedPods;
@@ -35,7 +35,7 @@ export class PodFilters {
     this.base = new SharedStates(pod, plugins, states);
   }
 
-  /** Undefined: the Pod fits. */
+  /** Undefined: feasible. */
   ask(states: SharedStates, node: NodeInfo): Rejection | undefined {
     if (this.#nominatedPods === undefined) return this.#askEach(states.values, node);
     const nominated = this.#nominatedPods(node.name);
@@ -59,7 +59,7 @@ export class PodFilters {
     const { pod, plugins } = this;
     const filters = this.#filters;
     for (let index = 0; index < filters.length; index++) {
-      // `call` on a function that was looked up once: looking it up on objects of ten shapes costs more than most filters.
+      // `call` on a cached function: looking it up on objects of ten shapes costs more than most filters.
       const rejection = (filters[index] as Filter).call(plugins[index] as Plugin, states[index], pod, node);
       if (rejection === undefined) continue;
       this.refusedBy = index;
@@ -70,16 +70,16 @@ export class PodFilters {
 }
 
 /**
- * The states of all filters. A copy shares them with its original until one of the two is told of a change; only then the states that
- * depend on Pods are copied, and no others ever.
+ * The states of all filters. Copy-on-write: a copy shares them until one of the two is changed; only states that depend on Pods are ever
+ * copied.
  */
 export class SharedStates implements FilterStates {
   values: readonly unknown[];
   readonly #pod: PodInfo;
   readonly #plugins: readonly Plugin[];
-  /** Indexes of those plugins whose states depend on Pods; mostly none, and then to be told of Pods costs nothing. */
+  /** Indexes of plugins whose states depend on Pods; mostly none, and then Pod changes cost nothing. */
   readonly #followers: readonly number[];
-  /** Whether nobody else holds `values`. The base's are never its own: the cycle that made them may still ask. */
+  /** Whether `values` is exclusive. The base's never is: its cycle may still use it. */
   #own = false;
 
   constructor(pod: PodInfo, plugins: readonly Plugin[], values: readonly unknown[], followers = followersAmong(plugins)) {

@@ -17,15 +17,15 @@ const nothing: PostFilterAnswer = { is: "none", message: "no new claims to deall
 const clears: PostFilterAnswer = { is: "none", message: "preemption: none", clearsNomination: true };
 const nominated: PostFilterAnswer = { is: "nominated", nodeName: "n0", victims: 1, act: () => Promise.resolve() };
 
-test("the first that nominates a node ends the question", () => {
+test("the first postFilter that nominates a node ends the search", () => {
   equal(ask(nothing, nominated, clears), nominated);
 });
 
-test("when none does, all messages are told and one is enough to clear a nomination", () => {
+test("if none nominates, all messages are joined and one suffices to clear a nomination", () => {
   deepEqual(ask(nothing, clears), { is: "none", message: "no new claims to deallocate, preemption: none", clearsNomination: true });
   deepEqual(ask(nothing), nothing);
 });
 
-test("where no plugin looks for room a nomination is cleared without words", () => {
+test("without postFilter plugins a nomination is cleared without a message", () => {
   deepEqual(ask(), { is: "none", message: "", clearsNomination: true });
 });

@@ -1,9 +1,9 @@
-/** Asks whether anything can be done for a Pod that no node fits, after decide.ts and before it goes back to the queue. */
+/** Runs postFilter plugins for an unschedulable Pod, after decide.ts and before it is requeued. */
 import type { PostFilterAnswer, WhatIf } from "../framework/plugin.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 import type { Profile } from "./profile.ts";
 
-/** The first plugin that nominates a node ends the question; otherwise each may say a part of the message. */
+/** The first plugin that nominates a node ends the search; otherwise each may contribute to the message. */
 export function askPostFilters(profile: Profile, pod: PodInfo, whatIf: WhatIf): PostFilterAnswer {
   const messages: string[] = [];
   let clearsNomination = false;
@@ -14,6 +14,6 @@ export function askPostFilters(profile: Profile, pod: PodInfo, whatIf: WhatIf): 
     if (answer.message !== "") messages.push(answer.message);
     clearsNomination ||= answer.clearsNomination;
   }
-  // Where nobody looks for room, what was nominated before is no use either.
+  // Without postFilter plugins an earlier nomination is useless, too.
   return { is: "none", message: messages.join(", "), clearsNomination: clearsNomination || profile.postFilter.length === 0 };
 }

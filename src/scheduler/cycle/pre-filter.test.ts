@@ -15,7 +15,7 @@ function saysNo(name: string, resolvable: boolean): Plugin {
 
 const fits = (): undefined => undefined;
 
-test("a filter without preFilter is asked with no state, one that skips is not asked", () => {
+test("a filter without preFilter is called without state, one that skips is not called", () => {
   const plain: Plugin = { name: "Plain", filter: fits };
   const skips: Plugin = { name: "Skips", preFilter: () => ({ is: "skip" }), filter: fits };
   const ready: Plugin = { name: "Ready", preFilter: () => ({ is: "ready", state: 42 }), filter: fits };
@@ -25,12 +25,12 @@ test("a filter without preFilter is asked with no state, one that skips is not a
   deepEqual(result, { is: "ready", filters: [plain, ready], states: [undefined, 42], narrowed: undefined });
 });
 
-test("only nodes that all plugins ask for are looked at", () => {
+test("only nodes requested by all plugins are examined", () => {
   const result = ask(narrowing("A", "n1", "n2", "n3"), narrowing("B", "n3", "n2", "n4"));
   deepEqual(result.is === "ready" && result.narrowed, { names: new Set(["n2", "n3"]), plugins: new Set(["A", "B"]) });
 });
 
-test("why the other nodes are none names who narrowed, sorted", () => {
+test("the rejection of excluded nodes names the narrowing plugins, sorted", () => {
   deepEqual(notAmong({ names: new Set(), plugins: new Set(["NodeAffinity", "A"]) }), "node(s) didn't satisfy plugin(s) [A NodeAffinity]");
 });
 
@@ -57,13 +57,13 @@ for (const { when, plugins, reason, by } of [
     by: ["N", "A"],
   },
 ]) {
-  test(`preFilter refuses all nodes when ${when}`, () => {
+  test(`preFilter rejects all nodes when ${when}`, () => {
     const result = ask(...plugins);
     deepEqual(result.is === "rejected" && [result.rejection.reasons, result.plugins], [[reason], new Set(by)]);
   });
 }
 
-test("after a no that might be changed the other plugins are still asked", () => {
+test("after a resolvable rejection the other plugins are still called", () => {
   const asked: string[] = [];
   const curious: Plugin = {
     name: "Curious",

@@ -1,6 +1,6 @@
 /**
- * Asks all preFilters about one Pod: which filters have a say, with which states, and which nodes are worth looking at. When a plugin
- * refuses all nodes, or two want different ones, the cycle is over here, with upstream's words.
+ * Runs all preFilters of one Pod: which filters are active, with which states, and which nodes to examine. When a plugin rejects all nodes,
+ * or two request disjoint ones, the cycle ends here, with upstream's message.
  */
 import type { Plugin, Rejection } from "../framework/plugin.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
@@ -10,7 +10,7 @@ import type { Profile } from "./profile.ts";
 export type PreFilterResult =
   | {
       readonly is: "ready";
-      /** Those of the profile's filters that do not skip this Pod. */
+      /** The profile's filters that do not skip this Pod. */
       readonly filters: readonly Plugin[];
       /** In the order of `filters`. */
       readonly states: readonly unknown[];
@@ -18,10 +18,10 @@ export type PreFilterResult =
     }
   | { readonly is: "rejected"; readonly rejection: Rejection; readonly plugins: ReadonlySet<string> };
 
-/** Only these nodes are worth looking at. Names of nodes that do not exist may be among them. */
+/** Only these nodes are examined. Names of missing nodes may be among them. */
 export interface NarrowedNodes {
   readonly names: ReadonlySet<string>;
-  /** Who said so. */
+  /** The plugins that narrowed. */
   readonly plugins: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ export function askPreFilters(profile: Profile, pod: PodInfo, snapshot: Snapshot
       skipped.add(plugin);
     } else if (answer.is === "rejected") {
       refused = { plugin, rejection: answer.rejection };
-      // A "no" that taking Pods off could change is not the last word: a plugin further on may know that nothing helps.
+      // A rejection that preemption could resolve is not final: a later plugin may report that nothing helps.
       if (!answer.rejection.resolvable) break;
     } else {
       states.set(plugin, answer.state);
@@ -53,13 +53,13 @@ export function askPreFilters(profile: Profile, pod: PodInfo, snapshot: Snapshot
   return { is: "ready", filters, states: filters.map((plugin) => states.get(plugin)), narrowed };
 }
 
-/** Why the nodes that no filter was asked about are none: for the message, in upstream's words. */
+/** Upstream's message for nodes excluded without filtering. */
 export function notAmong(narrowed: NarrowedNodes): string {
   return `node(s) didn't satisfy plugin(s) ${listed(narrowed.plugins)}`;
 }
 
 function rejectedBy(plugin: Plugin, rejection: Rejection, narrowedBy: ReadonlySet<string>): PreFilterResult {
-  // Where nothing helps, upstream forgets who narrowed: only the one that refused can change the answer.
+  // If nothing helps, upstream drops the narrowing plugins: only the rejecting one can change the result.
   const others = rejection.resolvable ? narrowedBy : [];
   return { is: "rejected", rejection, plugins: new Set([...others, plugin.name]) };
 }

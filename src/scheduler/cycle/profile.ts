@@ -1,17 +1,17 @@
 /**
- * The plugins of one `schedulerName`, made and sorted by the point at which they are asked, so that a cycle only walks arrays.
- * Prepared once; config/profiles.ts makes them from a configuration.
+ * The plugins of one `schedulerName`, instantiated and grouped by extension point, so that a cycle only walks arrays. Built once;
+ * config/profiles.ts creates them from a configuration.
  */
 import { assert } from "../../base/assert.ts";
 import type { Plugin } from "../framework/plugin.ts";
 
 export interface ScorePlugin {
   readonly plugin: Plugin;
-  /** How much its 0..100 counts. A whole number from 1. */
+  /** Score weight, an integer from 1. */
   readonly weight: number;
 }
 
-/** Which plugins are asked at which point, in the order of asking. Upstream's names of the points. */
+/** Plugins by extension point, in call order. Upstream's names of the points. */
 export interface PluginsAtPoints {
   readonly preEnqueue: readonly Plugin[];
   readonly queueSort: Plugin;
@@ -28,11 +28,11 @@ export interface PluginsAtPoints {
 }
 
 export interface Profile extends PluginsAtPoints {
-  /** Pods that name it in `spec.schedulerName` are decided with these plugins. */
+  /** Pods with this `spec.schedulerName` use these plugins. */
   readonly schedulerName: string;
-  /** The share of nodes after which the search for more stops, 1 to 100; 0: the more nodes, the smaller (see sample.ts). */
+  /** percentageOfNodesToScore, 1 to 100; 0: adaptive (see sample.ts). */
   readonly percentageOfNodesToScore: number;
-  /** Every plugin that is asked at any point, once. */
+  /** Every plugin used at any point, once. */
   readonly plugins: readonly Plugin[];
 }
 

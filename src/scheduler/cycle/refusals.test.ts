@@ -5,7 +5,7 @@ import { fakeNode, rejection } from "./testing/fakes.ts";
 
 const plugins = [{ name: "Fit" }, { name: "Taints" }];
 
-test("refusals are counted per plugin and reason, with a few examples", () => {
+test("rejections are counted by plugin and reason, with a few example nodes", () => {
   const refusals = new Refusals(plugins);
   const tainted = rejection("tainted");
 
@@ -21,7 +21,7 @@ test("refusals are counted per plugin and reason, with a few examples", () => {
   ]);
 });
 
-test("one rejection object that two plugins share counts for each", () => {
+test("a rejection object shared by two plugins counts for each", () => {
   const refusals = new Refusals(plugins);
   const no = rejection("no");
   refusals.add(fakeNode("a"), no, 0);
@@ -32,7 +32,7 @@ test("one rejection object that two plugins share counts for each", () => {
   ]);
 });
 
-test("a plugin that makes a new rejection for every node is counted all the same", () => {
+test("a plugin that allocates a rejection per node is counted, too", () => {
   const refusals = new Refusals(plugins);
   for (let index = 0; index < 100; index++) refusals.add(fakeNode(`n${index}`), rejection(`reason ${index % 20}`), 0);
   const counts = refusals.count();
@@ -40,7 +40,7 @@ test("a plugin that makes a new rejection for every node is counted all the same
   deepEqual(new Set(counts.map(({ nodes }) => nodes)), new Set([5]));
 });
 
-test("each node's rejection and all names of refusing plugins can be asked for", () => {
+test("the rejection of each node and the names of all rejecting plugins are available", () => {
   const refusals = new Refusals(plugins);
   const no = rejection("no");
   refusals.add(fakeNode("a"), no, 1);

@@ -1,24 +1,24 @@
 /**
- * Which nodes one cycle refused: by which plugin, with which rejection. While nodes are asked only references are kept; they are counted
- * once, when the cycle is over. What is counted is bounded and holds no node, so it can be remembered for every Pod.
+ * The rejections of one cycle: node, plugin, reasons. While filtering only references are kept; they are counted once, at the end of the
+ * cycle. The counts are bounded and retain no node, so that they can be kept for every Pod.
  */
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { Plugin, Rejection } from "../framework/plugin.ts";
 
-/** How many nodes one plugin refused for one reason. */
+/** Number of nodes rejected by one plugin for one reason. */
 export interface RefusedNodes {
-  /** Empty if it was no single plugin: the node was not in what all preFilters asked for. */
+  /** Empty if no single plugin: the node was excluded by preFilters. */
   readonly plugin: string;
   readonly reason: string;
   readonly nodes: number;
-  /** The names of the first of them, at most EXAMPLES_MAX. */
+  /** The first of their names, at most EXAMPLES_MAX. */
   readonly examples: readonly string[];
 }
 
-/** Enough to go and look at; all of thousands would help nobody. */
+/** Enough to start debugging; a list of thousands would not help. */
 export const EXAMPLES_MAX = 3;
 
-/** Rejections that are compared by reference before their reasons are looked up: most plugins have one to three constants. */
+/** Rejections compared by reference before their reasons are looked up: most plugins have one to three constants. */
 const REMEMBERED_MAX = 8;
 
 interface Count {
@@ -57,7 +57,7 @@ export class Refusals {
     return result;
   }
 
-  /** Those that taking Pods off might make fit. */
+  /** Those that preemption might resolve. */
   resolvableNodes(): readonly NodeInfo[] {
     const result: NodeInfo[] = [];
     for (let index = 0; index < this.#nodes.length; index++) {
@@ -66,12 +66,12 @@ export class Refusals {
     return result;
   }
 
-  /** The names of all plugins that refused any node. */
+  /** The names of all rejecting plugins. */
   pluginNames(): Set<string> {
     return new Set([...new Set(this.#by)].map((by) => (this.#plugins[by] as Plugin).name));
   }
 
-  /** In the order in which they were first met. */
+  /** In order of first occurrence. */
   count(): RefusedNodes[] {
     const counts = new Counts(this.#plugins);
     for (let index = 0; index < this.#nodes.length; index++) {
@@ -85,7 +85,7 @@ class Counts {
   readonly all: Count[] = [];
   readonly #plugins: readonly Plugin[];
   readonly #byReason: (Map<string, Count> | undefined)[] = [];
-  /** Rejections that came before, with what they count into: a constant that refuses thousands of nodes is looked up once. */
+  /** Cache of earlier rejections: a constant that rejects thousands of nodes is looked up once. */
   readonly #remembered: { readonly rejection: Rejection; readonly by: number; readonly counts: readonly Count[] }[] = [];
 
   constructor(plugins: readonly Plugin[]) {

@@ -18,7 +18,7 @@ function reserving(log: string[], name: string, answer?: Rejection): Plugin {
   };
 }
 
-test("who refuses to reserve makes all that were asked take it back, the last first", () => {
+test("a rejection at reserve unreserves all called plugins in reverse order", () => {
   const log: string[] = [];
   const no = rejection("no");
   const profile = fakeProfile([reserving(log, "A"), reserving(log, "B", no), reserving(log, "C")]);
@@ -28,7 +28,7 @@ test("who refuses to reserve makes all that were asked take it back, the last fi
   deepEqual(log, ["reserve A n1", "reserve B n1", "unreserve B n1", "unreserve A n1"]);
 });
 
-test("when all have reserved, unreserve tells all of them, the last first", () => {
+test("unreserve calls all plugins in reverse order", () => {
   const log: string[] = [];
   const profile = fakeProfile([reserving(log, "A"), reserving(log, "B")]);
 
@@ -38,7 +38,7 @@ test("when all have reserved, unreserve tells all of them, the last first", () =
   deepEqual(log.slice(2), ["unreserve B n1", "unreserve A n1"]);
 });
 
-test("when all have reserved and permit refuses or throws, all take it back; if it does not, nobody does", () => {
+test("when permit rejects or throws, all plugins are unreserved; otherwise none is", () => {
   const rows: readonly (readonly [() => PermitAnswer, number])[] = [
     [() => ({ is: "allowed" }), 0],
     [() => ({ is: "wait", timeoutMs: 1, decision: forever }), 0],
@@ -57,7 +57,7 @@ test("when all have reserved and permit refuses or throws, all take it back; if 
   }
 });
 
-test("who throws at reserve makes all that were asked take it back, also when one of them throws again", () => {
+test("an exception at reserve unreserves all called plugins, also if one of them throws again", () => {
   const log: string[] = [];
   const profile = fakeProfile([reserving(log, "A"), { name: "B", reserve: fail, unreserve: fail }, reserving(log, "C")]);
 
@@ -70,7 +70,7 @@ function fail(): never {
   throw new Error("boom");
 }
 
-test("a refusal at reserve or permit is told as that of the only node", () => {
+test("a rejection at reserve or permit is reported as that of the only node", () => {
   const diagnosis = diagnosisOf({ plugin: "A", rejection: rejection("not now") }, "n1");
   deepEqual(diagnosis.unschedulablePlugins, new Set(["A"]));
   equal(fitErrorMessage({ ...diagnosis, postFilterMessage: "" }), "0/1 nodes are available: 1 not now.");
@@ -83,7 +83,7 @@ function permitting(...answers: readonly PermitAnswer[]) {
   return permit(fakeProfile(plugins), fakePod("p"), "n1");
 }
 
-test("permit: one no is enough, otherwise who asks to wait is waited for, at most 15 minutes", () => {
+test("permit: one rejection suffices, otherwise wait requests are honoured, at most 15 minutes", () => {
   const no = rejection("no");
   const wait: PermitAnswer = { is: "wait", timeoutMs: 3_600_000, decision: forever };
   deepEqual(permitting(), { is: "allowed" });
@@ -98,16 +98,16 @@ function waits(...decisions: readonly Promise<"allowed" | Rejection>[]): PermitW
 
 const { signal: notAborted } = new AbortController();
 
-test("a Pod goes on when all let it go", async () => {
+test("a waiting Pod proceeds when all plugins allow it", async () => {
   equal(await waitOnPermit(waits(Promise.resolve("allowed"), Promise.resolve("allowed")), virtualClock(), notAborted), undefined);
 });
 
-test("the first no ends the wait though others have not decided", async () => {
+test("the first rejection ends the wait though others have not decided", async () => {
   const no = rejection("no");
   deepEqual(await waitOnPermit(waits(forever, Promise.resolve(no)), virtualClock(), notAborted), { plugin: "P1", rejection: no });
 });
 
-test("who takes too long refuses, in upstream's words, exactly then", async () => {
+test("a permit timeout rejects in upstream's wording, exactly then", async () => {
   const clock = virtualClock();
   const answer = waitOnPermit(waits(forever, Promise.resolve("allowed")), clock, notAborted);
   let isOver = false;
@@ -121,14 +121,14 @@ test("who takes too long refuses, in upstream's words, exactly then", async () =
   deepEqual(await answer, { plugin: "P0", rejection: { reasons, resolvable: true } });
 });
 
-test("a scheduler that stops does not wait any more", async () => {
+test("stopping the scheduler ends the wait", async () => {
   const stopping = new AbortController();
   const answer = waitOnPermit(waits(forever), virtualClock(), stopping.signal);
   stopping.abort(new Error("stopping"));
   await rejects(answer, { message: "stopping" });
 });
 
-test("when the wait is over no timer is left behind", async () => {
+test("no timer remains after the wait", async () => {
   const clock = virtualClock();
   const signals: (AbortSignal | undefined)[] = [];
   const watched = {

@@ -1,6 +1,6 @@
 /**
- * The last two questions before a Pod is bound: reserve and permit. Whoever was asked to reserve is told when it comes to nothing. A "no"
- * here is a "no" to this one node, and is shown as if it were the only one, as upstream does.
+ * Reserve and permit, the last steps before binding. Plugins that reserved are unreserved on failure. A rejection here concerns this one
+ * node, and is reported as if it were the only one, as upstream.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -10,13 +10,13 @@ import type { PodInfo } from "../framework/pod-info.ts";
 import type { Diagnosis } from "./decide.ts";
 import type { Profile } from "./profile.ts";
 
-/** A "no" and whose it is. */
+/** A rejection with its plugin. */
 export interface Refusal {
   readonly plugin: string;
   readonly rejection: Rejection;
 }
 
-/** Both questions. If the answer is no, or one of the plugins throws, nothing stays reserved. */
+/** Both steps. If one rejects or throws, nothing stays reserved. */
 export function reserveAndPermit(profile: Profile, pod: PodInfo, nodeName: string, log: Logger): PermitResult {
   const refusal = reserve(profile, pod, nodeName, log);
   if (refusal !== undefined) return { is: "rejected", refusal };
@@ -29,7 +29,7 @@ export function reserveAndPermit(profile: Profile, pod: PodInfo, nodeName: strin
   }
 }
 
-/** Undefined: all plugins have reserved. Otherwise, or if one throws, those that were asked have taken it back. */
+/** Undefined: all plugins have reserved. Otherwise, or if one throws, those called have been unreserved. */
 export function reserve(profile: Profile, pod: PodInfo, nodeName: string, log: Logger): Refusal | undefined {
   const asked: Plugin[] = [];
   let isReserved = false;
@@ -46,12 +46,12 @@ export function reserve(profile: Profile, pod: PodInfo, nodeName: string, log: L
   }
 }
 
-/** After a `reserve` that succeeded: the Pod does not go there after all. Never throws. */
+/** After a successful `reserve`: the Pod is not placed there after all. Never throws. */
 export function unreserve(profile: Profile, pod: PodInfo, nodeName: string, log: Logger): void {
   takeBack(profile.reserve, pod, nodeName, log);
 }
 
-/** One that throws breaks its promise; the others are told, and the Pod goes on, all the same. */
+/** A plugin that throws violates its contract; the others are called nevertheless. */
 function takeBack(asked: readonly Plugin[], pod: PodInfo, nodeName: string, log: Logger): void {
   for (const plugin of asked.toReversed()) {
     try {
@@ -62,7 +62,7 @@ function takeBack(asked: readonly Plugin[], pod: PodInfo, nodeName: string, log:
   }
 }
 
-/** Plugins that hold the Pod back. */
+/** Plugins that delay the Pod. */
 export interface PermitWait {
   readonly plugin: string;
   readonly timeoutMs: number;
@@ -74,10 +74,10 @@ export type PermitResult =
   | { readonly is: "rejected"; readonly refusal: Refusal }
   | { readonly is: "wait"; readonly waits: readonly PermitWait[] };
 
-/** No plugin holds a Pod longer than this, whatever it says: what is reserved for it is lost to others meanwhile. */
+/** Maximum permit wait, whatever a plugin requests: the reservation is unavailable to others meanwhile. */
 const PERMIT_TIMEOUT_MAX_MS = 15 * 60_000;
 
-/** One "no" is enough; otherwise all that hold the Pod back must let it go. */
+/** One rejection suffices; otherwise all delaying plugins must allow it. */
 export function permit(profile: Profile, pod: PodInfo, nodeName: string): PermitResult {
   const waits: PermitWait[] = [];
   for (const plugin of profile.permit) {
@@ -89,7 +89,7 @@ export function permit(profile: Profile, pod: PodInfo, nodeName: string): Permit
   return waits.length === 0 ? { is: "allowed" } : { is: "wait", waits };
 }
 
-/** Resolves when all let the Pod go (undefined), with the first "no", or when one of them took too long. Rejects when `signal` is aborted. */
+/** Resolves when all allow the Pod (undefined), with the first rejection, or on timeout. Rejects when `signal` is aborted. */
 export async function waitOnPermit(waits: readonly PermitWait[], clock: Clock, signal: AbortSignal): Promise<Refusal | undefined> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
@@ -121,7 +121,7 @@ function tooLong(plugin: string, timeoutMs: number): Rejection {
   return { reasons: [reason], resolvable: true };
 }
 
-/** What is shown and remembered when reserve or permit refuses. */
+/** What is reported and recorded when reserve or permit rejects. */
 export function diagnosisOf({ plugin, rejection }: Refusal, nodeName: string): Diagnosis {
   const refused = rejection.reasons.map((reason) => ({ plugin, reason, nodes: 1, examples: [nodeName] }));
   return { nodeCount: 1, preFilterMessage: "", refused, unschedulablePlugins: new Set([plugin]) };

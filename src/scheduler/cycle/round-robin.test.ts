@@ -9,7 +9,7 @@ function picks(seed: number, counts: readonly number[]): number[] {
   return counts.map((count) => turns.next(count));
 }
 
-test("among equals all are taken once before one is taken twice", () => {
+test("among ties every node is chosen once before one is chosen twice", () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer({ min: 1, max: 5_000 }), (seed, count) => {
       equal(new Set(picks(seed, Array<number>(count).fill(count))).size, count);
@@ -18,7 +18,7 @@ test("among equals all are taken once before one is taken twice", () => {
   );
 });
 
-test("the same seed takes the same, whatever the numbers of equals are", () => {
+test("equal seeds choose equally, whatever the number of ties", () => {
   fc.assert(
     fc.property(fc.integer(), fc.array(fc.integer({ min: 1, max: 100 })), (seed, counts) => {
       const taken = picks(seed, counts);
@@ -28,7 +28,7 @@ test("the same seed takes the same, whatever the numbers of equals are", () => {
   );
 });
 
-test("seeds differ in where they begin and in their order", () => {
+test("seeds differ in start and order", () => {
   const orders = Array.from({ length: 20 }, (_, seed) => picks(seed, Array<number>(7).fill(7)));
   ok(new Set(orders.map((order) => order[0])).size > 2);
   const steps = orders.map((order) => ((order[1] as number) - (order[0] as number) + 7) % 7);

@@ -15,5 +15,5 @@ for (const { nodes, percentage, found } of [
   { nodes: 6_000, percentage: 40, found: 2_400 },
   { nodes: 6_000, percentage: 100, found: 6_000 },
 ]) {
-  test(`of ${nodes} nodes at ${percentage} %, ${found} that fit are enough`, () => equal(nodesToFind({ nodes, percentage }), found));
+  test(`of ${nodes} nodes at ${percentage} %, ${found} feasible ones suffice`, () => equal(nodesToFind({ nodes, percentage }), found));
 }

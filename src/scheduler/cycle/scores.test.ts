@@ -22,7 +22,7 @@ function best(scores: Scores): number {
   return scores.best(new RoundRobin(seededRandom(1)));
 }
 
-test("the node with the highest weighted sum is the best", () => {
+test("the node with the highest weighted sum wins", () => {
   const scores = scored([giving("A", 10, 20, 30), giving("B", 50, 20, 30)], 3, { A: 1, B: 2 });
   equal(best(scores), 0);
   deepEqual(scores.shown(0), [
@@ -53,7 +53,7 @@ test("the node with the highest weighted sum is the best", () => {
   ]);
 });
 
-test("scores are brought to 0..100 before they count", () => {
+test("scores are normalised to 0..100 before weighting", () => {
   const doubled: Plugin = {
     ...giving("Doubled", 10, 500, 1000),
     normalizeScores: (_state, _pod, scores, nodes) => {
@@ -69,7 +69,7 @@ test("scores are brought to 0..100 before they count", () => {
   );
 });
 
-test("a plugin that skips at preScore does not count, one that is ready gets its state", () => {
+test("a plugin that skips at preScore does not count, another gets its state", () => {
   const skips: Plugin = { ...giving("Skips", 100, 0), preScore: () => ({ is: "skip" }) };
   const ready: Plugin = { name: "Ready", preScore: () => ({ is: "ready", state: 7 }), score: (state) => state as number };
   deepEqual(scored([skips, ready], 2).shown(0), [
@@ -78,7 +78,7 @@ test("a plugin that skips at preScore does not count, one that is ready gets its
   ]);
 });
 
-test("equal nodes take turns, and only equal ones", () => {
+test("only ties rotate", () => {
   const scores = scored([giving("A", 5, 9, 9, 1, 9)], 5);
   const turns = new RoundRobin(seededRandom(3));
   const taken = Array.from({ length: 6 }, () => scores.best(turns));
@@ -87,14 +87,14 @@ test("equal nodes take turns, and only equal ones", () => {
 });
 
 for (const score of [-1, 101, Number.NaN]) {
-  test(`a score of ${score} is the plugin's mistake, and named`, () => {
+  test(`a score of ${score} is reported as the plugin's error`, () => {
     throws(() => scored([giving("Odd", score)], 1), {
       message: `plugin "Odd" returns an invalid score ${score}, it should in the range of [0, 100] after normalizing`,
     });
   });
 }
 
-test("nothing of a cycle before is left, whether it had more nodes or fewer", () => {
+test("no state of an earlier cycle remains, whether it had more nodes or fewer", () => {
   const scores = new Scores();
   for (const count of [3, 2_000, 5]) {
     const high = count - 1;

@@ -1,6 +1,6 @@
 /**
- * Scores the nodes that fit: every plugin's 0..100 times its weight, summed up. The arrays are kept from cycle to cycle, since one set per
- * Pod would keep the garbage collector busy with little else; they are never handed out of the cycle that filled them.
+ * Scores feasible nodes: every plugin's 0..100 times its weight, summed. The arrays are reused between cycles, since one set per Pod would
+ * keep the garbage collector busy; they never leave the cycle that filled them.
  */
 import { assert } from "../../base/assert.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
@@ -10,24 +10,24 @@ import type { Snapshot } from "../framework/snapshot.ts";
 import type { Profile } from "./profile.ts";
 import type { RoundRobin } from "./round-robin.ts";
 
-/** What a node got: shown to who asks why a Pod is where it is. */
+/** A node's scores, for explaining a placement. */
 export interface NodeScore {
   readonly nodeName: string;
   readonly total: number;
-  /** Weighted, as they were summed up. */
+  /** Weighted. */
   readonly byPlugin: readonly { readonly plugin: string; readonly score: number }[];
 }
 
-/** The chosen node and those that nearly were. */
+/** The chosen node and the runners-up. */
 export const SHOWN_NODES_MAX = 3;
 
-/** Plenty for most; grows by doubling. */
+/** Sufficient for most; grows by doubling. */
 const CAPACITY_MIN = 512;
 
 export class Scores {
   #nodes: readonly NodeInfo[] = [];
   #totals = new Column();
-  /** One per plugin that had a say; more may be there from cycles before. */
+  /** One per active plugin; more may remain from earlier cycles. */
   readonly #columns: Column[] = [];
   readonly #names: string[] = [];
 
@@ -55,7 +55,7 @@ export class Scores {
     }
   }
 
-  /** The index of the best node; equals take turns. */
+  /** Index of the best node; ties rotate. */
   best(turns: RoundRobin): number {
     const totals = this.#totals.view;
     let best = -Infinity;
@@ -96,7 +96,7 @@ export class Scores {
   }
 }
 
-/** An array of which the first part is in use. */
+/** An array of which a prefix is in use. */
 class Column {
   view: Float64Array = new Float64Array(0);
   #whole = new Float64Array(CAPACITY_MIN);
@@ -121,7 +121,7 @@ function scoreNodes(plugin: Plugin, state: unknown, pod: PodInfo, nodes: readonl
 function addWeighted(totals: Float64Array, scores: Float64Array, weight: number, pluginName: string): void {
   for (let index = 0; index < scores.length; index++) {
     const score = scores[index] as number;
-    // Not the two opposite questions: NaN must fail too.
+    // Negated, so that NaN fails, too.
     if (!(score >= 0 && score <= SCORE_MAX)) throw new RangeError(invalidScore(pluginName, score));
     scores[index] = score * weight;
     totals[index] = (totals[index] as number) + score * weight;

@@ -1,6 +1,5 @@
 /**
- * What a postFilter may ask after a cycle that found no node: the same filters with the same states, on nodes as they might be.
- * Nothing is computed before it is asked for.
+ * What-if queries of postFilter after an unsuccessful cycle: the same filters with the same states, on hypothetical nodes. Computed lazily.
  */
 import { assert } from "../../base/assert.ts";
 import type { FilterStates, Rejection, WhatIf } from "../framework/plugin.ts";

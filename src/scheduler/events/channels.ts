@@ -1,10 +1,10 @@
 /**
- * What may happen in a cluster, as one bit each: whether a rule is about an event is then a single "and", which is asked for every event
- * and every group of waiting Pods. The tables name every change, so that a new one cannot be forgotten here.
+ * Cluster events as bits: whether a rule concerns an event is a single "and", which is evaluated for every event and every group of waiting
+ * Pods. The tables list every change, so that a new one cannot be forgotten.
  */
 import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../framework/cluster-event.ts";
 
-/** A set of kinds of events. */
+/** A set of event kinds. */
 export type Channels = number;
 
 const NODE: Readonly<Record<NodeChange, Channels>> = {
@@ -44,7 +44,7 @@ const NAMESPACE: Channels = 1 << 23;
 /** Everything there is. */
 export const ALL_CHANNELS: Channels = (1 << 24) - 1;
 
-/** What happened; 0 if nothing that could matter. */
+/** The event's bit; 0 if irrelevant. */
 export function channelsOfEvent(event: ClusterEvent): Channels {
   switch (event.of) {
     case "node":
@@ -58,7 +58,7 @@ export function channelsOfEvent(event: ClusterEvent): Channels {
   }
 }
 
-/** What a rule is about. */
+/** The events of a rule. */
 export function channelsOfRule(rule: RetryRule): Channels {
   switch (rule.of) {
     case "node":

@@ -61,7 +61,7 @@ for (const { title, before, after, expected } of rows) {
   });
 }
 
-test("a node without spec and status is compared as one with nothing in them", () => {
+test("a node without spec and status compares like one with empty ones", () => {
   const bare: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
 
   assert.deepEqual([...nodeChanges(bare, { ...bare, spec: {}, status: {} })], []);

@@ -1,7 +1,7 @@
 /**
- * What of a node changed, as far as it may let a Pod onto it that was refused before. A kubelet writes its node's status every few minutes
- * without a change that matters, thousands of them do, so the usual answer is "nothing", and it is cheap.
- * As upstream, a node that is cordoned changes nothing for the better, and images never decide whether a Pod fits: neither is told.
+ * Classifies node changes by whether they may make a rejected Pod feasible. Kubelets write node status every few minutes without a relevant
+ * change, so that the common result is "nothing", and it is cheap. As upstream, cordoning never helps, and images never affect feasibility:
+ * neither is reported.
  */
 import { deepEqual } from "../../base/deep.ts";
 import type { Node, NodeCondition } from "../../api/generated/core/v1.ts";
@@ -11,7 +11,7 @@ import type { NodeChange } from "../framework/cluster-event.ts";
 const NOTHING: ReadonlySet<NodeChange> = new Set();
 const EMPTY = {};
 
-/** The answers for a node that has come or gone. */
+/** The results for an added or removed node. */
 export const NODE_ADDED: ReadonlySet<NodeChange> = new Set(["added"]);
 export const NODE_DELETED: ReadonlySet<NodeChange> = new Set(["deleted"]);
 
@@ -24,7 +24,7 @@ const CHECKS: readonly (readonly [NodeChange, (previous: Node, node: Node) => bo
   ["annotations", (previous, node) => !deepEqual(previous.metadata.annotations ?? EMPTY, node.metadata.annotations ?? EMPTY)],
 ];
 
-/** Empty if no Pod has a reason to be tried again. */
+/** Empty if no Pod has a reason to be retried. */
 export function nodeChanges(previous: Node, node: Node): ReadonlySet<NodeChange> {
   let changes: Set<NodeChange> | undefined;
   for (const [change, isChanged] of CHECKS) {
@@ -39,7 +39,7 @@ function wasUncordoned(previous: Node, node: Node): boolean {
 
 type Amounts = Readonly<Record<string, string>>;
 
-/** By value: "1" and "1000m" are the same. */
+/** By value: "1" and "1000m" are equal. */
 function isSameAmounts(a: Amounts = EMPTY, b: Amounts = EMPTY): boolean {
   if (deepEqual(a, b)) return true;
   const names = Object.keys(a);
@@ -57,7 +57,7 @@ function isSameAmount(a: string, b: string): boolean {
   }
 }
 
-/** Only type and status count: when it was last seen, and why, let no Pod in. */
+/** Only type and status count: heartbeat times and reasons affect no Pod. */
 function isSameConditions(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {
   if (a.length === b.length && a.every(({ type, status }, index) => type === b[index]?.type && status === b[index]?.status)) return true;
   const statuses = new Map(a.map(({ type, status }) => [type, status]));

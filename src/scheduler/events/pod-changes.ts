@@ -1,6 +1,6 @@
 /**
- * What of a Pod changed, as far as it may change a scheduler's answer about it or about others. A change that is none of those with a name
- * of their own is "other", as upstream's plain update: only those who ask for every update are told of it.
+ * Classifies Pod changes by whether they may change a scheduling result. A change without its own name is "other", as upstream's plain
+ * update: only rules for every update receive it.
  */
 import { deepEqual } from "../../base/deep.ts";
 import type { Namespace } from "../../api/generated/core/v1.ts";
@@ -8,7 +8,7 @@ import type { PodChange } from "../framework/cluster-event.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 import type { Resources } from "../framework/resources.ts";
 
-/** The answers for a Pod that has come to a node or has left it. */
+/** The results for a Pod that was assigned to or removed from a node. */
 export const POD_ADDED: ReadonlySet<PodChange> = new Set(["added"]);
 export const POD_DELETED: ReadonlySet<PodChange> = new Set(["deleted"]);
 
@@ -18,11 +18,11 @@ const CHECKS: readonly (readonly [PodChange, (previous: PodInfo, current: PodInf
   ["labels", (previous, current) => !deepEqual(previous.labels, current.labels)],
   ["scaled-down", (previous, current) => asksForLess(previous.requests, current.requests)],
   ["ungated", (previous, current) => gatesOf(previous) > 0 && gatesOf(current) === 0],
-  // Tolerations can be added and not changed, so their number tells.
+  // Tolerations can be added and not changed, so that comparing their number suffices.
   ["tolerations", (previous, current) => tolerationsOf(previous) !== tolerationsOf(current)],
 ];
 
-/** Never empty: whoever calls knows that there is another version. */
+/** Never empty: the caller knows that there is another version. */
 export function podChanges(previous: PodInfo, current: PodInfo): ReadonlySet<PodChange> {
   let changes: Set<PodChange> | undefined;
   for (const [change, isChanged] of CHECKS) {
@@ -31,7 +31,7 @@ export function podChanges(previous: PodInfo, current: PodInfo): ReadonlySet<Pod
   return changes ?? OTHER;
 }
 
-/** Whether this is an event: the scheduler knows namespaces by their labels only. */
+/** Whether this is an event: only labels of namespaces matter. */
 export function namespaceChanged(previous: Namespace, namespace: Namespace): boolean {
   return !deepEqual(previous.metadata.labels ?? {}, namespace.metadata.labels ?? {});
 }

@@ -1,6 +1,6 @@
 /**
- * Quantities of the API as the numbers that the scheduler counts with: CPU in thousandths, everything else in wholes, rounded up.
- * Texts are remembered, because a cluster writes the same few over and over and reading one takes far longer than finding it.
+ * API quantities as the scheduler's numbers: CPU in thousandths, everything else in units, rounded up. Parsed texts are cached, because a
+ * cluster uses the same few over and over and parsing takes far longer than a lookup.
  */
 import { isExtendedResource } from "../../api/core/v1/pod/validation/resources.ts";
 import { isHugePages, readQuantity, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
@@ -8,7 +8,7 @@ import { quantityMilliValue, quantityToNumber } from "../../api/machinery/quanti
 import { Lru } from "../../base/lru.ts";
 import { NO_SCALARS, type Resources } from "./resources.ts";
 
-/** More than a large cluster uses; who invents amounts or names cannot fill the memory. */
+/** More than a large cluster uses; invented amounts or names cannot fill the memory. */
 const REMEMBERED_MAX = 10_000;
 
 const milliValues = new Lru<string, number>({ max: REMEMBERED_MAX });
@@ -26,7 +26,7 @@ export function amountOf(name: string, text: string): number {
   return amount;
 }
 
-/** Whether the scheduler counts it besides CPU, memory and storage: devices, huge pages, volumes, and what has a domain of Kubernetes. */
+/** Whether the scheduler counts it besides CPU, memory and storage: devices, huge pages, volumes, and names with a Kubernetes domain. */
 export function isScalar(name: string): boolean {
   const known = scalarNames.get(name);
   if (known !== undefined) return known;
@@ -35,7 +35,7 @@ export function isScalar(name: string): boolean {
   return answer;
 }
 
-/** What the scheduler counts of a list of amounts; what it does not count is left out. */
+/** The counted resources of a list; others are omitted. */
 export function resourcesOf(amounts: Iterable<readonly [string, number]>): Resources {
   let milliCpu = 0;
   let memoryBytes = 0;

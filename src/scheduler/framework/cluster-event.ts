@@ -1,6 +1,6 @@
 /**
- * What happens in a cluster, as far as it may change a scheduler's answer. A Pod that was refused waits until one of the plugins that
- * refused it says that something happened which may have changed its mind. Only types are here.
+ * Cluster events that may change a scheduling result. A rejected Pod waits until one of the rejecting plugins considers an event relevant.
+ * Types only.
  */
 import type { Namespace, Node, Pod } from "../../api/generated/core/v1.ts";
 
@@ -16,19 +16,19 @@ export type NodeChange =
   | "unschedulable"
   | "images";
 
-/** What of a Pod changed. "scaled-down": it requests less than before. "ungated": its last scheduling gate is gone. */
+/** What changed in a Pod. "scaled-down": it requests less than before. "ungated": its last scheduling gate was removed. */
 export type PodChange = "added" | "deleted" | "labels" | "scaled-down" | "tolerations" | "ungated" | "other";
 
 export type ClusterEvent =
   | { readonly of: "node"; readonly changes: ReadonlySet<NodeChange>; readonly node: Node; readonly previous?: Node }
   /** A Pod that is on a node (or was, when it is deleted). */
   | { readonly of: "assigned-pod"; readonly changes: ReadonlySet<PodChange>; readonly pod: Pod; readonly previous?: Pod }
-  /** The waiting Pod itself; told only for this Pod. */
+  /** The waiting Pod itself; delivered only for this Pod. */
   | { readonly of: "waiting-pod"; readonly changes: ReadonlySet<PodChange>; readonly pod: Pod; readonly previous?: Pod }
   /** "added", or its labels changed. */
   | { readonly of: "namespace"; readonly namespace: Namespace; readonly previous?: Namespace };
 
-/** When a plugin's "no" is worth asking again. */
+/** When a plugin's rejection should be reconsidered. */
 export type RetryRule =
   | RetryRuleOf<"node", NodeChange>
   | RetryRuleOf<"assigned-pod", PodChange>
@@ -38,6 +38,6 @@ export type RetryRule =
 export interface RetryRuleOf<Of extends "node" | "assigned-pod" | "waiting-pod", Change> {
   readonly of: Of;
   readonly changes: readonly Change[];
-  /** The queueing hint: whether this very event may help this very Pod. Absent: every such event may. Must not throw; it is called often. */
+  /** Queueing hint: whether this event may help this Pod. Absent: every such event may. Must not throw; called often. */
   isWorthIt?(pod: Pod, event: Extract<ClusterEvent, { readonly of: Of }>): boolean;
 }

@@ -7,12 +7,12 @@ import type { NodeInfo } from "./node-info.ts";
 const ANTI = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "zone" }] } };
 const NEAR = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "zone" }] } };
 
-/** All but what is unlike in every one. */
+/** All but the generation. */
 function contents(info: NodeInfo): object {
   return { ...info, generation: 0 };
 }
 
-test("a node's amounts are read from what it has to give, not from what it has", () => {
+test("a node's resources are its allocatable ones", () => {
   const node = aNode("a", { cpu: "3900m", memory: "1Ki", storage: "2Ki", pods: "7", extended: { "example.com/gpu": "4" } });
 
   const { allocatable, allowedPods, requested, pods } = makeNodeInfo({ ...node, status: { ...node.status, capacity: { cpu: "99" } } });
@@ -26,7 +26,7 @@ test("a node's amounts are read from what it has to give, not from what it has",
   assert.deepEqual([allowedPods, pods.length, requested.milliCpu], [7, 0, 0]);
 });
 
-test("a Pod is in the sums and lists of the new one, and the old one is as it was", () => {
+test("adding a Pod updates sums and lists of the new NodeInfo, and leaves the old one unchanged", () => {
   const before = makeNodeInfo(aNode("a"));
   const info = podInfo(aPod("p", { cpu: "1", memory: "1Ki", extended: { "example.com/gpu": "1" }, ports: [80], affinity: ANTI }));
 
@@ -44,17 +44,17 @@ test("a Pod is in the sums and lists of the new one, and the old one is as it wa
   assert.deepEqual(contents(before), contents(makeNodeInfo(before.node)));
 });
 
-test("without the Pod everything is as before it came", () => {
+test("removing the Pod restores the previous state", () => {
   const before = makeNodeInfo(aNode("a")).withPod(podInfo(aPod("o", { cpu: "2", ports: [81], affinity: NEAR })));
   const pod = podInfo(aPod("p", { cpu: "1", extended: { "example.com/gpu": "1" }, ports: [80], affinity: ANTI }));
 
   const after = before.withPod(pod).withoutPod(pod.uid);
 
   assert.deepEqual(contents(after), contents(before));
-  assert.equal(after.withoutPod("uid-of-nobody"), after);
+  assert.equal(after.withoutPod("uid-of-missing"), after);
 });
 
-test("another version of a Pod takes its turn in the order and its place in the sums", () => {
+test("a Pod update keeps its position and replaces its share of the sums", () => {
   const node = makeNodeInfo(aNode("a"))
     .withPod(podInfo(aPod("first", { cpu: "1", affinity: NEAR, ports: [80] })))
     .withPod(podInfo(aPod("second", { cpu: "2", affinity: ANTI })));
@@ -72,7 +72,7 @@ test("another version of a Pod takes its turn in the order and its place in the 
   assert.equal(after.withPodVersion(podInfo(aPod("third"))).pods.length, 3);
 });
 
-test("another version of a node keeps its Pods", () => {
+test("a node update keeps its Pods", () => {
   const node = makeNodeInfo(aNode("a", { cpu: "1" })).withPod(podInfo(aPod("p", { cpu: "2", ports: [80], affinity: ANTI })));
 
   const after = node.withNode(aNode("a", { cpu: "8", labels: { x: "y" } }), new Map([["web", { sizeBytes: 1, nodes: 1 }]]));
@@ -82,7 +82,7 @@ test("another version of a node keeps its Pods", () => {
   assert.deepEqual([pods, podsWithRequiredAntiAffinity, requested, usedPorts], [node.pods, node.pods, node.requested, node.usedPorts]);
 });
 
-test("every state has a generation that no other has, and later ones have greater", () => {
+test("every state has a unique generation, and later ones have greater ones", () => {
   const pod = podInfo(aPod("p"));
   const first = makeNodeInfo(aNode("a"));
   const second = first.withPod(pod);
@@ -96,7 +96,7 @@ test("every state has a generation that no other has, and later ones have greate
   );
 });
 
-test("a sum too large to be exact is exact again when what made it so is gone", () => {
+test("an inexact sum is exact again when its cause is removed", () => {
   const small = podInfo(aPod("small", { memory: "3", cpu: "1m" }));
   const huge = podInfo(aPod("huge", { memory: "8Ei", cpu: "1m" }));
 
@@ -109,7 +109,7 @@ test("a sum too large to be exact is exact again when what made it so is gone", 
   assert.deepEqual([after.requested.memoryBytes, after.nonZeroRequestedMemoryBytes], [7, 7]);
 });
 
-test("a node that is not known has room for nothing", () => {
+test("an unknown node has no capacity", () => {
   const { name, allowedPods, allocatable } = makeUnknownNodeInfo("a");
 
   assert.deepEqual([name, allowedPods, allocatable.milliCpu], ["a", 0, 0]);

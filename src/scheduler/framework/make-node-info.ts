@@ -1,7 +1,7 @@
 /**
- * Makes NodeInfos. Each is made from another by what changed, so that deciding a Pod costs one small object and one copy of a short list.
- * Sums are added to and taken from; past 2^53, where that would no longer be exact, they are added up anew.
- * Not here: which Pods are on which node, and how many nodes have an image (scheduler/cache).
+ * Creates NodeInfos. Each is derived from another by a change, so that deciding a Pod costs one small object and one copy of a short list.
+ * Sums are updated incrementally; beyond 2^53, where that would be inexact, they are recomputed. Not here: Pod assignments, and image
+ * counts (scheduler/cache).
  */
 import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Node, Taint } from "../../api/generated/core/v1.ts";
@@ -18,7 +18,7 @@ const NO_IMAGES: ReadonlyMap<string, ImageState> = new Map();
 
 let generation = 0;
 
-/** One for all clusters of the process: two states never share one, whoever made them. */
+/** One for all clusters of the process: two states never share one. */
 export function nextGeneration(): number {
   generation += 1;
   return generation;
@@ -29,7 +29,7 @@ export function makeNodeInfo(node: Node, images: ReadonlyMap<string, ImageState>
   return new NodeInfoValue({ ...partsOfNode(node), ...WITHOUT_PODS, images });
 }
 
-/** A node that is only known by name, from Pods that are on it. It has room for none. */
+/** A node known only by name, from its Pods. It has no capacity. */
 export function makeUnknownNodeInfo(name: string): NodeInfoValue {
   return makeNodeInfo(unknownNode(name));
 }
@@ -115,7 +115,7 @@ export class NodeInfoValue implements NodeInfo {
     return this.#with(left, sumsOf(left), removed.some(hasAffinity), removed.some(hasPorts));
   }
 
-  /** With this version of a Pod in the place of another, which keeps its turn; as a new one if there was none. */
+  /** Replaces a Pod version, keeping its position; appends if there was none. */
   withPodVersion(pod: PodInfo): NodeInfoValue {
     const index = this.#indexOf(pod.uid);
     if (index < 0) return this.withPod(pod);
@@ -139,13 +139,13 @@ export class NodeInfoValue implements NodeInfo {
     });
   }
 
-  /** The same Pods on a node that is not known any more. */
+  /** The same Pods on a node that is no longer known. */
   withoutNode(): NodeInfoValue {
     return this.withNode(unknownNode(this.name), NO_IMAGES);
   }
 
   #indexOf(uid: string): number {
-    // Those that came last change most often.
+    // Recent ones change most often.
     for (let index = this.pods.length - 1; index >= 0; index--) if (this.pods[index]?.uid === uid) return index;
     return -1;
   }
@@ -155,7 +155,7 @@ export class NodeInfoValue implements NodeInfo {
     return this.#with(pods, sums, hasAffinity(removed) || hasAffinity(added), hasPorts(removed) || hasPorts(added));
   }
 
-  /** Spelled out member by member: preemption makes thousands per Pod, and spreading takes longer than all the rest. */
+  /** Member by member: preemption creates thousands per Pod, and spreading takes longer than all the rest. */
   #with(pods: readonly PodInfo[], sums: Sums, isAffinityChanged: boolean, arePortsChanged: boolean): NodeInfoValue {
     return new NodeInfoValue({
       name: this.name,
@@ -197,7 +197,7 @@ function hasPorts(pod: PodInfo | undefined): boolean {
 
 type Sums = Pick<NodeInfo, "requested" | "nonZeroRequestedMilliCpu" | "nonZeroRequestedMemoryBytes">;
 
-/** Undefined: they are too large to be exact. */
+/** Undefined: too large to be exact. */
 function sumsAfter(sums: Sums, removed: PodInfo | undefined, added: PodInfo | undefined): Sums | undefined {
   const nonZeroRequestedMilliCpu = sums.nonZeroRequestedMilliCpu - (removed?.nonZeroMilliCpu ?? 0) + (added?.nonZeroMilliCpu ?? 0);
   const nonZeroRequestedMemoryBytes =
@@ -226,7 +226,7 @@ function resourcesAfter(sum: Resources, removed: Resources, added: Resources): R
 
 type Scalars = ReadonlyMap<string, number>;
 
-/** A name of which nothing is left is taken out, so that the sum does not tell what once was there. */
+/** A name with nothing left is removed, so that the sum does not depend on history. */
 function scalarsAfter(sum: Scalars, removed: Scalars, added: Scalars): Scalars {
   if (removed.size === 0 && added.size === 0) return sum;
   const scalars = new Map(sum);

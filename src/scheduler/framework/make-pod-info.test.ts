@@ -15,7 +15,7 @@ test("the same Pod object has one PodInfo, another version has its own", () => {
   assert.notEqual(podInfoOf({ ...pod }), podInfoOf(pod));
 });
 
-test("a Pod that says nothing has no priority, no labels, no ports and no rules", () => {
+test("a minimal Pod has no priority, labels, ports or rules", () => {
   const pod = aPod("a", { namespace: "n", uid: "u" });
 
   const { key, uid, namespace, labels, priority, hostPorts, requiredAffinity, preferredAntiAffinity } = podInfoOf(pod);
@@ -26,7 +26,7 @@ test("a Pod that says nothing has no priority, no labels, no ports and no rules"
   );
 });
 
-test("ports of the node are those of sidecars and containers, with the address and protocol that are meant", () => {
+test("host ports are those of sidecars and containers, with their address and protocol", () => {
   const withPort = (name: string, port: number): Container => ({ name, ports: [{ containerPort: 1, hostPort: port }] });
   const pod = aPod("a", {
     ports: [80, { port: 53, protocol: "UDP", ip: "127.0.0.1" }],
@@ -40,7 +40,7 @@ test("ports of the node are those of sidecars and containers, with the address a
   ]);
 });
 
-test("a port of a container that is not one of the node is none", () => {
+test("a container port without hostPort is not counted", () => {
   const pod = aPod("a", { containers: [{ name: "a", ports: [{ containerPort: 80 }, { containerPort: 81, hostPort: 0 }] }] });
 
   assert.deepEqual(podInfoOf(pod).hostPorts, []);
@@ -72,7 +72,7 @@ for (const { title, term, named, byLabel } of namespaceRows) {
   });
 }
 
-test("terms keep their sort, their order and their weight; one without a selector selects nothing", () => {
+test("terms keep their kind, order and weight; one without a selector selects nothing", () => {
   const weighted = [
     { weight: 7, podAffinityTerm: TERM },
     { weight: 3, podAffinityTerm: { topologyKey: "host" } },
@@ -96,7 +96,7 @@ test("terms keep their sort, their order and their weight; one without a selecto
   assert.deepEqual([info.requiredAffinity, info.preferredAntiAffinity], [[], []]);
 });
 
-test("a list with a selector that cannot be read is left out, the others are not", () => {
+test("a list with an invalid selector is omitted, the others are not", () => {
   const affinity = {
     podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [TERM, BROKEN] },
     podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [TERM] },
@@ -107,7 +107,7 @@ test("a list with a selector that cannot be read is left out, the others are not
   assert.deepEqual([info.requiredAffinity.length, info.requiredAntiAffinity.length], [0, 1]);
 });
 
-test("a new version of a Pod takes over the rules of the last one, and reads everything else anew", () => {
+test("a new Pod version reuses the rules of the last one, and reads everything else anew", () => {
   const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [TERM] } };
   const last = podInfoOf(aPod("a", { affinity, labels: { v: "1" }, cpu: "1" }));
 
@@ -119,7 +119,7 @@ test("a new version of a Pod takes over the rules of the last one, and reads eve
   assert.deepEqual(namesake.requiredAntiAffinity, []);
 });
 
-test("a Pod that is placed differs only in its node, and the given one is as it was", () => {
+test("an assigned Pod differs only in its node, and the original is unchanged", () => {
   const info = podInfoOf(aPod("a", { cpu: "1" }));
 
   const placed = placedOn(info, "n1");

@@ -1,6 +1,6 @@
 /**
- * Makes PodInfos. The same Pod object gives the same PodInfo, so the queue, the cycle and the cache need not hand it around to share it.
- * What cannot change in the life of a Pod (its rules of affinity) is taken over from its last version: reading selectors is what costs.
+ * Creates PodInfos. The same Pod object gives the same PodInfo, so that queue, cycle and cache share it without passing it around. What is
+ * immutable in a Pod (its affinity rules) is reused from its last version: parsing selectors is expensive.
  */
 import { hostPortsOf } from "../../api/core/v1/pod/host-ports.ts";
 import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from "../../api/generated/core/v1.ts";
@@ -13,7 +13,7 @@ const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
 
 const made = new WeakMap<Pod, PodInfo>();
 
-/** `previous`: another version of the Pod, if there is one at hand. */
+/** `previous`: another version of the Pod, if available. */
 export function podInfoOf(pod: Pod, previous?: PodInfo): PodInfo {
   const known = made.get(pod);
   if (known !== undefined) return known;
@@ -84,7 +84,7 @@ function readWeightedTerms(terms: readonly WeightedPodAffinityTerm[] | undefined
   return orNone(() => terms.map(({ weight, podAffinityTerm }) => ({ weight, term: readTerm(podAffinityTerm, namespace) })));
 }
 
-/** The API server lets some selectors pass that mean nothing. As upstream does, the whole list they stand in is then left out. */
+/** The API server accepts some meaningless selectors. As upstream, the whole list containing one is omitted. */
 function orNone<T>(read: () => readonly T[]): readonly T[] {
   try {
     return read();

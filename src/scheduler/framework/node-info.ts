@@ -1,6 +1,6 @@
 /**
- * A node with the Pods on it (those that run and those that were just decided), summed up. It is never changed: when something changes the
- * cache puts another in its place, so that whoever holds one holds a moment. Only types are here; scheduler/cache makes them.
+ * A node with its Pods (running and assumed), aggregated. Immutable: on a change the cache replaces it, so that a reference is a consistent
+ * state. Types only; scheduler/cache creates them.
  */
 import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Node, Taint } from "../../api/generated/core/v1.ts";
@@ -11,33 +11,33 @@ export interface NodeInfo {
   readonly name: string;
   readonly node: Node;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of the node's spec, at hand since every Pod asks every node: whether it is cordoned, and its taints. */
+  /** From the node's spec, since every Pod checks every node: whether it is cordoned, and its taints. */
   readonly isCordoned: boolean;
   readonly taints: readonly Taint[];
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly pods: readonly PodInfo[];
-  /** Those of `pods` that have any pod affinity or anti-affinity. */
+  /** Those of `pods` with any pod affinity or anti-affinity. */
   readonly podsWithAffinity: readonly PodInfo[];
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
-  /** The sum of what its Pods request. */
+  /** Sum of the Pods' requests. */
   readonly requested: Resources;
   readonly nonZeroRequestedMilliCpu: number;
   readonly nonZeroRequestedMemoryBytes: number;
   readonly allocatable: Resources;
-  /** How many Pods it takes. */
+  /** Pod capacity. */
   readonly allowedPods: number;
-  /** One entry per port that a Pod holds. */
+  /** One entry per host port in use. */
   readonly usedPorts: readonly HostPort[];
-  /** Images that are there, by every name they have. */
+  /** Images, by every name. */
   readonly images: ReadonlyMap<string, ImageState>;
-  /** Grows with every change of any node, and is unlike that of every other state: what was computed for one can be kept for it. */
+  /** Increases with every change of any node, and is unique: computed results can be cached by it. */
   readonly generation: number;
 
-  /** Another one, as if the Pod were there too; for asking "what if". Has a generation of its own. */
+  /** A copy with the Pod, for what-if queries. Has its own generation. */
   withPod(pod: PodInfo): NodeInfo;
-  /** Another one without the Pod of this uid; itself if it is not there. */
+  /** A copy without the Pod of this uid; itself if it is missing. */
   withoutPod(uid: string): NodeInfo;
-  /** The same without all of these, which are among `pods`: quicker than one after the other. */
+  /** The same without all of these, which are among `pods`: faster than one after the other. */
   withoutPods(pods: readonly PodInfo[]): NodeInfo;
 }
 

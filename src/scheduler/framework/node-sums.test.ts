@@ -32,7 +32,7 @@ function fresh(nodes: readonly NodeInfo[]): ReadonlyMap<string, number> {
   return sum.counts;
 }
 
-test("a sum that is asked now and then always equals a fresh one", () => {
+test("an occasionally queried sum always equals a fresh one", () => {
   const asked = fc.array(fc.boolean(), { minLength: 20, maxLength: 20 });
   const property = fc.property(steps(fc.constant({})), asked, (all, isAsked) => {
     const history = new NodeHistory();
@@ -62,7 +62,7 @@ test("one changed node costs one node, not all", () => {
   deepEqual([sum.added, sum.counts], [4, new Map([["none", 1]])]);
 });
 
-test("a sum that missed more than is remembered is made anew, and one that missed nothing goes on", () => {
+test("a sum that missed more changes than recorded is recomputed, and an up-to-date one continues", () => {
   const history = new NodeHistory();
   const [absent, present] = [new PodsByZone(), new PodsByZone()];
   let node = nodeInfo(aNode("n1", { zone: "a" }));
@@ -77,7 +77,7 @@ test("a sum that missed more than is remembered is made anew, and one that misse
   deepEqual([absent.counts, absent.added], [new Map([["a", 1]]), 2]);
 });
 
-test("a sum that could not be finished is made anew", () => {
+test("an incomplete sum is recomputed", () => {
   const history = new NodeHistory();
   const sum = new PodsByZone();
   const before = nodeInfo(aNode("n1"), aPod("p1"));
@@ -95,7 +95,7 @@ test("a sum that could not be finished is made anew", () => {
   deepEqual(sum.counts, new Map([["none", 2]]));
 });
 
-test("equal texts share a sum", () => {
+test("equal keys share a sum", () => {
   const sums = new NodeSums<PodsByZone>(new NodeHistory());
   const snapshot = snapshotOf(nodeInfo(aNode("n1")));
 

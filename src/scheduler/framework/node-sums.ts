@@ -1,8 +1,8 @@
 /**
- * Sums over all nodes, kept from cycle to cycle. A plugin that counts Pods per zone would otherwise walk over all Pods for every Pod that it
- * places; but between two cycles hardly more than one node differs, and NodeInfos never change. So it is enough to replace what each changed
- * one gave: the snapshot knows which, or all are compared one by one with those of the last time. A sum that nobody asked for a while is then
- * brought up to date by what happened since, or made anew if that was forgotten. It equals a fresh one at every moment.
+ * Sums over all nodes, maintained from cycle to cycle. A plugin that counts Pods per zone would otherwise visit all Pods for every
+ * placement; but between two cycles hardly more than one node differs, and NodeInfos are immutable. So only the contribution of changed
+ * ones is replaced: the snapshot knows which, or all are compared with the last state. A sum that was not queried for a while catches up
+ * from the recorded changes, or is recomputed if they were dropped. It always equals a fresh one.
  */
 import { Lru } from "../../base/lru.ts";
 import type { NodeInfo } from "./node-info.ts";
@@ -11,15 +11,15 @@ import type { Snapshot } from "./snapshot.ts";
 /** What a sum remembers before it has seen anything. */
 export const NOTHING_SEEN = -1;
 
-/** Changes that are remembered. A sum that missed more is made anew; each remembered one keeps an old NodeInfo in memory. */
+/** Recorded changes. A sum that missed more is recomputed; each recorded one retains an old NodeInfo. */
 const CHANGES_MAX = 1_024;
 
-/** Sums that are kept; those unused for the longest time go. One of a key that every node has its own value of weighs as much as the nodes. */
+/** Maximum number of sums; least recently used ones are dropped. One with a value per node weighs as much as the nodes. */
 const SUMS_MAX = 256;
 
-/** Something added up over nodes. What `add` made of a node, `remove` takes back. Not to be changed by anyone else than NodeHistory. */
+/** Something summed over nodes. `remove` reverts `add`. To be changed only by NodeHistory. */
 export interface NodeSum {
-  /** How far it has followed the history; the history's business. Starts as NOTHING_SEEN. */
+  /** Position in the history; managed by it. Starts as NOTHING_SEEN. */
   seen: number;
   add(node: NodeInfo): void;
   remove(node: NodeInfo): void;
@@ -31,20 +31,20 @@ interface Change {
   readonly now: NodeInfo | undefined;
 }
 
-/** The nodes as they were last seen, and how they came to be so. */
+/** The nodes as last seen, and the recorded changes. */
 export class NodeHistory {
   readonly #nodes: NodeInfo[] = [];
   #changes: Change[] = [];
-  /** Changes that were forgotten. */
+  /** Number of dropped changes. */
   #forgotten = 0;
   #snapshot: Snapshot | undefined;
   #generation = NOTHING_SEEN;
 
-  /** Brings a sum to the moment of this snapshot. */
+  /** Updates a sum to this snapshot. */
   follow(sum: NodeSum, snapshot: Snapshot): void {
     this.#look(snapshot);
     const { seen } = sum;
-    // If adding throws, the sum is half done: it is made anew next time.
+    // If adding throws, the sum is incomplete: it is recomputed next time.
     sum.seen = NOTHING_SEEN;
     if (seen < this.#forgotten) {
       sum.clear();
@@ -55,7 +55,7 @@ export class NodeHistory {
     sum.seen = this.#forgotten + this.#changes.length;
   }
 
-  /** Finds what differs, place by place. Nodes that only moved leave their old place and come to the new one: for a sum that is nothing. */
+  /** Finds differences, slot by slot. Moved nodes leave their old slot and enter the new one: for a sum that is nothing. */
   #look(snapshot: Snapshot): void {
     const isSame = snapshot === this.#snapshot;
     if (isSame && snapshot.generation === this.#generation) return;
@@ -84,7 +84,7 @@ export class NodeHistory {
     if (now !== undefined) this.#nodes[index] = now;
   }
 
-  /** Forgets half at a time, so that it does not move the rest for each. */
+  /** Drops half at a time, so that the rest is not moved for each. */
   #forget(): void {
     if (this.#changes.length <= CHANGES_MAX) return;
     this.#forgotten += this.#changes.length - CHANGES_MAX / 2;
@@ -97,7 +97,7 @@ function replay(sum: NodeSum, change: Change | undefined): void {
   if (change?.now !== undefined) sum.add(change.now);
 }
 
-/** Sums by a text that says what they add up: equal texts, equal sums. */
+/** Sums by a key that describes them: equal keys, equal sums. */
 export class NodeSums<Sum extends NodeSum> {
   readonly #history: NodeHistory;
   readonly #sums = new Lru<string, Sum>({ max: SUMS_MAX });
@@ -106,7 +106,7 @@ export class NodeSums<Sum extends NodeSum> {
     this.#history = history;
   }
 
-  /** The sum at the moment of this snapshot. It holds until the same history is asked for another. */
+  /** The sum for this snapshot. Valid until the same history is queried for another. */
   get(text: string, snapshot: Snapshot, make: () => Sum): Sum {
     let sum = this.#sums.get(text);
     if (sum === undefined) {
@@ -118,7 +118,7 @@ export class NodeSums<Sum extends NodeSum> {
   }
 }
 
-/** Adds to a value of a map; what comes to nothing is not kept. */
+/** Adds to a map value; zero values are removed. */
 export function addTo(counts: Map<string, number>, key: string, amount: number): void {
   const sum = (counts.get(key) ?? 0) + amount;
   if (sum === 0) counts.delete(key);

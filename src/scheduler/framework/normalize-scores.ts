@@ -1,7 +1,7 @@
-/** Brings counts to scores: the highest of them becomes 100, and with `reverse` 0, since then a count is of what is bad. */
+/** Normalises counts to scores: the highest becomes 100, and with `reverse` 0, since then a count is bad. */
 import { SCORE_MAX } from "./plugin.ts";
 
-/** In place. The counts are whole numbers from 0, and so are the scores. */
+/** In place. Counts and scores are non-negative integers. */
 export function normalizeCounts(counts: Float64Array, options: { readonly reverse: boolean }): void {
   let max = 0;
   for (const count of counts) if (count > max) max = count;

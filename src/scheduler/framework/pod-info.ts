@@ -1,6 +1,6 @@
 /**
- * A Pod with what plugins ask of it over and over, read once. It is never changed: another version of the Pod is another PodInfo.
- * Only types are here; make-pod-info.ts makes them.
+ * A Pod with precomputed data that plugins use repeatedly. Immutable: another version of the Pod is another PodInfo. Types only;
+ * make-pod-info.ts creates them.
  */
 import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
@@ -14,14 +14,14 @@ export interface PodInfo {
   readonly uid: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** 0 if it says none. */
+  /** 0 if unset. */
   readonly priority: number;
-  /** What it asks of a node: the greater of the sum of its containers (with sidecars) and each init container, and its overhead. */
+  /** Its requests: the greater of the sum of its containers (with sidecars) and each init container, plus its overhead. */
   readonly requests: Resources;
-  /** The same for scoring: a container that asks for no CPU or memory counts as 100m and 200 MB. */
+  /** The same for scoring: a container without CPU or memory requests counts as 100m and 200 MB. */
   readonly nonZeroMilliCpu: number;
   readonly nonZeroMemoryBytes: number;
-  /** Ports of the node that it takes. */
+  /** Host ports. */
   readonly hostPorts: readonly HostPort[];
   readonly requiredAffinity: readonly AffinityTerm[];
   readonly requiredAntiAffinity: readonly AffinityTerm[];
@@ -29,9 +29,9 @@ export interface PodInfo {
   readonly preferredAntiAffinity: readonly WeightedAffinityTerm[];
 }
 
-/** A term of pod affinity, ready to match. `matchLabelKeys` are in the selector already, as the API server puts them there. */
+/** A term of pod affinity, ready to match. `matchLabelKeys` are already in the selector, as the API server merges them. */
 export interface AffinityTerm {
-  /** Namespaces by name: those that the term names, or the Pod's own if it names none and has no namespace selector. */
+  /** Namespaces by name: those of the term, or the Pod's own if it has none and no namespace selector. */
   readonly namespaces: ReadonlySet<string>;
   /** Namespaces by label; NOTHING if the term has none. */
   readonly namespaceSelector: LabelSelector;

@@ -1,8 +1,8 @@
 /**
- * What a Pod asks of a node, by upstream's rule: its containers and sidecars at once, or an init container in its turn beside the sidecars
- * started before it, whichever is more; or what the Pod asks for as a whole; and its overhead on top. While a Pod is being resized, the
- * most of what is wanted, what was allotted and what is in force counts, so that nobody takes what may yet be needed.
- * Amounts are rounded up one by one, upstream rounds their sum: that shows only for fractions of bytes.
+ * A Pod's resource requests, by upstream's rule: its containers and sidecars together, or an init container beside the sidecars started
+ * before it, whichever is more; or the Pod-level requests; plus its overhead. During a resize the maximum of desired, allocated and actual
+ * counts, so that nothing is assigned that may still be needed. Amounts are rounded up one by one, upstream rounds their sum: that differs
+ * only for fractions of bytes.
  */
 import { isSidecar } from "../../api/core/v1/pod/containers.ts";
 import { isPodLevelResource, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
@@ -16,7 +16,7 @@ export interface PodRequests {
   readonly nonZeroMemoryBytes: number;
 }
 
-/** What a container that names no amount counts as when nodes are scored, so that a node full of such Pods does not look empty. Upstream's. */
+/** Scoring default of a container without requests, so that a node full of such Pods does not look empty. Upstream's. */
 export const DEFAULT_MILLI_CPU = 100;
 export const DEFAULT_MEMORY_BYTES = 200 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ export function requestsOf(pod: Pod): PodRequests {
   };
 }
 
-/** A Pod that asks as a whole means what it says, unless nothing is said at all. */
+/** Pod-level requests are used as they are, unless there are none at all. */
 function nonZero(total: Amounts, name: string, nonZeroName: string, isForWholePod: boolean): number {
   return (isForWholePod ? total.get(name) : undefined) ?? total.get(nonZeroName) ?? 0;
 }
@@ -93,12 +93,12 @@ function effective(pod: Pod, { wanted, inForce, allotted }: ResizeState): Amount
   return most;
 }
 
-/** The node has said that it will never do what is wanted. */
+/** The node has reported that the resize is infeasible. */
 function isResizeInfeasible(pod: Pod): boolean {
   return pod.status?.conditions?.find(({ type }) => type === "PodResizePending")?.reason === "Infeasible";
 }
 
-/** What the Pod asks for as a whole stands in place of what its containers add up to. Says whether it asks for anything so. */
+/** Pod-level requests replace the sum of the containers. Returns whether there are any. */
 function replaceByPodLevel(total: Amounts, pod: Pod): boolean {
   const wanted = pod.spec?.resources?.requests;
   if (wanted === undefined) return false;

@@ -29,7 +29,7 @@ for (const [what, written, expected] of CASES) {
   test(`arguments with ${what} are read as upstream reads them`, () => deepEqual(decodeArguments(written, SCHEMA), expected));
 }
 
-test("arguments with mistakes are refused with all of them", () => {
+test("invalid arguments are rejected with all errors", () => {
   deepEqual(checkedArguments({ size: 1 }, [], []), { ok: true, arguments: { size: 1 } });
   deepEqual(checkedArguments({ size: 1 }, [invalid("size", 1, "too small"), invalid("size", 1, "too odd")], ['unknown field "a"']), {
     ok: false,

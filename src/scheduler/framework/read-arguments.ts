@@ -1,6 +1,6 @@
 /**
- * Reads a plugin's arguments as they stand in a configuration: of the right types, with no unknown fields, in upstream's words. The rules
- * and the defaults are each plugin's own.
+ * Decodes a plugin's arguments from a configuration: correct types, no unknown fields, upstream's wording. Validation and defaults belong
+ * to each plugin.
  */
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
@@ -9,7 +9,7 @@ import { describeFieldError, type FieldError } from "../../api/machinery/field-e
 import type { Json } from "../../api/machinery/object.ts";
 import type { Field, ListSchema, ObjectSchema, ScalarSchema, Schema } from "../../api/machinery/schema.ts";
 
-/** What PluginFactory.readArguments answers. */
+/** Result of PluginFactory.readArguments. */
 export type ReadArguments<Arguments> =
   | { readonly ok: true; readonly arguments: Arguments }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -22,23 +22,23 @@ export function listOf(items: Schema): ListSchema {
   return { type: "list", items, listType: "atomic" };
 }
 
-/** `name` is upstream's name of the type, which stands in messages. */
+/** `name` is upstream's type name, which is in messages. */
 export function structOf(name: string, fields: Readonly<Record<string, Schema>>): ObjectSchema {
   const list = Object.entries(fields).map(([field, schema]): readonly [string, Field] => [field, { name: field, schema, zero: "keep" }]);
   return { type: "object", name: `io.k8s.kube-scheduler.config.v1.${name}`, fields: new Map(list), required: [] };
 }
 
-/** The root of arguments: they say of which kind they are, too. */
+/** The root of arguments: they state their kind, too. */
 export function argumentsOf(name: string, fields: Readonly<Record<string, Schema>>): ObjectSchema {
   return structOf(name, { apiVersion: TEXT, kind: TEXT, ...fields });
 }
 
-/** Arguments of the right types. `unknown` complains of fields that there are not: what the others say is worth checking all the same. */
+/** Decoded arguments. `unknown` reports unknown fields: the known ones are still validated. */
 export type DecodedArguments<Written> =
   | { readonly ok: true; readonly arguments: Written; readonly unknown: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** `Written` is the schema's type, with every field optional. Nothing written is read as an empty object. */
+/** `Written` is the schema's type, with every field optional. Absent arguments are an empty object. */
 export function decodeArguments<Written>(written: unknown, schema: ObjectSchema): DecodedArguments<Written> {
   try {
     const { object, unknownFields } = decodeBySchema((written ?? {}) as Json, schema);
@@ -50,7 +50,7 @@ export function decodeArguments<Written>(written: unknown, schema: ObjectSchema)
   }
 }
 
-/** The arguments, unless there is something wrong with them; `unknown` is that of decodeArguments. */
+/** The arguments, unless there are errors; `unknown` is that of decodeArguments. */
 export function checkedArguments<Arguments>(
   args: Arguments,
   errors: Iterable<FieldError>,

@@ -1,13 +1,13 @@
 /**
- * Amounts as the scheduler counts with them: plain numbers, read once from the quantities of the API. CPU in thousandths of a core, memory
- * and storage in bytes, everything else in whole pieces. Up to 2^53 they are exact (8 PiB); above, a node is too large to be filled anyway.
+ * Resource amounts as plain numbers, parsed once from API quantities. CPU in thousandths of a core, memory and storage in bytes, everything
+ * else in units. Exact up to 2^53 (8 PiB); above, a node is too large to be filled anyway.
  */
 
 export interface Resources {
   readonly milliCpu: number;
   readonly memoryBytes: number;
   readonly ephemeralStorageBytes: number;
-  /** Extended resources, huge pages and attachable volumes, by name. Names with an amount of 0 may be there. */
+  /** Extended resources, huge pages and attachable volumes, by name. Names with an amount of 0 may be present. */
   readonly scalars: ReadonlyMap<string, number>;
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Resources } from "./resources.ts";
 import { resourceAmount, scoredResources } from "./scored-resources.ts";
 
-test("without any that are named, CPU and memory are scored alike", () => {
+test("by default CPU and memory are scored equally", () => {
   const expected = [
     { name: "cpu", weight: 1, isScalar: false },
     { name: "memory", weight: 1, isScalar: false },
@@ -12,7 +12,7 @@ test("without any that are named, CPU and memory are scored alike", () => {
   deepEqual(scoredResources([]), expected);
 });
 
-test("a weight that is absent or 0 is 1, and devices and huge pages are what only some nodes have", () => {
+test("a missing or zero weight is 1, and devices and huge pages exist on some nodes only", () => {
   deepEqual(
     scoredResources([{ name: "example.com/gpu", weight: 3 }, { name: "hugepages-2Mi", weight: 0 }, { name: "ephemeral-storage" }]),
     [
@@ -23,7 +23,7 @@ test("a weight that is absent or 0 is 1, and devices and huge pages are what onl
   );
 });
 
-test("amounts are found by the names of the API, and what is absent is 0", () => {
+test("amounts are found by API names, and missing ones are 0", () => {
   const resources: Resources = { milliCpu: 1, memoryBytes: 2, ephemeralStorageBytes: 3, scalars: new Map([["example.com/gpu", 4]]) };
   const names = ["cpu", "memory", "ephemeral-storage", "example.com/gpu", "example.com/other"];
   deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Resources of which a plugin says how well a node's are used: how a configuration lists them, and their amounts by name. Which of them
- * count for a Pod is upstream's rule: those that only some nodes have, only if the Pod asks for them.
+ * Resources of scoring plugins: their configuration, and their amounts by name. Upstream's rule: resources that only some nodes have count
+ * only if the Pod requests them.
  */
 import { isScalar } from "./amounts.ts";
 import { INT64, listOf, structOf, TEXT } from "./read-arguments.ts";
@@ -8,7 +8,7 @@ import type { Resources } from "./resources.ts";
 
 export interface ScoredResource {
   readonly name: string;
-  /** How much it counts beside the others. */
+  /** Its weight among the others. */
   readonly weight: number;
   /** Whether only some nodes have it. */
   readonly isScalar: boolean;
@@ -25,7 +25,7 @@ export const RESOURCE_SPECS = listOf(structOf("ResourceSpec", { name: TEXT, weig
 /** If none are named. */
 const DEFAULT_SPECS: readonly ResourceSpec[] = [{ name: "cpu" }, { name: "memory" }];
 
-/** A weight of 0 is one that was not written. */
+/** A weight of 0 means unset. */
 export function scoredResources(written: readonly ResourceSpec[] = []): readonly ScoredResource[] {
   const specs = written.length === 0 ? DEFAULT_SPECS : written;
   return specs.map(({ name = "", weight = 0 }) => ({ name, weight: weight === 0 ? 1 : weight, isScalar: isScalar(name) }));

@@ -1,17 +1,17 @@
-/** All nodes at one moment: that of the cycle that asks. Only types are here; scheduler/cache makes them. */
+/** All nodes at the instant of a cycle. Types only; scheduler/cache creates them. */
 import type { NodeInfo } from "./node-info.ts";
 
 export interface Snapshot {
-  /** Nodes of different zones take turns, so that looking at a part of them looks at all zones. The order is stable between changes. */
+  /** Nodes of different zones alternate, so that examining a part covers all zones. The order is stable between changes. */
   readonly nodes: readonly NodeInfo[];
   get(name: string): NodeInfo | undefined;
   readonly nodesWithAffinityPods: readonly NodeInfo[];
   readonly nodesWithRequiredAntiAffinityPods: readonly NodeInfo[];
-  /** The newest generation among its nodes. Unequal to that of every snapshot in which anything of any node was different. */
+  /** The newest generation among its nodes. Unique to this state of all nodes. */
   readonly generation: number;
   /**
-   * Places in `nodes` that may hold another state than when this snapshot had that generation, each at least once; no node came, went or moved
-   * since. Undefined: nobody knows any more, so all have to be looked at.
+   * Slots in `nodes` that may have changed since this snapshot had that generation, each at least once; no node was added, removed or moved
+   * since. Undefined: unknown, so that all have to be examined.
    */
   changedSince?(generation: number): readonly number[] | undefined;
 }

@@ -1,8 +1,7 @@
 /**
- * The plugins that a profile has unless it says otherwise, as upstream 1.36 has them. The order is that of asking at every point: a node
- * that several would refuse is refused in the words of the first. Not here, until there is storage for it: VolumeRestrictions,
- * NodeVolumeLimits, VolumeBinding, VolumeZone (before PodTopologySpread), DynamicResources (before DefaultPreemption) and
- * NodeDeclaredFeatures (last).
+ * The plugins of the default profile, as upstream 1.36. The order is the call order at every point: a node that several would reject is
+ * rejected with the message of the first. Not here, until there is storage for it: VolumeRestrictions, NodeVolumeLimits, VolumeBinding,
+ * VolumeZone (before PodTopologySpread), DynamicResources (before DefaultPreemption) and NodeDeclaredFeatures (last).
  */
 import type { PluginFactory } from "../framework/plugin.ts";
 import { defaultBinder } from "./default-binder/default-binder.ts";
@@ -23,7 +22,7 @@ import { taintToleration } from "./taint-toleration/taint-toleration.ts";
 export interface DefaultPlugin {
   // oxlint-disable-next-line typescript/no-explicit-any -- each plugin's arguments are its own business.
   readonly factory: PluginFactory<any>;
-  /** How much its score counts; absent if it gives none. */
+  /** Score weight; absent if it does not score. */
   readonly weight?: number;
 }
 
@@ -32,7 +31,7 @@ export const all: readonly DefaultPlugin[] = [
   { factory: prioritySort },
   { factory: nodeUnschedulable },
   { factory: nodeName },
-  // The words of an administrator weigh more than evenness.
+  // An administrator's rules weigh more than even spreading.
   { factory: taintToleration, weight: 3 },
   { factory: nodeAffinity, weight: 2 },
   { factory: nodePorts },

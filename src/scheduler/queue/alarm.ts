@@ -1,4 +1,4 @@
-/** Rings when the earliest moment has come that somebody asked for: one sleep at a time, however many wait. */
+/** A timer for the earliest of many deadlines: one sleep at a time. */
 import type { Clock } from "../../base/clock.ts";
 
 export class Alarm {
@@ -8,13 +8,13 @@ export class Alarm {
   #setForMs = Number.POSITIVE_INFINITY;
   #isDisposed = false;
 
-  /** `ring` must not throw, and sets the alarm anew if there is more to come. */
+  /** `ring` must not throw, and sets the timer again if more is pending. */
   constructor(clock: Clock, ring: () => void) {
     this.#clock = clock;
     this.#ring = ring;
   }
 
-  /** Rings at this moment of the monotonic clock, or earlier if it is set so already. */
+  /** Fires at this monotonic time, or earlier if already set so. */
   ringBy(atMs: number): void {
     if (atMs >= this.#setForMs || this.#isDisposed) return;
     this.#sleep?.abort();

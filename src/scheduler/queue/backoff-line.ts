@@ -1,7 +1,7 @@
 /**
- * Pods that are worth another try, but not yet: each failure doubles the wait. As upstream, waits end at whole seconds, so that among
- * those that end in the same second the more important comes first. If there is nothing else to do, a Pod that was refused need not wait;
- * one that failed with an error must, since its wait protects the API server.
+ * Pods in backoff: each failure doubles the delay. As upstream, delays end at whole seconds, so that within the same second the more
+ * important Pod comes first. If the active queue is empty, a rejected Pod is popped early; one that failed with an error is not, since its
+ * delay protects the API server.
  */
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import { Heap } from "../../base/heap.ts";
@@ -20,7 +20,7 @@ const NO_WINDOW = -1;
 export interface BackoffOptions {
   readonly initialBackoffMs: number;
   readonly maxBackoffMs: number;
-  /** The order of Pods that are ready. */
+  /** The order of ready Pods. */
   readonly compare: (a: WaitingPod, b: WaitingPod) => number;
 }
 
@@ -40,17 +40,17 @@ export class BackoffLine {
     return this.#refused.size + this.#failed.size;
   }
 
-  /** Whether `popEarly` has one. */
+  /** Whether `popEarly` would return one. */
   get hasEarly(): boolean {
     return this.#refused.size > 0;
   }
 
-  /** Whether the Pod's wait is not over, counted from when it was last put back. */
+  /** Whether the Pod's backoff, counted from its last requeue, has not expired. */
   isWaiting(pod: WaitingPod, nowMs: number): boolean {
     return nowMs < this.endsAtMs(pod);
   }
 
-  /** When its wait is over; in the past if it has none. */
+  /** When its backoff expires; in the past if it has none. */
   endsAtMs(pod: WaitingPod): number {
     return (this.#lastWindow(pod) + 1) * WINDOW_MS;
   }
@@ -64,17 +64,17 @@ export class BackoffLine {
     if (pod.seat !== undefined) this.#heapOf(pod).remove(pod.seat);
   }
 
-  /** The first of those that were refused, before its time. */
+  /** The first of the rejected ones, before its time. */
   popEarly(): WaitingPod | undefined {
     return this.#refused.pop();
   }
 
-  /** Takes out one whose wait is over. */
+  /** Removes one whose backoff has expired. */
   popDue(nowMs: number): WaitingPod | undefined {
     return this.#popDue(this.#refused, nowMs) ?? this.#popDue(this.#failed, nowMs);
   }
 
-  /** When the next wait is over; Infinity if there is none. */
+  /** When the next backoff expires; Infinity if there is none. */
   nextEndMs(): number {
     return Math.min(this.#firstEndMs(this.#refused), this.#firstEndMs(this.#failed));
   }
@@ -92,7 +92,7 @@ export class BackoffLine {
     return pod.hasFailed ? this.#failed : this.#refused;
   }
 
-  /** The window in which the wait ends. All of it counts as waiting. */
+  /** The window in which the backoff ends. All of it counts as backoff. */
   #lastWindow({ errorsInARow, refusals, queuedAtMs }: WaitingPod): number {
     const failures = errorsInARow > 0 ? errorsInARow : refusals;
     if (failures === 0) return NO_WINDOW;

@@ -1,25 +1,25 @@
 /**
- * What happened while Pods are in flight. A Pod that is put back has missed it: who refused it was not known then. So it is kept, and the
- * Pod is asked about all of it when it returns. A cycle that decides and puts back at once misses nothing and finds the log as it was.
+ * Events during in-flight attempts. A requeued Pod has missed them, since its rejecting plugins were unknown then. So they are recorded,
+ * and evaluated when the Pod is requeued. A cycle that decides and requeues at once misses nothing.
  */
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 
 /**
- * Events that are kept. A Pod may be held at permit for minutes while thousands of others are bound; when it outlasts the log it counts as
- * one that something has helped, which costs one cycle.
+ * Maximum recorded events. A Pod may wait at permit for minutes while thousands of others are bound; when it outlasts the log it counts as
+ * helped, which costs one cycle.
  */
 const EVENTS_MAX = 4_096;
 
 export interface LoggedEvent {
   readonly event: ClusterEvent;
-  /** The Pods that it is about; absent: all. */
+  /** The Pods that it concerns; absent: all. */
   readonly only?: (info: PodInfo) => boolean;
 }
 
 export class EventLog {
   #events: LoggedEvent[] = [];
-  /** The number of the first of them. */
+  /** Number of the first one. */
   #first = 0;
 
   /** The number that the next event gets. */
@@ -32,12 +32,12 @@ export class EventLog {
     this.#events.push(event);
   }
 
-  /** Nobody is in flight any more. */
+  /** No Pod is in flight. */
   clear(): void {
     if (this.#events.length > 0) this.#drop(this.#events.length);
   }
 
-  /** All from number `start` on, in order; undefined if some of them are not there any more. */
+  /** All from number `start` on, in order; undefined if some of them were dropped. */
   since(start: number): readonly LoggedEvent[] | undefined {
     return start < this.#first ? undefined : this.#events.slice(start - this.#first);
   }

@@ -1,4 +1,4 @@
-/** Which plugin keeps a Pod out of the queue, by its preEnqueue. */
+/** Runs preEnqueue: which plugin gates a Pod. */
 import type { Logger } from "../../base/logger.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { QueueProfile } from "./retry-rules.ts";
@@ -6,7 +6,7 @@ import type { WaitingPod } from "./waiting-pod.ts";
 
 export class Gates {
   readonly #log: Logger;
-  /** By the scheduler's name, in the order of asking. */
+  /** By scheduler name, in call order. */
   readonly #plugins: ReadonlyMap<string, readonly Plugin[]>;
 
   constructor(profiles: readonly QueueProfile[], log: Logger) {
@@ -14,7 +14,7 @@ export class Gates {
     this.#plugins = new Map(profiles.map(({ schedulerName, preEnqueue }) => [schedulerName, preEnqueue]));
   }
 
-  /** The name of the plugin, if any refuses. That which refused before is asked first, since it most likely still does. */
+  /** The gating plugin, if any. The previous one is called first, since it most likely still gates. */
   gateOf(pod: WaitingPod): string | undefined {
     const plugins = this.#plugins.get(pod.schedulerName) ?? [];
     const before = plugins.find(({ name }) => name === pod.gatedBy);
@@ -26,8 +26,8 @@ export class Gates {
     try {
       return plugin.preEnqueue?.(info.pod) !== undefined;
     } catch (error) {
-      // As upstream: whoever cannot answer has not let it in.
-      this.#log.error("Cannot tell whether a Pod may enter the queue; it waits outside", { plugin: plugin.name, pod: info.key, error });
+      // As upstream: a throwing plugin gates.
+      this.#log.error("preEnqueue failed; the Pod stays gated", { plugin: plugin.name, pod: info.key, error });
       return true;
     }
   }

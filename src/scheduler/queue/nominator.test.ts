@@ -49,7 +49,7 @@ for (const { title, given, previous, info, expected } of updates) {
   });
 }
 
-test("several Pods are nominated to a node in the order of their nomination, each to one node", () => {
+test("Pods nominated to a node are in nomination order, each on one node", () => {
   const nominator = new Nominator();
 
   nominator.add(aPodInfo("first", { nominatedNode: "a" }));
@@ -60,7 +60,7 @@ test("several Pods are nominated to a node in the order of their nomination, eac
   assert.deepEqual([namesOn(nominator, "a"), namesOn(nominator, "b"), nominator.size], [["second", "third"], ["first"], 3]);
 });
 
-test("a Pod that is deleted, or whose nomination is taken away, is nominated no more, whatever its status says", () => {
+test("a deleted Pod, or one whose nomination is cleared, is no longer nominated, whatever its status says", () => {
   const nominator = new Nominator();
   nominator.add(onA);
   nominator.add(aPodInfo("q", { nominatedNode: "a" }));
@@ -71,7 +71,7 @@ test("a Pod that is deleted, or whose nomination is taken away, is nominated no 
   assert.deepEqual([namesOn(nominator, "a"), nominator.size], [[], 0]);
 });
 
-test("whoever holds the Pods of a node holds a moment", () => {
+test("a returned list of nominated Pods is immutable", () => {
   const nominator = new Nominator();
   nominator.nominate(plain, "a");
   const before = nominator.nominatedPods("a");

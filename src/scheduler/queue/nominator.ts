@@ -1,26 +1,25 @@
 /**
- * Pods that shall go to a certain node and are not there yet: a preemption makes room for them, or somebody wrote
- * `status.nominatedNodeName`. Whoever asks whether a Pod fits on that node counts them in. What is known here may be newer than what the
- * API server says: a nomination holds from the moment it is decided, and is written afterwards.
+ * Nominated Pods: intended for a node and not there yet, by preemption or by `status.nominatedNodeName`. Filters include them. This may be
+ * newer than the API server's state: a nomination is effective when decided, and written afterwards.
  */
 import type { PodInfo } from "../framework/pod-info.ts";
 
-const NOBODY: readonly PodInfo[] = [];
+const NO_PODS: readonly PodInfo[] = [];
 
 export class Nominator {
   /** The node's name by the Pod's uid. */
   readonly #nodes = new Map<string, string>();
-  /** In the order in which they were nominated. Each list is replaced and never changed, so whoever holds one holds a moment. */
+  /** In nomination order. Each list is replaced and never changed, so that a reference is a consistent state. */
   readonly #byNode = new Map<string, readonly PodInfo[]>();
 
-  /** How many Pods are nominated anywhere. While it is 0 nobody needs to ask per node. */
+  /** Number of nominated Pods. While it is 0 no per-node lookup is needed. */
   get size(): number {
     return this.#nodes.size;
   }
 
   /** Those nominated to a node. Called for many nodes in each cycle. */
   nominatedPods(nodeName: string): readonly PodInfo[] {
-    return this.#byNode.get(nodeName) ?? NOBODY;
+    return this.#byNode.get(nodeName) ?? NO_PODS;
   }
 
   /** The node to which a Pod is nominated. */
@@ -28,17 +27,17 @@ export class Nominator {
     return this.#nodes.get(uid);
   }
 
-  /** The Pod as it says itself: nominated if its status names a node, otherwise not. */
+  /** By the Pod's status: nominated if it names a node, otherwise not. */
   add(info: PodInfo): void {
     this.#put(info, nominatedNodeName(info));
   }
 
-  /** The scheduler's own decision, before it is written; undefined takes the nomination away. Holds whatever the status says. */
+  /** The scheduler's own decision, before it is written; undefined clears it. Takes precedence over the status. */
   nominate(info: PodInfo, nodeName: string | undefined): void {
     this.#put(info, nodeName);
   }
 
-  /** Another version of a Pod. A nomination that was decided and is not yet written stays if neither version names a node. */
+  /** A Pod update. A decided, unwritten nomination stays if neither version names a node. */
   update(previous: PodInfo, info: PodInfo): void {
     const isUnwritten = nominatedNodeName(previous) === undefined && nominatedNodeName(info) === undefined;
     const nodeName = isUnwritten ? this.nodeOf(previous.uid) : nominatedNodeName(info);
@@ -46,7 +45,7 @@ export class Nominator {
     this.#put(info, nodeName);
   }
 
-  /** The Pod is on a node, gone, or about to be bound. */
+  /** The Pod is assigned, deleted, or about to be bound. */
   delete(uid: string): void {
     const nodeName = this.#nodes.get(uid);
     if (nodeName === undefined) return;

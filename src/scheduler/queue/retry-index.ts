@@ -1,7 +1,6 @@
 /**
- * Pods that wait for something to happen, grouped by whom they wait for. Ten thousand Pods are usually refused by the same few plugins, so
- * there are few groups, and an event that none of them cares about costs next to nothing however many Pods wait. That matters: every Pod
- * that is bound anywhere is an event.
+ * Waiting Pods grouped by their rejecting plugins. Ten thousand Pods are usually rejected by the same few plugins, so there are few groups,
+ * and an irrelevant event costs next to nothing however many Pods wait. That matters: every binding is an event.
  */
 import { channelsOfEvent, type Channels } from "../events/channels.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
@@ -12,7 +11,7 @@ import type { WaitingPod } from "./waiting-pod.ts";
 interface Group {
   readonly key: string;
   readonly rules: readonly PreparedRule[];
-  /** What the members can be woken by at all. */
+  /** Events that can help the members at all. */
   readonly channels: Channels;
   readonly members: Set<WaitingPod>;
 }
@@ -32,13 +31,13 @@ export class RetryIndex {
     this.#rules = rules;
   }
 
-  /** The Pod waits for any of these plugins to change its mind. */
+  /** The Pod waits for any of these plugins. */
   add(pod: WaitingPod, plugins: readonly string[]): void {
     const key = JSON.stringify([pod.schedulerName, plugins.toSorted()]);
     this.#join(pod, this.#groups.get(key) ?? this.#newGroup(key, pod.schedulerName, { refusers: plugins, decisive: plugins }));
   }
 
-  /** The Pod is kept out by a plugin: only what that one's rules name can help, if it or any that refused the Pod before says that it does. */
+  /** The Pod is gated by a plugin: only events of that plugin's rules can help, if it or any that rejected the Pod before says so. */
   addGated(pod: WaitingPod, gate: string, plugins: readonly string[]): void {
     const key = JSON.stringify([pod.schedulerName, plugins.toSorted(), gate]);
     const refusers = [...new Set([gate, ...plugins])];
@@ -74,7 +73,7 @@ export class RetryIndex {
     this.#groupOf.set(pod, group);
   }
 
-  /** Nothing wakes its members but what the rules of the `decisive` are about. */
+  /** Its members are helped only by events of the `decisive` rules. */
   #newGroup(
     key: string,
     schedulerName: string,

@@ -1,6 +1,6 @@
 /**
- * When the "no" of each plugin is worth asking again, prepared for being asked often. A plugin without rules may be helped by anything,
- * and so may one that nobody knows: to try once too often costs a cycle, to wait for nothing costs minutes.
+ * The retry rules of each plugin, prepared for frequent evaluation. A plugin without rules may be helped by any event, and so may an
+ * unknown one: a superfluous retry costs a cycle, a missed one costs minutes.
  */
 import type { Logger } from "../../base/logger.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
@@ -9,10 +9,10 @@ import type { ClusterEvent, RetryRule } from "../framework/cluster-event.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { WaitingPod } from "./waiting-pod.ts";
 
-/** Stands among the plugins that refused a Pod if there was no node to ask them about: only another node helps. */
+/** Pseudo-plugin for Pods rejected because there were no nodes: only a node helps. */
 export const NO_NODES = "(no nodes)";
 
-/** Whether and how soon a Pod is tried again. */
+/** Whether and how soon a Pod is retried. */
 export type Worth = "no" | "after-backoff" | "at-once";
 
 export interface PreparedRule {
@@ -22,18 +22,18 @@ export interface PreparedRule {
   readonly isWorthIt?: (pod: Pod, event: ClusterEvent) => boolean;
 }
 
-/** What the queue needs to know of a profile. */
+/** What the queue needs of a profile. */
 export interface QueueProfile {
   readonly schedulerName: string;
-  /** In the order of asking. */
+  /** In call order. */
   readonly preEnqueue: readonly Plugin[];
-  /** All plugins that may refuse a Pod. */
+  /** All plugins that may reject a Pod. */
   readonly plugins: readonly Plugin[];
 }
 
 export class RetryRules {
   readonly #log: Logger;
-  /** By the scheduler's name, then the plugin's. */
+  /** By scheduler name, then plugin name. */
   readonly #profiles = new Map<string, ReadonlyMap<string, readonly PreparedRule[]>>();
 
   constructor(profiles: readonly QueueProfile[], log: Logger) {
@@ -50,7 +50,7 @@ export class RetryRules {
     return [...plugins].flatMap((plugin) => profile?.get(plugin) ?? [{ plugin, channels: ALL_CHANNELS }]);
   }
 
-  /** What an event means to a Pod that waits for these rules. */
+  /** The effect of an event on a Pod that waits for these rules. */
   worthOf(rules: readonly PreparedRule[], waiting: WaitingPod, event: ClusterEvent, channels: Channels): Worth {
     let worth: Worth = "no";
     for (const rule of rules) {
@@ -68,8 +68,8 @@ export class RetryRules {
     try {
       return isWorthIt(info.pod, event);
     } catch (error) {
-      // As upstream: a mistake of a plugin must not leave the Pod waiting.
-      this.#log.error("Cannot tell whether an event helps a Pod; it is tried again", { plugin, pod: info.key, event: event.of, error });
+      // As upstream: a plugin's error must not leave the Pod waiting.
+      this.#log.error("Queueing hint failed; the Pod is retried", { plugin, pod: info.key, event: event.of, error });
       return true;
     }
   }
@@ -83,6 +83,6 @@ function preparedRules(plugin: Plugin): PreparedRule[] {
 function preparedRule(plugin: string, rule: RetryRule): PreparedRule {
   const channels = channelsOfRule(rule);
   if (rule.isWorthIt === undefined) return { plugin, channels };
-  // The channels of a rule are all of one kind of event, so it is only ever asked about its own kind.
+  // The channels of a rule are all of one event kind, so that it is only evaluated for its own kind.
   return { plugin, channels, isWorthIt: (pod, event) => rule.isWorthIt?.(pod, event as never) ?? true };
 }

@@ -1,4 +1,4 @@
-/** Whatever happens in whatever order, the queue does what its rules say in their plainest form (testing/naive-queue.ts). */
+/** Under any sequence of steps the queue behaves like its rules in their plainest form (testing/naive-queue.ts). */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import type { OutsideEvent } from "./scheduling-queue.ts";
 import { NaiveQueue, type NaiveEvent } from "./testing/naive-queue.ts";
 import { aPodInfo, podBound, podDeleted, queueWith, type QueueHarness } from "./testing/queue-harness.ts";
 
-/** Short enough that waits, flushes and events meet in all orders. */
+/** Short, so that backoffs, flushes and events interleave in all orders. */
 const SETTINGS = { initialBackoffMs: 1_000, maxBackoffMs: 10_000, maxUnschedulableMs: 7_500 };
 
 type Step =
@@ -94,7 +94,7 @@ function pluginsOf(naive: NaiveQueue): Plugin[] {
   ];
 }
 
-/** Both do the same; what they hand out is compared at once. */
+/** Both do the same; their results are compared at once. */
 async function take(step: Step, naive: NaiveQueue, { queue, clock }: QueueHarness): Promise<void> {
   const name = "pod" in step ? `p${step.pod}` : "";
   const uid = aPodInfo(name).uid;
@@ -129,7 +129,7 @@ function places(harness: QueueHarness): string[] {
   return harness.queue.list().map(({ info, place }) => `${info.pod.metadata.name}: ${place}`);
 }
 
-test("the queue does what the plain rules say, after any sequence of steps", async () => {
+test("the queue behaves like the naive model under any sequence of steps", async () => {
   const property = fc.asyncProperty(fc.array(aStep, { maxLength: 80, size: "max" }), async (steps) => {
     const naive = new NaiveQueue(SETTINGS);
     const harness = queueWith(pluginsOf(naive), SETTINGS);

@@ -22,7 +22,7 @@ import {
 } from "./testing/queue-harness.ts";
 
 const onNodes: RetryRule = { of: "node", changes: ["added", "labels"] };
-/** Can be helped by nodes, and by nothing else. */
+/** Can be helped by nodes only. */
 const picky: Plugin = { name: "Picky", retryOn: [onNodes] };
 const freed: Plugin = { name: "Freed", retryOn: [{ of: "assigned-pod", changes: ["deleted"] }] };
 const stubborn: Plugin = { name: "Stubborn", retryOn: [] };
@@ -37,7 +37,7 @@ const namespaceEvent: OutsideEvent = { of: "namespace", namespace: { apiVersion:
 
 // ── the order ───────────────────────────────────────────────────────────────────────────────────────
 
-test("Pods come out by importance, and equal ones in the order in which they came", () => {
+test("Pods are popped by importance, and equal ones in order of arrival", () => {
   const harness = queueWith(all);
   for (const name of ["a", "b"]) harness.queue.add(aPodInfo(name));
   harness.queue.add(aPodInfo("urgent", { priority: 10 }));
@@ -46,7 +46,7 @@ test("Pods come out by importance, and equal ones in the order in which they cam
   assert.deepEqual(popAll(harness), ["urgent", "a", "b", "c"]);
 });
 
-test("a Pod whose importance changes takes its new place", () => {
+test("a Pod whose priority changes is reordered", () => {
   const harness = queueWith(all);
   for (const name of ["a", "b"]) harness.queue.add(aPodInfo(name));
 
@@ -55,7 +55,7 @@ test("a Pod whose importance changes takes its new place", () => {
   assert.deepEqual(popAll(harness), ["b", "a"]);
 });
 
-test("who waits for a Pod gets the first in order of those that come at once, and every one goes to one", async () => {
+test("a waiting pop gets the first in order of those added at once, and each Pod is popped once", async () => {
   const { queue } = queueWith(all);
   const waiting = [queue.pop(), queue.pop()];
 
@@ -68,7 +68,7 @@ test("who waits for a Pod gets the first in order of those that come at once, an
   );
 });
 
-test("who was served listens to its signal no more", async () => {
+test("a completed pop no longer listens to its signal", async () => {
   const { queue } = queueWith(all);
   const stop = countedSignal();
   const waiting = queue.pop(stop.signal);
@@ -79,7 +79,7 @@ test("who was served listens to its signal no more", async () => {
   assert.equal(stop.listenerCount(), 0);
 });
 
-test("who waits in vain is told by the signal, or when the queue is disposed, and no Pod is lost", async () => {
+test("a waiting pop rejects on abort or disposal, and no Pod is lost", async () => {
   const harness = queueWith(all);
   const stop = new AbortController();
   const stopped = harness.queue.pop(stop.signal);
@@ -96,7 +96,7 @@ test("who waits in vain is told by the signal, or when the queue is disposed, an
   assert.deepEqual(popAll(harness), ["a"]);
 });
 
-// ── what makes a refused Pod worth another try ──────────────────────────────────────────────────────
+// ── which events make a rejected Pod worth a retry ──────────────────────────────────────────────────
 
 const onlyBig: Plugin = {
   name: "OnlyBig",
@@ -141,7 +141,7 @@ const retries: readonly {
 ];
 
 for (const { title, by, event, isTried } of retries) {
-  test(`a Pod refused by ${by.join(" and ")} is ${isTried ? "" : "not "}tried again after ${title}`, () => {
+  test(`a Pod rejected by ${by.join(" and ")} is ${isTried ? "" : "not "}retried after ${title}`, () => {
     const harness = queueWith([...all, onlyBig, thrower]);
     harness.queue.add(aPodInfo("p"));
     fail(harness, "p", refusedBy(...by));
@@ -151,7 +151,7 @@ for (const { title, by, event, isTried } of retries) {
     assert.equal(placeOf(harness, "p"), isTried ? "backoff" : "unschedulable");
   });
 
-  test(`a Pod in flight, refused later by ${by.join(" and ")}, is ${isTried ? "" : "not "}tried again after ${title}`, () => {
+  test(`a Pod in flight, rejected later by ${by.join(" and ")}, is ${isTried ? "" : "not "}retried after ${title}`, () => {
     const harness = queueWith([...all, onlyBig, thrower]);
     harness.queue.add(aPodInfo("p"));
     const taken = harness.queue.tryPop();
@@ -163,7 +163,7 @@ for (const { title, by, event, isTried } of retries) {
   });
 }
 
-test("a Pod refused by a plugin that nobody knows is helped by what no known plugin cares about", () => {
+test("a Pod rejected by an unknown plugin is retried on events that no known plugin handles", () => {
   const harness = queueWith([picky]);
   harness.queue.add(aPodInfo("p"));
   fail(harness, "p", refusedBy("Stranger"));
@@ -173,7 +173,7 @@ test("a Pod refused by a plugin that nobody knows is helped by what no known plu
   assert.equal(placeOf(harness, "p"), "backoff");
 });
 
-test("what happened before a Pod was taken does not count when it is put back", () => {
+test("events before a Pod was popped do not count when it is requeued", () => {
   const harness = queueWith(all);
   for (const name of ["early", "late"]) harness.queue.add(aPodInfo(name));
   const early = harness.queue.tryPop();
@@ -185,7 +185,7 @@ test("what happened before a Pod was taken does not count when it is put back", 
   assert.deepEqual([placeOf(harness, "early"), placeOf(harness, "late")], ["backoff", "unschedulable"]);
 });
 
-test("an event moves only the Pods that it is about, in flight or not", () => {
+test("an event moves only the Pods that it concerns, in flight or not", () => {
   const harness = queueWith(all);
   for (const name of ["low", "high", "flying"]) harness.queue.add(aPodInfo(name, { priority: name === "low" ? 1 : 5 }));
   fail(harness, "high", refusedBy("Freed"));
@@ -201,7 +201,7 @@ test("an event moves only the Pods that it is about, in flight or not", () => {
   );
 });
 
-test("a Pod that is in flight for longer than events are kept counts as helped", () => {
+test("a Pod in flight for longer than the event log counts as helped", () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p"));
   const taken = harness.queue.tryPop();
@@ -212,7 +212,7 @@ test("a Pod that is in flight for longer than events are kept counts as helped",
   assert.equal(placeOf(harness, "p"), "backoff");
 });
 
-test("an event that none of ten thousand waiting Pods cares about asks none of them, and one that some care about asks only those", () => {
+test("an event irrelevant to ten thousand waiting Pods evaluates none of them, and a relevant one only those concerned", () => {
   const asked: string[] = [];
   const hinting = (name: string, rule: RetryRule): Plugin => ({
     name,
@@ -244,7 +244,7 @@ const ownChanges: readonly { readonly by: string; readonly after: PodParts; read
 ];
 
 for (const { by, after, isTried } of ownChanges) {
-  test(`a Pod refused by ${by} is ${isTried ? "" : "not "}tried again when it changes to ${JSON.stringify(after)}, in flight or not`, () => {
+  test(`a Pod rejected by ${by} is ${isTried ? "" : "not "}retried when it changes to ${JSON.stringify(after)}, in flight or not`, () => {
     const harness = queueWith([...all, tolerant]);
     for (const name of ["waiting", "flying"]) harness.queue.add(aPodInfo(name));
     fail(harness, "waiting", refusedBy(by));
@@ -259,7 +259,7 @@ for (const { by, after, isTried } of ownChanges) {
   });
 }
 
-test("a change that a Pod saw in one attempt does not count in the next", () => {
+test("a change seen by one attempt does not count for the next", () => {
   const harness = queueWith([...all, tolerant]);
   harness.queue.add(aPodInfo("p"));
   const taken = harness.queue.tryPop();
@@ -271,7 +271,7 @@ test("a change that a Pod saw in one attempt does not count in the next", () => 
   assert.equal(placeOf(harness, "p"), "unschedulable");
 });
 
-test("the same version of a Pod is no change", () => {
+test("an unchanged Pod update is ignored", () => {
   const harness = queueWith(all);
   const first = aPodInfo("p");
   const versioned = { ...first, pod: { ...first.pod, metadata: { ...first.pod.metadata, resourceVersion: "7" } } };
@@ -286,7 +286,7 @@ test("the same version of a Pod is no change", () => {
 // ── time ────────────────────────────────────────────────────────────────────────────────────────────
 
 const backoffs: readonly { readonly failures: string; readonly endsAfterMs: number }[] = [
-  // Waits end with the whole second in which they are over.
+  // Backoffs end with the whole second in which they expire.
   { failures: "r", endsAfterMs: 2_000 },
   { failures: "rr", endsAfterMs: 3_000 },
   { failures: "rrr", endsAfterMs: 5_000 },
@@ -295,7 +295,7 @@ const backoffs: readonly { readonly failures: string; readonly endsAfterMs: numb
   { failures: "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr", endsAfterMs: 11_000 },
   { failures: "e", endsAfterMs: 2_000 },
   { failures: "ee", endsAfterMs: 3_000 },
-  // Errors have a count of their own, which a refusal ends.
+  // Errors have their own count, which a rejection resets.
   { failures: "rrre", endsAfterMs: 2_000 },
   { failures: "eeer", endsAfterMs: 2_000 },
   { failures: "eeere", endsAfterMs: 2_000 },
@@ -303,7 +303,7 @@ const backoffs: readonly { readonly failures: string; readonly endsAfterMs: numb
 ];
 
 for (const { failures, endsAfterMs } of backoffs) {
-  test(`a Pod that failed ${failures} (refused, error) waits until ${endsAfterMs} ms after the last`, async () => {
+  test(`a Pod that failed ${failures} (rejected, error) backs off until ${endsAfterMs} ms after the last`, async () => {
     const harness = queueWith(all);
     harness.queue.add(aPodInfo("p"));
     for (const letter of failures) {
@@ -321,7 +321,7 @@ for (const { failures, endsAfterMs } of backoffs) {
   });
 }
 
-test("a wait counts from the last attempt: a Pod that has waited long enough for an event waits no more", async () => {
+test("backoff counts from the last attempt: a Pod that waited long enough for an event is active at once", async () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p"));
   fail(harness, "p", refusedBy("Picky"));
@@ -332,7 +332,7 @@ test("a wait counts from the last attempt: a Pod that has waited long enough for
   assert.equal(placeOf(harness, "p"), "active");
 });
 
-test("a refused Pod need not wait if there is nothing else to do; one that failed with an error must", async () => {
+test("a rejected Pod is popped early from backoff if nothing else is active; one that failed with an error is not", async () => {
   const harness = queueWith(all);
   for (const name of ["refused", "failed"]) harness.queue.add(aPodInfo(name));
   fail(harness, "refused", refusedBy("Picky"));
@@ -345,7 +345,7 @@ test("a refused Pod need not wait if there is nothing else to do; one that faile
   assert.deepEqual([popAll(harness), placeOf(harness, "failed")], [[], "backoff"]);
 });
 
-test("a Pod in backoff gives way to any that is active", () => {
+test("a Pod in backoff yields to any active one", () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("refused", { priority: 10 }));
   fail(harness, "refused", refusedBy("Picky"));
@@ -355,7 +355,7 @@ test("a Pod in backoff gives way to any that is active", () => {
   assert.deepEqual(popAll(harness), ["fresh", "refused"]);
 });
 
-test("of Pods whose waits end in the same second the more important comes first", async () => {
+test("within the same second the more important Pod leaves backoff first", async () => {
   const harness = queueWith(all);
   const failAt = async (name: string, priority: number, waitMs: number) => {
     harness.queue.add(aPodInfo(name, { priority }));
@@ -370,7 +370,7 @@ test("of Pods whose waits end in the same second the more important comes first"
   assert.deepEqual(popAll(harness), ["important", "first", "later"]);
 });
 
-test("a Pod that nothing helps is tried again after exactly five minutes", async () => {
+test("an unhelped Pod is flushed after exactly five minutes", async () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p"));
   await harness.clock.advance(1_234);
@@ -383,7 +383,7 @@ test("a Pod that nothing helps is tried again after exactly five minutes", async
   assert.deepEqual([before, placeOf(harness, "p")], ["unschedulable", "active"]);
 });
 
-test("one sleep serves all waits, and none is left when the queue is disposed", async () => {
+test("one timer serves all deadlines, and none is left when the queue is disposed", async () => {
   const harness = queueWith(all);
   for (const name of ["a", "b", "c"]) harness.queue.add(aPodInfo(name));
   fail(harness, "a", refusedBy("Picky"));
@@ -398,7 +398,7 @@ test("one sleep serves all waits, and none is left when the queue is disposed", 
   assert.equal(harness.clock.sleeping, 0);
 });
 
-test("an empty queue sleeps not at all", async () => {
+test("an empty queue has no timer", async () => {
   const { clock, queue } = queueWith(all);
   queue.add(aPodInfo("p"));
   queue.done(queue.tryPop()?.info.uid ?? "");
@@ -409,7 +409,7 @@ test("an empty queue sleeps not at all", async () => {
 
 // ── gates, pending, activate ────────────────────────────────────────────────────────────────────────
 
-test("a gated Pod waits outside, whatever happens, until it changes so that its gate lets it in", async () => {
+test("a gated Pod stays gated, whatever happens, until its own change ungates it", async () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p", { gates: ["a", "b"] }));
   for (const event of [nodeAdded(), podBound(), podDeleted(), namespaceEvent]) harness.queue.moveAllOn(event);
@@ -423,7 +423,7 @@ test("a gated Pod waits outside, whatever happens, until it changes so that its 
   assert.deepEqual([placeOf(harness, "p"), harness.queue.find("default/p")?.gatedBy], ["active", undefined]);
 });
 
-test("a gate whose answer depends on something else is asked again when its rule says so, and only then", () => {
+test("a gate with other dependencies is re-evaluated when its rule says so, and only then", () => {
   let isOpen = false;
   let asked = 0;
   const turnstile: Plugin = {
@@ -445,7 +445,7 @@ test("a gate whose answer depends on something else is asked again when its rule
   assert.deepEqual([asked, placeOf(harness, "p")], [3, "active"]);
 });
 
-test("a gate that leaves it to those who refused the Pod before is asked again when one of them hopes, at an event that its own rule names", () => {
+test("a gate without an opinion is re-evaluated for events of its own rule that help a rejecting plugin", () => {
   let isBusy = false;
   const busy: Plugin = {
     name: "Busy",
@@ -470,7 +470,7 @@ test("a gate that leaves it to those who refused the Pod before is asked again w
   assert.deepEqual([placeOf(harness, "freed"), placeOf(harness, "picky")], ["backoff", "backoff"]);
 });
 
-test("a gate is asked whenever a Pod is about to be tried again, and one that fails has not let it in", () => {
+test("preEnqueue runs before every retry, and a throwing one gates", () => {
   let isBroken = false;
   const broken: Plugin = {
     name: "Broken",
@@ -489,7 +489,7 @@ test("a gate is asked whenever a Pod is about to be tried again, and one that fa
   assert.equal(harness.queue.find("default/p")?.gatedBy, "Broken");
 });
 
-test("what a pending plugin waited for ends the backoff too; what helps another does not", () => {
+test("an event for a pending plugin also ends the backoff; one for another plugin does not", () => {
   const failure = { is: "refused", by: new Set(["Freed", "Picky"]), pendingOn: new Set(["Freed"]) } as const;
   const harness = queueWith(all);
   for (const name of ["a", "b"]) harness.queue.add(aPodInfo(name));
@@ -502,7 +502,7 @@ test("what a pending plugin waited for ends the backoff too; what helps another 
   assert.equal(placeOf(harness, "b"), "active");
 });
 
-test("a Pod that is activated is active at once, from wherever it waited", () => {
+test("an activated Pod becomes active at once, from wherever it waited", () => {
   const harness = queueWith(all);
   for (const name of ["unschedulable", "backoff", "failed"]) harness.queue.add(aPodInfo(name));
   fail(harness, "unschedulable", refusedBy("Stubborn"));
@@ -516,7 +516,7 @@ test("a Pod that is activated is active at once, from wherever it waited", () =>
   assert.deepEqual(harness.queue.counts(), { active: 3, backoff: 0, unschedulable: 0, gated: 0, "in-flight": 0 });
 });
 
-test("what a pending plugin waited for counts for more than having been activated in flight", () => {
+test("an event for a pending plugin takes precedence over activation in flight", () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p"));
   const taken = harness.queue.tryPop();
@@ -528,7 +528,7 @@ test("what a pending plugin waited for counts for more than having been activate
   assert.equal(placeOf(harness, "p"), "active");
 });
 
-test("a Pod that is activated in flight is tried again after its backoff, this time only", () => {
+test("a Pod activated in flight is retried after its backoff, this time only", () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p"));
   const taken = harness.queue.tryPop();
@@ -541,9 +541,9 @@ test("a Pod that is activated in flight is tried again after its backoff, this t
   assert.equal(placeOf(harness, "p"), "unschedulable");
 });
 
-// ── coming and going ────────────────────────────────────────────────────────────────────────────────
+// ── adding and deleting ────────────────────────────────────────────────────────────────────────────
 
-test("a Pod can be deleted in every place, and is then nowhere", async () => {
+test("a Pod can be deleted from every place, and is then nowhere", async () => {
   const harness = queueWith(all);
   const names = ["unschedulable", "backoff", "flying", "active"];
   for (const name of names) harness.queue.add(aPodInfo(name));
@@ -562,7 +562,7 @@ test("a Pod can be deleted in every place, and is then nowhere", async () => {
   assert.deepEqual(harness.queue.list(), []);
 });
 
-test("a Pod that was made again under the same name is another, and what happens to the former does not touch it", () => {
+test("a recreated Pod of the same name is another one, and events of the former do not affect it", () => {
   const harness = queueWith(all);
   harness.queue.add(aPodInfo("p", { uid: "1" }));
   harness.queue.tryPop();
@@ -578,7 +578,7 @@ test("a Pod that was made again under the same name is another, and what happens
   assert.equal(harness.queue.find("default/p")?.info.uid, "2");
 });
 
-test("one can see where a Pod is and what it waits for", async () => {
+test("the place of a Pod and what it waits for are visible", async () => {
   const harness = queueWith(all);
   const info = aPodInfo("p");
   harness.queue.add(info);
@@ -597,7 +597,7 @@ test("one can see where a Pod is and what it waits for", async () => {
   assert.equal(harness.queue.find("default/q"), undefined);
 });
 
-test("a taken Pod tells how often it was tried, and since when it could be", async () => {
+test("a popped Pod carries its attempts and the time since it became ready", async () => {
   const harness = queueWith(all);
   await harness.clock.advance(50);
   harness.queue.add(aPodInfo("p"));
@@ -611,7 +611,7 @@ test("a taken Pod tells how often it was tried, and since when it could be", asy
 
 // ── nominations ─────────────────────────────────────────────────────────────────────────────────────
 
-test("a Pod that names a node is nominated from when it is ready until it is gone; a gated one is not", () => {
+test("a Pod that names a node is nominated from when it is ready until it is deleted; a gated one is not", () => {
   const { queue, nominator } = queueWith(all);
   queue.add(aPodInfo("p", { nominatedNode: "a" }));
   queue.add(aPodInfo("gated", { nominatedNode: "a", gates: ["g"] }));
@@ -624,7 +624,7 @@ test("a Pod that names a node is nominated from when it is ready until it is gon
   assert.deepEqual(nominator.nominatedPods("a"), []);
 });
 
-test("a nomination that was decided survives updates of the Pod; one that is being bound gets none by an old status", () => {
+test("a decided nomination survives Pod updates; a Pod being bound gets none from an old status", () => {
   const { queue, nominator } = queueWith(all);
   for (const name of ["preemptor", "bound"]) queue.add(aPodInfo(name, { nominatedNode: "old" }));
   queue.tryPop();

@@ -1,13 +1,13 @@
 /**
- * The Pods that have no node, and which of them is tried next. It keeps true:
- * - A Pod is in one place: ready (active), worth another try but not yet (backoff), waiting for something to happen (unschedulable), kept
- *   out by a preEnqueue (gated), or in the hands of whoever popped it (in flight).
- * - A refused Pod is tried again when something happened that may have changed the answer of a plugin that refused it, and not otherwise;
- *   should a plugin's rules be wrong, after five minutes all the same.
- * - What happens while a Pod is in flight is not lost on it: it counts when the Pod is put back.
+ * The scheduling queue. It guarantees:
+ * - A Pod is in one place: ready (active), to be retried after a delay (backoff), waiting for an event (unschedulable), gated by a
+ *   preEnqueue (gated), or popped (in flight).
+ * - A rejected Pod is retried when an event may have changed the answer of a rejecting plugin, and not otherwise; should a plugin's
+ *   rules be wrong, after five minutes nevertheless.
+ * - Events during an attempt are not lost: they count when the Pod is requeued.
  *
- * Nothing is done in vain: there is one sleep, to the next moment at which a wait ends. It has no maximum length: there are never more Pods
- * than the API server stores. Not here: which events there are (scheduler/events), and deciding (scheduler/cycle).
+ * There is one timer, to the next deadline. It has no maximum length: there are never more Pods than the API server stores. Not here: which
+ * events there are (scheduler/events), and deciding (scheduler/cycle).
  */
 import { Heap } from "../../base/heap.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -27,16 +27,16 @@ import { RetryRules, type QueueProfile, type Worth } from "./retry-rules.ts";
 import { WaitingPod, type Failure, type Place, type PodInQueue, type TakenPod } from "./waiting-pod.ts";
 import { WakeUp } from "./wake-up.ts";
 
-/** Upstream's podMaxInUnschedulablePodsDuration: no rule of a plugin is trusted for longer. */
+/** Upstream's podMaxInUnschedulablePodsDuration: no plugin's rules are trusted for longer. */
 export const MAX_UNSCHEDULABLE_MS_DEFAULT = 5 * 60_000;
 
 export interface SchedulingQueueOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly profiles: readonly QueueProfile[];
-  /** Which of two ready Pods is first: that of the plugin that has it. Equal ones come in the order in which they were added or put back. */
+  /** Order of ready Pods: the queueSort plugin's. Equal ones are in the order of adding and requeueing. */
   readonly compare: (a: QueuedPod, b: QueuedPod) => number;
-  /** Told of Pods that come, change and go. */
+  /** Notified of added, changed and deleted Pods. */
   readonly nominator: Nominator;
   /** Default: INITIAL_BACKOFF_MS_DEFAULT. */
   readonly initialBackoffMs?: number;
@@ -46,7 +46,7 @@ export interface SchedulingQueueOptions {
   readonly maxUnschedulableMs?: number;
 }
 
-/** What happens to others than the waiting Pod; its own changes come by `update`. */
+/** Events of other objects than the waiting Pod; its own changes come by `update`. */
 export type OutsideEvent = Exclude<ClusterEvent, { readonly of: "waiting-pod" }>;
 
 export class SchedulingQueue {
@@ -62,7 +62,7 @@ export class SchedulingQueue {
   readonly #uids = new Map<string, string>();
   readonly #active: Heap<WaitingPod>;
   readonly #backoff: BackoffLine;
-  /** Those that were put back first, first. */
+  /** Those requeued first, first. */
   readonly #unschedulable = new Heap<WaitingPod>((a, b) => a.queuedAtMs - b.queuedAtMs || a.sequence - b.sequence);
   /** The unschedulable and the gated, by what may help them. */
   readonly #index: RetryIndex;
@@ -89,7 +89,7 @@ export class SchedulingQueue {
     this.#alarm = new Alarm(clock, () => this.#moveDue());
   }
 
-  // ── what is in it ─────────────────────────────────────────────────────────────────────────────────
+  // ── inspection ────────────────────────────────────────────────────────────────────────────────────
 
   /** How many Pods are in each place. */
   counts(): Readonly<Record<Place, number>> {
@@ -113,13 +113,13 @@ export class SchedulingQueue {
     return [...this.#pods.values()].map((pod) => this.#describe(pod));
   }
 
-  // ── Pods come, change and go ──────────────────────────────────────────────────────────────────────
+  // ── Pod changes ───────────────────────────────────────────────────────────────────────────────────
 
-  /** A Pod without a node. One that is known already is updated. */
+  /** An unassigned Pod. A known one is updated. */
   add(info: PodInfo): void {
     if (this.#pods.has(info.uid)) return this.update(info);
     const former = this.#uids.get(info.key);
-    // Deleted and made again, and the deletion was not seen.
+    // Deleted and recreated, and the deletion was not observed.
     if (former !== undefined) this.delete(former);
     const pod = new WaitingPod(info, this.#clock.monotonic(), this.#sequence++);
     this.#pods.set(info.uid, pod);
@@ -128,7 +128,7 @@ export class SchedulingQueue {
     if (pod.place === "active") this.#nominator.add(info);
   }
 
-  /** Another version of a Pod without a node; added if it is not known. Must not be called for a Pod that was bound and only seems to have no node yet. */
+  /** An update of an unassigned Pod; added if unknown. Must not be called for a Pod that was bound and only appears unassigned. */
   update(info: PodInfo): void {
     const pod = this.#pods.get(info.uid);
     if (pod === undefined) return this.add(info);
@@ -136,22 +136,22 @@ export class SchedulingQueue {
     if (isSameVersion(previous, info)) return;
     if (pod.place === "active" || pod.place === "backoff") this.#replace(pod, info);
     else pod.info = info;
-    // One that is being bound has no nomination, and gets none by an old status.
+    // A Pod being bound has no nomination, and gets none from an old status.
     if (pod.place !== "in-flight" || this.#nominator.nodeOf(info.uid) !== undefined) this.#nominator.update(previous, info);
     this.#considerOwnChange(pod, previous);
   }
 
-  /** The Pod is gone, or has a node. If it is in flight, putting it back does nothing. */
+  /** The Pod was deleted or assigned. If it is in flight, requeueing it does nothing. */
   delete(uid: string): void {
     this.#nominator.delete(uid);
     this.#forget(uid);
   }
 
-  // ── one is tried ──────────────────────────────────────────────────────────────────────────────────
+  // ── attempts ──────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Takes out the Pod that is to be tried next, if there is one: the first of the active, else the first of those in backoff that were
-   * refused. Whoever takes it ends the attempt with `putBack` or `done`, or the Pod was deleted meanwhile.
+   * Pops the next Pod, if there is one: the first active one, else the first rejected one in backoff. The attempt ends with `putBack` or
+   * `done`, or the Pod was deleted meanwhile.
    */
   tryPop(): TakenPod | undefined {
     const pod = this.#active.pop() ?? this.#backoff.popEarly();
@@ -167,12 +167,12 @@ export class SchedulingQueue {
       signal?.throwIfAborted();
       const pod = this.tryPop();
       if (pod !== undefined) return pod;
-      // Only then is one chosen: of several that come at once, the first in order and not the first to come.
+      // Chosen only then: of several added at once, the first in order and not the first to come.
       await this.#ready.wait(signal);
     }
   }
 
-  /** The attempt failed. Whatever happened since it began, and may help, makes the Pod come again soon. */
+  /** The attempt failed. Helpful events since it began make the Pod return soon. */
   putBack(uid: string, failure: Failure): void {
     const pod = this.#pods.get(uid);
     if (pod?.place !== "in-flight") return;
@@ -184,14 +184,14 @@ export class SchedulingQueue {
     this.#enqueue(pod, worth);
   }
 
-  /** The attempt is over and the Pod has its node, or is of no interest any more. */
+  /** The attempt is over and the Pod is assigned, or no longer relevant. */
   done(uid: string): void {
     if (this.#pods.get(uid)?.place === "in-flight") this.#forget(uid);
   }
 
-  // ── something happens ─────────────────────────────────────────────────────────────────────────────
+  // ── events ────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Tries those Pods again that this event may help, of those that `only` takes (all, if absent). */
+  /** Retries the Pods that this event may help, of those that `only` accepts (all, if absent). */
   moveAllOn(event: OutsideEvent, only?: (info: PodInfo) => boolean): void {
     if (channelsOfEvent(event) === 0) return;
     if (this.#inFlight > 0) this.#missed.append(only === undefined ? { event } : { event, only });
@@ -201,7 +201,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Tries the Pod again without waiting, unless a preEnqueue keeps it out. One in flight is tried again after its backoff, should it come back. */
+  /** Retries the Pod without waiting, unless it is gated. One in flight is retried after its backoff, should it be requeued. */
   activate(uid: string): void {
     const pod = this.#pods.get(uid);
     if (pod === undefined || pod.place === "active") return;
@@ -213,7 +213,7 @@ export class SchedulingQueue {
     this.#enqueue(pod, "at-once");
   }
 
-  /** Something that a preEnqueue waited for is over, without an event: if the Pod is gated, they are asked again. */
+  /** Something that a preEnqueue waited for is over, without an event: if the Pod is gated, it is re-evaluated. */
   askGates(uid: string): void {
     const pod = this.#pods.get(uid);
     if (pod?.place !== "gated") return;
@@ -221,15 +221,15 @@ export class SchedulingQueue {
     this.#enqueue(pod, "after-backoff");
   }
 
-  /** Ends the sleep, and rejects those who wait for a Pod. */
+  /** Cancels the timer, and rejects waiting pops. */
   [Symbol.dispose](): void {
     this.#alarm[Symbol.dispose]();
     this.#ready[Symbol.dispose]();
   }
 
-  // ── inside ────────────────────────────────────────────────────────────────────────────────────────
+  // ── internals ─────────────────────────────────────────────────────────────────────────────────────
 
-  /** Puts a Pod that is nowhere into the place that it belongs to. */
+  /** Puts a Pod that is nowhere into its place. */
   #enqueue(pod: WaitingPod, worth: Worth): void {
     if (worth === "no") return this.#toUnschedulable(pod);
     pod.gatedBy = this.#gates.gateOf(pod);
@@ -265,7 +265,7 @@ export class SchedulingQueue {
     this.#index.addGated(pod, gate, pod.refusers());
   }
 
-  /** Takes the Pod out of where it is. */
+  /** Removes the Pod from its place. */
   #leave(pod: WaitingPod): void {
     if (pod.place === "active" && pod.seat !== undefined) this.#active.remove(pod.seat);
     if (pod.place === "backoff") this.#backoff.remove(pod);
@@ -285,7 +285,7 @@ export class SchedulingQueue {
     this.#uids.delete(pod.info.key);
   }
 
-  /** A new version where order matters: taken out and put in again, should its place have changed. */
+  /** A new version where order matters: removed and inserted again, in case its position changed. */
   #replace(pod: WaitingPod, info: PodInfo): void {
     const { place } = pod;
     this.#leave(pod);
@@ -302,14 +302,14 @@ export class SchedulingQueue {
       pod.ownEvents.push(event);
       return;
     }
-    // A preEnqueue looks at nothing but the Pod, so it is simply asked again.
+    // A preEnqueue depends only on the Pod, so it is called again.
     const worth = place === "gated" ? "after-backoff" : this.#worthOf(pod, event);
     if (worth === "no") return;
     this.#leave(pod);
     this.#enqueue(pod, worth);
   }
 
-  /** What happened to the world and to the Pod since it was popped, taken together. */
+  /** Events of the world and of the Pod since it was popped, combined. */
   #worthOfMissed(pod: WaitingPod): Worth {
     if (pod.hasFailed) return "after-backoff";
     const missed = this.#missed.since(pod.takenAt);
@@ -327,7 +327,7 @@ export class SchedulingQueue {
     return this.#rules.worthOf(this.#rules.rulesOf(pod.schedulerName, pod.refusers()), pod, event, channelsOfEvent(event));
   }
 
-  /** Moves all whose wait is over, and sleeps until the next one's is. */
+  /** Moves all whose deadline has passed, and sets the timer for the next one. */
   #moveDue(): void {
     const nowMs = this.#clock.monotonic();
     for (let pod = this.#backoff.popDue(nowMs); pod !== undefined; pod = this.#backoff.popDue(nowMs)) this.#toActive(pod);
@@ -343,7 +343,7 @@ export class SchedulingQueue {
 
   #describe(pod: WaitingPod): PodInQueue {
     const { info, attempts, queuedAtMs, refusedBy, pendingOn, gatedBy } = pod;
-    // A Pod that is known is nowhere only while it is on its way from one place to another.
+    // A known Pod is nowhere only while it moves between places.
     const place = pod.place as Place;
     const known = { place, info, attempts, queuedAtMs, refusedBy, pendingOn };
     if (place === "gated" && gatedBy !== undefined) return { ...known, gatedBy };

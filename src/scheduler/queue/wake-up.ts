@@ -1,11 +1,13 @@
-/** Lets many wait for something to be there. Whoever is woken looks for itself: others may have been quicker, so it may have to wait again. */
+/**
+ * A condition variable for many waiters. A woken waiter checks for itself: others may have been faster, so that it may have to wait again.
+ */
 import { onAbort } from "../../base/abort.ts";
 
 export class WakeUp {
   readonly #waiters = new Set<{ readonly wake: () => void; readonly fail: (reason: unknown) => void }>();
   #isDisposed = false;
 
-  /** Resolves at the next `wake`. Rejects with the signal's reason, or if this is disposed. */
+  /** Resolves at the next `wake`. Rejects with the signal's reason, or on disposal. */
   wait(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#isDisposed) return Promise.reject(closed());

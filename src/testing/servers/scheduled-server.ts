@@ -50,7 +50,7 @@ export interface ScheduledServer extends AsyncDisposable {
   /** Of all Pods, by name: "p on n1", or "p waits". */
   places(): Promise<readonly string[]>;
   /** What was told about a Pod, in order: "Warning FailedScheduling 0/1 nodes are available: …". */
-  told(name: string): Promise<readonly string[]>;
+  eventsOf(name: string): Promise<readonly string[]>;
   /** All that was told, in order. */
   events(): Promise<readonly Event[]>;
   /** Another scheduler beside it, or after it. Whoever calls it stops it. */
@@ -78,7 +78,7 @@ export async function startScheduledServer(start: SchedulerStart = {}, ...object
     },
     pod: (name) => client.get(pods, { namespace: "default", name }),
     places: () => placesOf(client),
-    async told(name) {
+    async eventsOf(name) {
       const about = (await eventsOf(client)).filter(({ involvedObject }) => involvedObject.name === name);
       return about.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },

@@ -1,4 +1,4 @@
-/** A few plugins of upstream's names that show which points they have and do nothing there. */
+/** A few plugins with upstream's names that declare their extension points and do nothing. */
 import { describeFieldError, invalid } from "../../../api/machinery/field-error.ts";
 import type { Plugin, PluginContext, PluginFactory } from "../../framework/plugin.ts";
 import type { PluginCatalog } from "../scheduler-configuration.ts";
@@ -14,7 +14,7 @@ export interface AffinityArguments {
   readonly hardPodAffinityWeight: number;
 }
 
-/** With arguments, which the plugin shows as its state. */
+/** With arguments, which the plugin exposes as its state. */
 const interPodAffinity: PluginFactory<AffinityArguments> = {
   name: "InterPodAffinity",
   readArguments: (written) => {

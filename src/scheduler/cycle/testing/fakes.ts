@@ -1,6 +1,6 @@
 /**
- * Nodes, Pods and plugins for tests of a cycle, which itself looks at no more than names, priorities and who is on which node; and
- * profiles of all points that plugins implement.
+ * Nodes, Pods and plugins for tests of a cycle, which itself uses only names, priorities and assignments; and profiles of all points that
+ * plugins implement.
  */
 import { seededRandom } from "../../../base/random.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -23,7 +23,7 @@ export function nodeNames(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `n${index}`);
 }
 
-/** Nodes n0, n1, … with nobody nominated. */
+/** Nodes n0, n1, … without nominations. */
 export function fakeMoment(count: number, nominated: Readonly<Record<string, readonly PodInfo[]>> = {}): Moment {
   const nodes = nodeNames(count).map((name) => fakeNode(name));
   return { snapshot: snapshotOf(...nodes), nominatedPods: (name) => nominated[name] ?? [] };
@@ -37,19 +37,19 @@ export function rejection(...reasons: readonly string[]): Rejection {
   return { reasons, resolvable: true };
 }
 
-/** A filter that refuses the nodes of these names. */
+/** A filter that rejects the nodes of these names. */
 export function refusing(name: string, reason: string, ...nodes: readonly string[]): Plugin {
   const refused = new Set(nodes);
   const no = rejection(reason);
   return { name, filter: (_state, _pod, node) => (refused.has(node.name) ? no : undefined) };
 }
 
-/** A preFilter that asks for these nodes only, with a filter that takes all. */
+/** A preFilter that requests these nodes only, with a filter that accepts all. */
 export function narrowing(name: string, ...nodes: readonly string[]): Plugin {
   return { name, preFilter: () => ({ is: "ready", state: undefined, nodes: new Set(nodes) }), filter: () => undefined };
 }
 
-/** Every plugin at every point that it implements, with a weight of 1 if no other is given. */
+/** Every plugin at every point that it implements, with weight 1 by default. */
 export function fakeProfile(
   plugins: readonly Plugin[],
   { weights = {}, ...options }: Partial<ProfileOptions> & { readonly weights?: Readonly<Record<string, number>> } = {},

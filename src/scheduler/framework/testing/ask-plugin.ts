@@ -1,4 +1,4 @@
-/** Asks one plugin as a cycle does: preFilter before filter, preScore before score. For the table tests of plugins. */
+/** Calls one plugin as a cycle does: preFilter before filter, preScore before score. For the table tests of plugins. */
 import { deepEqual } from "node:assert/strict";
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
 import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../cluster-event.ts";
@@ -6,20 +6,20 @@ import type { NodeInfo } from "../node-info.ts";
 import type { Plugin, PluginContext, PluginFactory, Rejection } from "../plugin.ts";
 import { podInfo, snapshotOf } from "./builders.ts";
 
-/** The plugin with arguments as they stand in a configuration; they must be right. */
+/** The plugin with arguments as in a configuration; they must be valid. */
 export function made<Arguments>(factory: PluginFactory<Arguments>, written?: unknown, context: Partial<PluginContext> = {}): Plugin {
   const read = factory.readArguments?.(written) ?? { ok: true, arguments: undefined as Arguments };
   if (!read.ok) throw new Error(`The arguments of ${factory.name} are wrong: ${read.problems.join("; ")}`);
   return factory.make(context as PluginContext, read.arguments);
 }
 
-/** What the configuration of a plugin is refused with; empty if it is taken. */
+/** The errors of a plugin's configuration; empty if it is valid. */
 export function problemsOf<Arguments>(factory: PluginFactory<Arguments>, written: unknown): readonly string[] {
   const read = factory.readArguments?.(written);
   return read === undefined || read.ok ? [] : read.problems;
 }
 
-/** Undefined: the Pod may go to the node. "skip": the plugin has nothing to say about the Pod. */
+/** Undefined: feasible. "skip": the plugin skips the Pod. */
 export function filtered(plugin: Plugin, pod: Pod, node: NodeInfo): Rejection | "skip" | undefined {
   const info = podInfo(pod);
   const answer = plugin.preFilter?.(info, snapshotOf(node)) ?? { is: "ready", state: undefined };
@@ -37,7 +37,7 @@ export function scored(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[]): re
   return [...scores];
 }
 
-/** Whether the event is one after which the plugin wants to be asked about the Pod again. */
+/** Whether the event makes the plugin reconsider the Pod. */
 export function isRetried(plugin: Plugin, pod: Pod, event: ClusterEvent): boolean {
   return plugin.retryOn?.some((rule) => appliesTo(rule, pod, event)) ?? true;
 }
@@ -60,7 +60,7 @@ export function podEvent(of: "assigned-pod" | "waiting-pod", change: PodChange, 
   return { of, changes: new Set([change]), pod, ...(previous && { previous }) };
 }
 
-/** The usual table: rows of what is the case, the event, and whether the Pod is tried again. */
+/** The usual table: case, event, and whether the Pod is retried. */
 export type RetryRow = readonly [when: string, event: ClusterEvent, isRetried: boolean];
 
 export function checkRetries(plugin: Plugin, pod: Pod, rows: readonly RetryRow[]): void {

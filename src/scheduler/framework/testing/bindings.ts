@@ -1,4 +1,4 @@
-/** What may happen to a binding, or another request, on its way to the server. */
+/** Interception of bindings, or other requests, on their way to the server. */
 import type { Transport, TransportRequest } from "../../../api/machinery/transport.ts";
 
 export function isBinding({ plural, subresource }: TransportRequest): boolean {
@@ -36,7 +36,7 @@ export class BindingGate {
     return this.#waiting.length;
   }
 
-  /** For those that wait and for all that come. */
+  /** For waiting and for future ones. */
   open(): void {
     this.#isOpen = true;
     for (const pass of this.#waiting.splice(0)) pass();

@@ -1,6 +1,6 @@
 /**
- * Nodes and Pods for tests of the scheduler: each names only what its case is about, the rest is something ordinary.
- * What the scheduler works with is made of them by the same code that makes it in a cluster.
+ * Builders of nodes and Pods for scheduler tests: each names only what its case is about, with ordinary defaults. Scheduler types are
+ * derived by the production code.
  */
 import type {
   Affinity,
@@ -26,7 +26,7 @@ import { buildPod } from "../../../api/testing/pod.ts";
 type Texts = Readonly<Record<string, string>>;
 
 export interface NodeParts {
-  /** Beside "kubernetes.io/hostname", which is its name. */
+  /** Besides "kubernetes.io/hostname", which is its name. */
   readonly labels?: Texts;
   /** Its labels "topology.kubernetes.io/zone" and "topology.kubernetes.io/region". */
   readonly zone?: string;
@@ -34,7 +34,7 @@ export interface NodeParts {
   readonly annotations?: Texts;
   readonly taints?: readonly Taint[];
   readonly unschedulable?: boolean;
-  /** What it has to give: 4 CPUs, 32Gi of memory, 100Gi of storage and 110 Pods unless told. */
+  /** Allocatable: 4 CPUs, 32Gi of memory, 100Gi of storage and 110 Pods by default. */
   readonly cpu?: string;
   readonly memory?: string;
   readonly storage?: string;
@@ -82,7 +82,7 @@ export interface PodPort {
 }
 
 export interface PodParts {
-  /** "default" unless told. */
+  /** "default" by default. */
   readonly namespace?: string;
   readonly uid?: string;
   readonly labels?: Texts;
@@ -90,16 +90,16 @@ export interface PodParts {
   readonly ownerReferences?: readonly OwnerReference[];
   readonly createdAt?: string;
   readonly deletedAt?: string;
-  /** What its first container requests: nothing unless told. */
+  /** Requests of its first container: none by default. */
   readonly cpu?: string;
   readonly memory?: string;
   readonly storage?: string;
   readonly extended?: Texts;
   /** Ports of the node. */
   readonly ports?: readonly (number | PodPort)[];
-  /** One container for each, called "c0", "c1", …; one of the image "web" unless told. */
+  /** One container for each, called "c0", "c1", …; one of the image "web" by default. */
   readonly images?: readonly string[];
-  /** In place of those that the parts above describe. */
+  /** Replaces those that the parts above describe. */
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[];
   /** The node that it is on. */
@@ -118,7 +118,7 @@ export interface PodParts {
   /** status.startTime */
   readonly startedAt?: string;
   readonly phase?: NonNullable<PodStatus["phase"]>;
-  /** Anything else, in place of what the parts above make. */
+  /** Anything else, replacing what the parts above build. */
   readonly spec?: Partial<PodSpec>;
   readonly status?: PodStatus;
 }
@@ -189,7 +189,7 @@ export function podInfo(pod: Pod): PodInfo {
   return podInfoOf(pod);
 }
 
-/** A node with these Pods on it, whatever they say where they are. Its images are on one node until `snapshotOf` has seen them all. */
+/** A node with these Pods, whatever their nodeName. Its images are on one node until `snapshotOf` has seen them all. */
 export function nodeInfo(node: Node, ...pods: readonly Pod[]): NodeInfo {
   const images = new Map<string, ImageState>();
   for (const { names = [], sizeBytes = 0 } of node.status?.images ?? [])
@@ -211,7 +211,7 @@ export function snapshotOf(...nodes: readonly NodeInfo[]): Snapshot {
   };
 }
 
-/** In place, as the cache does: a test holds the nodes already, and means these. */
+/** In place, as the cache does: a test already holds the nodes, and means these. */
 function countImages(nodes: readonly NodeInfo[]): void {
   for (const { images } of nodes) {
     for (const [name, state] of images) {

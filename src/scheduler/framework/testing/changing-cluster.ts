@@ -1,6 +1,6 @@
 /**
- * Small clusters that change step by step, for properties of what is kept from one cycle to the next: after every step it must be what it
- * would be if it were made anew. And how to ask a plugin about all nodes of a cluster.
+ * Small clusters that change step by step, for properties of incremental state: after every step it must equal a fresh one. And queries of
+ * a plugin over all nodes of a cluster.
  */
 import fc from "fast-check";
 import type { Pod } from "../../../api/generated/core/v1.ts";
@@ -18,7 +18,7 @@ export type Step =
   | { readonly do: "join"; readonly at: number; readonly zone: string | undefined }
   | { readonly do: "leave"; readonly at: number };
 
-/** Most steps place a Pod, so that there are some. */
+/** Most steps place a Pod. */
 export function steps(pods: fc.Arbitrary<PodParts>): fc.Arbitrary<Step[]> {
   const at = fc.nat(5);
   const zone = fc.constantFrom(...ZONES);
@@ -61,7 +61,7 @@ export class ChangingCluster {
   }
 }
 
-/** Per node the reason why the Pod may not go there, or "fits". */
+/** The rejection per node, or "fits". */
 export function verdicts(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[]): string[] {
   const info = podInfo(pod);
   const answer = plugin.preFilter?.(info, snapshotOf(...nodes));
@@ -77,17 +77,17 @@ export function changes(pods: fc.Arbitrary<PodParts>): fc.Arbitrary<Change[]> {
   return fc.array(fc.oneof(add, fc.record({ do: fc.constant("remove" as const), which: fc.nat(5) })), { minLength: 1, maxLength: 4 });
 }
 
-/** The nodes as they might be, and what a state that was told so says about them. */
+/** Hypothetical nodes, and the result of an updated state. */
 export interface Possibility {
   readonly nodes: readonly NodeInfo[];
   readonly verdicts: () => string[];
 }
 
 /**
- * What the plugin's state says as the cluster is, and then of a copy per change, each made of the last and told of one change more. Each is
- * asked at once, as preemption does. Empty if the plugin has nothing to say about this Pod, or there is no node.
+ * The result of the plugin's state for the cluster as is, and then of a copy per change, each derived from the last with one more change.
+ * Each is queried at once, as preemption does. Empty if the plugin skips this Pod, or there is no node.
  */
-export function possibilities(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[], told: readonly Change[]): Possibility[] {
+export function possibilities(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[], changesMade: readonly Change[]): Possibility[] {
   const info = podInfo(pod);
   const answer = plugin.preFilter?.(info, snapshotOf(...nodes));
   if (answer?.is !== "ready" || nodes.length === 0) return [];
@@ -98,7 +98,7 @@ export function possibilities(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo
   });
   let last = possibility(answer.state, nodes);
   const all = [last];
-  for (const [index, change] of told.entries()) {
+  for (const [index, change] of changesMade.entries()) {
     last.verdicts();
     const state = plugin.copyState?.(last.state);
     const before = last.nodes[0] as NodeInfo;
@@ -113,7 +113,7 @@ export function possibilities(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo
   return all;
 }
 
-/** A cluster in which there is only what is given. */
+/** A cluster with exactly the given objects. */
 export function aClusterView(parts: Partial<ClusterView> = {}): ClusterView {
   const none = (): readonly never[] => [];
   return {

@@ -1,17 +1,17 @@
 /**
- * What a Pod requires of a node, worked out from the objects alone, slowly and without any code of the scheduler: tests hold it against what
- * the scheduler did. It knows only what tests make: CPU in "2" or "500m", memory in "256Mi", Pods of one container, hard rules.
+ * A Pod's hard constraints on a node, computed from the objects alone, slowly and without any code of the scheduler: an oracle for tests.
+ * It knows only what tests use: CPU in "2" or "500m", memory in "256Mi", Pods of one container, hard rules.
  */
 import type { Node, NodeSelectorRequirement, Pod, PodAffinityTerm, Taint } from "../../../api/generated/core/v1.ts";
 
-/** The cluster at one moment. */
+/** The cluster at one instant. */
 export interface Moment {
   readonly nodes: readonly Node[];
   /** Those that are on a node. */
   readonly placed: readonly Pod[];
 }
 
-/** Every rule that is broken if the Pod goes there; none: it may. */
+/** Every violated rule; none: feasible. */
 export function brokenRules(pod: Pod, node: Node, moment: Moment): readonly string[] {
   const there = on(node, moment);
   return [
@@ -26,7 +26,7 @@ export function brokenRules(pod: Pod, node: Node, moment: Moment): readonly stri
   ];
 }
 
-/** What the Pods take together that the node does not have. */
+/** Resources that the Pods exceed together. */
 export function overCapacity({ status }: Node, pods: readonly Pod[]): readonly string[] {
   const sum = (of: (pod: Pod) => number): number => pods.reduce((total, pod) => total + of(pod), 0);
   const { cpu = "0", memory = "0Mi", pods: count = "0" } = status?.allocatable ?? {};
@@ -106,13 +106,13 @@ function antiAffinityOf({ spec }: Pod): readonly PodAffinityTerm[] {
   return spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 }
 
-/** The nodes that share the topology with this one; none if it has none. */
+/** The nodes of the same topology domain; none if it has none. */
 function domainOf(node: Node, topologyKey: string, { nodes }: Moment): readonly Node[] {
   const value = node.metadata.labels?.[topologyKey];
   return value === undefined ? [] : nodes.filter(({ metadata }) => metadata.labels?.[topologyKey] === value);
 }
 
-/** As upstream counts: who is followed fits all terms at once, and the first of those who follow each other may go anywhere. */
+/** As upstream counts: a followed Pod matches all terms at once, and the first of a self-affine group may be placed anywhere. */
 function brokenAffinity(pod: Pod, node: Node, moment: Moment): readonly string[] {
   const terms = affinityOf(pod);
   const isFollowed = (other: Pod): boolean =>

@@ -1,4 +1,4 @@
-/** Clusters, Pods with every hard rule, and what happens to them, by chance: small, so that rules meet. */
+/** Random clusters, Pods with every hard rule, and events: small, so that rules interact. */
 import fc from "fast-check";
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
 import { aNode, aPod, type NodeParts, type PodParts } from "./builders.ts";
@@ -110,7 +110,7 @@ export function nodesOf({ nodes }: RandomCluster): readonly Node[] {
   return nodes.map((parts, index) => aNode(`n${index}`, parts));
 }
 
-/** `made`: how many there were before. */
+/** `made`: how many existed before. */
 export function podsOf(parts: readonly PodParts[], made: number): readonly Pod[] {
   return parts.map((each, index) => aPod(`p${made + index}`, each));
 }

@@ -7,7 +7,7 @@ import { defaultBinder } from "./default-binder.ts";
 
 const SIGNAL = new AbortController().signal;
 
-test("DefaultBinder binds the Pod to the node and leaves nothing to others", async () => {
+test("DefaultBinder binds the Pod to the node and leaves nothing to other plugins", async () => {
   const pod = aPod("p");
   const bound: unknown[] = [];
   const plugin = made(defaultBinder, undefined, { effects: effectsWithBind(async (...call) => void bound.push(call)) });
@@ -18,7 +18,7 @@ test("DefaultBinder binds the Pod to the node and leaves nothing to others", asy
   deepEqual(bound, [[pod, "n1", SIGNAL]]);
 });
 
-test("DefaultBinder fails as the binding fails", async () => {
+test("DefaultBinder rejects with the binding's error", async () => {
   const refused = new Error("the node is gone");
   const plugin = made(defaultBinder, undefined, { effects: effectsWithBind(() => Promise.reject(refused)) });
   await rejects(async () => plugin.bind?.(podInfo(aPod("p")), "n1", SIGNAL), refused);

@@ -1,4 +1,4 @@
-/** DefaultBinder: tells the API server which node a Pod goes to. It leaves no Pod to others, so it is the last to be asked. */
+/** DefaultBinder: writes the binding to the API server. It handles every Pod, so it is called last. */
 import type { Plugin, PluginContext, PluginFactory } from "../../framework/plugin.ts";
 
 export const defaultBinder: PluginFactory = {

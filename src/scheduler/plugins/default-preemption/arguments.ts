@@ -1,14 +1,14 @@
 /**
- * How many nodes DefaultPreemption looks at, as a configuration says it: names, defaults, limits and complaints are upstream's. More nodes
- * mean a better choice of whom to evict, and a longer cycle.
+ * How many nodes DefaultPreemption examines: names, defaults, limits and errors are upstream's. More nodes mean a better choice of victims,
+ * and a longer cycle.
  */
 import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import { argumentsOf, checkedArguments, decodeArguments, INT32, type ReadArguments } from "../../framework/read-arguments.ts";
 
 export interface DefaultPreemptionArguments {
-  /** The part of the nodes that might do of which a choice is made, in percent. */
+  /** Percentage of the potential nodes to choose from. */
   readonly minCandidateNodesPercentage: number;
-  /** But not of fewer than this, if there are so many. */
+  /** Minimum number of candidates, if there are as many. */
   readonly minCandidateNodesAbsolute: number;
 }
 
@@ -38,7 +38,7 @@ function* errorsOf(args: DefaultPreemptionArguments): Iterable<FieldError> {
   yield invalid(ABSOLUTE, absolute, "cannot be zero at the same time as minCandidateNodesPercentage");
 }
 
-/** Of how many nodes, out of those that might do, a choice is made. */
+/** Number of candidates out of the potential nodes. */
 export function candidatesWanted(
   { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArguments,
   potentialNodes: number,

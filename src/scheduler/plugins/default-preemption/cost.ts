@@ -1,12 +1,12 @@
 /**
- * What it costs to evict some Pods of one node, so that nodes can be compared by upstream's criteria, the first that differs deciding:
- * fewest violated disruption budgets, lowest highest priority, smallest sum of priorities, fewest Pods, latest start of the most important.
- * The cost of some Pods is never above that of the same and one more. So whoever is not below the best so far can be left out early.
+ * The cost of evicting Pods of one node, for comparing nodes by upstream's criteria, the first difference deciding: fewest violated
+ * disruption budgets, lowest highest priority, smallest sum of priorities, fewest Pods, latest start of the most important. The cost never
+ * decreases with another victim. So a node that is not below the best so far can be skipped early.
  */
 import type { PodInfo } from "../../framework/pod-info.ts";
 import { startOf } from "./importance.ts";
 
-/** Added to every priority, so that none is below 0 and two Pods of negative priority do not cost less than one. */
+/** Added to every priority, so that none is negative and two Pods of negative priority do not cost less than one. */
 const PRIORITY_OFFSET = 2 ** 31;
 
 export class Cost {
@@ -14,10 +14,10 @@ export class Cost {
   highestPriority = Number.NEGATIVE_INFINITY;
   prioritySum = 0;
   pods = 0;
-  /** When the first of those with the highest priority started. */
+  /** Start of the earliest Pod with the highest priority. */
   earliestStart = "";
 
-  /** One more Pod is evicted. */
+  /** Adds a victim. */
   add(pod: PodInfo, { isViolation }: { readonly isViolation: boolean }): void {
     const { priority } = pod;
     const start = startOf(pod);
@@ -38,7 +38,7 @@ export class Cost {
   }
 }
 
-/** What evicting just this Pod costs if it violates nothing. */
+/** Cost of evicting just this Pod without a violation. */
 export function leastCost(pod: PodInfo): Cost {
   const cost = new Cost();
   cost.add(pod, { isViolation: false });

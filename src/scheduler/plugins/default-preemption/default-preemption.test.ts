@@ -79,12 +79,12 @@ for (const { why, nodes, parts = {}, pod = high(), victims } of [
     victims: ["a@n"],
   },
   {
-    why: "nobody of the same or a higher priority goes",
+    why: "no Pod of the same or a higher priority is evicted",
     nodes: [node("n", [low("a", { priority: 100 }), low("b", { priority: 200 }), low("c"), low("d")])],
     victims: ["c@n", "d@n"],
   },
   {
-    why: "one that is told to go already is not told again",
+    why: "a terminating one is not evicted again",
     nodes: [node("n", [low("a", { cpu: "2" }), low("b", { deletedAt: "2026-01-01T00:00:00Z" }), low("c")])],
     victims: ["c@n"],
   },
@@ -107,7 +107,7 @@ for (const { why, nodes, parts = {}, pod = high(), victims } of [
     victims: ["a@n"],
   },
   {
-    why: "a budget of another namespace, or one that selects everything, is nobody's",
+    why: "a budget of another namespace, or one that selects everything, protects no Pod",
     nodes: [node("n", [low("a", { cpu: "2", labels: { app: "web" } }), low("b", { cpu: "2", priority: 1 })])],
     parts: {
       budgets: [
@@ -164,14 +164,14 @@ for (const { why, nodes, parts = {}, pod = high(), victims } of [
     victims: ["b@m"],
   },
 ]) {
-  test(`A Pod that fits nowhere makes room: ${why}`, async () => {
+  test(`preemption for an unschedulable Pod: ${why}`, async () => {
     for (const seed of [1, 2, 3, 4, 5]) deepEqual(await victimsOf(pod, nodes, { seed, ...parts }), victims);
   });
 }
 
 for (const { why, pod = high(), nodes, known = pod, message, clearsNomination } of [
   {
-    why: "nobody is of lower priority, or the node would not do even when empty",
+    why: "no Pod is of lower priority, or the node would be infeasible even when empty",
     pod: high({ cpu: "5" }),
     nodes: [node("a", [low("a", { priority: 100 })]), node("b", [low("b")]), node("c", [low("c")], { unschedulable: true })],
     message:
@@ -206,7 +206,7 @@ for (const { why, pod = high(), nodes, known = pod, message, clearsNomination } 
     clearsNomination: false,
   },
 ]) {
-  test(`A Pod makes no room if ${why}`, async () => {
+  test(`no preemption if ${why}`, async () => {
     deepEqual((await preempt(pod, nodes, { pods: [known] })).answer, { is: "none", message, clearsNomination });
   });
 }
@@ -227,7 +227,7 @@ for (const { why, nodes, nominates } of [
   },
   { why: "has only Pods as important as it is", nodes: [node("n", [low("a", { cpu: "4", priority: 100 })])], nominates: "m" },
 ]) {
-  test(`A Pod makes room again if the node to which it was nominated ${why}`, async () => {
+  test(`preemption is repeated if the nominated node ${why}`, async () => {
     const { answer } = await preempt(high({ nominatedNode: "n" }), [...nodes, node("m", [low("b", { cpu: "4", priority: 1 })])]);
 
     equal(answer.is === "nominated" ? answer.nodeName : answer.message, nominates);
@@ -241,7 +241,7 @@ for (const { names, message } of [
     message: 'preemption: [expected at least one victim pod on node "m", expected at least one victim pod on node "n"]',
   },
 ]) {
-  test(`A node that was refused and then fits with everybody there is no candidate (${names.length})`, () => {
+  test(`a rejected node that is feasible with all its Pods is not a candidate (${names.length})`, () => {
     const pod = podInfo(high());
     const nodes = names.map((name) => node(name, [low("a", { cpu: "4" })]));
     const whatIf = { ...whatIfOf(pod, ...nodes), filter: () => undefined };
@@ -250,7 +250,7 @@ for (const { names, message } of [
   });
 }
 
-test("The search begins anywhere, and ends when there are enough nodes to choose from", async () => {
+test("the search starts at a random node, and ends when there are enough candidates", async () => {
   const nodes = Array.from({ length: 200 }, (_, index) => node(`n${index}`, [low(`a${index}`, { cpu: "4" })]));
   const pod = podInfo(high());
 
@@ -261,7 +261,7 @@ test("The search begins anywhere, and ends when there are enough nodes to choose
       seed,
       args: { minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 5 },
     }).postFilter(pod, whatIf);
-    // The first is looked at to its end, the other nineteen only until it is clear that they would do and are no better.
+    // The first is examined completely, the other nineteen only until it is clear that they are feasible and no better.
     equal(whatIf.asked(), 2 + 19);
     return answer.is === "nominated" ? answer.nodeName : answer.message;
   });
@@ -269,7 +269,7 @@ test("The search begins anywhere, and ends when there are enough nodes to choose
   equal(new Set(chosen).size, 3);
 });
 
-test("The search goes on as long as all nodes would violate a budget", async () => {
+test("the search continues as long as all candidates would violate a budget", async () => {
   const web = { cpu: "4", labels: { app: "web" } };
   const nodes = Array.from({ length: 20 }, (_, index) => node(`n${index}`, [low(`a${index}`, index === 7 ? { cpu: "4" } : web)]));
 
@@ -283,7 +283,7 @@ test("The search goes on as long as all nodes would violate a budget", async () 
   }
 });
 
-test("A node of equal worth does not displace the first that was found", async () => {
+test("a node of equal cost does not displace the first one found", async () => {
   const nodes = ["n", "m", "o"].map((name) => node(name, [low(name, { cpu: "4" })]));
 
   const chosen = await Promise.all(Array.from({ length: 20 }, (_, seed) => victimsOf(high(), nodes, { seed })));
@@ -319,7 +319,7 @@ for (const { written, read } of [
   },
   { written: { minCandidates: 3 }, read: { ok: false, problems: ['unknown field "minCandidates"'] } },
 ]) {
-  test(`The arguments ${JSON.stringify(written)} are ${read.ok ? "taken" : "refused"}`, () => {
+  test(`the arguments ${JSON.stringify(written)} are ${read.ok ? "accepted" : "rejected"}`, () => {
     deepEqual(defaultPreemption.readArguments?.(written), read);
   });
 }

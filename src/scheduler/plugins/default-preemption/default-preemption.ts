@@ -1,7 +1,7 @@
 /**
- * DefaultPreemption: a Pod that fits nowhere takes the place of Pods of lower priority. It looks where evicting the fewest and least
- * important would do, is nominated to that node, and comes back when they are gone. Nothing is evicted that could stay, and disruption
- * budgets are kept if any node allows it.
+ * DefaultPreemption: an unschedulable Pod replaces Pods of lower priority. It finds the node with the fewest and least important victims,
+ * nominates the Pod to it, and the Pod is retried when they are gone. No unnecessary eviction, and disruption budgets are respected if any
+ * node allows it.
  *
  * Upstream behaviour: kube-scheduler plugin "DefaultPreemption" with asynchronous preemption, its default.
  */
@@ -23,8 +23,8 @@ const NAME = "DefaultPreemption";
 const HELD_BACK: Rejection = { reasons: ["waiting for the preemption for this pod to be finished"], resolvable: false };
 
 /**
- * What it refuses are only Pods whose victims are being told to go; when one of these is gone the Pod is worth asking about. (Upstream
- * leaves this to the plugins that refused the Pod before.)
+ * It gates only Pods whose victims are being evicted; when one of these is deleted the Pod is reconsidered. (Upstream leaves this to the
+ * plugins that rejected the Pod before.)
  */
 const RETRY_ON: readonly RetryRule[] = [
   { of: "assigned-pod", changes: ["deleted"], isWorthIt: (pod, { pod: gone }) => isFromNominatedNode(pod, gone) },
@@ -72,7 +72,7 @@ class DefaultPreemption implements Plugin {
       case "contradiction":
         return refused(contradictionMessage(found.nodeNames));
       case "none":
-        // Whatever was nominated before, nothing can be freed for this Pod.
+        // An earlier nomination is void: nothing can be freed for this Pod.
         return { ...refused(refusalMessage(found, whatIf.snapshot.nodes.length)), clearsNomination: true };
     }
   }

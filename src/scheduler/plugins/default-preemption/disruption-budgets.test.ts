@@ -72,7 +72,7 @@ for (const { why, pods, budgets, order, violating } of [
     violating: 1,
   },
 ]) {
-  test(`Budgets: ${why}`, () => {
+  test(`disruption budgets: ${why}`, () => {
     const found = new DisruptionBudgets({ podDisruptionBudgets: () => budgets }).sparingOrder(pods.map(podNamed));
 
     deepEqual({ order: found.pods.map(({ pod }) => pod.metadata.name).join(" "), violating: found.violating }, { order, violating });

@@ -1,6 +1,6 @@
 /**
- * Which Pods of a node cannot be evicted without breaking a PodDisruptionBudget. Preemption breaks budgets if there is no other way; it only
- * prefers not to. What the controller of budgets last counted (`status.disruptionsAllowed`) is believed.
+ * Which Pods of a node cannot be evicted without violating a PodDisruptionBudget. Preemption violates budgets if there is no other way; it
+ * only prefers not to. The last computed `status.disruptionsAllowed` is trusted.
  */
 import type { PodDisruptionBudget } from "../../../api/generated/policy/v1.ts";
 import { labelSelectorFromObject, NOTHING, type LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
@@ -8,23 +8,23 @@ import { SelectorError } from "../../../api/machinery/selectors/label-requiremen
 import type { PodInfo } from "../../framework/pod-info.ts";
 import type { ClusterView } from "../../framework/plugin.ts";
 
-/** Pods in the order in which they are to be spared. */
+/** Pods in the order in which they are spared. */
 export interface SparingOrder {
   readonly pods: readonly PodInfo[];
-  /** The first so many would violate a budget. */
+  /** That many at the start would violate a budget. */
   readonly violating: number;
 }
 
 interface Budget {
   readonly selector: LabelSelector;
   readonly allowed: number;
-  /** Those whose eviction is counted in `allowed` already, by name. */
+  /** Those whose eviction is already counted in `allowed`, by name. */
   readonly disrupted: Readonly<Record<string, unknown>>;
 }
 
 const NO_BUDGETS: readonly Budget[] = [];
 
-/** The budgets of one moment: made anew for each Pod that looks for victims. */
+/** The budgets at one instant: created for each preemption attempt. */
 export class DisruptionBudgets {
   readonly #cluster: Pick<ClusterView, "podDisruptionBudgets">;
   readonly #ofNamespace = new Map<string, readonly Budget[]>();
@@ -33,7 +33,7 @@ export class DisruptionBudgets {
     this.#cluster = cluster;
   }
 
-  /** Those that would violate a budget if all before them went, too, come first; otherwise the order stays. */
+  /** Those that would violate a budget, given all before them are evicted, too, come first; otherwise the order stays. */
   sparingOrder(pods: readonly PodInfo[]): SparingOrder {
     let used: Map<Budget, number> | undefined;
     let violating: PodInfo[] | undefined;
@@ -50,7 +50,7 @@ export class DisruptionBudgets {
     return { pods: [...violating, ...others], violating: violating.length };
   }
 
-  /** A Pod without labels is in no budget, also if the selector asks for the absence of one: upstream has it so. */
+  /** A Pod without labels is in no budget, even if the selector requires the absence of one: as upstream. */
   #budgetsOf({ namespace, labels, pod }: PodInfo): readonly Budget[] {
     const budgets = this.#budgetsIn(namespace);
     if (budgets.length === 0 || Object.keys(labels).length === 0) return NO_BUDGETS;
@@ -70,7 +70,7 @@ function budgetOf({ spec, status }: PodDisruptionBudget): Budget {
   return { selector: selectorOf(spec?.selector), allowed: status?.disruptionsAllowed ?? 0, disrupted: status?.disruptedPods ?? {} };
 }
 
-/** For preemption an empty selector matches nothing, unlike for the budget's own controller: upstream has it so. */
+/** For preemption an empty selector matches nothing, unlike in the disruption controller: as upstream. */
 function selectorOf(written: Parameters<typeof labelSelectorFromObject>[0]): LabelSelector {
   try {
     const selector = labelSelectorFromObject(written);

@@ -9,12 +9,12 @@ import { whatIfOf } from "./testing/what-if.ts";
 const HIGH = aPod("high", { cpu: "4", priority: 100 });
 const HELD_BACK = { reasons: ["waiting for the preemption for this pod to be finished"], resolvable: false };
 
-/** Four Pods that all have to go, most important first. */
+/** Four victims, most important first. */
 function victims(): Pod[] {
   return ["a", "b", "c", "d"].map((name, index) => aPod(name, { cpu: "1", priority: 50 - index, node: "n" }));
 }
 
-/** Effects that end when the test says so. */
+/** Effects that complete when the test says so. */
 class SlowEffects implements Effects {
   readonly begun: string[] = [];
   readonly #open = new Map<string, { done(): void; fail(error: Error): void }>();
@@ -39,7 +39,7 @@ class SlowEffects implements Effects {
   async end(what: string, error?: Error): Promise<void> {
     if (error === undefined) this.#open.get(what)?.done();
     else this.#open.get(what)?.fail(error);
-    // All that waited for it, and what waits for that.
+    // Everything that waits for it, transitively.
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   }
 }
@@ -54,7 +54,7 @@ function begin(pods: Pod[], parts: PreemptionParts = {}) {
   return { effects, seen, plugin, act: () => answer.act(new AbortController().signal) };
 }
 
-test("A Pod is held back from the moment it is nominated until the last of its victims was told to go", async () => {
+test("a preemptor is gated from its nomination until its last victim's eviction was requested", async () => {
   const { effects, plugin, act } = begin(victims());
   deepEqual(plugin.preEnqueue(HIGH), HELD_BACK);
   equal(plugin.preEnqueue(aPod("other")), undefined);
@@ -76,11 +76,11 @@ for (const { how, last } of [
   { how: "is gone", last: undefined },
   { how: "is gone and another has its name", last: aPod("d", { uid: "another" }) },
 ]) {
-  test(`A Pod is let through as soon as it is seen that its last victim ${how}`, async () => {
+  test(`a preemptor is released as soon as its last victim ${how}`, async () => {
     const { effects, seen, plugin, act } = begin(victims());
     const acted = act();
     seen.splice(4, 1, ...(last === undefined ? [] : [last]));
-    // The others are not told yet, so the last one's end says nothing.
+    // The others are not evicted yet, so that the last one's deletion does not count.
     deepEqual(plugin.preEnqueue(HIGH), HELD_BACK);
     await effects.end("");
     for (const name of ["a", "b", "c"]) await effects.end(`preempt ${name}`);
@@ -92,7 +92,7 @@ for (const { how, last } of [
   });
 }
 
-test("If a victim cannot be told, the last is spared and the Pod let go", async () => {
+test("if an eviction fails, the last victim is spared and the preemptor released", async () => {
   const { effects, plugin, act } = begin(victims());
   const acted = rejects(act(), /no connection/);
   await effects.end("");
@@ -106,7 +106,7 @@ test("If a victim cannot be told, the last is spared and the Pod let go", async 
   equal(plugin.preEnqueue(HIGH), undefined);
 });
 
-test("If the last victim cannot be told, the Pod is let go", async () => {
+test("if the last eviction fails, the preemptor is released", async () => {
   const { effects, plugin, act } = begin(
     victims()
       .slice(0, 1)
@@ -121,7 +121,7 @@ test("If the last victim cannot be told, the Pod is let go", async () => {
   equal(plugin.preEnqueue(HIGH), undefined);
 });
 
-test("At most sixteen victims are told at once, and none after one that failed", async () => {
+test("at most sixteen evictions are in flight, and none is started after a failure", async () => {
   const many = Array.from({ length: 40 }, (_, index) => aPod(`v${index}`, { cpu: "100m", node: "n" }));
   const { effects, act } = begin(many);
   const acted = rejects(act(), /no connection/);
@@ -137,7 +137,7 @@ test("At most sixteen victims are told at once, and none after one that failed",
   equal(effects.begun.length, 17);
 });
 
-test("Pods of lower priority that were nominated to the node look elsewhere; if they cannot be told, the rest goes on", async () => {
+test("nominations of lower priority on the node are cleared; a failure to do so does not stop the evictions", async () => {
   const nominated = { n: [aPod("lower", { priority: 99 }), aPod("equal", { priority: 100 }), aPod("lowest")] };
   const { effects, act } = begin(victims(), { nominated });
   const acted = rejects(act(), /no connection/);
@@ -151,7 +151,7 @@ test("Pods of lower priority that were nominated to the node look elsewhere; if 
   deepEqual(effects.begun, ["clear lower", "clear lowest", "preempt a", "preempt b", "preempt c", "preempt d"]);
 });
 
-test("If all victims leave already, nothing is done and nobody held back", async () => {
+test("if all victims are already terminating, nothing is done and the preemptor is not gated", async () => {
   const leaving = victims().map((pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }));
   const { effects, plugin, act } = begin(leaving, { nominated: { n: [aPod("lower")] } });
 
@@ -161,7 +161,7 @@ test("If all victims leave already, nothing is done and nobody held back", async
   deepEqual(effects.begun, []);
 });
 
-test("A Pod that was held back is worth asking about when a Pod leaves the node to which it is nominated", () => {
+test("a gated preemptor is reconsidered when a Pod of its nominated node is deleted", () => {
   const [rule] = preemptionIn({}).retryOn;
   const gone = (node: string) => ({ of: "assigned-pod" as const, changes: new Set(["deleted" as const]), pod: aPod("a", { node }) });
   const isWorthIt = (pod: Pod, node: string) => rule?.of === "assigned-pod" && rule.isWorthIt?.(pod, gone(node));

@@ -1,38 +1,38 @@
 /**
- * Evictions that are under way, beside the cycles of other Pods. A Pod for which room is being made is not tried meanwhile: it would find
- * its victims still there and choose others. The victims go together, but the last one only when all others have: as soon as that one
- * is seen to go, the Pod may be tried, also if the answer to the request that deleted it has not come yet. Otherwise the event of
- * the deletion, for which the Pod waits, could come while it is still held back, and be lost.
+ * Asynchronous evictions, concurrent with other cycles. The preemptor is gated meanwhile: it would find its victims still present and
+ * choose others. Victims are evicted in parallel, but the last one only after all others: as soon as its deletion is observed, the Pod may
+ * be retried, even if the response to the delete request is outstanding. Otherwise the deletion event, for which the Pod waits, could
+ * arrive while it is still gated, and be lost.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
 import type { PluginContext } from "../../framework/plugin.ts";
 import type { Candidate } from "./victims.ts";
 
-/** Requests at once for one Pod: upstream's parallelism. */
+/** Concurrent requests per preemption: upstream's parallelism. */
 const PARALLEL_MAX = 16;
 
 type Context = Pick<PluginContext, "cluster" | "effects" | "nominatedPods">;
 
 export class Evictions {
   readonly #context: Context;
-  /** By the uid of the Pod for which room is made; the last victim once it is that one's turn. */
+  /** By the preemptor's uid; the last victim once it is that one's turn. */
   readonly #underWay = new Map<string, Pod | undefined>();
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** Whether the Pod must wait for its victims to be told. */
+  /** Whether the Pod must wait for its evictions. */
   isUnderWay(uid: string): boolean {
     if (!this.#underWay.has(uid)) return false;
     const last = this.#underWay.get(uid);
     return last === undefined || this.#isStaying(last);
   }
 
-  /** From now on the Pod is held back, until what is returned has run; it must be called. It rejects with what failed first. */
+  /** Gates the Pod until the returned function has run; it must be called. It rejects with the first failure. */
   begin(preemptor: PodInfo, { nodeName, victims }: Candidate): (signal: AbortSignal) => Promise<void> {
-    // Those that leave already need no telling.
+    // Terminating ones need no eviction.
     const staying = victims.map(({ pod }) => pod).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const last = staying.pop();
     if (last === undefined) return () => Promise.resolve();
@@ -57,7 +57,7 @@ export class Evictions {
     return seen !== undefined && seen.metadata.uid === metadata.uid && seen.metadata.deletionTimestamp === undefined;
   }
 
-  /** Those of lower priority that were to come to the node may not fit any more; now they can look elsewhere. Their failure stops nothing. */
+  /** Nominated Pods of lower priority may no longer fit; now they can be placed elsewhere. Their failure stops nothing. */
   async #clearNominations(preemptor: PodInfo, nodeName: string, signal: AbortSignal): Promise<readonly unknown[]> {
     const failures: unknown[] = [];
     for (const other of this.#context.nominatedPods(nodeName)) {
@@ -68,7 +68,7 @@ export class Evictions {
   }
 }
 
-/** After the first failure none is begun; rejects with it when those under way are over. */
+/** After the first failure none is started; rejects with it when those in flight are done. */
 async function eachInParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   let next = 0;

@@ -1,7 +1,6 @@
 /**
- * Which node to make room on. Nodes that were refused for something that evicting could change are tried, beginning at a random one, until
- * there are enough to choose from; the one that costs least is taken, of equal ones the first. Leaving out early what cannot win does not
- * change the choice: such nodes still count among those to choose from.
+ * Selects the node to preempt on. Nodes with a resolvable rejection are tried, starting at a random one, until there are enough candidates;
+ * the cheapest is taken, the first of equals. Skipping hopeless nodes early does not change the choice: they still count as candidates.
  */
 import type { Random } from "../../../base/random.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -11,9 +10,9 @@ import { selectVictims, type Candidate, type Search } from "./victims.ts";
 
 export type Found =
   | { readonly is: "candidate"; readonly candidate: Candidate }
-  /** By reason, how many of the nodes that were tried would not do. */
+  /** Number of tried but infeasible nodes, by reason. */
   | { readonly is: "none"; readonly tried: number; readonly reasons: ReadonlyMap<string, number> }
-  /** Nodes on which there was nothing to evict, against all reason; and no other would do. */
+  /** Nodes without victims, unexpectedly; and no other was feasible. */
   | { readonly is: "contradiction"; readonly nodeNames: readonly string[] };
 
 export function findCandidate(
@@ -30,7 +29,7 @@ export function findCandidate(
   return choice.found();
 }
 
-/** What there is to choose from so far. */
+/** The candidates so far. */
 class Choice {
   readonly #wanted: number;
   readonly #reasons = new Map<string, number>();
@@ -44,7 +43,7 @@ class Choice {
     this.#wanted = wanted;
   }
 
-  /** As long as all violate a budget the search goes on, however many there are. */
+  /** While all violate a budget the search continues, however many there are. */
   get isLargeEnough(): boolean {
     return this.#others > 0 && this.#others + this.#violating >= this.#wanted;
   }

@@ -1,19 +1,19 @@
 /**
- * Which Pods of a node are worth more: those of higher priority, then those that run for longer. Kept per NodeInfo, which never changes,
- * so that a Pod that looks at hundreds of nodes sorts only those that changed since the last one looked.
+ * Ranks the Pods of a node: by priority, then by start time. Cached per NodeInfo, which is immutable, so that a preemption that examines
+ * hundreds of nodes sorts only the changed ones.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
 
-/** Above every timestamp. A Pod that has not started counts as one that starts now. */
+/** Above every timestamp. A Pod that has not started counts as starting now. */
 const NOT_STARTED = "~";
 
-/** When it started, to be compared as text: the API writes all times in one form, in UTC. */
+/** Start time, compared as text: the API writes all times in one format, in UTC. */
 export function startOf({ pod }: PodInfo): string {
   return pod.status?.startTime ?? NOT_STARTED;
 }
 
-/** Negative: `a` is more important. Equal ones stay in the order in which they came to the node. */
+/** Negative: `a` is more important. Equal ones keep their order of arrival. */
 function compareImportance(a: PodInfo, b: PodInfo): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   const startA = startOf(a);
@@ -24,12 +24,12 @@ function compareImportance(a: PodInfo, b: PodInfo): number {
 interface Ranking {
   /** All Pods of the node, most important first. */
   readonly pods: readonly PodInfo[];
-  /** The answer to the last question: most questions of a time are of Pods of one priority. */
+  /** Cached last result: most queries of a period have the same priority. */
   priority: number;
   below: readonly PodInfo[];
 }
 
-/** The rankings of all nodes that anybody asked for and that are still as they were. */
+/** The rankings of all queried nodes that are unchanged. */
 export class Rankings {
   readonly #rankings = new WeakMap<NodeInfo, Ranking>();
 

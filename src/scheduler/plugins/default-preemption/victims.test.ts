@@ -66,7 +66,7 @@ function budgetsOf(budgets: readonly PodDisruptionBudget[]): DisruptionBudgets {
   return new DisruptionBudgets({ podDisruptionBudgets: () => budgets });
 }
 
-/** Each node by itself, looked at to the end. */
+/** Each node by itself, examined completely. */
 function candidates({ pod, nodes, budgets }: World): readonly Candidate[] {
   const whatIf = whatIfOf(pod, ...nodes);
   const search = { pod, whatIf, base: whatIf.base(), rankings: new Rankings(), budgets: budgetsOf(budgets) };
@@ -84,7 +84,7 @@ function forAllWorlds(claim: (world: World, found: Candidate | undefined) => voi
   fc.assert(property, { seed: testSeed(), numRuns: rounds({ quick: 300, full: 20_000 }) });
 }
 
-test("No victim is of the same or a higher priority, the Pod fits without them, and would not if any of them stayed", () => {
+test("no victim has the same or a higher priority, the Pod fits without them, and would not if any of them stayed", () => {
   let found = 0;
   forAllWorlds(({ pod, nodes }, candidate) => {
     if (candidate === undefined) return;
@@ -99,7 +99,7 @@ test("No victim is of the same or a higher priority, the Pod fits without them, 
   ok(found > 50, "there were worlds to speak of");
 });
 
-test("If the Pod would fit on any node without the less important Pods there, room is made", () => {
+test("if the Pod would fit on any node without its less important Pods, preemption succeeds", () => {
   forAllWorlds(({ pod, nodes }, candidate) => {
     const areFree = nodes.some((node) => refusalOf(pod, node) === undefined);
     const isPossible = nodes.some(
@@ -109,7 +109,7 @@ test("If the Pod would fit on any node without the less important Pods there, ro
   });
 });
 
-test("No budget is violated if a node can do without, and leaving out early what cannot win changes no choice", () => {
+test("no budget is violated if a node can do without, and early skipping changes no choice", () => {
   let kept = 0;
   forAllWorlds((world, chosen) => {
     const all = candidates(world);
@@ -127,7 +127,7 @@ test("No budget is violated if a node can do without, and leaving out early what
   ok(kept > 50, "there were worlds to speak of");
 });
 
-test("Victims stand in the order of their importance", () => {
+test("victims are ordered by importance", () => {
   forAllWorlds((world, candidate) => {
     if (candidate === undefined) return;
     const node = world.nodes.find(({ name }) => name === candidate.nodeName) as NodeInfo;

@@ -1,7 +1,7 @@
 /**
- * Whom to evict from one node so that a Pod fits. Everybody of lower priority is taken off in thought; if the Pod then fits, they are put
- * back one by one, as long as it still does: first those whose eviction would violate a budget, and the more important ones first. Who
- * cannot be put back is a victim. So there are never more than needed, though not always the fewest possible: upstream's trade.
+ * Selects the victims of one node so that a Pod fits. All Pods of lower priority are removed hypothetically; if the Pod then fits, they are
+ * reprieved one by one as long as it still does: first those whose eviction would violate a budget, and more important ones first. The rest
+ * are victims. So there are never more than needed, though not always the fewest possible: upstream's trade-off.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
@@ -10,7 +10,7 @@ import { Cost, leastCost } from "./cost.ts";
 import type { DisruptionBudgets } from "./disruption-budgets.ts";
 import type { Rankings } from "./importance.ts";
 
-/** The Pod that looks for a place, and what it knows. */
+/** The preemptor with its context. */
 export interface Search {
   readonly pod: PodInfo;
   readonly whatIf: Pick<WhatIf, "filter">;
@@ -29,10 +29,10 @@ export interface Candidate {
 
 export type NodeAnswer =
   | { readonly is: "candidate"; readonly candidate: Candidate }
-  /** It would do, but it is no better than the best so far; found out before all victims were known. */
+  /** Feasible, but no better than the best so far; found before all victims were known. */
   | { readonly is: "no-better"; readonly isViolating: boolean }
   | { readonly is: "refused"; readonly reasons: readonly string[] }
-  /** The Pod fits without evicting anybody, though a filter has refused the node: two filters contradict each other. */
+  /** The Pod fits without evictions, though a filter has rejected the node: two filters contradict each other. */
   | { readonly is: "fits" };
 
 const NO_VICTIMS: NodeAnswer = { is: "refused", reasons: ["No preemption victims found for incoming pod"] };
@@ -40,7 +40,7 @@ const NO_BETTER: NodeAnswer = { is: "no-better", isViolating: false };
 const NO_BETTER_VIOLATING: NodeAnswer = { is: "no-better", isViolating: true };
 const FITS: NodeAnswer = { is: "fits" };
 
-/** `best`: what the best node so far costs. Whatever is certain not to cost less is not looked at to the end. */
+/** `best`: cost of the best node so far. A node that certainly costs no less is not examined completely. */
 export function selectVictims(search: Search, node: NodeInfo, best: Cost | undefined): NodeAnswer {
   const { pod, whatIf, base, rankings } = search;
   const potential = rankings.below(pod.priority, node);
@@ -57,11 +57,11 @@ export function selectVictims(search: Search, node: NodeInfo, best: Cost | undef
   return spare(search, { node, cleared, states, potential }, best);
 }
 
-/** A node without those who might be evicted. */
+/** A node without its potential victims. */
 interface ClearedNode {
   readonly node: NodeInfo;
   readonly cleared: NodeInfo;
-  /** As they are for `cleared`; they are changed. */
+  /** Those for `cleared`; modified. */
   readonly states: FilterStates;
   readonly potential: readonly PodInfo[];
 }

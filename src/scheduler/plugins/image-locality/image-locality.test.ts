@@ -13,8 +13,8 @@ type Images = Readonly<Record<string, number>>;
 
 /** The images of a node by their size in MiB. What upstream's formula gives: 100 * (sum of size * share − 23) / (1000 * containers − 23). */
 const ROWS: readonly (readonly [when: string, pod: Pod, nodes: readonly Images[], scores: unknown])[] = [
-  ["no node tells any", ofImages("a"), [{}, {}], "skip"],
-  ["nobody has them", ofImages("a"), [{ "b:latest": 500 }, {}], [0, 0]],
+  ["no node reports any", ofImages("a"), [{}, {}], "skip"],
+  ["no node has them", ofImages("a"), [{ "b:latest": 500 }, {}], [0, 0]],
   ["each node has one: the larger counts", ofImages("r.io/40", "r.io/250"), [{ "r.io/40:latest": 40 }, { "r.io/250:latest": 250 }], [0, 5]],
   ["one node has both", ofImages("r.io/40", "r.io/300"), [{ "r.io/40:latest": 40, "r.io/300:latest": 300 }, {}], [7, 0]],
   ["one is huge: no more than 1000 per container", ofImages("huge", "tiny"), [{ "huge:latest": 4000 }, { "tiny:latest": 10 }], [100, 0]],

@@ -1,6 +1,6 @@
 /**
- * ImageLocality: nodes that have the Pod's images already are better, since it starts there sooner. An image counts by its size times the
- * share of nodes that have it: one that only a single node has would otherwise draw all Pods to that node.
+ * ImageLocality: prefers nodes that already have the Pod's images, since it starts there sooner. An image counts by its size times the
+ * share of nodes that have it: one on a single node would otherwise attract all Pods to that node.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -9,9 +9,9 @@ import type { PodInfo } from "../../framework/pod-info.ts";
 import type { Snapshot } from "../../framework/snapshot.ts";
 
 const MIB_BYTES = 1024 * 1024;
-/** Less than this is fetched at once anyway. */
+/** Smaller images are pulled quickly anyway. */
 const SUM_MIN_BYTES = 23 * MIB_BYTES;
-/** More than this per container makes a node no better. */
+/** More than this per container does not improve a node. */
 const PER_CONTAINER_MAX_BYTES = 1000 * MIB_BYTES;
 
 interface ScoreState {
@@ -26,7 +26,7 @@ const plugin: Plugin<undefined, ScoreState> = {
   name: "ImageLocality",
 
   preScore({ pod }: PodInfo, nodes: readonly NodeInfo[], snapshot: Snapshot): PreScoreAnswer<ScoreState> {
-    // Where nodes do not tell their images, as in simulations, all are equal.
+    // If nodes do not report images, as in simulations, all are equal.
     if (!nodes.some(({ images }) => images.size > 0)) return { is: "skip" };
     const { containers = [], initContainers = [] } = pod.spec ?? {};
     const sumMaxBytes = PER_CONTAINER_MAX_BYTES * (containers.length + initContainers.length);
@@ -57,7 +57,7 @@ function imagesOf({ spec }: Pod): readonly string[] {
   return images.map(withTag);
 }
 
-/** Nodes tell their images with tags. A colon before the last slash is that of a port. */
+/** Nodes report images with tags. A colon before the last slash is that of a port. */
 function withTag(image: string): string {
   return image.lastIndexOf(":") <= image.lastIndexOf("/") ? `${image}:latest` : image;
 }

@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { readInterPodAffinityArguments } from "./arguments.ts";
 
-test("arguments that say nothing are upstream's defaults", () => {
+test("empty arguments are upstream's defaults", () => {
   const defaults = { ok: true, arguments: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false } };
 
   deepEqual([readInterPodAffinityArguments(undefined), readInterPodAffinityArguments({})], [defaults, defaults]);

@@ -1,12 +1,12 @@
-/** The arguments of InterPodAffinity: names, defaults, limits and complaints are upstream's (InterPodAffinityArgs). */
+/** The arguments of InterPodAffinity: names, defaults, limits and errors are upstream's (InterPodAffinityArgs). */
 import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { ScalarSchema } from "../../../api/machinery/schema.ts";
 import { argumentsOf, checkedArguments, decodeArguments, INT32, type ReadArguments } from "../../framework/read-arguments.ts";
 
 export interface InterPodAffinityArguments {
-  /** What a Pod that is there and needs the newcomer near is worth in scoring, 0 to 100. */
+  /** Score weight of existing Pods' required affinity terms that match the incoming Pod, 0 to 100. */
   readonly hardPodAffinityWeight: number;
-  /** Whether the wishes of Pods that are there do not count for a newcomer that has none itself: quicker where few have any. */
+  /** Whether preferred terms of existing Pods are ignored for an incoming Pod without any: faster where few have any. */
   readonly ignorePreferredTermsOfExistingPods: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The terms of the Pods that are there, with how often (or with how much weight) each holds in each domain. Pods of one template have equal
- * terms, so there are few unlike ones however many Pods there are: a newcomer is compared with each of those once.
+ * The terms of existing Pods, with their count (or weight) per domain. Pods of one template have equal terms, so there are few distinct
+ * ones however many Pods there are: an incoming Pod is compared with each of those once.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { addTo, NOTHING_SEEN, type NodeSum } from "../../framework/node-sums.ts";
@@ -18,8 +18,8 @@ interface Entry {
   readonly sums: Map<string, number>;
 }
 
-/** Tells each term of a Pod that counts, and how much. */
-export type TermsOf = (pod: PodInfo, tell: (term: AffinityTerm, weight: number) => void) => void;
+/** Yields each relevant term of a Pod with its weight. */
+export type TermsOf = (pod: PodInfo, yieldTerm: (term: AffinityTerm, weight: number) => void) => void;
 
 export class ExistingTerms implements NodeSum {
   seen = NOTHING_SEEN;
@@ -44,7 +44,7 @@ export class ExistingTerms implements NodeSum {
     this.#entries.clear();
   }
 
-  /** Of each unlike term that covers the newcomer. */
+  /** For each distinct term that matches the incoming Pod. */
   covering(newcomer: Subject, namespaceLabels: Readonly<Record<string, string>> | undefined): DomainSums[] {
     const covering: DomainSums[] = [];
     for (const { term, sums } of this.#entries.values()) {

@@ -14,7 +14,7 @@ const UNWELCOME = "node(s) didn't satisfy existing pods anti-affinity rules";
 const ZONE = "topology.kubernetes.io/zone";
 const HOST = "kubernetes.io/hostname";
 
-/** Pods with this label `app`, in the same zone unless told. */
+/** Pods with this label `app`, in the same zone by default. */
 function app(value: string, more: Partial<PodAffinityTerm> = {}): PodAffinityTerm {
   return { topologyKey: ZONE, labelSelector: { matchLabels: { app: value } }, ...more };
 }
@@ -113,7 +113,7 @@ const ROWS: readonly Row[] = [
     expected: [fits, fits, fits, FAR],
   },
   {
-    when: "a term has no selector, which covers nobody",
+    when: "a term has no selector, which matches nothing",
     pod: { affinity: near({ topologyKey: ZONE }) },
     on: { a1: [web] },
     expected: [FAR, FAR, FAR, FAR],
@@ -187,7 +187,7 @@ const ROWS: readonly Row[] = [
     expected: [fits, fits, fits, UNWELCOME],
   },
   {
-    when: "several reasons apply, of which the first is told",
+    when: "several reasons apply, of which the first is reported",
     pod: { ...web, affinity: { ...near(app("db")), ...away(app("web")) } },
     on: { a1: [web, db, { affinity: away(app("web")) }], b1: [db, { affinity: away(app("web")) }] },
     expected: [NEAR, NEAR, UNWELCOME, FAR],
@@ -206,7 +206,7 @@ for (const { when, pod: newcomer, on, expected } of ROWS) {
   });
 }
 
-test("taking Pods off a node may help against anti-affinity, never for affinity", () => {
+test("removing Pods from a node may resolve anti-affinity, never affinity", () => {
   const plugin = made(interPodAffinity, undefined, { cluster });
   const one = (parts: PodParts, ...pods: readonly PodParts[]): unknown =>
     filtered(plugin, aPod("newcomer", parts), nodeInfo(aNode("n1", { zone: "a" }), ...pods.map(pod)));
@@ -221,7 +221,7 @@ test("taking Pods off a node may help against anti-affinity, never for affinity"
   );
 });
 
-test("a Pod that asks for nothing and that nobody minds is none of InterPodAffinity's business", () => {
+test("InterPodAffinity skips a Pod without rules that no existing rule matches", () => {
   const plugin = made(interPodAffinity, undefined, { cluster });
 
   deepEqual(filtered(plugin, aPod("newcomer", db), nodeInfo(aNode("n1", { zone: "a" }), pod({ affinity: away(app("web")) }))), "skip");

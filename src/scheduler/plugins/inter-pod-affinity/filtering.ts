@@ -1,7 +1,7 @@
 /**
- * Which nodes a Pod must be near to and must keep away from. A node is in one domain per topology key (a zone, a rack, itself), so the
- * question is asked of domains: how many Pods that count are there? The numbers are those of the whole cluster, kept by others; what a
- * "what if" adds or takes away is written beside them, so that a copy costs nothing.
+ * Required pod affinity and anti-affinity. A node is in one domain per topology key (a zone, a rack, itself), so the question is asked per
+ * domain: how many matching Pods are there? The cluster-wide counts are maintained elsewhere; what-if changes are kept beside them, so that
+ * a copy is free.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Rejection } from "../../framework/plugin.ts";
@@ -13,17 +13,17 @@ import { allCover, covers, termCovers, domainOf, type PlainTerm } from "./terms.
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Taking Pods off a node brings no Pod near to it. */
+/** Removing Pods never satisfies affinity. */
 const TOO_FAR: Rejection = { reasons: ["node(s) didn't match pod affinity rules"], resolvable: false };
 const TOO_NEAR: Rejection = { reasons: ["node(s) didn't match pod anti-affinity rules"], resolvable: true };
 const UNWELCOME: Rejection = { reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"], resolvable: true };
 
-/** How many Pods that count are in each domain of one topology key. */
+/** Number of matching Pods per domain of one topology key. */
 export interface Presence {
   readonly topologyKey: string;
   /** They add up. */
   readonly counts: readonly ReadonlyMap<string, number>[];
-  /** What is different in this "what if". */
+  /** Differences of this what-if. */
   changes: Map<string, number> | undefined;
 }
 
@@ -31,19 +31,19 @@ export interface AffinityState {
   readonly affinity: readonly PlainTerm[];
   readonly antiAffinity: readonly PlainTerm[];
   readonly namespaceLabels: Labels | undefined;
-  /** Whether the Pod is covered by its own terms of affinity: then it may be the first of its group, if there is none. */
+  /** Whether the Pod matches its own affinity terms: then it may be the first of its group. */
   readonly coversItself: boolean;
-  /** Pods covered by all terms of affinity: one per topology key. */
+  /** Pods that match all affinity terms: one per topology key. */
   readonly friends: Presence[];
   /** Over all keys. */
   friendsTotal: number;
-  /** Pods covered by a term of anti-affinity. */
+  /** Pods that match an anti-affinity term. */
   readonly foes: Presence[];
-  /** Pods with a term of anti-affinity that covers this one. */
+  /** Pods with an anti-affinity term that matches this one. */
   readonly refusing: Presence[];
 }
 
-/** What the state is made of. */
+/** Inputs of the state. */
 export interface AffinityFacts extends Pick<AffinityState, "affinity" | "antiAffinity" | "namespaceLabels"> {
   readonly friends: PodCounts | undefined;
   readonly foes: readonly PodCounts[];
@@ -114,7 +114,7 @@ function count({ counts, changes }: Presence, domain: string): number {
   return sum;
 }
 
-/** Goes on as if `other` had come to the node (1) or had left it (-1). */
+/** Updates the state as if `other` had been added to the node (1) or removed (-1). */
 export function changeAffinityState(state: AffinityState, pod: PodInfo, other: PodInfo, { labels }: NodeInfo, sign: 1 | -1): void {
   if (allCover(state.affinity, other)) {
     for (const presence of state.friends) {

@@ -34,7 +34,7 @@ function away(...terms: readonly PodAffinityTerm[]): Affinity {
 const ofApp = (value: string, more: PodParts = {}) => aPod("other", { labels: { app: value }, node: "n1", ...more });
 const redTeam: Partial<PodAffinityTerm> = { namespaceSelector: { matchLabels: { team: "red" } } };
 
-test("a Pod that needs others near is tried again when one comes or changes, or a node comes where they may be", () => {
+test("a Pod with affinity is retried when a matching Pod is added or changed, or a node joins its domain", () => {
   checkRetries(plugin, aPod("waiting", { affinity: near(app("web")) }), [
     ["such a Pod comes", podEvent("assigned-pod", "added", ofApp("web")), true],
     ["another Pod comes", podEvent("assigned-pod", "added", ofApp("db")), false],
@@ -52,7 +52,7 @@ test("a Pod that needs others near is tried again when one comes or changes, or 
   ]);
 });
 
-test("a Pod that may be the first of its group is tried again when the last one goes", () => {
+test("a Pod that may be the first of its group is retried when the last one is deleted", () => {
   checkRetries(plugin, aPod("waiting", { labels: { app: "web" }, affinity: near(app("web")) }), [
     ["one of the group goes", podEvent("assigned-pod", "deleted", ofApp("web")), true],
     ["one leaves the group", podEvent("assigned-pod", "labels", ofApp("db"), ofApp("web")), true],
@@ -60,7 +60,7 @@ test("a Pod that may be the first of its group is tried again when the last one 
   ]);
 });
 
-test("a Pod that keeps away from others is tried again when one goes or changes, or a node comes or leaves a domain", () => {
+test("a Pod with anti-affinity is retried when a matching Pod is deleted or changed, or a node changes domains", () => {
   checkRetries(plugin, aPod("waiting", { affinity: away(app("web"), app("db")) }), [
     ["such a Pod goes", podEvent("assigned-pod", "deleted", ofApp("web")), true],
     ["one that the second term is about goes", podEvent("assigned-pod", "deleted", ofApp("db")), true],
@@ -74,7 +74,7 @@ test("a Pod that keeps away from others is tried again when one goes or changes,
   ]);
 });
 
-test("a Pod that others keep away from is tried again when one of those goes or a node comes", () => {
+test("a Pod rejected by others' anti-affinity is retried when one of those is deleted or a node is added", () => {
   checkRetries(plugin, aPod("waiting", { labels: { app: "web" } }), [
     ["one that keeps away from it goes", podEvent("assigned-pod", "deleted", ofApp("db", { affinity: away(app("web")) })), true],
     ["one that keeps away from others goes", podEvent("assigned-pod", "deleted", ofApp("db", { affinity: away(app("db")) })), false],
@@ -94,7 +94,7 @@ test("a Pod that others keep away from is tried again when one of those goes or 
   ]);
 });
 
-test("a Pod with a namespace selector is tried again when a Pod of such a namespace comes, or a namespace becomes one", () => {
+test("a Pod with a namespace selector is retried when a Pod of a matching namespace is added, or a namespace starts to match", () => {
   checkRetries(plugin, aPod("waiting", { affinity: near(app("web", redTeam)) }), [
     ["such a Pod comes", podEvent("assigned-pod", "added", ofApp("web", { namespace: "other" })), true],
     ["a Pod of its own namespace comes", podEvent("assigned-pod", "added", ofApp("web")), false],

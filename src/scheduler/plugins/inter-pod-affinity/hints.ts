@@ -1,7 +1,7 @@
 /**
- * When a Pod that was refused is worth trying again. Each rule says "yes" to everything that can turn a "no" of filtering.ts into a "yes".
- * That is a little more than upstream's, which makes some Pods wait for its five-minute flush: those refused by the anti-affinity of others
- * when a node comes, those with a namespace selector, and those whose group has lost its last Pod.
+ * Queueing hints of InterPodAffinity. Each rule covers everything that can turn a rejection of filtering.ts into acceptance. That is a
+ * little more than upstream's, which makes some Pods wait for its five-minute flush: those rejected by others' anti-affinity when a node is
+ * added, those with a namespace selector, and those whose group has lost its last Pod.
  */
 import type { Namespace } from "../../../api/generated/core/v1.ts";
 import { podInfoOf } from "../../framework/make-pod-info.ts";
@@ -26,7 +26,7 @@ export function affinityRetryRules(cluster: ClusterView): readonly RetryRule[] {
         return previous === undefined || changedSides(waiting, podInfoOf(previous), now, isCovered);
       },
     },
-    // Others may keep away from its old labels and not from its new ones; and its own terms may cover it now.
+    // Others' anti-affinity may match its old labels and not its new ones; and its own terms may match it now.
     { of: "waiting-pod", changes: ["labels"] },
     {
       of: "node",
@@ -45,31 +45,34 @@ export function affinityRetryRules(cluster: ClusterView): readonly RetryRule[] {
 
 type IsCovered = (term: AffinityTerm, pod: PodInfo) => boolean;
 
-/** Whether a Pod has to be near to the other. */
+/** Whether a Pod's affinity matches the other. */
 function isFriend({ requiredAffinity }: PodInfo, other: PodInfo, isCovered: IsCovered): boolean {
   return requiredAffinity.length > 0 && requiredAffinity.every((term) => isCovered(term, other));
 }
 
-/** Whether one of the two kept away from the other, or the one that is gone was the last of the group: then the waiting one may be the first. */
+/**
+ * Whether one of the two had anti-affinity to the other, or the deleted one was the last of the group: then the waiting one may be the
+ * first.
+ */
 function leftRoom(waiting: PodInfo, gone: PodInfo, isCovered: IsCovered): boolean {
   if (waiting.requiredAntiAffinity.some((term) => isCovered(term, gone))) return true;
   if (gone.requiredAntiAffinity.some((term) => isCovered(term, waiting))) return true;
   return isFriend(waiting, gone, isCovered) && isFriend(waiting, waiting, isCovered);
 }
 
-/** Whether a Pod with new labels has become one to be near to, or is none any more to keep away from, or has left the group. */
+/** Whether a Pod with new labels now satisfies affinity, no longer violates anti-affinity, or has left the group. */
 function changedSides(waiting: PodInfo, before: PodInfo, now: PodInfo, isCovered: IsCovered): boolean {
   const [wasFriend, isNowFriend] = [isFriend(waiting, before, isCovered), isFriend(waiting, now, isCovered)];
   if (wasFriend !== isNowFriend && (isNowFriend || isFriend(waiting, waiting, isCovered))) return true;
   return waiting.requiredAntiAffinity.some((term) => isCovered(term, before) && !isCovered(term, now));
 }
 
-/** A new node is in a domain of its own, if it has the key at all; if not, nothing that must be near to others can go there. */
+/** A new node is in its own domain, if it has the key at all; if not, no Pod with affinity can be placed there. */
 function mayTake({ requiredAffinity }: PodInfo, labels: Labels = {}): boolean {
   return requiredAffinity.length === 0 || requiredAffinity.some(({ topologyKey }) => domainOf(labels, topologyKey) !== undefined);
 }
 
-/** Whether the node has come into a domain that the Pod needs, or has left one: there may have been someone who did not want it. */
+/** Whether the node joined a domain that the Pod needs, or left one: anti-affinity may have applied there. */
 function moved({ requiredAffinity }: PodInfo, before: Labels = {}, now: Labels = {}): boolean {
   for (const { topologyKey } of requiredAffinity) {
     const domain = domainOf(now, topologyKey);
@@ -79,8 +82,8 @@ function moved({ requiredAffinity }: PodInfo, before: Labels = {}, now: Labels =
 }
 
 /**
- * Whether a term of the Pod selects the namespace now and did not before, or the other way round; or whether the namespace is the Pod's
- * own: terms of others select it by its labels.
+ * Whether a term of the Pod starts or stops to select the namespace; or whether the namespace is the Pod's own: others' terms select it by
+ * its labels.
  */
 function isSelectedAnew(waiting: PodInfo, namespace: Namespace, previous: Namespace | undefined): boolean {
   if (namespace.metadata.name === waiting.namespace) return true;

@@ -47,7 +47,7 @@ const podParts: fc.Arbitrary<PodParts> = fc
     },
   }));
 
-/** The rules, in the simplest words: one Pod and one node at a time. */
+/** The rules in the simplest form: one Pod and one node at a time. */
 function isAllowed(pod: PodInfo, target: NodeInfo, nodes: readonly NodeInfo[]): boolean {
   const others = nodes.flatMap((node) => node.pods.map((other) => ({ other, node })));
   const shares = (node: NodeInfo, key: string): boolean => target.labels[key] !== undefined && target.labels[key] === node.labels[key];
@@ -69,7 +69,7 @@ function covers({ namespaces, namespaceSelector, selector }: AffinityTerm, { nam
   return (namespaces.has(namespace) || namespaceSelector.matches({ team: namespace })) && selector.matches(ofPod);
 }
 
-test("a placement is allowed if and only if it violates no required rule, however the cluster came to be so", () => {
+test("a placement is allowed if and only if it violates no required rule, whatever the cluster's history", () => {
   const property = fc.property(steps(podParts), fc.array(podParts, { minLength: 1, maxLength: 3 }), (all, newcomers) => {
     const kept = plugin();
     const changing = new ChangingCluster();
@@ -88,13 +88,13 @@ test("a placement is allowed if and only if it violates no required rule, howeve
   fc.assert(property, { numRuns: rounds({ quick: 100, full: 2_000 }), seed: testSeed() });
 });
 
-test("a state that is told of Pods that come and go says what one made for that cluster says", () => {
-  const property = fc.property(steps(podParts), podParts, changes(podParts), (all, parts, told) => {
+test("an incrementally updated state equals a fresh one", () => {
+  const property = fc.property(steps(podParts), podParts, changes(podParts), (all, parts, changesMade) => {
     const changing = new ChangingCluster();
     for (const step of all) changing.apply(step);
     const newcomer = aPod("newcomer", parts);
 
-    const possible = possibilities(plugin(), newcomer, changing.nodes, told);
+    const possible = possibilities(plugin(), newcomer, changing.nodes, changesMade);
 
     fc.pre(possible.length > 0);
     for (const { verdicts: found, nodes } of possible) deepEqual(found(), verdicts(plugin(), newcomer, nodes));
@@ -102,7 +102,7 @@ test("a state that is told of Pods that come and go says what one made for that 
   fc.assert(property, { numRuns: rounds({ quick: 200, full: 3_000 }), seed: testSeed() });
 });
 
-test("scores from kept sums equal those of a fresh plugin", () => {
+test("scores from maintained sums equal those of a fresh plugin", () => {
   const wishes = podParts.chain((parts) =>
     fc.tuple(someTerms, someTerms, fc.integer({ min: 1, max: 100 })).map(([near, away, weight]): PodParts => {
       const weighted = (terms: readonly PodAffinityTerm[]) => terms.map((podAffinityTerm) => ({ weight, podAffinityTerm }));
@@ -130,7 +130,7 @@ test("scores from kept sums equal those of a fresh plugin", () => {
   fc.assert(property, { numRuns: rounds({ quick: 100, full: 2_000 }), seed: testSeed() });
 });
 
-/** Before they are stretched to 0..100. */
+/** Before normalisation. */
 function scoresOf(kept: Plugin, pod: ReturnType<typeof aPod>, nodes: readonly NodeInfo[]): number[] {
   const info = podInfo(pod);
   const answer = kept.preScore?.(info, nodes, {

@@ -1,10 +1,9 @@
 /**
- * InterPodAffinity: a Pod goes near to the Pods that it needs, and away from those that it, or that themselves, do not want it.
- * Near and away are meant per domain: nodes with the same value of the term's topology key. Among the nodes left it prefers those whose
- * domain is liked.
+ * InterPodAffinity: pod affinity and anti-affinity, per domain: nodes with the same value of the term's topology key. Preferred terms score
+ * the remaining nodes.
  *
- * All counts are kept from cycle to cycle (node-sums.ts); a state is good until the plugin is asked about another snapshot.
- * Upstream behaviour: kube-scheduler plugin "InterPodAffinity".
+ * All counts are maintained from cycle to cycle (node-sums.ts); a state is valid until the plugin is called with another snapshot. Upstream
+ * behaviour: kube-scheduler plugin "InterPodAffinity".
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { NodeHistory, NodeSums } from "../../framework/node-sums.ts";
@@ -68,13 +67,13 @@ function preScore(facts: Facts, args: InterPodAffinityArguments, pod: PodInfo, s
 
 const SKIP = { is: "skip" } as const;
 
-/** What the plugin knows of the cluster. */
+/** The plugin's view of the cluster. */
 class Facts {
   readonly #cluster: PluginContext["cluster"];
   readonly #history = new NodeHistory();
   readonly #podCounts = new NodeSums<PodCounts>(this.#history);
-  readonly #refusing = new ExistingTerms(podsThatRefuse, ({ requiredAntiAffinity }, tell) => {
-    for (const term of requiredAntiAffinity) tell(term, 1);
+  readonly #refusing = new ExistingTerms(podsThatRefuse, ({ requiredAntiAffinity }, yieldTerm) => {
+    for (const term of requiredAntiAffinity) yieldTerm(term, 1);
   });
   readonly #wishes: ExistingTerms;
 
@@ -83,7 +82,7 @@ class Facts {
     this.#wishes = new ExistingTerms(podsWithAffinity, wishesOfExisting(hardPodAffinityWeight));
   }
 
-  /** Undefined if there is no such namespace (any more): as good as none. */
+  /** Undefined if the namespace does not exist: as good as unlabelled. */
   namespaceLabels(name: string): Readonly<Record<string, string>> | undefined {
     return this.#cluster.namespace(name)?.metadata.labels;
   }
@@ -97,7 +96,7 @@ class Facts {
     return this.#podCounts.get(text, snapshot, () => new PodCounts(terms));
   }
 
-  /** Terms of Pods that keep others away. */
+  /** Anti-affinity terms of existing Pods. */
   refusing(snapshot: Snapshot): ExistingTerms {
     this.#history.follow(this.#refusing, snapshot);
     return this.#refusing;

@@ -1,13 +1,13 @@
-/** How many Pods that are covered by some terms, by all of them, are in each domain of these terms' topology keys. */
+/** Number of Pods that match all of some terms, per domain of these terms' topology keys. */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { addTo, NOTHING_SEEN, type NodeSum } from "../../framework/node-sums.ts";
 import { allCover, domainOf, type PlainTerm } from "./terms.ts";
 
 export class PodCounts implements NodeSum {
   seen = NOTHING_SEEN;
-  /** By topology key, by domain; a domain without such Pods is not there. */
+  /** By topology key, by domain; domains without matching Pods are absent. */
   readonly byKey: ReadonlyMap<string, Map<string, number>>;
-  /** Over all keys. 0: no such Pod is on any node that has any of the keys. */
+  /** Over all keys. 0: no such Pod is on any node with any of the keys. */
   total = 0;
   readonly #terms: readonly PlainTerm[];
 

@@ -55,7 +55,7 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { when: "nobody wishes anything", pod: web, on: { a1: [web] }, expected: "skip" },
+  { when: "there are no preferences", pod: web, on: { a1: [web] }, expected: "skip" },
   { when: "what it likes is in one zone", pod: { affinity: likes(5, app("web")) }, on: { a1: [web] }, expected: [100, 100, 0, 0] },
   { when: "what it likes is nowhere", pod: { affinity: likes(5, app("web")) }, on: { a1: [db] }, expected: "skip" },
   {

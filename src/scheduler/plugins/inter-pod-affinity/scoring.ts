@@ -1,6 +1,6 @@
 /**
- * How much a node is wished for: by what the Pod prefers to be near to or far from, and by what the Pods that are there think of it. Each
- * Pod that counts gives its term's weight to every node of its domain.
+ * Preferred pod affinity: scores a node by the Pod's preferences, and by those of existing Pods. Each matching Pod adds its term's weight
+ * to every node of its domain.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { SCORE_MAX } from "../../framework/plugin.ts";
@@ -8,20 +8,22 @@ import type { AffinityTerm, PodInfo } from "../../framework/pod-info.ts";
 import type { TermsOf } from "./existing-terms.ts";
 import { domainOf } from "./terms.ts";
 
-/** What the Pods of each domain of one topology key are worth. */
+/** Weight of the Pods per domain of one topology key. */
 export interface Wish {
   readonly topologyKey: string;
   readonly sums: ReadonlyMap<string, number>;
-  /** Of each unit of `sums`; below 0: to keep away from. */
+  /** Per unit of `sums`; below 0: anti-affinity. */
   readonly weight: number;
 }
 
-/** What the Pods that are there think of a newcomer. What one must be near to it was near to when it was placed; more of it is still welcome. */
+/**
+ * Terms of existing Pods about an incoming one. A required term was satisfied when its Pod was placed; more matches are still preferred.
+ */
 export function wishesOfExisting(hardPodAffinityWeight: number): TermsOf {
-  return (pod: PodInfo, tell: (term: AffinityTerm, weight: number) => void): void => {
-    if (hardPodAffinityWeight > 0) for (const term of pod.requiredAffinity) tell(term, hardPodAffinityWeight);
-    for (const { term, weight } of pod.preferredAffinity) tell(term, weight);
-    for (const { term, weight } of pod.preferredAntiAffinity) tell(term, -weight);
+  return (pod: PodInfo, yieldTerm: (term: AffinityTerm, weight: number) => void): void => {
+    if (hardPodAffinityWeight > 0) for (const term of pod.requiredAffinity) yieldTerm(term, hardPodAffinityWeight);
+    for (const { term, weight } of pod.preferredAffinity) yieldTerm(term, weight);
+    for (const { term, weight } of pod.preferredAntiAffinity) yieldTerm(term, -weight);
   };
 }
 

@@ -1,8 +1,8 @@
 /**
- * Terms of pod affinity, put to Pods. Those of the Pod that is placed are first made plain: its namespace selector is looked up, so that
- * whether they cover another Pod is a question of its namespace's name and its labels. (Upstream looks it up too but then also asks the
- * selector about a namespace without labels, so that `NotIn` covers every namespace; here a namespace selector means what its
- * documentation says.) Terms of Pods that are there are asked about one Pod, whose namespace's labels are at hand.
+ * Matching of pod affinity terms. The incoming Pod's namespace selectors are resolved first, so that matching depends only on namespace
+ * names and labels. (Upstream also evaluates the selector against a namespace without labels, so that `NotIn` matches every namespace; here
+ * a namespace selector means what its documentation says.) Terms of existing Pods are matched against one Pod, whose namespace's labels are
+ * at hand.
  */
 import type { Namespace } from "../../../api/generated/core/v1.ts";
 import type { LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
@@ -10,17 +10,17 @@ import type { AffinityTerm, PodInfo } from "../../framework/pod-info.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A term of which all namespaces are known by name. */
+/** A term with resolved namespaces. */
 export interface PlainTerm {
   /** Equal texts mean the same. */
   readonly text: string;
-  /** Undefined: all there are. */
+  /** Undefined: all namespaces. */
   readonly namespaces: ReadonlySet<string> | undefined;
   readonly selector: LabelSelector;
   readonly topologyKey: string;
 }
 
-/** What terms are asked about: a Pod, as far as they care. */
+/** The relevant part of a Pod. */
 export type Subject = Pick<PodInfo, "namespace" | "labels">;
 
 export function plainTerm(term: AffinityTerm, allNamespaces: () => readonly Namespace[]): PlainTerm {
@@ -43,7 +43,7 @@ function joined(names: ReadonlySet<string>): string {
   return names.size === 1 ? [...names].join("") : [...names].toSorted().join(",");
 }
 
-/** Unlike toString it tells "nothing" from "everything". */
+/** Unlike toString it distinguishes "nothing" from "everything". */
 function selectorText(selector: LabelSelector): string {
   return selector.isNothing ? "-" : selector.toString();
 }
@@ -59,7 +59,7 @@ export function allCover(terms: readonly PlainTerm[], pod: Subject): boolean {
   return true;
 }
 
-/** Whether a term as it stands covers a Pod, of whose namespace the labels are at hand. */
+/** Whether an unresolved term matches a Pod, given its namespace's labels. */
 export function termCovers(term: AffinityTerm, pod: Subject, namespaceLabels: Labels | undefined): boolean {
   if (!term.namespaces.has(pod.namespace) && !term.namespaceSelector.matches(namespaceLabels ?? NO_LABELS)) return false;
   return term.selector.matches(pod.labels);
@@ -69,7 +69,7 @@ const NO_LABELS: Labels = {};
 
 const texts = new WeakMap<AffinityTerm, string>();
 
-/** Of a term as it stands. Kept with the term: it is needed each time that anything on its Pod's node changes. */
+/** For an unresolved term. Cached with the term: it is needed on every change of its Pod's node. */
 export function termText(term: AffinityTerm): string {
   let text = texts.get(term);
   if (text === undefined) {
@@ -80,7 +80,7 @@ export function termText(term: AffinityTerm): string {
   return text;
 }
 
-/** The domain of a node. A label may be called "constructor": what is inherited is no label. */
+/** The domain of a node. A label may be named "constructor": inherited members are not labels. */
 export function domainOf(labels: Labels, topologyKey: string): string | undefined {
   const value: unknown = labels[topologyKey];
   return typeof value === "string" ? value : undefined;

@@ -1,4 +1,4 @@
-/** The arguments of NodeAffinity: terms and wishes that hold for all Pods of a profile. Upstream: NodeAffinityArgs. */
+/** The arguments of NodeAffinity: terms for all Pods of a profile. Upstream: NodeAffinityArgs. */
 import { nodeSelectorErrors, preferredNodesErrors } from "../../../api/core/v1/node/node-selector.ts";
 import type { NodeAffinity } from "../../../api/generated/core/v1.ts";
 import { child, type FieldError } from "../../../api/machinery/field-error.ts";

@@ -73,25 +73,25 @@ const wishes: NodeAffinity = {
   ],
 };
 
-test("NodeAffinity scores by the weights of fulfilled wishes, the best with 100", () => {
+test("NodeAffinity scores by the weights of matching preferred terms, the best with 100", () => {
   deepEqual(scored(plugin, withAffinity(wishes), nodes), [100, 50, 0]);
   equal(scored(plugin, aPod("p"), nodes), "skip");
   deepEqual(scored(plugin, withAffinity({ preferredDuringSchedulingIgnoredDuringExecution: [] }), nodes), [0, 0, 0]);
 });
 
-test("NodeAffinity fails in upstream's words over a wish that cannot be understood", () => {
+test("NodeAffinity fails with upstream's message for an invalid preferred term", () => {
   const preferredDuringSchedulingIgnoredDuringExecution = [{ weight: 1, preference: disk("a b") }];
   throws(() => scored(plugin, withAffinity({ preferredDuringSchedulingIgnoredDuringExecution }), nodes), {
     message: `running PreScore plugin "NodeAffinity": [0].matchExpressions[0].values[0][disk]: Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
   });
 });
 
-test("NodeAffinity adds the wishes of the profile to those of the Pod", () => {
+test("NodeAffinity adds the profile's preferred terms to the Pod's", () => {
   deepEqual(scored(strict, withAffinity(wishes), nodes), [100, 33, 0]);
   deepEqual(scored(strict, aPod("p"), nodes), [100, 0, 0]);
 });
 
-test("NodeAffinity is asked again when a node that is meant has come, or is meant from now on", () => {
+test("NodeAffinity reconsiders a Pod when a matching node is added, or a node starts to match", () => {
   const hdd = aNode("n1", { labels: { disk: "hdd" } });
   const rows = [
     ["a node that is meant has come", nodeEvent("added", ssd.node), true],
@@ -128,7 +128,7 @@ for (const [what, written, problems] of [
     ],
   ],
 ] as const) {
-  test(`NodeAffinity's arguments with ${what} are ${problems.length === 0 ? "taken" : "refused"}`, () => {
+  test(`NodeAffinity's arguments with ${what} are ${problems.length === 0 ? "accepted" : "rejected"}`, () => {
     deepEqual(problemsOf(nodeAffinity, written), problems);
   });
 }

@@ -1,7 +1,7 @@
 /**
- * NodeAffinity: a Pod goes only to nodes that its `nodeSelector` and its required terms mean, and rather to those that more of its wishes
- * mean. A profile can add terms and wishes of its own to all Pods (`addedAffinity`), which hold besides the Pod's.
- * A term that cannot be understood means no node. A wish that cannot fails the attempt, as upstream does: the API server only warns of it.
+ * NodeAffinity: `nodeSelector` and required terms restrict the nodes, preferred terms score them. A profile can add terms for all Pods
+ * (`addedAffinity`), which apply besides the Pod's. An invalid required term matches no node. An invalid preferred term fails the attempt,
+ * as upstream: the API server only warns about it.
  */
 import { nodeNamesOf, NodeTerms, PreferredNodes, preferredNodesErrors, RequiredNodes } from "../../../api/core/v1/node/node-selector.ts";
 import type { Node, NodeSelector, Pod, PreferredSchedulingTerm } from "../../../api/generated/core/v1.ts";
@@ -75,7 +75,7 @@ function requiredTerms({ spec }: Pod): NodeSelector | undefined {
   return spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
 }
 
-/** Throws in upstream's words. */
+/** Throws with upstream's message. */
 function understood(wishes: readonly PreferredSchedulingTerm[]): PreferredNodes {
   const problems = new Set(Array.from(preferredNodesErrors(wishes, ""), describeFieldError));
   if (problems.size === 0) return new PreferredNodes(wishes);
@@ -83,7 +83,7 @@ function understood(wishes: readonly PreferredSchedulingTerm[]): PreferredNodes 
   throw new Error(`running PreScore plugin "${NAME}": ${problems.size === 1 ? text : `[${text}]`}`);
 }
 
-/** Other changes of a node that was meant before cannot help: this plugin has not refused it. */
+/** Other changes of a matching node cannot help: this plugin has not rejected it. */
 function isNewlyMeant({ spec }: Pod, node: Node, previous: Node | undefined): boolean {
   if (spec === undefined) return false;
   const required = new RequiredNodes(spec);

@@ -15,7 +15,7 @@ for (const [when, pod, expected] of [
   test(`NodeName.filter when ${when}`, () => deepEqual(filtered(plugin, pod, nodeInfo(aNode("n1"))), expected));
 }
 
-test("NodeName is asked again only when a node has come", () => {
+test("NodeName reconsiders a Pod only when a node is added", () => {
   checkRetries(plugin, aPod("p"), [
     ["a node has come", nodeEvent("added", aNode("n2")), true],
     ["a node has other labels", nodeEvent("labels", aNode("n2"), aNode("n2")), false],

@@ -1,6 +1,6 @@
 /**
- * NodeName: a Pod that already names a node goes there or nowhere. It does not narrow the nodes beforehand, so that the event tells of the
- * others why they are none.
+ * NodeName: a Pod that names a node is placed there or nowhere. It does not narrow the nodes beforehand, so that the event reports the
+ * rejection of the others.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin, PluginFactory, PreFilterAnswer, Rejection } from "../../framework/plugin.ts";
@@ -11,7 +11,7 @@ const ANOTHER_NAME: Rejection = { reasons: ["node(s) didn't match the requested 
 const plugin: Plugin<string> = {
   name: "NodeName",
 
-  // Only a new node can carry the missing name: names of nodes never change.
+  // Only a new node can have the missing name: node names never change.
   retryOn: [{ of: "node", changes: ["added"] }],
 
   preFilter({ pod }: PodInfo): PreFilterAnswer<string> {

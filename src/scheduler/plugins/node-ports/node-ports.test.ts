@@ -11,15 +11,15 @@ type Ports = readonly (number | PodPort)[];
 
 const ROWS: readonly (readonly [when: string, wanted: Ports, used: Ports, expected: unknown])[] = [
   ["the Pod takes none", [], [80], "skip"],
-  ["nobody has any", [80], [], undefined],
-  ["somebody has another", [80], [81], undefined],
-  ["somebody has it", [80], [80], refuses],
-  ["somebody has one of two", [80, 81], [82, 81], refuses],
-  ["somebody has it for another protocol", [{ port: 80, protocol: "UDP" }], [80], undefined],
-  ["somebody has it at another address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.2" }], undefined],
-  ["somebody has it at the same address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.1" }], refuses],
-  ["somebody has it at all addresses", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "0.0.0.0" }], refuses],
-  ["the Pod wants it at all addresses and somebody has it at one", [80], [{ port: 80, ip: "10.0.0.1" }], refuses],
+  ["none is in use", [80], [], undefined],
+  ["another is in use", [80], [81], undefined],
+  ["it is in use", [80], [80], refuses],
+  ["one of two is in use", [80, 81], [82, 81], refuses],
+  ["it is in use for another protocol", [{ port: 80, protocol: "UDP" }], [80], undefined],
+  ["it is in use at another address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.2" }], undefined],
+  ["it is in use at the same address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.1" }], refuses],
+  ["it is in use at all addresses", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "0.0.0.0" }], refuses],
+  ["the Pod wants it at all addresses and it is in use at one", [80], [{ port: 80, ip: "10.0.0.1" }], refuses],
 ];
 
 for (const [when, wanted, used, expected] of ROWS) {
@@ -29,7 +29,7 @@ for (const [when, wanted, used, expected] of ROWS) {
   });
 }
 
-test("NodePorts is asked again when a node has come or one of its ports is free", () => {
+test("NodePorts reconsiders a Pod when a node is added or one of its ports becomes free", () => {
   checkRetries(plugin, aPod("p", { ports: [80] }), [
     ["a node has come", nodeEvent("added", aNode("n2")), true],
     ["a Pod with the port is gone", podEvent("assigned-pod", "deleted", aPod("other", { ports: [80], node: "n1" })), true],

@@ -1,4 +1,4 @@
-/** NodePorts: a Pod that takes ports of its node does not go where one of them is taken. */
+/** NodePorts: a Pod with host ports is not placed where one of them is in use. */
 import { doAnyCollide, type HostPort } from "../../../api/core/v1/pod/host-ports.ts";
 import { podInfoOf } from "../../framework/make-pod-info.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";

@@ -17,7 +17,7 @@ interface Row {
   readonly scores: readonly number[] | "skip";
 }
 
-/** The evenness before → after, and what becomes of it: 50 + (50 + after − before) / 2. */
+/** Balance before → after, and the resulting score: 50 + (50 + after − before) / 2. */
 const ROWS: readonly Row[] = [
   { when: "the Pod asks for nothing", pod: {}, nodes: [["4", "10000", {}, {}]], scores: "skip" },
   { when: "the Pod asks for what does not count", pod: { storage: "1Gi" }, nodes: [["4", "10000", {}, {}]], scores: "skip" },
@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
     ],
     scores: [75, 76],
   },
-  // 100 → 63, with or without the device that is not asked for.
+  // 100 → 63, with or without the device that is not requested.
   {
     when: "a device is not asked for",
     args: WITH_GPU,
@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
     scores: [75],
   },
   { when: "the node has none of a resource", pod: { cpu: "3" }, nodes: [["4", "0", {}, {}]], scores: [75] },
-  // Containers that say nothing use nothing here, unlike in NodeResourcesFit.
+  // Containers without requests use nothing here, unlike in NodeResourcesFit.
   { when: "the Pods there say nothing", pod: { cpu: "4", memory: "10000" }, nodes: [["4", "10000", {}, {}]], scores: [75] },
 ];
 
@@ -96,7 +96,7 @@ for (const { when, args, pod, nodes, scores } of ROWS) {
   });
 }
 
-test("a score is a whole number from 50 to 100", () => {
+test("a score is an integer from 50 to 100", () => {
   const plugin = made(nodeResourcesBalancedAllocation, WITH_GPU);
   const amount = fc.nat(1000).map(String);
   const amounts = fc.record({ cpu: amount, memory: amount, extended: fc.record({ [GPU]: amount }) });
@@ -125,7 +125,7 @@ for (const [what, written, problems] of [
   ],
   ["an unknown field", { weights: [] }, ['unknown field "weights"']],
 ] as const) {
-  test(`NodeResourcesBalancedAllocation's arguments with ${what} are ${problems.length === 0 ? "taken" : "refused"}`, () => {
+  test(`NodeResourcesBalancedAllocation's arguments with ${what} are ${problems.length === 0 ? "accepted" : "rejected"}`, () => {
     deepEqual(problemsOf(nodeResourcesBalancedAllocation, written), problems);
   });
 }

@@ -1,7 +1,7 @@
 /**
- * NodeResourcesBalancedAllocation: a Pod goes rather to nodes whose resources it makes more evenly used, so that no node runs out of one
- * while much of another is left over. Evenness is 1 less the standard deviation of the used shares; what counts is how much better or worse
- * the Pod makes it: 75 if it changes nothing, towards 100 if it gets better, towards 50 if it gets worse.
+ * NodeResourcesBalancedAllocation: prefers nodes whose resource utilisation the Pod makes more balanced, so that no node runs out of one
+ * resource while much of another is left. Balance is 1 less the standard deviation of the used fractions; the score is the improvement: 75
+ * if unchanged, towards 100 if better, towards 50 if worse.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { SCORE_MAX, type Plugin, type PluginContext, type PluginFactory, type PreScoreAnswer } from "../../framework/plugin.ts";
@@ -22,7 +22,7 @@ interface ScoreState {
   readonly resources: readonly ScoredResource[];
   /** What it asks of them. */
   readonly requests: readonly number[];
-  /** The used shares of the node that is being scored, without and with the Pod: filled anew for each, so that none makes its own. */
+  /** Used fractions of the current node, without and with the Pod: refilled for each, so that none is allocated. */
   readonly before: Float64Array;
   readonly after: Float64Array;
 }
@@ -34,7 +34,7 @@ function makePlugin({ resources }: BalancedAllocationArguments): Plugin<undefine
     preScore({ requests: all }: PodInfo): PreScoreAnswer<ScoreState> {
       const counted = resources.filter(({ name, isScalar }) => !isScalar || resourceAmount(all, name) > 0);
       const requests = counted.map(({ name }) => resourceAmount(all, name));
-      // A Pod that asks for nothing would draw all like it to the one node that is the most even.
+      // A Pod without requests would attract all like it to the most balanced node.
       if (requests.every((request) => request === 0)) return { is: "skip" };
       const [before, after] = [new Float64Array(requests.length), new Float64Array(requests.length)];
       return { is: "ready", state: { resources: counted, requests, before, after } };
@@ -48,7 +48,7 @@ function makePlugin({ resources }: BalancedAllocationArguments): Plugin<undefine
   };
 }
 
-/** Says of how many resources the node has any: only these have shares. */
+/** Returns how many resources the node has: only these have fractions. */
 function fillShares({ resources, requests, before, after }: ScoreState, { allocatable, requested }: NodeInfo): number {
   let count = 0;
   for (let index = 0; index < resources.length; index++) {
@@ -63,7 +63,7 @@ function fillShares({ resources, requests, before, after }: ScoreState, { alloca
   return count;
 }
 
-/** 50 to 100, of the first shares of the array. */
+/** 50 to 100, from the prefix of the array. */
 function evenness(shares: Float64Array, count: number): number {
   return Math.trunc((1 - deviation(shares, count)) * SCORE_MAX);
 }

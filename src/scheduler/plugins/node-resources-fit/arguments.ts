@@ -1,4 +1,4 @@
-/** The arguments of NodeResourcesFit: what is not looked at, and how nodes are scored. Upstream: NodeResourcesFitArgs. */
+/** The arguments of NodeResourcesFit: ignored resources, and the scoring strategy. Upstream: NodeResourcesFitArgs. */
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../api/machinery/field-error.ts";
 import { validateLabelName } from "../../../api/machinery/metadata-validation.ts";
 import {

@@ -46,7 +46,7 @@ const ROWS: readonly (readonly [what: string, asked: Resources, room: Partial<ty
 ];
 
 for (const [what, asked, room, expected] of ROWS) {
-  test(`a Pod that asks for ${what} ${expected === undefined ? "fits" : "does not fit"}`, () => {
+  test(`a Pod that requests ${what} ${expected === undefined ? "fits" : "does not fit"}`, () => {
     deepEqual(
       insufficiency(
         demandOf(asked, () => false),
@@ -57,7 +57,7 @@ for (const [what, asked, room, expected] of ROWS) {
   });
 }
 
-test("what is ignored is not looked at, and neither is an amount of zero", () => {
+test("ignored resources and zero amounts are not checked", () => {
   const room = roomOf({ ...ROOM, has: resources(10, 20, 30) });
   equal(
     insufficiency(
@@ -76,7 +76,7 @@ test("what is ignored is not looked at, and neither is an amount of zero", () =>
   );
 });
 
-test("a Pod that fits never takes a node over its capacity, and one that does not would", () => {
+test("a Pod that fits never exceeds a node's capacity, and one that does not would", () => {
   const amounts = fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20), fc.nat(20));
   const cases = fc.record({ asked: amounts, has: amounts, used: amounts, count: fc.nat(3), allowed: fc.nat(3) });
   fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Whether a node has room for what a Pod asks for, and if not, of what it has too little. A node that would be too small even if it were
- * empty is not worth taking Pods off it. Runs for every node: the answers that are most often given are made beforehand.
+ * Whether a node has capacity for a Pod's requests, and if not, which resources are insufficient. A node that would be too small even when
+ * empty is not worth preempting on. Hot path (called per node): frequent results are preallocated.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Rejection } from "../../framework/plugin.ts";
@@ -20,7 +20,7 @@ interface ScalarDemand {
   readonly reason: string;
 }
 
-/** What of a node decides. */
+/** The relevant part of a node. */
 export type Room = Pick<NodeInfo, "pods" | "allowedPods" | "allocatable" | "requested">;
 
 const NO_SCALAR_DEMANDS: readonly ScalarDemand[] = [];
@@ -35,7 +35,7 @@ const PODS = 1;
 const CPU = 2;
 const MEMORY = 4;
 const EPHEMERAL_STORAGE = 8;
-/** More is asked for than the node has in all. */
+/** The request exceeds the node's total. */
 const TOO_SMALL = 16;
 
 const REASONS = [
@@ -45,7 +45,7 @@ const REASONS = [
   [EPHEMERAL_STORAGE, "Insufficient ephemeral-storage"],
 ] as const;
 
-/** By what is lacking. */
+/** By insufficient resource. */
 const REJECTIONS: readonly Rejection[] = Array.from({ length: 2 * TOO_SMALL }, (_, lacking) => ({
   reasons: REASONS.flatMap(([what, reason]) => ((lacking & what) === 0 ? [] : [reason])),
   resolvable: (lacking & TOO_SMALL) === 0,
@@ -56,7 +56,7 @@ export function insufficiency(demand: Demand, room: Room): Rejection | undefined
   const { allocatable, requested } = room;
   const { milliCpu, memoryBytes, ephemeralStorageBytes, scalars } = demand;
   let lacking = room.pods.length < room.allowedPods ? 0 : PODS;
-  // What is not asked for is not looked at: a node may be overbooked already.
+  // Unrequested resources are not checked: a node may already be overcommitted.
   if (milliCpu > 0 && milliCpu > allocatable.milliCpu - requested.milliCpu) {
     lacking |= milliCpu > allocatable.milliCpu ? CPU | TOO_SMALL : CPU;
   }

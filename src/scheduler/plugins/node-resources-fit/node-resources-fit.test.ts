@@ -65,7 +65,7 @@ for (const [when, args, expected] of [
   });
 }
 
-test("NodeResourcesFit is asked again when Pods go or shrink", () => {
+test("NodeResourcesFit reconsiders a Pod when Pods are deleted or scaled down", () => {
   const here = { node: "n1" };
   checkRetries(plugin, aPod("p", { cpu: "1", extended: { [GPU]: "1" } }), [
     ["a Pod is gone", podEvent("assigned-pod", "deleted", aPod("other", here)), true],
@@ -90,7 +90,7 @@ test("NodeResourcesFit is asked again when Pods go or shrink", () => {
   ]);
 });
 
-test("NodeResourcesFit is asked again when a node has come or grown on which the Pod would fit alone", () => {
+test("NodeResourcesFit reconsiders a Pod when a node is added or grows on which the Pod would fit alone", () => {
   checkRetries(plugin, aPod("p", { cpu: "2" }), [
     ["a node has come that is large enough", nodeEvent("added", aNode("n1", { cpu: "2" })), true],
     ["a node has come that is too small", nodeEvent("added", aNode("n1", { cpu: "1" })), false],
@@ -193,7 +193,7 @@ const ARGUMENTS: readonly (readonly [what: string, written: unknown, problems: r
 ];
 
 for (const [what, written, problems] of ARGUMENTS) {
-  test(`NodeResourcesFit's arguments with ${what} are ${problems.length === 0 ? "taken" : "refused"}`, () => {
+  test(`NodeResourcesFit's arguments with ${what} are ${problems.length === 0 ? "accepted" : "rejected"}`, () => {
     deepEqual(problemsOf(nodeResourcesFit, written), problems);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * NodeResourcesFit: a Pod goes only where what it asks for is free, and rather to nodes that the chosen strategy of scoring prefers.
- * Not here: extended resources that are devices of a ResourceSlice (upstream's DRAExtendedResource); only what nodes tell counts.
+ * NodeResourcesFit: a Pod is placed only where its requests are free, and preferably on nodes that the scoring strategy prefers. Not here:
+ * extended resources backed by devices of a ResourceSlice (upstream's DRAExtendedResource); only node resources count.
  */
 import { isExtendedResource } from "../../../api/core/v1/pod/validation/resources.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -21,7 +21,7 @@ export const nodeResourcesFit: PluginFactory<FitArguments> = {
   make: (_context: PluginContext, args: FitArguments) => makePlugin(args),
 };
 
-/** The state of scoring is what the Pod asks for, in the order of the strategy's resources. */
+/** The scoring state is the Pod's requests, in the order of the strategy's resources. */
 function makePlugin({ ignoredResources, ignoredResourceGroups, scoringStrategy }: FitArguments): Plugin<Demand, readonly number[]> {
   const { resources } = scoringStrategy;
   const scorer = scorerOf(scoringStrategy);
@@ -61,7 +61,7 @@ function scoredRequests(pod: PodRequests, resources: readonly ScoredResource[]):
   });
 }
 
-/** Upstream scores a Pod by what its containers ask for, even if it asks for something else as a whole; only fitting heeds that. */
+/** Upstream scores a Pod by its containers' requests, even with Pod-level ones; only filtering uses those. */
 function byContainers(info: PodInfo): PodRequests {
   const { spec } = info.pod;
   if (spec?.resources === undefined) return info;

@@ -1,4 +1,4 @@
-/** When a Pod that found no room is worth another try: when something became free, or more, of what it asks for. */
+/** Queueing hints of NodeResourcesFit: when something that the Pod requests became free, or more. */
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
 import { amountsOf, resourcesOf } from "../../framework/amounts.ts";
 import type { RetryRule } from "../../framework/cluster-event.ts";
@@ -28,7 +28,7 @@ function isLessUsed(demand: Demand, before: Pod, after: Pod): boolean {
   return isMoreOfAny(demand, podInfoOf(before).requests, podInfoOf(after).requests);
 }
 
-/** A node on which the Pod would not even fit alone cannot help, nor one that has no more than before of what the Pod asks for. */
+/** A node on which the Pod would not even fit alone cannot help, nor one without an increase of what it requests. */
 function isNewRoom(demand: Demand, node: Node, previous: Node | undefined): boolean {
   const room = emptyRoomOf(node);
   if (insufficiency(demand, room) !== undefined) return false;
@@ -37,7 +37,7 @@ function isNewRoom(demand: Demand, node: Node, previous: Node | undefined): bool
   return room.allowedPods > before.allowedPods || isMoreOfAny(demand, room.allocatable, before.allocatable);
 }
 
-/** Whether there is more here than there of anything that is asked for. */
+/** Whether anything requested increased. */
 function isMoreOfAny({ milliCpu, memoryBytes, ephemeralStorageBytes, scalars }: Demand, here: Resources, there: Resources): boolean {
   if (milliCpu > 0 && here.milliCpu > there.milliCpu) return true;
   if (memoryBytes > 0 && here.memoryBytes > there.memoryBytes) return true;
@@ -45,7 +45,7 @@ function isMoreOfAny({ milliCpu, memoryBytes, ephemeralStorageBytes, scalars }: 
   return scalars.some(({ name }) => (here.scalars.get(name) ?? 0) > (there.scalars.get(name) ?? 0));
 }
 
-/** One event is looked at for every Pod that waits, so its nodes are read once. */
+/** One event is evaluated for every waiting Pod, so its nodes are parsed once. */
 const rooms = new WeakMap<Node, Room>();
 
 /** Of the node alone, without its Pods. */

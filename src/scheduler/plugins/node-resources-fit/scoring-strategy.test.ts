@@ -44,9 +44,9 @@ const ROWS: readonly Row[] = [
   { when: "memory counts twice", strategy: least(CPU_1_MEMORY_2), pod: ASKING, nodes: [[SMALL], [LARGE]], scores: [41, 50] },
   { when: "a resource would be over its capacity", strategy: least(), pod: ASKING, nodes: [[SMALL, using("3", "0")]], scores: [25] },
   { when: "a node has neither", strategy: least(), pod: ASKING, nodes: [[{ cpu: "0", memory: "0" }]], scores: [0] },
-  // 100m and 200 MiB for each container that says nothing, of those that are there as of the newcomer.
+  // 100m and 200 MiB for each container without requests, of existing Pods as of the incoming one.
   {
-    when: "nobody says what he uses",
+    when: "no container has requests",
     strategy: least(),
     pod: aPod("p"),
     nodes: [[{ cpu: "1", memory: "1000Mi" }, aPod("a")]],
@@ -145,7 +145,7 @@ for (const { when, strategy, pod, nodes, scores } of ROWS) {
   });
 }
 
-test("the score is that of whole numbers, however large", () => {
+test("the score uses integer arithmetic, however large the numbers", () => {
   const CAPACITY_MAX = 80 * 2 ** 40;
   const plugin = made(nodeResourcesFit, { scoringStrategy: least([{ name: "memory" }]) });
   fc.assert(

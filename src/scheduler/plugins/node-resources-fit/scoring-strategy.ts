@@ -1,7 +1,7 @@
 /**
- * How good a node is for a Pod, judged by how full it would be: the emptier the better (LeastAllocated), the fuller the better
- * (MostAllocated), or by a curve (RequestedToCapacityRatio). Each resource gets 0 to 100, and the node their weighted average. All division
- * is of whole numbers, as upstream does it, so that the same nodes win; up to 90 TB of memory it is exact.
+ * Scores a node by its utilisation with the Pod: the lower the better (LeastAllocated), the higher the better (MostAllocated), or by a
+ * curve (RequestedToCapacityRatio). Each resource gets 0 to 100, and the node their weighted average. All division is integer division, as
+ * upstream, so that the same nodes win; exact up to 90 TB of memory.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { SCORE_MAX } from "../../framework/plugin.ts";
@@ -22,7 +22,7 @@ export interface ShapePoint {
 export interface ScoringStrategy {
   readonly type: StrategyType;
   readonly resources: readonly ScoredResource[];
-  /** Only of RequestedToCapacityRatio. In the order of utilization, at least one point. */
+  /** Only for RequestedToCapacityRatio. Ordered by utilisation, at least one point. */
   readonly shape: readonly ShapePoint[];
 }
 
@@ -62,7 +62,7 @@ function average(resources: readonly ScoredResource[], requests: readonly number
   return weights === 0 ? 0 : sum / weights;
 }
 
-/** Pods that ask for no CPU or memory use some all the same. */
+/** Pods without CPU or memory requests use some nevertheless. */
 function usedAmount(node: NodeInfo, name: string): number {
   if (name === "cpu") return node.nonZeroRequestedMilliCpu;
   if (name === "memory") return node.nonZeroRequestedMemoryBytes;
@@ -77,7 +77,7 @@ function mostAllocated(requested: number, capacity: number): number {
   return Math.floor((Math.min(requested, capacity) * SCORE_MAX) / capacity);
 }
 
-/** A resource at the bottom of the curve does not count, upstream's rule: it does not pull the others down. */
+/** A resource at the bottom of the curve does not count, upstream's rule: it does not lower the others. */
 function shapeScore(shape: readonly ShapePoint[]): ResourceScore {
   const points = shape.map(({ utilization, score }) => ({ utilization, score: (score * SCORE_MAX) / SHAPE_SCORE_MAX }));
   return (requested, capacity) => {
@@ -87,7 +87,7 @@ function shapeScore(shape: readonly ShapePoint[]): ResourceScore {
   };
 }
 
-/** Straight between two points, level before the first and after the last. */
+/** Linear between two points, constant before the first and after the last. */
 function alongLines(points: readonly ShapePoint[], utilization: number): number {
   let left: ShapePoint | undefined;
   for (const right of points) {

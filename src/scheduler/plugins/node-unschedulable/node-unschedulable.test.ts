@@ -21,7 +21,7 @@ for (const [when, pod, node, expected] of [
   test(`NodeUnschedulable.filter when ${when}`, () => deepEqual(filtered(plugin, pod, nodeInfo(node)), expected));
 }
 
-test("NodeUnschedulable is asked again when a node opens, or the Pod tolerates cordoned ones", () => {
+test("NodeUnschedulable reconsiders a Pod when a node is uncordoned, or the Pod tolerates cordoned ones", () => {
   checkRetries(plugin, aPod("p"), [
     ["an open node has come", nodeEvent("added", open), true],
     ["a cordoned node has come", nodeEvent("added", cordoned), false],

@@ -1,6 +1,6 @@
 /**
- * NodeUnschedulable: nothing new goes to a cordoned node, but for Pods that tolerate the taint which a cordoned node has. The node is asked
- * itself, since the taint comes a moment later.
+ * NodeUnschedulable: cordoned nodes are rejected, except for Pods that tolerate the unschedulable taint. The node's spec is checked, since
+ * the taint follows with a delay.
  */
 import { TAINT_UNSCHEDULABLE } from "../../../api/core/v1/node/taint-keys.ts";
 import { isTolerated } from "../../../api/core/v1/pod/tolerations.ts";

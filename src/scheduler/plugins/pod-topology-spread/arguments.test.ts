@@ -8,7 +8,7 @@ function list(...defaultConstraints: readonly unknown[]): unknown {
   return { defaultingType: "List", defaultConstraints };
 }
 
-test("arguments that say nothing are the system's defaults", () => {
+test("empty arguments are the system defaults", () => {
   const defaults = { ok: true, arguments: { defaultConstraints: [], defaultingType: "System" } };
 
   deepEqual([readPodTopologySpreadArguments(undefined), readPodTopologySpreadArguments({ defaultingType: "" })], [defaults, defaults]);
@@ -51,7 +51,7 @@ const ROWS: readonly (readonly [when: string, written: unknown, problems: readon
 ];
 
 for (const [when, written, problems] of ROWS) {
-  test(`arguments with ${when} have ${problems.length === 0 ? "no problem" : "upstream's complaints"}`, () => {
+  test(`arguments with ${when} have ${problems.length === 0 ? "no error" : "upstream's errors"}`, () => {
     const read = readPodTopologySpreadArguments(written);
 
     deepEqual(read.ok ? [] : read.problems, problems);

@@ -1,4 +1,4 @@
-/** The arguments of PodTopologySpread: names, defaults, limits and complaints are upstream's (PodTopologySpreadArgs). */
+/** The arguments of PodTopologySpread: names, defaults, limits and errors are upstream's (PodTopologySpreadArgs). */
 import type { TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
 import {
   child,
@@ -16,9 +16,9 @@ import { schemas } from "../../../api/schemas.ts";
 import { argumentsOf, checkedArguments, decodeArguments, listOf, TEXT, type ReadArguments } from "../../framework/read-arguments.ts";
 
 export interface PodTopologySpreadArguments {
-  /** For Pods that state none. Which Pods they are about is found out for each Pod. */
+  /** For Pods without constraints. Their selector is derived for each Pod. */
   readonly defaultConstraints: readonly TopologySpreadConstraint[];
-  /** "System": those that are built in; "List": those of `defaultConstraints`. */
+  /** "System": the built-in ones; "List": those of `defaultConstraints`. */
   readonly defaultingType: "System" | "List";
 }
 
@@ -28,7 +28,7 @@ export function readPodTopologySpreadArguments(written: unknown): ReadArguments<
   const decoded = decodeArguments<Partial<PodTopologySpreadArguments>>(written, schema());
   if (!decoded.ok) return decoded;
   const { defaultConstraints = DEFAULT_ARGUMENTS.defaultConstraints, defaultingType } = decoded.arguments;
-  // "" is as good as nothing there, as everywhere in Go.
+  // "" counts as absent, as everywhere in Go.
   const args = { defaultConstraints, defaultingType: defaultingType || DEFAULT_ARGUMENTS.defaultingType };
   return checkedArguments(args, errorsOf(args), decoded.unknown);
 }

@@ -1,6 +1,6 @@
 /**
- * Constraints of topology spread, ready to use: selectors are read, `matchLabelKeys` are in them, defaults are filled in. Those that a Pod
- * states itself are kept with it, since the queue asks for them at every event.
+ * Topology spread constraints, ready to use: selectors parsed, `matchLabelKeys` merged, defaults applied. A Pod's own ones are cached with
+ * it, since the queue needs them at every event.
  */
 import type { Pod, TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
 import { LabelSelector, labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
@@ -11,16 +11,16 @@ type Labels = Readonly<Record<string, string>>;
 export type WhenUnsatisfiable = TopologySpreadConstraint["whenUnsatisfiable"];
 
 export interface SpreadConstraint {
-  /** By how many Pods a domain may be ahead of the one with the fewest. */
+  /** By how many Pods a domain may exceed the one with the fewest. */
   readonly maxSkew: number;
   readonly topologyKey: string;
-  /** Which Pods of the same namespace are to be spread. */
+  /** Selects the Pods of the same namespace to spread. */
   readonly selector: LabelSelector;
-  /** While there are fewer domains, the one with the fewest is said to have none. */
+  /** While there are fewer domains, the minimum counts as 0. */
   readonly minDomains: number;
-  /** Whether nodes that the Pod's node selector and node affinity rule out do not count. */
+  /** Whether nodes excluded by the Pod's node selector and affinity are ignored. */
   readonly honorsNodeAffinity: boolean;
-  /** Whether nodes with taints that the Pod does not tolerate do not count. */
+  /** Whether nodes with untolerated taints are ignored. */
   readonly honorsNodeTaints: boolean;
 }
 
@@ -36,7 +36,7 @@ export function hasOwnConstraints({ spec }: Pod): boolean {
   return (spec?.topologySpreadConstraints?.length ?? 0) > 0;
 }
 
-/** Those that the Pod states. Throws SelectorError for a selector that the API server would not have let pass. */
+/** The Pod's own ones. Throws SelectorError for a selector that validation would reject. */
 export function ownConstraints(pod: Pod, when: WhenUnsatisfiable): readonly SpreadConstraint[] {
   const written = pod.spec?.topologySpreadConstraints ?? [];
   if (written.length === 0) return NONE[when];
@@ -69,7 +69,7 @@ export function readConstraints(
     }));
 }
 
-/** The API server has put them there already, for Pods that were made by this version; twice does no harm. */
+/** The API server has already merged them for Pods created by this version; twice does no harm. */
 function withLabelKeys(selector: LabelSelector, keys: readonly string[], podLabels: Labels): LabelSelector {
   if (selector.isNothing) return selector;
   const added: LabelRequirement[] = keys
@@ -78,13 +78,13 @@ function withLabelKeys(selector: LabelSelector, keys: readonly string[], podLabe
   return added.length === 0 ? selector : new LabelSelector([...added, ...selector.requirements]);
 }
 
-/** Whether a node is in a domain of every constraint; the others do not count for any. */
+/** Whether a node has all topology keys; others are ignored. */
 export function hasAllKeys(labels: Labels, constraints: readonly SpreadConstraint[]): boolean {
   for (const { topologyKey } of constraints) if (domainOf(labels, topologyKey) === undefined) return false;
   return true;
 }
 
-/** The domain of a node. A label may be called "constructor": what is inherited is no label. */
+/** The domain of a node. A label may be named "constructor": inherited members are not labels. */
 export function domainOf(labels: Labels, topologyKey: string): string | undefined {
   const value: unknown = labels[topologyKey];
   return typeof value === "string" ? value : undefined;

@@ -38,7 +38,7 @@ for (const { when, services = [], owner = [], expected } of [
   { when: "a Service selects it", services: [service({ app: "web" })], expected: "app=web" },
   { when: "two Services select it", services: [service({ app: "web" }), service({ tier: "front" })], expected: "app=web,tier=front" },
   { when: "a Service selects others", services: [service({ app: "db" })], expected: undefined },
-  { when: "a Service selects nobody", services: [service()], expected: undefined },
+  { when: "a Service has no selector", services: [service()], expected: undefined },
   { when: "a ReplicaSet owns it", owner: ownedBy("apps/v1", "ReplicaSet"), expected: "rev=2" },
   { when: "a StatefulSet owns it", owner: ownedBy("apps/v1", "StatefulSet"), expected: "app in (db,web)" },
   { when: "a ReplicationController owns it", owner: ownedBy("v1", "ReplicationController"), expected: "rev=2" },
@@ -56,7 +56,7 @@ for (const { when, services = [], owner = [], expected } of [
   },
   { when: "something else owns it", owner: ownedBy("batch/v1", "Job"), expected: undefined },
 ]) {
-  test(`by default a Pod is spread with ${expected ?? "nobody"} when ${when}`, () => {
+  test(`by default a Pod is spread with ${expected ?? "no other"} when ${when}`, () => {
     const cluster = aClusterView({
       services: () => services,
       replicaSets: () => [replicaSet],

@@ -1,6 +1,6 @@
 /**
- * Constraints for Pods that state none. They say how to spread; which Pods belong together is found out from what the Pod belongs to: the
- * Services that select it and the controller that owns it. A Pod that belongs to nothing is spread with nobody.
+ * Default constraints for Pods without their own. The selector is derived from the Services that select the Pod and from its controller. A
+ * Pod with neither is not spread.
  */
 import type { Pod, TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
 import type { LabelSelectorObject } from "../../../api/machinery/selectors/label-selector.ts";
@@ -32,9 +32,9 @@ export function defaultConstraints(
   return selector.isEverything ? [] : constraints.map((constraint) => ({ ...constraint, selector }));
 }
 
-/** All that what the Pod belongs to demands of its Pods. */
+/** All requirements of the Pod's Services and controller. */
 function selectorOfPod(pod: Pod, cluster: ClusterView): LabelSelector {
-  // Everything here selects this Pod, so no two demand different values of one label.
+  // All of them select this Pod, so that no two require different values of one label.
   const labels = new Map<string, string>();
   for (const { spec } of cluster.services(pod.metadata.namespace ?? "")) {
     if (spec?.selector !== undefined && isSubset(spec.selector, pod.metadata.labels ?? {})) addAll(labels, spec.selector);

@@ -1,6 +1,6 @@
 /**
- * How many Pods that belong together are in each domain. A domain is there as long as a node that counts is in it, also without any such
- * Pod: the emptiest domain is what the others are compared with.
+ * Number of matching Pods per domain. A domain exists as long as an eligible node is in it, also without matching Pods: the emptiest domain
+ * is the reference.
  */
 import type { LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -13,9 +13,9 @@ export interface PodQuestion {
   readonly selector: LabelSelector;
 }
 
-/** And which domain a node counts for. */
+/** And the domain that a node counts for. */
 export interface DomainQuestion extends PodQuestion {
-  /** Undefined: the node does not count. */
+  /** Undefined: the node is ignored. */
   domainOf(node: NodeInfo): string | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Domains implements NodeSum {
     return this.#domains.get(domain)?.pods ?? 0;
   }
 
-  /** Infinitely many Pods in none if there is no domain. */
+  /** Infinity in none if there is no domain. */
   lowest(): Lowest {
     return (this.#lowest ??= lowestOf(this.#domains.values()));
   }
@@ -94,7 +94,7 @@ export function countPods(question: PodQuestion, { pods }: NodeInfo): number {
   return count;
 }
 
-/** A Pod that is on its way out makes room already. An empty selector counts nobody: upstream's rule. */
+/** A terminating Pod does not count. An empty selector matches nothing: upstream's rule. */
 export function isCounted({ namespace, selector }: PodQuestion, { pod, namespace: podNamespace, labels }: PodInfo): boolean {
   if (podNamespace !== namespace || pod.metadata.deletionTimestamp !== undefined || selector.requirements.length === 0) return false;
   return selector.matches(labels);

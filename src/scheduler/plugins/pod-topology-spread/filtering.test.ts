@@ -37,7 +37,7 @@ function times(count: number, pod: PodParts = web): readonly PodParts[] {
   return Array.from({ length: count }, () => pod);
 }
 
-/** Nodes with so many Pods each, each in a zone of its own unless told. */
+/** Nodes with that many Pods each, each in its own zone by default. */
 function withPods(...counts: readonly number[]): readonly OnNode[] {
   return counts.map((count, index) => ({ zone: `z${index}`, on: times(count) }));
 }
@@ -100,13 +100,13 @@ const ROWS: readonly Row[] = [
     expected: [fits, fits],
   },
   {
-    when: "a constraint has no selector, which counts nobody",
+    when: "a constraint has no selector, which matches nothing",
     pod: { ...web, spread: [{ topologyKey: ZONE, maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" }] },
     nodes: withPods(3, 0),
     expected: [fits, fits],
   },
   {
-    when: "a selector is empty, which counts nobody",
+    when: "a selector is empty, which matches nothing",
     pod: { ...web, spread: [spread(ZONE, { labelSelector: {} })] },
     nodes: withPods(3, 0),
     expected: [fits, fits],
@@ -248,7 +248,7 @@ for (const { when, args, cluster, pod, nodes: all, expected } of ROWS) {
   });
 }
 
-test("taking Pods off a node may help against skew, never for a missing label", () => {
+test("removing Pods from a node may resolve skew, never a missing label", () => {
   const plugin = made(podTopologySpread, undefined, { cluster: aClusterView() });
   const [ahead] = nodes([{ zone: "a", on: [web] }]) as [NodeInfo];
   const [unlabelled] = nodes([{}]) as [NodeInfo];
@@ -263,7 +263,7 @@ test("taking Pods off a node may help against skew, never for a missing label", 
   );
 });
 
-test("a Pod without constraints that must hold is none of the filter's business", () => {
+test("the filter skips a Pod without hard constraints", () => {
   const plugin = made(podTopologySpread, undefined, { cluster: aClusterView({ services: () => [service] }) });
 
   deepEqual(filtered(plugin, aPod("newcomer", web), nodes(withPods(3))[0] as NodeInfo), "skip");

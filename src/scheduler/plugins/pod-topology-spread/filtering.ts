@@ -1,7 +1,7 @@
 /**
- * Which nodes a Pod may go to without a domain getting too far ahead of the emptiest. The numbers of the cluster are kept by others; what a
- * "what if" adds or takes away is written beside them, so that a copy costs nothing. Where upstream keeps the two emptiest domains (which
- * is right as long as only Pods of one node change), the emptiest is found exactly here, whatever changes.
+ * Hard topology spread constraints: no domain may exceed the emptiest by more than maxSkew. The cluster-wide counts are maintained
+ * elsewhere; what-if changes are kept beside them, so that a copy is free. Where upstream keeps the two emptiest domains (which is correct
+ * as long as only Pods of one node change), the emptiest is computed exactly here, whatever changes.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { addTo } from "../../framework/node-sums.ts";
@@ -18,11 +18,11 @@ const IN_NO_DOMAIN: Rejection = { reasons: [`${REASON} (missing required label)`
 export interface Spread {
   readonly constraint: SpreadConstraint;
   readonly domains: Domains;
-  /** 1 if the Pod itself is one of those that are spread. */
+  /** 1 if the Pod itself matches. */
   readonly self: 0 | 1;
-  /** What is different in this "what if", by domain. */
+  /** Differences of this what-if, by domain. */
   changes: Map<string, number> | undefined;
-  /** The most Pods that a domain may have before this one comes; undefined: to be found out. */
+  /** Maximum Pods of a domain before this one is added; undefined: to be computed. */
   podsMax: number | undefined;
 }
 
@@ -79,13 +79,13 @@ function lowestPods(spread: Spread): number {
     lowest = Math.min(lowest, podsIn(spread, domain));
     if (domains.pods(domain) === pods) leftLowest++;
   }
-  // Unless all of the emptiest have changed, one of them still is as empty.
+  // Unless all of the emptiest have changed, one of them is still as empty.
   if (leftLowest < equals) return Math.min(lowest, pods);
   for (const [domain] of domains.entries()) lowest = Math.min(lowest, podsIn(spread, domain));
   return lowest;
 }
 
-/** Goes on as if `other` had come to the node (1) or had left it (-1). */
+/** Updates the state as if `other` had been added to the node (1) or removed (-1). */
 export function changeSpreadState(state: SpreadState, other: PodInfo, node: NodeInfo, sign: 1 | -1): void {
   for (const spread of state) {
     const { question } = spread.domains;

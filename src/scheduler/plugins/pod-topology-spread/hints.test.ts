@@ -16,7 +16,7 @@ const racks = spread("rack", { labelSelector: { matchLabels: { app: "db" } } });
 const ofApp = (app: string, more: PodParts = {}) => aPod("other", { labels: { app }, node: "n1", ...more });
 const inZone = (zone: string, rack?: string) => aNode("n", { zone, ...(rack !== undefined && { labels: { rack } }) });
 
-test("a Pod is tried again when another that counts has come, gone or changed", () => {
+test("a Pod is retried when a matching one is added, deleted or changed", () => {
   checkRetries(plugin, aPod("waiting", { spread: [zones] }), [
     ["such a Pod comes", podEvent("assigned-pod", "added", ofApp("web")), true],
     ["such a Pod goes", podEvent("assigned-pod", "deleted", ofApp("web")), true],
@@ -29,7 +29,7 @@ test("a Pod is tried again when another that counts has come, gone or changed", 
   ]);
 });
 
-test("a Pod is tried again when it has changed itself so that it counts otherwise", () => {
+test("a Pod is retried when its own change affects matching", () => {
   const honors = { ...zones, nodeTaintsPolicy: "Honor" as const };
   const waiting = (parts: PodParts) => aPod("waiting", { spread: [zones], ...parts });
   checkRetries(plugin, waiting({}), [
@@ -46,7 +46,7 @@ test("a Pod is tried again when it has changed itself so that it counts otherwis
   ]);
 });
 
-test("a Pod is tried again when a node that counts has come, gone, moved or changed its taints", () => {
+test("a Pod is retried when an eligible node is added, removed, moved or changes its taints", () => {
   const tainted = { ...inZone("a", "r"), spec: { taints: [{ key: "k", effect: "NoSchedule" as const }] } };
   checkRetries(plugin, aPod("waiting", { spread: [zones, racks], nodeSelector: { disk: "ssd" } }), [
     ["a node with all labels comes", nodeEvent("added", inZone("a", "r")), true],

@@ -1,6 +1,6 @@
 /**
- * When a Pod that was refused is worth trying again: when a Pod that counts has come or gone (one that comes may raise the emptiest
- * domain), or when a domain has. Upstream's rules; besides, a node that begins or ceases to match the Pod's node affinity counts too.
+ * Queueing hints of PodTopologySpread: a matching Pod was added or deleted (an added one may raise the minimum), or a domain was.
+ * Upstream's rules; besides, a node that starts or stops to match the Pod's node affinity counts too.
  */
 import { RequiredNodes } from "../../../api/core/v1/node/node-selector.ts";
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
@@ -10,7 +10,7 @@ import { domainOf, hasAllKeys, type SpreadConstraint } from "./constraints.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The constraints that a Pod was refused by. Throws SelectorError. */
+/** The hard constraints of a Pod. Throws SelectorError. */
 export type ConstraintsOf = (pod: Pod) => readonly SpreadConstraint[];
 
 export function spreadRetryRules(constraintsOf: ConstraintsOf): readonly RetryRule[] {
@@ -48,13 +48,13 @@ function orYes(isWorthIt: () => boolean): boolean {
   try {
     return isWorthIt();
   } catch (error) {
-    // Trying again shows the mistake to who made it.
+    // A retry reports the mistake to its author.
     if (error instanceof SelectorError) return true;
     throw error;
   }
 }
 
-/** Whether a Pod has come, gone, or changed its labels so that another number of Pods counts. */
+/** Whether a Pod change affects the number of matching Pods. */
 function countsChanged(
   constraints: readonly SpreadConstraint[],
   labels: Labels | undefined,

@@ -47,7 +47,7 @@ const newcomerParts: fc.Arbitrary<PodParts> = fc
     ...(zone !== undefined && { nodeSelector: { "topology.kubernetes.io/zone": zone } }),
   }));
 
-/** The rule, in the simplest words: one node at a time. */
+/** The rule in the simplest form: one node at a time. */
 function isAllowed(pod: PodInfo, target: NodeInfo, nodes: readonly NodeInfo[]): boolean {
   const constraints = pod.pod.spec?.topologySpreadConstraints ?? [];
   const hasAll = (node: NodeInfo): boolean => constraints.every(({ topologyKey }) => node.labels[topologyKey] !== undefined);
@@ -67,7 +67,7 @@ function isAllowed(pod: PodInfo, target: NodeInfo, nodes: readonly NodeInfo[]): 
   });
 }
 
-test("a placement is allowed if and only if no domain gets too far ahead, however the cluster came to be so", () => {
+test("a placement is allowed if and only if no domain exceeds maxSkew, whatever the cluster's history", () => {
   const property = fc.property(steps(podParts), fc.array(newcomerParts, { minLength: 1, maxLength: 3 }), (all, newcomers) => {
     const kept = plugin();
     const changing = new ChangingCluster();
@@ -85,13 +85,13 @@ test("a placement is allowed if and only if no domain gets too far ahead, howeve
   fc.assert(property, { numRuns: rounds({ quick: 200, full: 5_000 }), seed: testSeed() });
 });
 
-test("a state that is told of Pods that come and go says what one made for that cluster says", () => {
-  const property = fc.property(steps(podParts), newcomerParts, changes(podParts), (all, parts, told) => {
+test("an incrementally updated state equals a fresh one", () => {
+  const property = fc.property(steps(podParts), newcomerParts, changes(podParts), (all, parts, changesMade) => {
     const changing = new ChangingCluster();
     for (const step of all) changing.apply(step);
     const newcomer = aPod("newcomer", parts);
 
-    const possible = possibilities(plugin(), newcomer, changing.nodes, told);
+    const possible = possibilities(plugin(), newcomer, changing.nodes, changesMade);
 
     fc.pre(possible.length > 0);
     for (const { verdicts: found, nodes } of possible) deepEqual(found(), verdicts(plugin(), newcomer, nodes));
@@ -99,7 +99,7 @@ test("a state that is told of Pods that come and go says what one made for that 
   fc.assert(property, { numRuns: rounds({ quick: 200, full: 3_000 }), seed: testSeed() });
 });
 
-test("Pods whose constraints differ in another key do not share counts: other nodes count for them", () => {
+test("Pods whose constraints differ in another key do not share counts: other nodes are eligible for them", () => {
   const [hosts, zones] = ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey): TopologySpreadConstraint => ({
     topologyKey,
     maxSkew: 1,
@@ -122,7 +122,7 @@ test("Pods whose constraints differ in another key do not share counts: other no
   );
 });
 
-test("scores from kept counts equal those of a fresh plugin", () => {
+test("scores from maintained counts equal those of a fresh plugin", () => {
   const wishes = newcomerParts.map((parts) => ({
     ...parts,
     spread: (parts.spread ?? []).map((some) => ({ ...some, whenUnsatisfiable: "ScheduleAnyway" as const })),
@@ -138,7 +138,7 @@ test("scores from kept counts equal those of a fresh plugin", () => {
   fc.assert(property, { numRuns: rounds({ quick: 100, full: 1_000 }), seed: testSeed() });
 });
 
-/** Before they are turned into 0..100. */
+/** Before normalisation. */
 function scoresOf(asked: Plugin, pod: ReturnType<typeof aPod>, nodes: readonly NodeInfo[]): readonly number[] {
   const info = podInfo(pod);
   const snapshot = { nodes, get: () => undefined, nodesWithAffinityPods: [], nodesWithRequiredAntiAffinityPods: [], generation: 0 };

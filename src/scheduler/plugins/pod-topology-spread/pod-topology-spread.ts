@@ -1,9 +1,9 @@
 /**
- * PodTopologySpread: Pods that belong together are spread evenly over zones, nodes or whatever a node's labels say. A constraint that must
- * hold refuses nodes; one that should gives them fewer points. Pods that state none are spread by default over nodes and zones.
+ * PodTopologySpread: spreads matching Pods evenly over zones, nodes or other topology domains. Hard constraints reject nodes; soft ones
+ * lower their score. Pods without constraints are spread by default over nodes and zones.
  *
- * All counts are kept from cycle to cycle (node-sums.ts); a state is good until the plugin is asked about another snapshot.
- * Upstream behaviour: kube-scheduler plugin "PodTopologySpread".
+ * All counts are maintained from cycle to cycle (node-sums.ts); a state is valid until the plugin is called with another snapshot. Upstream
+ * behaviour: kube-scheduler plugin "PodTopologySpread".
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -51,7 +51,7 @@ export const podTopologySpread: PluginFactory<PodTopologySpreadArguments> = {
   },
 };
 
-/** What is kept from cycle to cycle. */
+/** Maintained from cycle to cycle. */
 class Counts {
   readonly #history = new NodeHistory();
   readonly byDomain = new NodeSums<Domains>(this.#history);

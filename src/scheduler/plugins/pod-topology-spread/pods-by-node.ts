@@ -1,4 +1,4 @@
-/** How many Pods that belong together are on each node. Only nodes with any are kept: of most kinds of Pods there are few. */
+/** Number of matching Pods per node. Only nodes with any are kept: most kinds of Pods are few. */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { addTo, NOTHING_SEEN, type NodeSum } from "../../framework/node-sums.ts";
 import { countPods, type PodQuestion } from "./domains.ts";

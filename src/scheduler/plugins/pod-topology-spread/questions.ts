@@ -1,6 +1,6 @@
 /**
- * Turns a Pod's constraints into questions about the cluster. Pods of one template ask the same, which the text of a question tells, so that
- * the answer is kept for all of them.
+ * Turns a Pod's constraints into cluster-wide sums. Pods of one template need the same, which the key of a sum expresses, so that it is
+ * shared.
  */
 import { RequiredNodes } from "../../../api/core/v1/node/node-selector.ts";
 import { tolerates } from "../../../api/core/v1/pod/tolerations.ts";
@@ -14,7 +14,7 @@ import { domainOf, hasAllKeys, type SpreadConstraint } from "./constraints.ts";
 import { Domains } from "./domains.ts";
 import { PodsByNode } from "./pods-by-node.ts";
 
-/** The domains of the nodes that count for a constraint: those that the Pod may be on, and that are in a domain of all `needed` ones. */
+/** The domains of the eligible nodes for a constraint: those that the Pod may use, and that have all `needed` keys. */
 export function domainsOf(
   sums: NodeSums<Domains>,
   pod: PodInfo,
@@ -54,12 +54,12 @@ function affinityText({ spec }: Pod): string {
   return required === undefined && spec?.nodeSelector === undefined ? "" : JSON.stringify([spec?.nodeSelector ?? {}, required ?? {}]);
 }
 
-/** Unlike toString it tells "nothing" from "everything". */
+/** Unlike toString it distinguishes "nothing" from "everything". */
 function selectorText(selector: LabelSelector): string {
   return selector.isNothing ? "-" : selector.toString();
 }
 
-/** Whether a node counts for a constraint of this Pod. */
+/** Whether a node is eligible for a constraint of this Pod. */
 export function nodeInclusion(pod: Pod, constraint: SpreadConstraint): (node: NodeInfo) => boolean {
   const needed = constraint.honorsNodeAffinity && pod.spec !== undefined ? new RequiredNodes(pod.spec) : undefined;
   const tolerations = constraint.honorsNodeTaints ? (pod.spec?.tolerations ?? []) : undefined;

@@ -22,7 +22,7 @@ function spread(topologyKey: string, more: Partial<TopologySpreadConstraint> = {
 }
 
 let existing = 0;
-/** A node with so many Pods of the kind. */
+/** A node with that many matching Pods. */
 function node(count: number, zone?: string): NodeInfo {
   const pods = Array.from({ length: count }, () => aPod(`existing${existing++}`, web));
   return nodeInfo(aNode(`n${existing++}`, zone === undefined ? {} : { zone }), ...pods);
@@ -87,7 +87,7 @@ for (const { when, pod, nodes, expected } of ROWS) {
   test(`PodTopologySpread.score when ${when}`, () => deepEqual(scored(plugin(), aPod("newcomer", pod), nodes), expected));
 }
 
-test("Pods on nodes that do not fit count for their zone, but their zones and nodes not for the weights", () => {
+test("Pods on infeasible nodes count for their zone, but their zones and nodes not for the weights", () => {
   const [a1, a2, b1, b2] = [node(2, "a"), node(1, "a"), node(2, "b"), node(4, "b")] as const;
   const pod = podInfo(aPod("newcomer", { ...web, spread: [spread(ZONE), spread(HOST)] }));
   const asked = plugin();
@@ -100,7 +100,7 @@ test("Pods on nodes that do not fit count for their zone, but their zones and no
   deepEqual([...scores], [100, 63]);
 });
 
-test("with defaults of a list, nodes that lack a label get nothing", () => {
+test("with defaults of a list, nodes without a topology key get 0", () => {
   const args = { defaultingType: "List", defaultConstraints: [{ maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "ScheduleAnyway" }] };
 
   deepEqual(scored(plugin(args), aPod("newcomer", web), [node(1, "a"), node(0), node(0, "b")]), [0, 0, 100]);

@@ -1,6 +1,6 @@
 /**
- * How much a node would even out: few Pods of the same kind in its domains are good. A topology key with few domains has many Pods in each,
- * so the counts are weighted by (the logarithm of) how many domains there are: nodes would otherwise not matter beside zones.
+ * Soft topology spread constraints: few matching Pods in a node's domains are good. A topology key with few domains has many Pods in each,
+ * so the counts are weighted by (the logarithm of) the number of domains: nodes would otherwise not matter beside zones.
  */
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { SCORE_MAX } from "../../framework/plugin.ts";
@@ -13,15 +13,15 @@ export interface PodCounts {
 
 export interface SpreadScoring {
   readonly constraints: readonly SpreadConstraint[];
-  /** Whether nodes that lack one of the keys get nothing. Not so for the system's defaults: nodes without a zone are spread over too. */
+  /** Whether nodes without one of the keys get 0. Not so for the system defaults: nodes without a zone are used, too. */
   readonly needsAllKeys: boolean;
-  /** In the order of the constraints: by domain, and for host names by the node's name. */
+  /** In constraint order: by domain, and for host names by node name. */
   readonly counts: readonly PodCounts[];
   /** In the order of the constraints. */
   readonly weights: readonly number[];
 }
 
-/** The weights of constraints among the nodes that fit. */
+/** Weights of the constraints among the feasible nodes. */
 export function domainWeights(
   constraints: readonly SpreadConstraint[],
   nodes: readonly NodeInfo[],
@@ -34,14 +34,14 @@ export function domainWeights(
     counted++;
     for (let index = 0; index < constraints.length; index++) {
       const { topologyKey } = constraints[index] as SpreadConstraint;
-      // As upstream has it, having no such label is a domain too.
+      // As upstream, a missing label is a domain too.
       if (topologyKey !== HOSTNAME_LABEL) seen[index]?.add(domainOf(labels, topologyKey));
     }
   }
   return constraints.map(({ topologyKey }, index) => Math.log((topologyKey === HOSTNAME_LABEL ? counted : (seen[index]?.size ?? 0)) + 2));
 }
 
-/** The higher, the more Pods are there already: `evenScores` turns it round. */
+/** The higher, the more Pods are there already: `evenScores` reverses it. */
 export function scoreSpread(scoring: SpreadScoring, { name, labels }: NodeInfo): number {
   const { constraints, needsAllKeys, counts, weights } = scoring;
   if (needsAllKeys && !hasAllKeys(labels, constraints)) return 0;
@@ -51,7 +51,7 @@ export function scoreSpread(scoring: SpreadScoring, { name, labels }: NodeInfo):
     const domain = domainOf(labels, topologyKey);
     if (domain === undefined) continue;
     const pods = (counts[index] as PodCounts).pods(topologyKey === HOSTNAME_LABEL ? name : domain);
-    // What is tolerated waters down the difference.
+    // maxSkew reduces the difference.
     score += pods * (weights[index] as number) + (maxSkew - 1);
   }
   return Math.round(score);

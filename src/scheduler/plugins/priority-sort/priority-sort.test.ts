@@ -15,7 +15,7 @@ const ROWS: readonly (readonly [which: string, a: QueuedPod, b: QueuedPod, sign:
   ["of equally important Pods the later is second", queued(100, 2), queued(100, 1), 1],
   ["Pods of one moment and one priority are equal", queued(100, 1), queued(100, 1), 0],
   ["a Pod without priority has 0", queued(undefined, 2), queued(-1, 1), -1],
-  ["the greatest and the least priority are told apart", queued(PRIORITY_MAX, 2), queued(-PRIORITY_MAX - 1, 1), -1],
+  ["the greatest and the least priority are distinguished", queued(PRIORITY_MAX, 2), queued(-PRIORITY_MAX - 1, 1), -1],
 ];
 
 for (const [which, a, b, sign] of ROWS) {

@@ -1,4 +1,4 @@
-/** PrioritySort: of the Pods that wait, the most important is tried first, and of equals the one that has waited longest. */
+/** PrioritySort: orders the queue by priority, then by waiting time. */
 import type { Plugin, PluginFactory, QueuedPod } from "../../framework/plugin.ts";
 
 const plugin: Plugin = {

@@ -14,7 +14,7 @@ for (const [when, gates, expected] of [
   test(`SchedulingGates.preEnqueue when ${when}`, () => deepEqual(plugin.preEnqueue?.(aPod("p", { gates })), expected));
 }
 
-test("SchedulingGates is asked again when the last gate is gone", () => {
+test("SchedulingGates reconsiders a Pod when its last gate is removed", () => {
   const gated = aPod("p", { gates: ["a"] });
   checkRetries(plugin, gated, [
     ["the last gate is gone", podEvent("waiting-pod", "ungated", aPod("p"), gated), true],

@@ -1,4 +1,4 @@
-/** SchedulingGates: a Pod with gates is not tried at all. Whoever put a gate there takes it away when the Pod is ready to be placed. */
+/** SchedulingGates: a Pod with scheduling gates is not attempted. The owner of a gate removes it when the Pod is ready to be scheduled. */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Plugin, PluginFactory, Rejection } from "../../framework/plugin.ts";
 

@@ -57,7 +57,7 @@ for (const [when, tolerations, taints, scores] of SCORED) {
   });
 }
 
-test("TaintToleration is asked again when a node has come or lost what was not tolerated", () => {
+test("TaintToleration reconsiders a Pod when a node is added or loses an untolerated taint", () => {
   const free = aNode("n1");
   const closed = aNode("n1", { taints: [hard] });
   checkRetries(plugin, aPod("p"), [

@@ -1,7 +1,4 @@
-/**
- * TaintToleration: a Pod stays away from nodes with taints that it does not tolerate. Taints that only ask it to (PreferNoSchedule) cost a
- * node score: the more of them, the less.
- */
+/** TaintToleration: rejects nodes with untolerated taints. Untolerated PreferNoSchedule taints lower the score. */
 import { isTolerated, untoleratedTaint } from "../../../api/core/v1/pod/tolerations.ts";
 import type { Node, Pod, Toleration } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
@@ -32,7 +29,7 @@ const plugin: Plugin<undefined, readonly Toleration[]> = {
   },
 
   preScore({ pod }: PodInfo, nodes: readonly NodeInfo[]): PreScoreAnswer<readonly Toleration[]> {
-    // Without any such taint all nodes get the same, as most often.
+    // Without any such taint all nodes score equally, as usual.
     if (!nodes.some(isAvoided)) return { is: "skip" };
     return { is: "ready", state: pod.spec?.tolerations ?? NO_TOLERATIONS };
   },

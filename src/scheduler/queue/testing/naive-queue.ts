@@ -1,6 +1,6 @@
 /**
- * The rules of the scheduling queue in their plainest form: one list, every rule looked up anew, no heap, no index, no sleep. It is what
- * the real queue is compared with. The plugins' rules are written a second time here, as plain questions.
+ * The rules of the scheduling queue in their plainest form: one list, every rule evaluated anew, no heap, no index, no timer. The oracle
+ * for the real queue. The plugins' rules are written a second time here, as plain predicates.
  */
 export interface NaivePod {
   readonly name: string;
@@ -106,7 +106,7 @@ export class NaiveQueue {
     else pod.place = when === "soon" && this.#nowMs < this.#waitEndsMs(pod) ? "backoff" : "active";
   }
 
-  /** The end of the whole second in which the wait is over. */
+  /** The end of the whole second in which the backoff expires. */
   #waitEndsMs({ errors, refusals, queuedAtMs }: NaivePod): number {
     const failures = errors || refusals;
     if (failures === 0) return 0;

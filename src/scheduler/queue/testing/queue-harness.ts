@@ -57,7 +57,7 @@ export function podBound(name = "fresh"): OutsideEvent {
   return { of: "assigned-pod", changes: POD_ADDED, pod: aPod(name, { node: "somewhere" }) };
 }
 
-/** Takes the next Pod, which must be this one, and puts it back. */
+/** Pops the next Pod, which must be this one, and requeues it. */
 export function fail({ queue }: QueueHarness, name: string, failure: Failure): void {
   const taken = queue.tryPop();
   if (taken?.info.pod.metadata.name !== name) throw new Error(`Expected Pod "${name}" to be next, is ${taken?.info.key ?? "none"}`);
@@ -69,7 +69,7 @@ export function placeOf({ queue }: QueueHarness, name: string): string {
   return queue.find(`default/${name}`)?.place ?? "nowhere";
 }
 
-/** The names of all that can be taken out now, in order. */
+/** The names of all that can be popped now, in order. */
 export function popAll({ queue }: QueueHarness): string[] {
   const names: string[] = [];
   for (let taken = queue.tryPop(); taken !== undefined; taken = queue.tryPop()) names.push(taken.info.pod.metadata.name ?? "");

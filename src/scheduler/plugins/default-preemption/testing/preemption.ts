@@ -1,4 +1,4 @@
-/** DefaultPreemption in a cluster of the test's making, whose effects are written down instead of done. */
+/** DefaultPreemption in a constructed cluster, whose effects are recorded instead of executed. */
 import type { Pod } from "../../../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget } from "../../../../api/generated/policy/v1.ts";
 import { silentLogger } from "../../../../base/logger.ts";

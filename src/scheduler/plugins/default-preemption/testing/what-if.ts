@@ -1,6 +1,6 @@
 /**
- * A cycle that found no node, for tests of preemption: one filter, which counts CPU and Pods as the real one does and refuses for good where
- * a node is cordoned. `FilterStates` writes down what it is told, and complains if a Pod comes twice or goes without having been there.
+ * An unsuccessful cycle for tests of preemption: one filter, which counts CPU and Pods like the real one and rejects cordoned nodes
+ * unresolvably. `FilterStates` records its updates, and fails if a Pod is added twice or removed without being present.
  */
 import { assert } from "../../../../base/assert.ts";
 import type { NodeInfo } from "../../../framework/node-info.ts";
@@ -18,7 +18,7 @@ export function refusalOf(pod: PodInfo, { node, requested, allocatable, pods, al
 }
 
 export interface TestWhatIf extends WhatIf {
-  /** How often a filter was asked. */
+  /** Number of filter calls. */
   readonly asked: () => number;
 }
 
