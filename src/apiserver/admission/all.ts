@@ -1,6 +1,6 @@
 /**
- * The plugins in the order of asking, which is upstream's: mutating plugins see what those before them made of the object. Each under
- * the name that --enable-admission-plugins and --disable-admission-plugins have for it.
+ * The admission plugins in upstream's order: a mutating plugin sees the changes of those before it. Keys are the names used by
+ * --enable-admission-plugins and --disable-admission-plugins.
  */
 import type { AdmissionPluginFactory } from "../framework/admission.ts";
 import { certificateApproval } from "./certificate-approval/certificate-approval.ts";
@@ -25,9 +25,9 @@ import { taintNodesByCondition } from "./taint-nodes-by-condition/taint-nodes-by
 
 export interface ListedPlugin {
   readonly make: AdmissionPluginFactory;
-  /** Asked unless somebody said otherwise. */
+  /** Enabled by default. */
   readonly byDefault: boolean;
-  /** Whether it may change what is written, or, on the way, other objects. */
+  /** True if the plugin may change the object being written or, as a side effect, other objects. */
   readonly changesObjects: boolean;
 }
 
@@ -35,7 +35,7 @@ export const all: Readonly<Record<string, ListedPlugin>> = {
   NamespaceLifecycle: { make: namespaceLifecycle, byDefault: true, changesObjects: false },
   LimitRanger: { make: limitRanger, byDefault: true, changesObjects: true },
   ServiceAccount: { make: serviceAccount, byDefault: true, changesObjects: true },
-  // Off by default upstream, where clusters are older than it; every installer turns it on.
+  // Off by default upstream for the sake of older clusters; every installer enables it.
   NodeRestriction: { make: nodeRestriction, byDefault: true, changesObjects: false },
   TaintNodesByCondition: { make: taintNodesByCondition, byDefault: true, changesObjects: true },
   PodSecurity: { make: podSecurity, byDefault: true, changesObjects: false },

@@ -1,4 +1,4 @@
-/** Ways to show who one is, in the order of asking, which is upstream's: the first that knows what it is shown decides. */
+/** The authenticators in upstream's order: the first that recognizes the credential decides. */
 import type { RequestAuthenticatorFactory, TokenAuthenticatorFactory } from "../framework/authentication.ts";
 import { bootstrapTokens } from "./bootstrap-tokens/bootstrap-tokens.ts";
 import { clientCertificates } from "./client-certificate/client-certificate.ts";
@@ -9,7 +9,7 @@ import { staticTokens } from "./static-tokens/static-tokens.ts";
 
 export const requestAuthenticators: readonly RequestAuthenticatorFactory[] = [frontProxyHeaders, clientCertificates];
 
-/** Tokens of other issuers come last: to find out about one may mean to ask the issuer. */
+/** Tokens of external issuers come last: verifying one may need a request to the issuer. */
 export const tokenAuthenticators: readonly TokenAuthenticatorFactory[] = [
   staticTokens,
   serviceAccountTokenAuthenticator,

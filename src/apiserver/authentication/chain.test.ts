@@ -15,7 +15,7 @@ function chainOf(identity: Partial<Identity> = {}): AuthenticationChain {
   return new AuthenticationChain(contextOf({ clientAuthority: CLIENTS, staticTokens, ...identity }));
 }
 
-/** "name: groups", or the reason of the refusal. */
+/** "name: groups", or the reason of the rejection. */
 async function whoIs(shown: Shown, identity: Partial<Identity> = {}): Promise<string> {
   try {
     const { user } = await chainOf(identity).authenticate(requestShowing(shown));
@@ -57,12 +57,12 @@ for (const [title, shown, who] of rows) {
   test(title, async () => equal(await whoIs(shown), who));
 }
 
-test("nobody in particular is refused where it is not let in, and somebody is not", async () => {
+test("anonymous requests are rejected where anonymous authentication is disabled, authenticated ones are not", async () => {
   equal(await whoIs({}, { anonymous: false }), "Unauthorized");
   equal(await whoIs(bearer("Bearer good"), { anonymous: false }), BOB);
 });
 
-test("nobody in particular may be let in to a few paths only", async () => {
+test("anonymous requests can be limited to some paths", async () => {
   const identity = { anonymousPaths: ["/livez", "/readyz"] };
   equal(await whoIs({ path: "/livez" }, identity), NOBODY);
   equal(await whoIs({ path: "/livez/ping" }, identity), "Unauthorized");
@@ -95,13 +95,13 @@ for (const [title, shown, who] of socketRows) {
   test(title, async () => equal(await whoIs(shown), who));
 }
 
-test("who puts two spaces before a token is told that it was not seen", async () => {
+test("two spaces before a bearer token yield a warning that the token was ignored", async () => {
   const { warnings = [] } = await chainOf().authenticate(requestShowing(bearer("Bearer  good")));
 
   deepEqual(warnings, ["the provided Authorization header contains extra space before the bearer token, and is ignored"]);
 });
 
-test("the same user is the same object each time, so that what was decided for it is found", () => {
+test("the same user is the same object in each request, so that authorization results can be cached", () => {
   const chain = chainOf();
   const [first, second] = [0, 1].map(() => chain.authenticate(requestShowing(bearer("Bearer good"))));
 
@@ -109,7 +109,7 @@ test("the same user is the same object each time, so that what was decided for i
   equal(first?.user, second?.user);
 });
 
-test("whoever has shown who they are is in system:authenticated, unless they are nobody", () => {
+test("an authenticated user is in system:authenticated unless it is anonymous", () => {
   const groupsOf = (name: string, ...groups: string[]) => withAuthenticatedGroup({ name, groups }).groups;
 
   deepEqual(groupsOf("bob", "dev"), ["dev", "system:authenticated"]);
@@ -126,7 +126,7 @@ const reviews: readonly [title: string, token: string, audiences: readonly strin
 ];
 
 for (const [title, token, audiences, expected] of reviews) {
-  test(`in a review, ${title}`, async () => {
+  test(`in a TokenReview, ${title}`, async () => {
     const answer = await chainOf({ serviceAccounts: forAudience("api") }).reviewToken(token, audiences);
     equal(answer.authenticated ? `${answer.user.name} for ${answer.audiences.join(" ")}` : answer.error, expected);
   });
@@ -137,7 +137,7 @@ function forAudience(audience: string): NonNullable<Identity["serviceAccounts"]>
   return { issuers: ["https://issuer"], audiences: [audience], signer, signerKeyId: "", verifiers: [], extendsExpiration: false };
 }
 
-test("an error that nobody foresaw is no refusal", async () => {
+test("an unexpected error of an authenticator is not reported as 401", async () => {
   const request = { ...requestShowing(bearer("Bearer good")), headerNames: () => [] };
   const broken = {
     ...request,

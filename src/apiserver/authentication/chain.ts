@@ -1,7 +1,7 @@
 /**
- * All ways to show who one is, asked one after the other. The first that finds a user decides; one that finds something bad does not,
- * since another may know it; if in the end nobody knew, and something was shown, the client is told that it is not authorized (401).
- * Who shows nothing is `system:anonymous`.
+ * Runs the authenticators one after the other. The first that finds a user decides; an invalid credential does not end the chain, since
+ * another authenticator may know it. If none accepts and a credential was presented, the request is rejected with 401. Requests without
+ * credentials are `system:anonymous`.
  */
 import { StatusError } from "../../api/machinery/status-error.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -25,15 +25,15 @@ import { requestAuthenticators, tokenAuthenticators } from "./all.ts";
 import { shownTokens, type ShownTokens } from "./shown-tokens.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
 
-/** What upstream says of a token that nobody knows, and, before the reasons, of one that somebody knows and that is not good. */
+/** Upstream's error for a token that no authenticator knows and, before the reasons, for one that is known but invalid. */
 const INVALID_TOKEN = "invalid bearer token";
 
-/** What is shown, and what is found on the way. */
+/** The credentials of a request, and what authentication finds. */
 interface Attempt {
-  /** Absent: only tokens are asked about. */
+  /** Absent: only tokens are checked. */
   readonly request?: ExchangeRequest;
   readonly tokens: readonly string[];
-  /** For whom a token must be meant. */
+  /** Audiences of which a token must have one. */
   readonly audiences: readonly string[];
   readonly problems: string[];
 }
@@ -44,7 +44,7 @@ export class AuthenticationChain implements Authenticator {
   readonly #audiences: readonly string[];
   readonly #anonymous: { readonly admitted: boolean; readonly paths: readonly string[] | undefined };
   readonly #log: Logger;
-  /** The same object for the same user, so that what was decided for it is found again. */
+  /** The same object for the same user, so that authorization results can be cached. */
   readonly #authenticated = new WeakMap<User, User>();
 
   readonly #lastShown = new WeakMap<Peer, { readonly header: string; readonly shown: ShownTokens }>();
@@ -66,7 +66,7 @@ export class AuthenticationChain implements Authenticator {
     return this.#decide(attempt, found, warnings);
   }
 
-  /** A connection shows the same again and again. The same text is compared at once; another would be taken apart and looked up anew. */
+  /** A connection presents the same token repeatedly: a string comparison avoids parsing and looking it up again. */
   #shownBy(request: ExchangeRequest): ShownTokens {
     const header = request.header("authorization");
     if (header === undefined || request.header("sec-websocket-protocol") !== undefined) return shownTokens(request);
@@ -84,7 +84,7 @@ export class AuthenticationChain implements Authenticator {
     return { authenticated: false, error: joinedErrors([INVALID_TOKEN, ...attempt.problems]) };
   }
 
-  /** Asks from the one of this number on until one finds something; waits only for those that make one wait. */
+  /** Runs the authenticators from this index on until one finds something; awaits only those that are asynchronous. */
   #ask(attempt: Attempt, from: number): Soon<AuthenticatedToken | undefined> {
     const requests = attempt.request === undefined ? 0 : this.#requests.length;
     const count = requests + attempt.tokens.length * this.#tokens.length;
@@ -120,7 +120,7 @@ export class AuthenticationChain implements Authenticator {
     return user === undefined ? undefined : { user };
   }
 
-  /** Everybody about the first token, then everybody about the next. */
+  /** All authenticators for the first token, then all for the next. */
   #askToken({ tokens, audiences }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
     const count = this.#tokens.length;
     const found = this.#tokens[index % count]?.authenticateToken(tokens[Math.floor(index / count)] as string, audiences);
@@ -136,7 +136,7 @@ export class AuthenticationChain implements Authenticator {
     throw new StatusError("Unauthorized", "Unauthorized");
   }
 
-  /** A token that is for nobody in particular is for this API; whoever asks for others is told that nobody knows it. */
+  /** A token without audiences is for this API; a review for other audiences reports it as unknown. */
   #meantFor(found: AuthenticatedToken | undefined, asked: readonly string[]): AuthenticatedToken | undefined {
     if (found === undefined || found.audiences !== undefined || asked.length === 0) return found;
     const audiences = asked === this.#audiences ? asked : asked.filter((audience) => this.#audiences.includes(audience));
@@ -158,7 +158,7 @@ export class AuthenticationChain implements Authenticator {
   }
 }
 
-/** Whoever has shown who they are is in one more group, unless what showed it has said that it is nobody. */
+/** Adds system:authenticated, unless the authenticator returned the anonymous user. */
 export function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user;
   if (name === ANONYMOUS.name || groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP)) return user;

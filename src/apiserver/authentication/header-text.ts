@@ -1,6 +1,6 @@
 /**
- * What headers say about users, as text. HTTP knows only bytes, which the HTTP room hands on as one character each; upstream, and
- * everybody who writes such headers, means UTF-8. Keys of extra fields stand in header names, percent-encoded.
+ * Decodes headers about users. The HTTP layer passes header bytes as one character each; upstream and all clients that send such headers
+ * use UTF-8. Keys of extra fields are percent-encoded in header names.
  */
 import type { ExchangeRequest } from "../framework/exchange.ts";
 
@@ -8,18 +8,18 @@ import type { ExchangeRequest } from "../framework/exchange.ts";
 const ASCII = /^[\x00-\x7f]*$/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Each header of this name. */
+/** Returns each header of this name. */
 export function headerTexts(request: ExchangeRequest, name: string): readonly string[] {
   return request.headerValues(name).map(headerText);
 }
 
-/** The first header of this name; "" if there is none. */
+/** Returns the first header of this name; "" if there is none. */
 export function firstHeaderText(request: ExchangeRequest, name: string): string {
   const [first] = request.headerValues(name);
   return first === undefined ? "" : headerText(first);
 }
 
-/** What is no UTF-8 stays as it is: two names that differ must never become one. */
+/** Invalid UTF-8 is kept as it is: two distinct names must never become equal. */
 function headerText(value: string): string {
   if (ASCII.test(value)) return value;
   try {
@@ -29,7 +29,7 @@ function headerText(value: string): string {
   }
 }
 
-/** The headers whose names begin with this, by what follows in the name. */
+/** Returns the headers with this name prefix, keyed by the rest of the name. */
 export function extraHeaders(request: ExchangeRequest, prefix: string): Map<string, readonly string[]> {
   const extra = new Map<string, readonly string[]>();
   for (const name of request.headerNames()) {
@@ -40,7 +40,7 @@ export function extraHeaders(request: ExchangeRequest, prefix: string): Map<stri
   return extra;
 }
 
-/** What cannot be decoded is meant as it is written. */
+/** Undecodable text is taken literally. */
 function decodeKey(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

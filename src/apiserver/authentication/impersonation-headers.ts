@@ -1,4 +1,4 @@
-/** Whom a request wants to be from, by its headers. */
+/** Parses the impersonation headers of a request. */
 import { badRequest } from "../../api/machinery/status-error.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
@@ -18,7 +18,7 @@ const UID = "impersonate-uid";
 const GROUP = "impersonate-group";
 const EXTRA_PREFIX = "impersonate-extra-";
 
-/** undefined: the request is from whoever it is from. */
+/** undefined: the request does not impersonate. */
 export function wantedUser(request: ExchangeRequest): WantedUser | undefined {
   if (!request.headerNames().some((name) => name.startsWith(PREFIX))) return undefined;
   const wanted: WantedUser = {
@@ -32,7 +32,7 @@ export function wantedUser(request: ExchangeRequest): WantedUser | undefined {
   throw badRequest(`requested ${describe(wanted)} without impersonating a user name`);
 }
 
-/** As Go shows the value that upstream has of it: clients are told so. */
+/** Formatted like Go's %v of upstream's value: it is part of the error. */
 function describe({ name, uid, groups, extra }: WantedUser): string {
   const keys = [...extra.keys()].toSorted();
   const entries = keys.map((key) => `${quoteGo(key)}:${list(extra.get(key) ?? [])}`);

@@ -1,8 +1,8 @@
 /**
- * The ways in which one may be let impersonate somebody, as upstream has them. The four narrow ones need two permissions: to be that
- * user ("impersonate:<mode>", on what the user is made of), and to do just this as somebody else ("impersonate-on:<mode>:<verb>", on
- * what the request is about). The old one ("impersonate") needs only the first, and is the only one for some users: a node or service
- * account with groups of one's choice, and members of system:masters.
+ * The impersonation modes, as upstream. The four constrained modes need two permissions: to be that user ("impersonate:<mode>", on the
+ * parts of its identity), and to do this operation while impersonating ("impersonate-on:<mode>:<verb>", on the request's resource). The
+ * legacy mode ("impersonate") needs only the first, and is the only mode for some users: a node or service account with custom groups, and
+ * members of system:masters.
  */
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { validateDnsSubdomain, validateDomainPrefixedPath } from "../../api/machinery/names.ts";
@@ -15,16 +15,16 @@ import type { WantedUser } from "./impersonation-headers.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface ImpersonationMode {
-  /** As verbs name it; "" for the old one. */
+  /** The mode in verbs; "" for the legacy one. */
   readonly name: string;
-  /** Whether these two are what it is for. */
+  /** True if the mode applies to this requestor and user. */
   appliesTo(wanted: WantedUser, requestor: User): boolean;
 }
 
-/** Asks whether the requestor may. The refusal if not. */
+/** Checks a permission of the requestor. Returns the rejection if it is missing. */
 export type Ask = (verb: string, resource: AccessedResource) => StatusError | undefined;
 
-/** In the order of trying. */
+/** In the order in which they are tried. */
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
     name: "associated-node",
@@ -41,10 +41,10 @@ export const impersonationModes: readonly ImpersonationMode[] = [
 
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
 
-/** From this many on it is first asked for all of them at once. */
+/** From this number on, one check for all groups precedes the checks per group. */
 const MANY = 4;
 
-/** Why the requestor may not be this user in this mode. */
+/** Returns why the requestor may not be this user in this mode. */
 export function modeRefusal({ name: mode }: ImpersonationMode, wanted: WantedUser, requestor: User, ask: Ask): StatusError | undefined {
   const verb = mode === "" ? "impersonate" : `impersonate:${mode}`;
   const question: Question = { isNarrow: mode !== "", verb, requestor, ask };
@@ -117,12 +117,12 @@ function resource(plural: string): AccessedResource {
   return { group: AUTHENTICATION_GROUP, version: "v1", plural, subresource: "", namespace: "", name: "" };
 }
 
-/** What the request itself needs in a narrow mode. */
+/** Returns the permission that the request itself needs in a constrained mode. */
 export function impersonateOn({ name: mode }: ImpersonationMode, access: AccessAttributes): AccessAttributes {
   return { ...access, verb: `impersonate-on:${mode}:${access.verb}` };
 }
 
-/** The groups of whom it becomes: those that were asked for, or those that such a user always has. */
+/** Returns the groups of the impersonated user: the requested ones, or the implied ones of its kind. */
 export function groupsOf({ name: mode }: ImpersonationMode, { name, groups }: WantedUser): readonly string[] {
   if (groups.length > 0) return groups;
   if (mode !== "" && nodeNameOf(name) !== undefined) return ["system:nodes"];

@@ -10,14 +10,14 @@ type Headers = NonNullable<Shown["headers"]>;
 
 const SELF: User = { name: "self", groups: ["own", "system:authenticated"], extra: { own: ["1"] } };
 
-/** "verb group/resource/subresource namespace/name" or "verb path", as the tests name what is allowed. */
+/** "verb group/resource/subresource namespace/name" or "verb path", as the tests write permissions. */
 function shown({ verb, resource, path }: AccessAttributes): string {
   if (resource === undefined) return `${verb} ${path}`;
   const { group, plural, subresource, namespace, name } = resource;
   return `${verb} ${group}/${plural}${subresource === "" ? "" : `/${subresource}`} ${namespace}/${name}`;
 }
 
-/** Allows just these; "*" at the end stands for anything. */
+/** Allows only these; a trailing "*" matches anything. */
 function allowing(...allowed: readonly string[]): Authorizer & { readonly asked: string[]; readonly askers: User[] } {
   const asked: string[] = [];
   const askers: User[] = [];
@@ -35,7 +35,7 @@ function allowing(...allowed: readonly string[]): Authorizer & { readonly asked:
 }
 
 const EVERYTHING = allowing("*");
-/** May be anybody, in the old way. */
+/** May impersonate anyone in the legacy mode. */
 const OLD = allowing("impersonate *");
 const PODS: Shown = { path: "/api/v1/namespaces/x/pods" };
 
@@ -124,10 +124,10 @@ const users: readonly [title: string, authorizer: Authorizer, headers: Headers, 
 ];
 
 for (const [title, authorizer, headers, user] of users) {
-  test(`whom one becomes ${title}`, () => deepEqual(become(authorizer, headers), user));
+  test(`the impersonated user ${title}`, () => deepEqual(become(authorizer, headers), user));
 }
 
-test("a request that asks for nobody is from whoever it is from", () => {
+test("a request without impersonation headers keeps its user", () => {
   const nobody = allowing();
   for (const headers of [
     {},
@@ -154,12 +154,12 @@ const malformed: readonly [headers: Headers, message: string][] = [
 ];
 
 for (const [headers, value] of malformed) {
-  test(`${JSON.stringify(headers)} without a user is a mistake of the client, even of one that may everything`, () => {
+  test(`${JSON.stringify(headers)} without Impersonate-User is a bad request, even from an administrator`, () => {
     equal(refusalOf(EVERYTHING, headers), `400 requested ${value} ${WITHOUT}`);
   });
 }
 
-/** What the old way asks, in order. */
+/** The checks of the legacy mode, in order. */
 const questions: readonly [headers: Headers, asked: readonly string[]][] = [
   [{ "impersonate-user": "bob" }, ["impersonate /users /bob"]],
   [{ "impersonate-user": "system:serviceaccount:x:y" }, ["impersonate /serviceaccounts x/y"]],
@@ -187,7 +187,7 @@ const questions: readonly [headers: Headers, asked: readonly string[]][] = [
 ];
 
 for (const [headers, asked] of questions) {
-  test(`to be ${JSON.stringify(headers)} in the old way one must be allowed all of it, and each thing by itself`, () => {
+  test(`impersonating ${JSON.stringify(headers)} in the legacy mode requires permission for each part`, () => {
     const free = allowing("impersonate *");
     become(free, headers);
     deepEqual(
@@ -204,7 +204,7 @@ for (const [headers, asked] of questions) {
 const ON_PODS = "impersonate-on:user-info:list /pods x/";
 const BE_BOB = "impersonate:user-info authentication.k8s.io/users /bob";
 
-test("in a narrow way one needs to be let be somebody, and to be let do just this as somebody", () => {
+test("constrained impersonation requires permission for the user and for the operation", () => {
   const bob = { "impersonate-user": "bob" };
 
   equal(become(allowing(ON_PODS, BE_BOB), bob).name, "bob");
@@ -248,13 +248,13 @@ const narrow: readonly [title: string, headers: Headers, may: readonly string[],
 ];
 
 for (const [title, headers, may, ends] of narrow) {
-  test(`${title} cannot be had in a narrow way, whatever one may`, () => {
+  test(`${title} cannot be impersonated in a constrained mode, whatever the permissions`, () => {
     const told = refusalOf(allowing(ON_PODS, BE_BOB, ...may), { "impersonate-user": "bob", ...headers });
     equal(told.endsWith(`: ${ends}`), true, told);
   });
 }
 
-test("who may have all groups is asked once for many, and who may not for each", () => {
+test("many impersonated groups are checked once with permission for all groups, and otherwise one by one", () => {
   const headers = { "impersonate-user": "bob", "impersonate-group": ["a", "b", "c", "d"] };
   const all = allowing(ON_PODS, BE_BOB, `${GROUPS}*`);
   const each = allowing(ON_PODS, BE_BOB, ...["a", "b", "c", "d"].map((name) => GROUPS + name));
@@ -273,7 +273,7 @@ const AGENT: User = {
 };
 const OWN_NODE = ["impersonate-on:associated-node:list /pods x/", "impersonate:associated-node authentication.k8s.io/nodes /*"];
 
-test("a pod's service account may be let be the node that it runs on, and no other", () => {
+test("a pod's service account may be allowed to impersonate the node it runs on, and no other", () => {
   const own = allowing(...OWN_NODE);
 
   deepEqual(become(own, { "impersonate-user": "system:node:n1" }, { asker: AGENT }), {
@@ -292,7 +292,7 @@ test("a pod's service account may be let be the node that it runs on, and no oth
   equal(refusalOf(own, { "impersonate-user": "system:node:n1", "impersonate-group": "a" }, { asker: AGENT }).slice(0, 3), "403");
 });
 
-test("who has been somebody in the old way is told what is missing for that, and others what is missing for a narrow one", () => {
+test("a rejected impersonation names the missing permission of the legacy mode after its earlier use, and otherwise of a constrained mode", () => {
   const may = allowing("impersonate /users /bob");
   const eve = { "impersonate-user": "eve" };
 
@@ -304,20 +304,20 @@ test("who has been somebody in the old way is told what is missing for that, and
   equal(after, '403 users "eve" is forbidden: User "self" cannot impersonate resource "users" in API group "" at the cluster scope');
 });
 
-test("the same user is the same object when it is impersonated again", () => {
+test("an impersonated user is the same object in each request", () => {
   const headers = { "impersonate-user": "bob", "impersonate-group": "dev" };
 
   equal(become(OLD, headers), become(OLD, headers));
   throws(() => equal(become(OLD, headers), become(OLD, { ...headers, "impersonate-uid": "1" })));
 });
 
-test("what could not be found out on the way stands in the refusal", () => {
+test("a rejected impersonation includes evaluation errors of the authorizer", () => {
   const failing: Authorizer = { ...allowing(), authorize: () => ({ allowed: false, reason: "why", evaluationError: "broken" }) };
 
   equal(refusalOf(failing, { "impersonate-user": "bob" }).endsWith(": broken: why"), true);
 });
 
-test("users of whom much is said push others out of memory before there are many of them", () => {
+test("impersonated users with large data are evicted from the cache before the entry limit is reached", () => {
   const authorizer = allowing("*");
   const bob = () => become(authorizer, { "impersonate-user": "bob" });
   const before = bob();

@@ -1,7 +1,7 @@
 /**
- * Asking as somebody else, for those who may: the headers Impersonate-User, -Group, -Uid and -Extra-…. Whom it becomes has what was
- * asked for and nothing of whoever asks. The modes are tried in order, each time: what comes out depends on roles alone, and not, as
- * upstream, on which mode served the same requestor last. Only which refusal is told goes by that, since it is what they can mend.
+ * Impersonation by the headers Impersonate-User, -Group, -Uid and -Extra-…. The impersonated user has only the requested attributes and
+ * none of the requestor's. The modes are tried in order for each request: the result depends on roles alone, and not, as upstream, on the
+ * mode of the requestor's last request. Only the choice of the reported rejection depends on that, since it names the permission to add.
  */
 import { Lru } from "../../base/lru.ts";
 import type { StatusError } from "../../api/machinery/status-error.ts";
@@ -14,7 +14,7 @@ import { requestedAccess } from "../framework/access/requested-access.ts";
 import { wantedUser, type WantedUser } from "./impersonation-headers.ts";
 import { groupsOf, impersonateOn, impersonationModes, modeRefusal, type ImpersonationMode } from "./impersonation-modes.ts";
 
-/** Whom the request is from: the user itself if it does not ask to be another. Throws a StatusError if it may not. */
+/** Returns the effective user: the authenticated one if the request does not impersonate. Throws a StatusError if it may not. */
 export function impersonated(authorizer: Authorizer, request: ExchangeRequest, user: User): User {
   const wanted = wantedUser(request);
   if (wanted === undefined) return user;
@@ -23,7 +23,7 @@ export function impersonated(authorizer: Authorizer, request: ExchangeRequest, u
 
 const impersonations = new WeakMap<Authorizer, Impersonation>();
 
-/** One for each server, which has one authorizer. */
+/** One per server, which has one authorizer. */
 function impersonationOf(authorizer: Authorizer): Impersonation {
   let impersonation = impersonations.get(authorizer);
   if (impersonation === undefined) {
@@ -35,9 +35,9 @@ function impersonationOf(authorizer: Authorizer): Impersonation {
 
 /** Upstream's number. */
 const REQUESTORS_MAX = 10_000;
-/** Users that are the same object again when they are impersonated again, so that what was decided for them is found. */
+/** Maximum impersonated users kept as the same object, so that authorization results can be cached. */
 const USERS_MAX = 1_000;
-/** Characters of all that is remembered of either: names and groups may be long. */
+/** Maximum characters of each cache: names and groups may be long. */
 const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
 const BY_LENGTH = { maxWeight: REMEMBERED_LENGTH_MAX, weigh: (_: unknown, key: string) => key.length };
 
@@ -81,10 +81,7 @@ class Impersonation {
     return decision.allowed ? undefined : accessRefusal(access, reasonOf(decision));
   }
 
-  /**
-   * Whoever asks to be the node that it runs on may be so on every node or on none: authorizers are not shown which one it is, only that
-   * it has been looked at.
-   */
+  /** The associated-node mode is allowed for every node or for none: authorizers do not see which node it is, only that it was verified. */
   #nodeAgent(user: User): User {
     let agent = this.#nodeAgents.get(user);
     if (agent === undefined) {
@@ -108,7 +105,7 @@ class Impersonation {
   }
 }
 
-/** Everybody is either somebody or nobody. */
+/** Each user is either authenticated or anonymous. */
 function withStanding(name: string, groups: readonly string[]): readonly string[] {
   if (name === ANONYMOUS.name) return groups.includes(UNAUTHENTICATED_GROUP) ? groups : [...groups, UNAUTHENTICATED_GROUP];
   return groups.includes(UNAUTHENTICATED_GROUP) || groups.includes(AUTHENTICATED_GROUP) ? groups : [...groups, AUTHENTICATED_GROUP];

@@ -1,6 +1,6 @@
 /**
- * What a client's certificate says of the client, read once per connection. That the client has its key, and who has signed it, was
- * found out in the handshake; a connection may outlive its certificate, so whether it is still valid is asked anew for each request.
+ * The client certificate of a connection, parsed once per connection. The TLS handshake has verified possession of the key and the issuer;
+ * a connection may outlive its certificate, so validity is checked for each request.
  */
 import { parseCertificates, type Certificate } from "../../api/machinery/x509/certificate.ts";
 import { X509Error } from "../../api/machinery/x509/error.ts";
@@ -11,25 +11,25 @@ import { AuthenticationError } from "../framework/authentication.ts";
 import type { PeerCertificate } from "../framework/exchange.ts";
 
 export interface PeerSubject {
-  /** "" if there is none; of several the last, as Go has it. */
+  /** "" if there is none; of several the last, as Go. */
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Of an attribute of Kubernetes' own. */
+  /** From the Kubernetes UID attribute. */
   readonly uids: readonly string[];
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** Of the whole certificate, lower-case hexadecimal. */
+  /** SHA-256 of the whole certificate, lower-case hexadecimal. */
   readonly fingerprint: string;
 }
 
 const KUBERNETES_UID = "1.3.6.1.4.1.57683.2";
 
-/** A certificate that does not say for what it is, is for anything. */
+/** A certificate without extended key usages is valid for all. */
 const CLIENT_USAGES: readonly string[] = [PURPOSE.client, PURPOSE.any];
 
 const read = new WeakMap<PeerCertificate, PeerSubject | AuthenticationError>();
 
-/** Throws an AuthenticationError if it cannot be read, or if it is not valid now. */
+/** Throws an AuthenticationError if the certificate cannot be parsed or is not valid now. */
 export function validSubject(certificate: PeerCertificate, nowMs: number): PeerSubject {
   let subject = read.get(certificate);
   if (subject === undefined) {
@@ -47,7 +47,7 @@ function subjectOrError({ pem }: PeerCertificate): PeerSubject | AuthenticationE
   try {
     const [certificate] = block === undefined ? [] : parseCertificates(block.bytes);
     if (block === undefined || certificate === undefined) return new AuthenticationError("x509: malformed certificate");
-    // Those between were looked at in the handshake. There, one complaint about this one may hide another.
+    // The handshake checked the intermediates, but reports only one error for this one.
     if (certificate.unhandledCriticalExtensions.length > 0) return new AuthenticationError("x509: unhandled critical extension");
     return isForClients(certificate)
       ? subjectOf(certificate, block.bytes)

@@ -1,23 +1,23 @@
 /**
- * The tokens that a request shows: in its Authorization header and, for browsers, which cannot set headers on a WebSocket, among the
- * subprotocols of one. Nowhere else: a token in a query would stand in every log on the way.
+ * Extracts the bearer tokens of a request: from the Authorization header and, for browsers, which cannot set headers on a WebSocket, from
+ * its subprotocols. Never from the query: it would appear in logs.
  */
 import type { ExchangeRequest } from "../framework/exchange.ts";
 import { decodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 
 export interface ShownTokens {
-  /** In the order of asking. */
+  /** In the order in which they are tried. */
   readonly tokens: readonly string[];
-  /** What is wrong with how one is shown. */
+  /** Error in the presentation of a token. */
   readonly problems: readonly string[];
-  /** Sentences for the client. */
+  /** Warnings for the client. */
   readonly warnings: readonly string[];
 }
 
 const NONE: readonly string[] = [];
 const NOTHING: ShownTokens = { tokens: NONE, problems: NONE, warnings: NONE };
 
-/** Upstream's sentence. */
+/** Upstream's message. */
 const SPACE_BEFORE_TOKEN = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
 const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
@@ -34,7 +34,7 @@ export function shownTokens(request: ExchangeRequest): ShownTokens {
   };
 }
 
-/** As upstream reads it: the scheme in any case, one space, the token; what follows after another space is not looked at. */
+/** Parsed as upstream: case-insensitive scheme, one space, the token; anything after another space is ignored. */
 function tokenInHeader(header: string | undefined): ShownTokens {
   if (header === undefined) return NOTHING;
   const [scheme = "", token, ...more] = header.trim().split(" ");
@@ -58,7 +58,7 @@ function tokenInProtocols(header: string): ShownTokens {
   const token = textOf(bytes);
   if (token === undefined) return wrong("invalid base64.bearer.authorization token");
   if (token === "") return NOTHING;
-  // One must be left to answer with.
+  // One subprotocol must be left for the response.
   return protocols.length === 1 ? wrong("missing additional subprotocol") : { ...NOTHING, tokens: [token] };
 }
 

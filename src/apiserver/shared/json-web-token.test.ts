@@ -13,14 +13,14 @@ import {
 
 const HEADER = `{"alg":"ES256","kid":"${KEY.verifier.keyId}"}`;
 
-test("a token names its algorithm and key, and its claims are in the order of their names", () => {
+test("a JSON Web Token names algorithm and key, and its claims are sorted by name", () => {
   const token = writeToken({ iss: "<i>", aud: ["a"], "kubernetes.io": { z: 1, a: 2 } }, { signer: KEY.signer, keyId: "k" });
 
   deepEqual(headerOf(token), { alg: "ES256", kid: "k" });
   equal(textOf(token, 1), '{"aud":["a"],"iss":"\\u003ci\\u003e","kubernetes.io":{"a":2,"z":1}}');
 });
 
-test("what was written can be read, and its signature holds", () => {
+test("an encoded JSON Web Token can be decoded, and its signature is valid", () => {
   const token = readToken(signed({ iss: "i" })) as SignedToken;
 
   deepEqual([token.algorithm, token.keyId, token.payload], ["ES256", KEY.verifier.keyId, { iss: "i" }]);
@@ -46,7 +46,7 @@ for (const [what, text] of [
   ["more than any header can hold", signed({ iss: "A".repeat(TOKEN_LENGTH_MAX) })],
   ["brackets without end", `e30.${toBase64Url("[".repeat(100_000))}.e30`],
 ] as const) {
-  test(`${what} is no token`, () => {
+  test(`${what} is not a JSON Web Token`, () => {
     equal(readToken(text), undefined);
   });
 }
@@ -71,12 +71,12 @@ for (const [what, text, message] of [
   ["of another key", signed({}, OTHER_KEY), "invalid signature, no keys found"],
   ["that names a key that is not known", writeToken({}, { signer: KEY.signer, keyId: "x" }), "invalid signature, no keys found"],
 ] as const) {
-  test(`a token ${what} is not ours`, () => {
+  test(`the signature of a token ${what} is rejected`, () => {
     throws(() => checkSignature(readToken(text) as SignedToken, [KEY.verifier]), { name: "AuthenticationError", message });
   });
 }
 
-test("a key is not asked about an algorithm that it does not allow", () => {
+test("a key is not used with an algorithm that it does not allow", () => {
   const gullible = { ...KEY.verifier, verify: () => true };
 
   for (const algorithm of ["none", "HS256", "RS256", "es256", ""]) {
@@ -85,7 +85,7 @@ test("a key is not asked about an algorithm that it does not allow", () => {
   }
 });
 
-test("a signature in the form of certificates is refused", () => {
+test("an ASN.1 DER encoded token signature is rejected", () => {
   const [header = "", payload = ""] = signed({ iss: "i" }).split(".");
   const numbers = KEY.signer.sign(new TextEncoder().encode(`${header}.${payload}`));
   const der = [0x30, 70, 2, 33, 0, ...numbers.subarray(0, 32), 2, 33, 0, ...numbers.subarray(32)];
@@ -94,7 +94,7 @@ test("a signature in the form of certificates is refused", () => {
   throws(() => checkSignature(token, [KEY.verifier]), { message: BAD });
 });
 
-test("a token that names no key may be of any", () => {
+test("a token without a key id is checked against all keys", () => {
   const token = readToken(signedText('{"alg":"ES256"}', "{}")) as SignedToken;
 
   doesNotThrow(() => checkSignature(token, [OTHER_KEY.verifier, KEY.verifier]));

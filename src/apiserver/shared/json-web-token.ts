@@ -1,8 +1,7 @@
 /**
- * JSON Web Tokens, signed and in their compact form: `header.payload.signature`. Reading one says nothing about whether it is good;
- * `checkSignature` does, and takes the algorithm from the key, not from the token: a token only chooses among those that its key
- * allows, and there is no key that allows "none" or a shared secret.
- * Not here: what the claims mean (bound-token.ts, legacy-token.ts).
+ * JSON Web Tokens in signed compact form: `header.payload.signature`. Parsing does not verify; `checkSignature` does, and takes the
+ * algorithm from the key, not from the token: a token can choose only among the algorithms of its key, and no key allows "none" or a shared
+ * secret. Not here: the meaning of claims (bound-token.ts, legacy-token.ts).
  */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
 import { writeStableJson } from "../../api/machinery/codec/stable-json.ts";
@@ -11,28 +10,28 @@ import type { SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/sig
 import { AuthenticationError } from "../framework/authentication.ts";
 import { decodeBase64Url, encodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 
-/** Real ones have one or two thousand characters, and no header of a request holds more than this; longer ones are not even looked at. */
+/** Real tokens have one or two thousand characters, and no request header holds more than this; longer ones are rejected unparsed. */
 export const TOKEN_LENGTH_MAX = 256 * 1024;
 
-/** As upstream says it, whose library it names: reviews show it. */
+/** Upstream's message, which names its library: reviews show it. */
 const BAD_SIGNATURE = "go-jose/go-jose: error in cryptographic primitive";
 
 export interface SignedToken {
-  /** As the token has it; "" if it does not say. */
+  /** As in the token; "" if absent. */
   readonly algorithm: string;
-  /** "" if it does not say. */
+  /** "" if absent. */
   readonly keyId: string;
-  /** It asks for something to be understood (`crit`) that nobody here understands. */
+  /** The header has critical extensions (`crit`), none of which is supported. */
   readonly hasCriticalHeaders: boolean;
   readonly payload: JsonObject;
-  /** A claim that is there twice, if any is: then it is not known what was signed. */
+  /** A duplicate claim, if any: such a token is ambiguous. */
   readonly repeatedClaim?: string;
-  /** What was signed. */
+  /** The signed text. */
   readonly message: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** undefined: it is no such token. */
+/** undefined: not a JSON Web Token. */
 export function readToken(text: string): SignedToken | undefined {
   if (text.length > TOKEN_LENGTH_MAX) return undefined;
   const [head = "", body = "", end, ...more] = text.split(".");
@@ -54,7 +53,7 @@ export function readToken(text: string): SignedToken | undefined {
   };
 }
 
-/** Throws an AuthenticationError if none of the keys has signed it. */
+/** Throws an AuthenticationError if no key verifies the signature. */
 export function checkSignature(token: SignedToken, verifiers: readonly Verifier[]): void {
   const keys = token.keyId === "" ? verifiers : verifiers.filter(({ keyId }) => keyId === token.keyId);
   if (keys.length === 0) throw new AuthenticationError("invalid signature, no keys found");
@@ -66,7 +65,7 @@ function hasSigned(key: Verifier, { algorithm, message, signature }: SignedToken
   return allowed !== undefined && key.verify(message, signature, allowed);
 }
 
-/** Members are in the order of their names, as upstream has them. */
+/** Members are sorted by name, as upstream. */
 export function writeToken(payload: JsonObject, { signer, keyId }: { readonly signer: Signer; readonly keyId: string }): string {
   const message = `${writePart({ alg: signer.algorithm, kid: keyId })}.${writePart(payload)}`;
   return `${message}.${encodeBase64Url(signer.sign(new TextEncoder().encode(message)))}`;

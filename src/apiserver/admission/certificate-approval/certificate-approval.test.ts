@@ -21,7 +21,7 @@ const GRANTS: readonly [names: readonly string[], verbs: readonly string[], isAl
 ];
 
 for (const [resourceNames, verbs, isAllowed] of GRANTS) {
-  test(`the right to [${verbs.join()}] signers [${resourceNames.join()}] is ${isAllowed ? "" : "not "}enough to approve for example.com/a`, async () => {
+  test(`CertificateApproval: the permission to [${verbs.join()}] signers [${resourceNames.join()}] is ${isAllowed ? "" : "not "}sufficient to approve for example.com/a`, async () => {
     await using server = await startGuardedServer();
     const request = encodeBase64(bytesOf(REQUESTS.P256));
     await make(server, PATH, { metadata: { name: "r" }, spec: { signerName: "example.com/a", request, usages: ["client auth"] } });
@@ -40,7 +40,7 @@ for (const [resourceNames, verbs, isAllowed] of GRANTS) {
     const why = 'user not permitted to approve requests with signerName "example.com/a"';
     const refusal = `403 certificatesigningrequests.certificates.k8s.io "r" is forbidden: ${why}`;
     assert.equal(await approve({ status }), isAllowed ? "200" : refusal);
-    // Also if nothing changes: it is about the path.
+    // Applies even if nothing changes: the check is per request path.
     assert.equal(await approve({}), isAllowed ? "200" : refusal);
     assert.equal(await ask(server, { name: "approver", groups: [] }, ["PATCH", `${PATH}/r`, { metadata: { labels: { a: "b" } } }]), "200");
   });

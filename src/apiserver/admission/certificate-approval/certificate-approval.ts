@@ -1,6 +1,6 @@
 /**
- * Whoever approves or denies a request for a certificate may do so for the signer whom it names: the right to `approve` that signer, or
- * all of its domain. As upstream's plugin of this name.
+ * Approving or denying a CertificateSigningRequest requires the verb `approve` on the signer that the request names, or on all signers of
+ * its domain. Equivalent to upstream's plugin of this name.
  */
 import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -15,7 +15,7 @@ export function certificateApproval({ authorizer }: AdmissionDependencies): Admi
     validate(request) {
       const { operation, subresource, endpoint, oldObject, context, name } = request;
       if (operation !== "UPDATE" || subresource !== "approval" || !isCertificateRequest(endpoint)) return;
-      // That of what is there: whoever approves cannot choose another.
+      // The signer of the stored object: an approver cannot change it.
       const { signerName } = (oldObject as CertificateSigningRequest).spec;
       if (maySign(authorizer, context.user, { verb: "approve", signerName })) return;
       throw forbiddenError(endpoint.name, name, `user not permitted to approve requests with signerName ${quoteGo(signerName)}`);

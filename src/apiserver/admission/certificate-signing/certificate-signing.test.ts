@@ -16,7 +16,7 @@ for (const [grant, isAllowed] of [
   ["example.com/*", true],
   ["example.com/b", false],
 ] as const) {
-  test(`who may sign ${grant} may ${isAllowed ? "" : "not "}say what became of a request for example.com/a`, async () => {
+  test(`CertificateSigning: the permission to sign ${grant} does ${isAllowed ? "" : "not "}allow setting the outcome of a request for example.com/a`, async () => {
     await using server = await startGuardedServer();
     const request = encodeBase64(bytesOf(REQUESTS.P256));
     await make(server, PATH, { metadata: { name: "r" }, spec: { signerName: "example.com/a", request, usages: ["client auth"] } });
@@ -33,7 +33,7 @@ for (const [grant, isAllowed] of [
 
     const why = 'user not permitted to sign requests with signerName "example.com/a"';
     const refusal = `403 certificatesigningrequests.certificates.k8s.io "r" is forbidden: ${why}`;
-    // What only signers say stays as it is.
+    // Fields that only signers set are unchanged.
     assert.equal(await sign({ metadata: { labels: { a: "b" } } }), "200");
     assert.equal(await sign(FAILED), isAllowed ? "200" : refusal);
     assert.equal(await sign({ ...FAILED, metadata: { labels: { a: "c" } } }), isAllowed ? "200" : refusal);

@@ -1,6 +1,6 @@
 /**
- * Whoever hands out a certificate, or says that there will be none, has the right to `sign` for the signer whom the request names, or for
- * all of its domain. As upstream's plugin of this name.
+ * Setting the certificate or the Failed condition of a CertificateSigningRequest requires the verb `sign` on the signer that the request
+ * names, or on all signers of its domain. Equivalent to upstream's plugin of this name.
  */
 import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -25,7 +25,7 @@ export function certificateSigning({ authorizer }: AdmissionDependencies): Admis
   };
 }
 
-/** Whether what only signers say is other than before. */
+/** True if a field that only signers may set has changed. */
 function isSigned({ status: next = {} }: CertificateSigningRequest, { status: previous = {} }: CertificateSigningRequest): boolean {
   return next.certificate !== previous.certificate || !deepEqual(next.conditions ?? [], previous.conditions ?? []);
 }

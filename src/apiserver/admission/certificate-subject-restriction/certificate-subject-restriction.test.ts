@@ -7,7 +7,7 @@ import { startServer } from "../../testing/server.ts";
 
 const PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-/** Of the user `someone` in the group `system:masters`. */
+/** User `someone`, group `system:masters`. */
 const MASTERS_REQUEST = `
 -----BEGIN CERTIFICATE REQUEST-----
 MIHlMIGNAgEAMCsxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMRAwDgYDVQQDDAdz
@@ -20,7 +20,7 @@ PtC+DSYJAiBrTb4krX14/wtu6RsfywzHuGIOxmdAs7jmZo6b7mqsLA==
 
 const CLIENTS = "kubernetes.io/kube-apiserver-client";
 
-test("nobody asks for a client certificate of system:masters, not even its members; other signers know what they do", async () => {
+test("CertificateSubjectRestriction rejects client certificates of system:masters even for its members; other signers are not restricted", async () => {
   await using server = await startServer();
   const create = async (signerName: string, request: string) => {
     const spec = { signerName, request: encodeBase64(bytesOf(request)), usages: ["client auth"] };

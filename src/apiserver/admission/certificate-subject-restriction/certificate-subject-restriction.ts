@@ -1,6 +1,6 @@
 /**
- * Nobody becomes a member of system:masters, whom nobody can hold back, by a certificate that the cluster itself signs for clients.
- * As upstream's plugin of this name.
+ * The cluster's own client signer never grants membership of system:masters, which bypasses authorization. Equivalent to upstream's plugin
+ * of this name.
  */
 import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";

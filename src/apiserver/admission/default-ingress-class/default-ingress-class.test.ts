@@ -21,7 +21,7 @@ async function classOf(server: StartedServer, name: string, spec: object = {}, a
   return body.spec.ingressClassName;
 }
 
-test("an Ingress that names no class is of the newest default class; one that does, also as before, is not", async () => {
+test("an Ingress without a class gets the newest default class; a class set by field or legacy annotation is kept", async () => {
   await using server = await startServer({ config: { admission: onlyPlugins("DefaultIngressClass") } });
 
   assert.equal(await classOf(server, "a"), undefined);

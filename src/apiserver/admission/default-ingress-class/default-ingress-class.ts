@@ -1,6 +1,6 @@
 /**
- * An Ingress that names no class is of the default one: of several, the newest. As upstream's plugin of this name: on create only, and
- * not where the annotation of before says the class.
+ * Sets the default class on an Ingress that names none; of several default classes, the newest wins. Equivalent to upstream's plugin of
+ * this name: on create only, and not if the legacy annotation sets the class.
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { Ingress } from "../../../api/generated/networking.k8s.io/v1.ts";
@@ -13,7 +13,7 @@ const INGRESS_CLASSES = { group: "networking.k8s.io", plural: "ingressclasses" }
 
 const IS_DEFAULT = "ingressclass.kubernetes.io/is-default-class";
 
-/** Where the class stood before it was a field; who uses it has decided. */
+/** Legacy annotation that predates the field; an Ingress that has it is not defaulted. */
 const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 
 export function defaultIngressClass({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {

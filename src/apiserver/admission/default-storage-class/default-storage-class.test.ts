@@ -26,7 +26,7 @@ async function classOf(server: StartedServer, spec: object = {}, annotations: Re
   return body.spec.storageClassName;
 }
 
-test("a claim that names no class is of the newest default class, and by name among equally new ones", async () => {
+test("a claim without a class gets the newest default class; ties are resolved by name", async () => {
   await using server = await start();
 
   assert.equal(await classOf(server), undefined);
@@ -40,7 +40,7 @@ test("a claim that names no class is of the newest default class, and by name am
   assert.equal(await classOf(server), "d");
 });
 
-test("a class that is the default no more is not used", async () => {
+test("a StorageClass that is no longer the default is not assigned", async () => {
   await using server = await start();
   await addClass(server, "a", { [DEFAULT]: "true" });
   await addClass(server, "b", { [DEFAULT]: "true" });
@@ -53,7 +53,7 @@ test("a class that is the default no more is not used", async () => {
   assert.equal(await classOf(server), undefined);
 });
 
-test("a claim that names a class, or none at all, or by the annotation of before, keeps it", async () => {
+test("a claim that sets a class, the empty class or the legacy annotation keeps it", async () => {
   await using server = await start();
   await addClass(server, "a", { [DEFAULT]: "true" });
 

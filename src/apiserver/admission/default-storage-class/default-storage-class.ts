@@ -1,6 +1,7 @@
 /**
- * A claim that names no class is of the default one: of several, the newest. As upstream's plugin of this name: on create only; a claim
- * that was made when there was no default gets one later from the controller of volumes. A claim that names the class "" wants none.
+ * Sets the default class on a PersistentVolumeClaim that names none; of several default classes, the newest wins. Equivalent to upstream's
+ * plugin of this name: on create only; a claim created while no default existed is defaulted later by the PersistentVolume controller. The
+ * class "" opts out of defaulting.
  */
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -14,7 +15,7 @@ const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 const IS_DEFAULT_BETA = "storageclass.beta.kubernetes.io/is-default-class";
 
-/** Where the class stood before it was a field; it still counts. */
+/** Legacy annotation that predates the field; still honoured. */
 const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 
 export function defaultStorageClass({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {

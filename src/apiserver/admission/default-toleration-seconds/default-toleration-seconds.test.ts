@@ -25,7 +25,7 @@ for (const [what, own, added] of [
   ["speaks of one of the two with a value", [{ key: UNREACHABLE.key, value: "x", effect: "NoExecute" }], [NOT_READY]],
   ["speaks of one, not of eviction", [{ key: NOT_READY.key, operator: "Exists", effect: "NoSchedule" }], [NOT_READY, UNREACHABLE]],
 ] as const) {
-  test(`a pod that ${what} gets ${added.length} tolerations`, async () => {
+  test(`DefaultTolerationSeconds: a pod that ${what} gets ${added.length} tolerations`, async () => {
     await using server = await start();
 
     const { body } = await server.call("POST", PODS, pod(own));
@@ -34,7 +34,7 @@ for (const [what, own, added] of [
   });
 }
 
-test("tolerations that an update leaves out come back; a status is not looked at", async () => {
+test("DefaultTolerationSeconds restores tolerations that an update omits and skips status updates", async () => {
   await using server = await start();
   await server.call("POST", PODS, pod([]));
   const merge = { "content-type": "application/merge-patch+json" };

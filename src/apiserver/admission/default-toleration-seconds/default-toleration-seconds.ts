@@ -1,6 +1,6 @@
 /**
- * Pods stay for a while on a node that is not ready or not reached, and then go, unless they say themselves what they tolerate.
- * As upstream's plugin of this name: on create and on every update, so that a toleration that was taken away comes back.
+ * Adds default tolerations for not-ready and unreachable nodes, so that Pods are evicted only after a delay, unless they set their own
+ * tolerations. Equivalent to upstream's plugin of this name: on create and on every update, so that a removed toleration is restored.
  */
 import type { Pod, Toleration } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -36,7 +36,7 @@ function toleration(key: string, tolerationSeconds: number): Toleration & { read
   return { key, operator: "Exists", effect: "NoExecute", tolerationSeconds };
 }
 
-/** Whatever its operator and value: who speaks of this taint has decided. */
+/** Any operator and value: a toleration of this taint suppresses the default. */
 function covers({ key = "", effect }: Toleration, taint: string): boolean {
   return (key === "" || key === taint) && (!effect || effect === "NoExecute");
 }

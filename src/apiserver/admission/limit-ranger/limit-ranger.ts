@@ -1,7 +1,7 @@
 /**
- * Containers that do not say what they need and may use get what the LimitRanges of their namespace have as defaults; then no container,
- * Pod or claim is let in that asks for less or more than these allow. As upstream's plugin of this name: Pods when they are created and
- * resized, claims also when they are changed, and nothing that is being deleted.
+ * Sets missing requests and limits of containers to the defaults of the namespace's LimitRanges, then rejects containers, Pods and claims
+ * outside their minimum and maximum. Equivalent to upstream's plugin of this name: Pods on create and resize, claims also on update, and
+ * never objects that are being deleted.
  */
 import type { Container, LimitRange, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
 import { filledFrom } from "../../../api/core/v1/pod/defaults/resources.ts";
@@ -16,7 +16,7 @@ const LIMIT_RANGES = { group: "", plural: "limitranges" };
 const PODS = { group: "", plural: "pods" };
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 
-/** Tells whoever reads the Pod what was filled in. */
+/** Annotation that lists the defaults that were set. */
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
 export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
@@ -57,7 +57,7 @@ interface Filled {
   readonly notes: readonly string[];
 }
 
-/** The Pod itself if nothing is missing. */
+/** Returns the same Pod if nothing is missing. */
 export function withDefaults(pod: Pod, range: LimitRange): Pod {
   const { requests, limits } = defaultsOf(range);
   const fill = (title: string, containers: readonly Container[] = []) => containers.map((one) => filled(one, title, { requests, limits }));
@@ -77,7 +77,7 @@ export function withDefaults(pod: Pod, range: LimitRange): Pod {
   };
 }
 
-/** Of several for containers the last that names a resource counts. */
+/** If several container limits name a resource, the last one wins. */
 function defaultsOf({ spec }: LimitRange): { readonly requests: ResourceList; readonly limits: ResourceList } {
   const items = (spec?.limits ?? []).filter(({ type }) => type === "Container");
   return {

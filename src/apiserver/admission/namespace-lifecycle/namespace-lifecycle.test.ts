@@ -4,7 +4,7 @@ import { startServer } from "../../testing/server.ts";
 
 const POD = { containers: [{ name: "c", image: "i" }] };
 
-test("a namespace that is missing is told before what is wrong with the object", async () => {
+test("a missing namespace is reported before validation errors of the object", async () => {
   await using server = await startServer();
 
   const { code, body } = await server.call("POST", "/api/v1/namespaces/nope/configmaps", { metadata: { name: "Not A Name" } });
@@ -12,7 +12,7 @@ test("a namespace that is missing is told before what is wrong with the object",
   assert.deepEqual([code, body.message], [404, 'namespaces "nope" not found']);
 });
 
-test("in a namespace that is going nothing is created and nothing is bound", async () => {
+test("a terminating namespace rejects creates and bindings", async () => {
   await using server = await startServer();
   await server.call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
   await server.call("POST", "/api/v1/namespaces/n/pods", { metadata: { name: "p" }, spec: POD });
@@ -25,7 +25,7 @@ test("in a namespace that is going nothing is created and nothing is bound", asy
   assert.deepEqual([bound.code, bound.body.details.causes[0].reason], [403, "NamespaceTerminating"]);
 });
 
-test("the namespaces that every cluster has stay", async () => {
+test("the system namespaces cannot be deleted", async () => {
   await using server = await startServer();
 
   const { code, body } = await server.call("DELETE", "/api/v1/namespaces/kube-system");

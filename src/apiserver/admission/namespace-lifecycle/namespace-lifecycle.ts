@@ -1,6 +1,6 @@
 /**
- * Nothing is created in a namespace that does not exist or is going, and the namespaces that every cluster has are not deleted.
- * As upstream's plugin of this name. Exact where this process owns the store; on a shared one the cache may be a moment behind, as upstream.
+ * Rejects creates in a namespace that does not exist or is terminating, and deletes of the system namespaces. Equivalent to upstream's
+ * plugin of this name. Exact where this process owns the store; on a shared store the cache may lag slightly, as upstream's.
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { forbiddenError, notFound, StatusError } from "../../../api/machinery/status-error.ts";
@@ -18,10 +18,10 @@ export function namespaceLifecycle({ objects }: AdmissionDependencies): Admissio
       if (isNamespace(request)) protectImmortal(request);
     },
 
-    // Changes nothing, but comes before validation: what is missing first is the namespace.
+    // Changes nothing, but runs before validation, so that a missing namespace is reported first.
     mutate(request) {
       if (request.operation !== "CREATE" || request.namespace === "" || isNamespace(request) || isReview(request)) return undefined;
-      // What memory has is enough where this process owns the store, and saves a round trip where it does not.
+      // The cache is sufficient where this process owns the store, and saves a round trip where it does not.
       const name = { namespace: "", name: request.namespace };
       const found = objects.cached(NAMESPACES, name);
       if (found === undefined) return objects.get(NAMESPACES, name).then((namespace) => check(request, namespace));
@@ -42,7 +42,7 @@ function isNamespace({ endpoint }: AdmissionRequest): boolean {
   return endpoint.name.group === "" && endpoint.name.plural === "namespaces";
 }
 
-/** Reviews are answered and not stored; asking about a namespace does not need the namespace. */
+/** Reviews are answered but not stored; they need no existing namespace. */
 function isReview({ endpoint }: AdmissionRequest): boolean {
   return !endpoint.resource.stored;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a pod asks for tokens for an audience: by a projected volume, or by a volume of a CSI driver that wants such tokens. Volumes
- * of the kinds from before CSI count as volumes of the driver that took them over.
+ * Determines whether a pod requests tokens for an audience: by a projected volume, or by a volume of a CSI driver that declares token
+ * requests. In-tree volume types count as volumes of the CSI driver that they were migrated to.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../api/generated/core/v1.ts";
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
@@ -26,7 +26,7 @@ const SUCCESSORS = [
 
 export interface AskedAudience {
   readonly found: boolean;
-  /** What could not be looked up on the way, if it was not found. */
+  /** Lookup error on the way, if the audience was not found. */
   readonly problem?: string;
 }
 
@@ -58,7 +58,7 @@ async function driverAsks(objects: Objects, driver: string, audience: string): P
   return (found.spec.tokenRequests ?? []).some((request) => request.audience === audience);
 }
 
-/** "": none. */
+/** "" if none. */
 async function driverOf(objects: Objects, { metadata }: Pod, volume: Volume): Promise<string> {
   const claim = volumeClaimName(metadata.name, volume);
   if (claim !== undefined) return driverOfClaim(objects, metadata.namespace ?? "", claim);

@@ -1,4 +1,4 @@
-/** A node asks for certificates in its own name only, from the signers whose certificates make somebody a node. */
+/** A node may request certificates of the kubelet signers for its own identity only. */
 import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { parsePemRequest } from "../../../api/machinery/x509/certificate-request.ts";

@@ -1,4 +1,4 @@
-/** A node says of a claim how large its volume has become, and nothing else. */
+/** A node may update only the resize-related status fields of a claim. */
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -15,7 +15,7 @@ export function checkClaim(request: AdmissionRequest, node: string): void {
   refuse(request, `node ${quoteGo(node)} ${why}`);
 }
 
-/** Where upstream shows both objects line by line, the fields that differ are enough. */
+/** Upstream prints a diff of both objects; the names of the differing fields are enough. */
 function changedFields(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): readonly string[] {
   return [
     ...differing("metadata.", metadataOf(next), metadataOf(previous)),
@@ -24,13 +24,13 @@ function changedFields(next: PersistentVolumeClaim, previous: PersistentVolumeCl
   ];
 }
 
-/** Without what says nothing about the claim: an update may leave the version out. */
+/** Drops metadata that is irrelevant to the comparison: an update may omit resourceVersion. */
 function metadataOf({ metadata }: PersistentVolumeClaim): object {
   const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...rest } = metadata;
   return rest;
 }
 
-/** Without what a node may change. */
+/** Drops the fields that a node may change. */
 function statusOf({ status = {} }: PersistentVolumeClaim): object {
   const { capacity: _capacity, conditions: _conditions, allocatedResources: _resources, ...rest } = status;
   const { allocatedResourceStatuses: _statuses, ...fixed } = rest;
@@ -43,7 +43,7 @@ function differing(prefix: string, next: object, previous: object): readonly str
   return names.filter((name) => !deepEqual(presence(a.get(name)), presence(b.get(name)))).map((name) => prefix + name);
 }
 
-/** An empty map or list is as good as none. */
+/** An empty map or list equals an absent one. */
 function presence(value: unknown): unknown {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0 ? undefined : value;
 }

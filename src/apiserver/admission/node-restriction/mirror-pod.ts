@@ -1,6 +1,6 @@
 /**
- * A pod that a node makes stands for one that it runs already: on itself, owned by its Node, and without a name of any other object. Such
- * a name would let the node read that object.
+ * A pod created by a node must be a mirror pod: bound to that node, owned by its Node object, and without references to other API objects,
+ * which would give the node read access to them.
  */
 import type { Node, Pod, Volume, VolumeProjection } from "../../../api/generated/core/v1.ts";
 import { configMapNames, isMirror, MIRROR_ANNOTATION, secretNames } from "../../../api/core/v1/pod/references.ts";
@@ -23,7 +23,7 @@ export async function checkMirrorPod(request: AdmissionRequest, node: string, { 
   const found = await objects.get<Node>(NODES, { namespace: "", name: node });
   if (found === undefined) throw missing({ singular: "node", name: node });
   const [wanted = "", actual = ""] = [pod.metadata.ownerReferences?.[0]?.uid, found.metadata.uid];
-  // Upstream's words, in which the two have changed places.
+  // Upstream's message, which has expected and actual value swapped.
   if (wanted !== actual) refuse(request, `node ${node} UID mismatch: expected ${wanted} got ${actual}`);
   const reference = objectReference(pod);
   if (reference?.unknown !== undefined) refuse(request, `error checking mirror pod for API references: ${reference.unknown}`);
@@ -41,13 +41,13 @@ function ownersProblem(owners: readonly OwnerReference[], node: string): string 
 }
 
 interface Reference {
-  /** The plural of what is named, and how. */
+  /** Plural of the referenced resource, and where it is referenced. */
   readonly to?: string;
-  /** What nobody here knows could name anything. */
+  /** An unknown volume source could reference anything. */
   readonly unknown?: string;
 }
 
-/** The first other object that a pod names, or undefined. */
+/** Returns the first API object that a pod references, or undefined. */
 export function objectReference({ spec }: Pod): Reference | undefined {
   if (spec === undefined) return undefined;
   if ((spec.serviceAccountName ?? "") !== "") return { to: "serviceaccounts" };
@@ -61,7 +61,7 @@ export function objectReference({ spec }: Pod): Reference | undefined {
   return undefined;
 }
 
-/** Sources that name nothing of the API, apart from what secretNames has found. */
+/** Volume sources without API references, apart from those that secretNames finds. */
 const HARMLESS: readonly (keyof Volume)[] = [
   ...(["awsElasticBlockStore", "azureDisk", "cephfs", "cinder", "downwardAPI", "emptyDir", "fc", "flexVolume"] as const),
   ...(["flocker", "gcePersistentDisk", "gitRepo", "hostPath", "image", "iscsi", "nfs", "photonPersistentDisk"] as const),

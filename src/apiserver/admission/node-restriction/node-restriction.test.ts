@@ -10,7 +10,7 @@ const LEASES = "/apis/coordination.k8s.io/v1/namespaces";
 const SLICES = "/apis/resource.k8s.io/v1/resourceslices";
 const REQUESTS_PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-test("a node has one lease, called like itself", async () => {
+test("NodeRestriction: a node may write only the Lease of its own name", async () => {
   await using server = await startNodeCluster(ALL_ALLOWED);
   const path = `${LEASES}/kube-node-lease/leases`;
   await make(server, path, { metadata: { name: "n2" } });
@@ -35,7 +35,7 @@ test("a node has one lease, called like itself", async () => {
   }
 });
 
-test("a node has one CSINode, called like itself", async () => {
+test("NodeRestriction: a node may write only the CSINode of its own name", async () => {
   await using server = await startNodeCluster(ALL_ALLOWED);
   const path = "/apis/storage.k8s.io/v1/csinodes";
   const named = (name: string): JsonObject => ({ metadata: { name }, spec: { drivers: [] } });
@@ -51,7 +51,7 @@ test("a node has one CSINode, called like itself", async () => {
   assert.equal(await ask(server, N1, ["DELETE", `${path}/n1`]), "200");
 });
 
-test("a node makes and deletes slices of its own devices only, also where it deletes many", async () => {
+test("NodeRestriction: a node creates and deletes only its own ResourceSlices, also by deletecollection", async () => {
   await using server = await startNodeCluster(ALL_ALLOWED);
   const slice = (name: string, where: JsonObject): JsonObject => ({
     metadata: { name },
@@ -70,7 +70,7 @@ test("a node makes and deletes slices of its own devices only, also where it del
   assert.equal((await server.call("GET", `${SLICES}/theirs`)).code, 200);
 });
 
-test("a node says of its claims how large they are, and nothing else", async () => {
+test("NodeRestriction: a node may update only the resize status of a claim", async () => {
   await using server = await startNodeCluster(ALL_ALLOWED);
   const path = "/api/v1/namespaces/ns/persistentvolumeclaims";
   const claim = { metadata: { name: "c" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
@@ -98,7 +98,7 @@ test("a node says of its claims how large they are, and nothing else", async () 
   assert.equal(await ask(server, N1, ["DELETE", `${path}/c`]), `${forbidden}may only update PVC status`);
 });
 
-test("a node asks for certificates in its own name", async () => {
+test("NodeRestriction: a node may request certificates for its own name only", async () => {
   await using server = await startNodeCluster();
   const request = encodeBase64(bytesOf(REQUESTS.P256));
   const asked = (signerName: string, text = request): JsonObject => ({
@@ -108,7 +108,7 @@ test("a node asks for certificates in its own name", async () => {
   const create = (user: string, object: JsonObject) => ask(server, nodeUser(user), ["POST", `${REQUESTS_PATH}?dryRun=All`, object]);
   const refusal = '403 certificatesigningrequests.certificates.k8s.io "r" is forbidden: ';
 
-  // The request is one of the node "ä".
+  // The request is for the node "ä".
   for (const signer of ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"]) {
     assert.equal(await create("ä", asked(signer)), "201");
     assert.equal(await create("n1", asked(signer)), `${refusal}can only create a node CSR with CN=system:node:n1`);
@@ -120,7 +120,7 @@ test("a node asks for certificates in its own name", async () => {
   assert.equal(await create("n1", asked("example.com/other")), "201");
 });
 
-test("a node that does not say which writes nothing, and whoever is no node is not held to anything", async () => {
+test("NodeRestriction: a node without a node name may not write, and users who are not nodes are not restricted", async () => {
   await using server = await startNodeCluster(ALL_ALLOWED);
   const secret = { metadata: { name: "s" } };
   const path = "/api/v1/namespaces/ns/secrets";

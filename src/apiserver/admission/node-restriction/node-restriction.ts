@@ -1,7 +1,7 @@
 /**
- * A node writes only what is its own: its Node, its lease, its mirror pods, the status of its pods, tokens for its pods. The Node
- * authorizer lets nodes write such kinds; here is looked at which object it is and what changes. As upstream's plugin of this name.
- * Not here: what nodes may read, which is all the authorizer's.
+ * Restricts a node's writes to its own objects: its Node, Lease, mirror pods, the status of its pods, and tokens for its pods. The Node
+ * authorizer allows writes per resource type; this plugin checks which object is written and what changes. Equivalent to upstream's plugin
+ * of this name. Not here: read access, which the authorizer decides alone.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { groupResourceOf } from "../../../api/machinery/object.ts";
@@ -15,10 +15,10 @@ import { checkPod } from "./pod.ts";
 import { checkToken } from "./token.ts";
 import { refuse } from "./refuse.ts";
 
-/** Throws a StatusError to refuse. */
+/** Throws a StatusError to reject. */
 type Check = (request: AdmissionRequest, node: string, dependencies: AdmissionDependencies) => Promise<void> | void;
 
-/** By the resource as messages name it. */
+/** Keyed by the resource name used in messages. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["pods", checkPod],
   ["nodes", checkNode],
@@ -41,7 +41,7 @@ export function nodeRestriction(dependencies: AdmissionDependencies): AdmissionP
   return {
     name: "NodeRestriction",
 
-    // Changes nothing, but sees what the client sent, before the kind's rules put back what may not be changed this way.
+    // Changes nothing, but must see the client's object before the resource's strategy resets immutable fields.
     mutate(request) {
       const checked = request.operation === "CREATE" || request.operation === "UPDATE" ? check(request) : undefined;
       return checked instanceof Promise ? checked.then(() => undefined) : undefined;

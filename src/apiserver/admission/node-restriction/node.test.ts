@@ -35,7 +35,7 @@ const LABELS: readonly [key: string, isForbidden: boolean][] = [
 ];
 
 for (const [key, isForbidden] of LABELS) {
-  test(`a node may ${isForbidden ? "not " : ""}set, change or remove the label ${key}`, () => {
+  test(`NodeRestriction: a node may ${isForbidden ? "not " : ""}set, change or remove the label ${key}`, () => {
     const [one, other] = [Object.fromEntries([[key, "a"]]), Object.fromEntries([[key, "b"]])];
     const found = isForbidden ? [key] : [];
 
@@ -67,7 +67,7 @@ const CREATES: readonly [user: string, object: JsonObject, answer: string][] = [
   ],
 ];
 
-test("a node makes its own Node, and none that draws work to it", async () => {
+test("NodeRestriction: a node creates only its own Node, without taints or labels that attract workloads", async () => {
   await using server = await startNodeCluster();
   for (const [user, object, answer] of CREATES) {
     assert.equal(await ask(server, nodeUser(user), ["POST", "/api/v1/nodes?dryRun=All", object]), answer);
@@ -91,7 +91,7 @@ const CHANGES: readonly [patch: JsonObject, answer: string][] = [
 ];
 
 for (const subresource of ["", "/status"]) {
-  test(`by way of nodes${subresource} a node changes its own Node, and does not draw work to it`, async () => {
+  test(`NodeRestriction: through nodes${subresource} a node updates only its own Node and cannot attract workloads`, async () => {
     await using server = await startNodeCluster();
     const labels = { "node-restriction.kubernetes.io/x": "y" };
     await make(server, "/api/v1/nodes", { metadata: { name: "n3", labels }, spec: { taints: [{ key: "a", effect: "NoSchedule" }] } });
@@ -105,7 +105,7 @@ for (const subresource of ["", "/status"]) {
   });
 }
 
-test("a node that may delete nodes deletes no other", async () => {
+test("NodeRestriction: a node with permission to delete nodes may delete only its own", async () => {
   await using server = await startNodeCluster(ALL_ALLOWED);
 
   assert.equal(

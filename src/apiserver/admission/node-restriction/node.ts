@@ -1,6 +1,6 @@
 /**
- * A node writes its own Node, without steering work to itself: not its taints, not who owns it, and of the labels that Kubernetes keeps
- * for itself only those that kubelets have always set.
+ * A node may write its own Node object, but must not attract workloads: taints, owner references and all reserved Kubernetes labels except
+ * those that kubelets have always set are protected.
  */
 import type { Node } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -8,7 +8,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import { refuse } from "./refuse.ts";
 
-/** Labels that tell of the machine. */
+/** Labels that describe the machine. */
 const KUBELET_LABELS: ReadonlySet<string> = new Set([
   "kubernetes.io/hostname",
   "kubernetes.io/os",
@@ -22,9 +22,9 @@ const KUBELET_LABELS: ReadonlySet<string> = new Set([
   "beta.kubernetes.io/os",
   "beta.kubernetes.io/arch",
 ]);
-/** Prefixes under which nodes are free. */
+/** Label prefixes that nodes may use freely. */
 const KUBELET_PREFIXES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
-/** Of which also node-restriction.kubernetes.io is one: labels that workloads may rely on, because no node can set them. */
+/** Includes node-restriction.kubernetes.io: workloads may rely on these labels because no node can set them. */
 const KUBERNETES_PREFIXES = ["kubernetes.io", "k8s.io"];
 
 export function checkNode(request: AdmissionRequest, node: string): void {
@@ -36,7 +36,7 @@ export function checkNode(request: AdmissionRequest, node: string): void {
 
 function checkNew(request: AdmissionRequest, node: string, { metadata, spec }: Node): void {
   const whose = `node ${quoteGo(node)} is not allowed to`;
-  // Upstream's word; it is no pod.
+  // Upstream's message says pod here, too.
   if (spec?.configSource !== undefined) refuse(request, `${whose} create pods with a non-nil configSource`);
   const labels = forbiddenLabels(metadata.labels, {});
   if (labels.length > 0) refuse(request, `${whose} set the following labels: ${labels.join(", ")}`);
@@ -45,7 +45,7 @@ function checkNew(request: AdmissionRequest, node: string, { metadata, spec }: N
 function checkChange(request: AdmissionRequest, node: string, next: Node, previous: Node): void {
   const whose = `node ${quoteGo(node)} is not allowed to`;
   const { configSource } = next.spec ?? {};
-  // Kubelets that do not know the field may leave it out.
+  // Kubelets that do not know the field may omit it.
   if (configSource !== undefined && !deepEqual(configSource, previous.spec?.configSource)) {
     refuse(request, `${whose} update configSource to a new non-nil configSource`);
   }
@@ -59,7 +59,7 @@ function checkChange(request: AdmissionRequest, node: string, next: Node, previo
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Of the labels that differ, those that a node may not write. */
+/** Returns the changed labels that a node may not write. */
 export function forbiddenLabels(next: Labels = {}, previous: Labels = {}): readonly string[] {
   const [after, before] = [new Map(Object.entries(next)), new Map(Object.entries(previous))];
   const keys = new Set([...after.keys(), ...before.keys()]);

@@ -1,4 +1,4 @@
-/** Objects of which a node has one, called like itself, or which say whose they are. */
+/** Objects that belong to a node by their name or by a node name field. */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import { refuse } from "./refuse.ts";
@@ -18,7 +18,7 @@ interface Slice extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
 }
 
-/** An update cannot change whose it is, and whose it was the authorizer has looked at. */
+/** The node name is immutable, and the authorizer has checked the stored one. */
 export function checkResourceSlice(request: AdmissionRequest, node: string): void {
   const { operation } = request;
   if (operation === "UPDATE") return;

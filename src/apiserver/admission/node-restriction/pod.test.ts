@@ -9,7 +9,7 @@ import { objectReference } from "./mirror-pod.ts";
 const PODS = "/api/v1/namespaces/ns/pods";
 const N1 = nodeUser("n1");
 
-/** `mine` on n1, `theirs` on n2, `free` on none. */
+/** `mine` is bound to n1, `theirs` to n2, `free` to no node. */
 async function withPods(authorizationModes?: readonly string[]): Promise<StartedServer> {
   const server = await startNodeCluster(authorizationModes);
   await make(server, PODS, aPod("mine", { nodeName: "n1" }, { labels: { a: "b" } }));
@@ -18,7 +18,7 @@ async function withPods(authorizationModes?: readonly string[]): Promise<Started
   return server;
 }
 
-test("a node deletes and evicts its own pods only", async () => {
+test("NodeRestriction: a node deletes and evicts only pods bound to it", async () => {
   await using server = await withPods();
   for (const name of ["theirs", "free"]) {
     const refusal = `403 pods "${name}" is forbidden: node`;
@@ -54,7 +54,7 @@ const STATUSES: readonly [pod: string, patch: JsonObject, why: string][] = [
   ],
 ];
 
-test("a node reports on its own pods, and says only how they are", async () => {
+test("NodeRestriction: a node updates only the status of pods bound to it", async () => {
   await using server = await withPods();
   for (const [pod, patch, why] of STATUSES) {
     const answer = why === "" ? "200" : `403 pods "${pod}" is forbidden: node "n1" ${why}`;
@@ -62,7 +62,7 @@ test("a node reports on its own pods, and says only how they are", async () => {
   }
 });
 
-test("whatever else a node may do by its roles, it writes nothing else of a pod", async () => {
+test("NodeRestriction: a node may not write other parts of a pod, whatever its roles allow", async () => {
   await using server = await withPods(ALL_ALLOWED);
   const mine = '403 pods "mine" is forbidden:';
   const binding = { metadata: { name: "free" }, target: { kind: "Node", name: "n1" } };
@@ -86,7 +86,7 @@ test("whatever else a node may do by its roles, it writes nothing else of a pod"
 const MIRROR = { annotations: { "kubernetes.io/config.mirror": "x" } };
 const HERE = { nodeName: "n1" };
 
-test("a node makes mirror pods, on itself and owned by its Node", async () => {
+test("NodeRestriction: a node creates only mirror pods, bound to it and owned by its Node", async () => {
   await using server = await startNodeCluster();
   const { body } = await server.call("GET", "/api/v1/nodes/n1");
   const uid: string = body.metadata.uid;
@@ -119,7 +119,7 @@ test("a node makes mirror pods, on itself and owned by its Node", async () => {
   }
 });
 
-test("a node without a Node makes no pods, and one without a name is named by what it generates", async () => {
+test("NodeRestriction: a node without a Node object creates no pods, and messages about unnamed pods use generateName", async () => {
   await using server = await startNodeCluster();
   const owner = { apiVersion: "v1", kind: "Node", name: "n9", uid: "x", controller: true };
   const pod = aPod("m", { nodeName: "n9" }, { ...MIRROR, ownerReferences: [owner] });
@@ -163,13 +163,13 @@ function volume(source: object): object {
 }
 
 for (const [spec, to] of REFERENCES) {
-  test(`a pod of ${JSON.stringify(spec)} names ${to ?? "nothing"}`, () => {
+  test(`NodeRestriction: a pod with ${JSON.stringify(spec)} references ${to ?? "nothing"}`, () => {
     const pod = podOf({ containers: [], ...spec });
     assert.deepEqual(objectReference(pod), to === undefined ? undefined : { to });
   });
 }
 
-test("a volume of a kind that nobody knows is not harmless", () => {
+test("NodeRestriction rejects an unknown volume type in a mirror pod", () => {
   const referenceOf = (spec: object) => objectReference(podOf(spec));
 
   assert.deepEqual(referenceOf(volume({})), { unknown: 'unknown volume type for volume  "v"' });

@@ -1,4 +1,6 @@
-/** A node makes mirror pods of its own, and reports on, evicts and deletes pods that are on it; no other part of a pod is a node's to write. */
+/**
+ * A node may create mirror pods, and update the status of, evict and delete pods bound to it; no other part of a pod is writable by nodes.
+ */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -15,7 +17,7 @@ export function checkPod(request: AdmissionRequest, node: string, dependencies: 
     case "status":
       return checkStatus(request, node);
     case "eviction":
-      // An eviction writes the pod on its way, in the same name; what was asked for has been looked at then.
+      // An eviction writes the pod internally under the same user; the eviction itself was checked before.
       return request.operation === "CREATE" ? checkEviction(request, node, dependencies) : undefined;
     default:
       return refuse(request, `unexpected pod subresource ${quoteGo(request.subresource)}, only 'status' and 'eviction' are allowed`);
@@ -40,7 +42,7 @@ function checkStatus(request: AdmissionRequest, node: string): void {
   if (!deepEqual(next.metadata.labels ?? {}, previous.metadata.labels ?? {})) {
     refuse(request, `${whose} cannot update labels through pod status`);
   }
-  // With a claim in its status a pod leads to that claim.
+  // A claim in the pod's status would grant access to that claim.
   if (!deepEqual(next.status?.resourceClaimStatuses ?? [], previous.status?.resourceClaimStatuses ?? [])) {
     refuse(request, `${whose} cannot update resource claim statues`);
   }

@@ -1,4 +1,4 @@
-/** How the plugin says no, and that something is not there: upstream's words. */
+/** Rejection and not-found errors of the plugin, with upstream's messages. */
 import { notFound, type StatusError } from "../../../api/machinery/status-error.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import { refused } from "../../shared/admission-request.ts";
@@ -8,7 +8,7 @@ export function refuse(request: AdmissionRequest, why: string): never {
 }
 
 export interface MissingObject {
-  /** Upstream names a resource so where it looks into its own memory. */
+  /** Resource name format of upstream's informer lookups. */
   readonly singular: string;
   readonly group?: string;
   readonly name: string;

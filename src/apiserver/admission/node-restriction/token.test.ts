@@ -8,7 +8,7 @@ const NS = "/api/v1/namespaces/ns";
 const N1 = nodeUser("n1");
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Pods of the account `sa`: `mine` with a projected token, `mounting` with volumes, both on n1; `theirs` on n2. */
+/** Pods of the account `sa`: `mine` with a projected token and `mounting` with volumes, both on n1; `theirs` on n2. */
 async function withPods(): Promise<{ readonly server: StartedServer; readonly uids: ReadonlyMap<string, string> }> {
   const server = await startNodeCluster();
   await make(server, `${NS}/serviceaccounts`, { metadata: { name: "sa" } });
@@ -63,13 +63,13 @@ function template(spec: JsonObject): JsonObject {
 const REFUSAL = '403 serviceaccounts "sa" is forbidden: ';
 const UNBOUND = `${REFUSAL}node requested token not bound to a pod`;
 
-/** What the plugin says; whatever is said after it (there is no key here) is "admitted". */
+/** The plugin's error; any later error (there is no signing key here) counts as "admitted". */
 async function tokenFor(server: StartedServer, spec: JsonObject, account = "sa"): Promise<string> {
   const answer = await ask(server, N1, ["POST", `${NS}/serviceaccounts/${account}/token`, { spec }]);
   return /^40[34] /.test(answer) ? answer : "admitted";
 }
 
-test("a node gets tokens for pods that are on it", async () => {
+test("NodeRestriction: a node may request tokens for pods bound to it", async () => {
   const { server, uids } = await withPods();
   await using _server = server;
   const of = (name: string, changes: JsonObject = {}): JsonObject => ({
@@ -112,7 +112,7 @@ function unasked(audience: string): string {
   return `audience "${audience}" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`;
 }
 
-test("a node gets tokens for whom the pod says that it talks to", async () => {
+test("NodeRestriction: a node may request tokens for audiences that the pod declares", async () => {
   const { server, uids } = await withPods();
   await using _server = server;
   for (const [name, audiences, why] of AUDIENCES) {
@@ -121,7 +121,7 @@ test("a node gets tokens for whom the pod says that it talks to", async () => {
   }
 });
 
-test("a role may let nodes have tokens for an audience that no pod names", async () => {
+test("NodeRestriction: a role may allow nodes to request tokens for audiences that no pod declares", async () => {
   const { server, uids } = await withPods();
   await using _server = server;
   const boundObjectRef = { apiVersion: "v1", kind: "Pod", name: "mine", uid: uids.get("mine") ?? "" };

@@ -1,4 +1,4 @@
-/** A node gets tokens of service accounts for pods that are on it, for whom the pod itself says that it talks to. */
+/** A node may request service account tokens only for pods bound to it, and only for audiences that the pod declares. */
 import type { TokenRequest } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -7,7 +7,7 @@ import { askedAudience } from "./audience.ts";
 import { nodeOf, PODS } from "./pod.ts";
 import { missing, refuse } from "./refuse.ts";
 
-/** Whoever may this for a resource that is called like the audience gets tokens for it, whatever the pod says. */
+/** Verb that, granted on a resource named like the audience, allows tokens for it regardless of the pod. */
 const AUDIENCE_VERB = "request-serviceaccounts-token-audience";
 
 export async function checkToken(request: AdmissionRequest, node: string, dependencies: AdmissionDependencies): Promise<void> {

@@ -18,7 +18,7 @@ for (const [what, storageClassName, annotations, size, code, message] of [
   ["of no class", "", {}, "2Gi", 403, CANNOT],
   ["of a class that does not, by no more than its unit", "stays", {}, "1024Mi", 200, undefined],
 ] as const) {
-  test(`a bound claim ${what} ${code === 200 ? "may grow" : "stays"}`, async () => {
+  test(`PersistentVolumeClaimResize: a bound claim ${what} ${code === 200 ? "may be expanded" : "may not be expanded"}`, async () => {
     await using server = await startServer({ config: { admission: onlyPlugins("PersistentVolumeClaimResize") } });
     for (const [name, more] of Object.entries({
       grows: { allowVolumeExpansion: true },

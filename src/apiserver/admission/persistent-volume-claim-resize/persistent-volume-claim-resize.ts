@@ -1,6 +1,6 @@
 /**
- * A claim grows only if it is bound and its class says that its volumes can grow. As upstream's plugin of this name: on update.
- * That it does not shrink is a rule of the kind.
+ * A claim may be expanded only if it is bound and its class allows volume expansion. Equivalent to upstream's plugin of this name: on
+ * update. Shrinking is rejected by the resource's validation.
  */
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import type { StorageClass } from "../../../api/generated/storage.k8s.io/v1.ts";
@@ -12,7 +12,7 @@ import type { Objects } from "../../framework/objects.ts";
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };
 
-/** Where the class stood before it was a field; it still counts, and wins. */
+/** Legacy annotation that predates the field; it takes precedence. */
 const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 
 const CANNOT_GROW = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize";

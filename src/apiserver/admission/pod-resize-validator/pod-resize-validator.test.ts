@@ -31,7 +31,7 @@ for (const [what, nodeName, requests, code, message, causes] of [
     [{ reason: "UnsupportedPlatform" }],
   ],
 ] as const) {
-  test(`a pod that is resized ${what}: ${code}`, async () => {
+  test(`PodResizeValidator answers the resize of a pod ${what} with ${code}`, async () => {
     await using server = await startServer({ config: { admission: onlyPlugins("PodResizeValidator") } });
     for (const [name, os] of [
       ["n1", "linux"],

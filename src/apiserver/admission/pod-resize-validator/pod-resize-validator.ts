@@ -1,6 +1,6 @@
 /**
- * A pod that is bound is not resized to more than its node could ever give it. As upstream's plugin of this name: on updates of `/resize`
- * that change the pod. Whether there is room beside the other pods is for the node to say.
+ * Rejects resizing a bound pod beyond its node's allocatable resources. Equivalent to upstream's plugin of this name: on updates of
+ * `/resize` that change the pod. Whether the resize fits beside the node's other pods is for the kubelet to decide.
  */
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
 import { isSameSpec } from "../../../api/core/v1/pod/same-spec.ts";
@@ -41,7 +41,7 @@ export function podResizeValidator({ objects }: Pick<AdmissionDependencies, "obj
   };
 }
 
-/** By what the pod asks for: what it has now is not the question. */
+/** Based on desired, not currently allocated resources. */
 function shortagesOf(pod: Pod, { status }: Node): readonly string[] {
   const requests = podRequests(asSpecified(pod));
   const shortageOf = (name: "cpu" | "memory", value: (quantity: Quantity) => number): readonly string[] => {

@@ -1,51 +1,51 @@
 /**
- * The contract of one check of the pod security standards, and the words that checks share. One file per check in checks/, strangers to
- * each other; checks/all.ts lists them. A check decides from the pod alone. Its words are upstream's: people search for them.
+ * The contract of one check of the Pod Security Standards, and the message helpers that checks share. One file per check in checks/,
+ * independent of each other; checks/all.ts lists them. A check decides from the pod alone. Messages are upstream's: users search for them.
  */
 import type { Container, EphemeralContainer, PodSpec } from "../../../api/generated/core/v1.ts";
 
-/** A pod, or what a template would make one from. */
+/** A pod or a pod template. */
 export interface CheckedPod {
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
 }
 
 export interface Violation {
-  /** A few words, by which pods with the same problem are told of together. */
+  /** Short reason, by which pods with the same violation are grouped. */
   readonly reason: string;
-  /** Who does what, for the pod itself. */
+  /** The violating containers and values, for a single pod. */
   readonly detail: string;
 }
 
-/** undefined: nothing is wrong. */
+/** undefined: no violation. */
 export type Judge = (pod: CheckedPod) => Violation | undefined;
 
 export interface Check {
-  /** Of a level the checks are told in the order of these. */
+  /** Sorts the violations of one level. */
   readonly id: string;
-  /** The mildest level that asks for it. */
+  /** The least restrictive level that includes this check. */
   readonly level: "baseline" | "restricted";
   /** Oldest first. */
   readonly versions: readonly CheckVersion[];
 }
 
 export interface CheckVersion {
-  /** The minor version of the policy from which on it is judged so. */
+  /** First minor version of the policy to which this evaluation applies. */
   readonly since: number;
   readonly judge: Judge;
-  /** A milder check that says nothing new beside this one. */
+  /** A baseline check whose violations this one already covers. */
   readonly replaces?: string;
 }
 
 export type AnyContainer = Container | EphemeralContainer;
 
-/** All of a pod, in the order in which checks tell of them. */
+/** All containers of a pod, in the order in which checks report them. */
 export function containersOf({ initContainers = [], containers, ephemeralContainers = [] }: PodSpec): readonly AnyContainer[] {
-  // Templates without containers are refused elsewhere, and later.
+  // Templates without containers are rejected later, by validation.
   return [...initContainers, ...(containers ?? []), ...ephemeralContainers];
 }
 
-/** The names of those that are so. */
+/** Returns the names of the containers that match. */
 export function containersThat({ spec }: CheckedPod, isSo: (container: AnyContainer) => boolean): readonly string[] {
   return containersOf(spec)
     .filter((container) => isSo(container))
@@ -57,7 +57,7 @@ export function theContainers(names: readonly string[]): string {
   return `${plural("container", names.length)} ${quoted(names)}`;
 }
 
-/** `pod and container "a"`: who has set something that they should not have. */
+/** `pod and container "a"`: where a forbidden value is set. */
 export function setters({ pod, containers }: { readonly pod: boolean; readonly containers: readonly string[] }): readonly string[] {
   return [...(pod ? ["pod"] : []), ...(containers.length === 0 ? [] : [theContainers(containers)])];
 }
@@ -66,7 +66,7 @@ export function quoted(items: readonly string[]): string {
   return items.map((item) => `"${item}"`).join(", ");
 }
 
-/** Each once, sorted. */
+/** Sorted and without duplicates. */
 export function distinct(items: Iterable<string>): readonly string[] {
   return [...new Set(items)].toSorted();
 }
@@ -75,17 +75,17 @@ export function plural(word: string, count: number): string {
   return count === 1 ? word : `${word}s`;
 }
 
-/** Root in a user namespace is nobody outside of it. */
+/** Root in a user namespace is unprivileged outside of it. */
 export function hasOwnUsers({ spec }: CheckedPod): boolean {
   return spec.hostUsers === false;
 }
 
-/** Says itself to be for Windows, where validation refuses what these checks ask for. */
+/** True if spec.os is Windows, for which validation forbids the fields that these checks require. */
 export function isForWindows({ spec }: CheckedPod): boolean {
   return spec.os?.name === "windows";
 }
 
-/** The judge, for pods that are not excused. */
+/** Evaluates pods that are not exempt. */
 export function unless(isExcused: (pod: CheckedPod) => boolean, judge: Judge): Judge {
   return (pod) => (isExcused(pod) ? undefined : judge(pod));
 }

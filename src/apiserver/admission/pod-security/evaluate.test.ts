@@ -5,7 +5,7 @@ import { all } from "./checks/all.ts";
 import { describeViolations, summarizeViolations, violationsOf } from "./evaluate.ts";
 import type { Level } from "./policy.ts";
 
-/** Breaks every rule that there has ever been. */
+/** Violates every check of every version. */
 const WORST: PodSpec = {
   hostNetwork: true,
   securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }], seccompProfile: { type: "Unconfined" } },
@@ -56,12 +56,12 @@ for (const [level, version, expected] of [
     "forbidden AppArmor profile, host namespaces, hostPort, probe or lifecycle host, privileged, seLinuxOptions, forbidden sysctls, hostProcess, allowPrivilegeEscalation != false, unrestricted capabilities, procMount, restricted volume types, runAsNonRoot != true, runAsUser=0, seccompProfile",
   ],
 ] as const) {
-  test(`${level}:${version} finds what it asks for and no more, mild checks first, none twice`, () => {
+  test(`${level}:${version} reports exactly the violations of its level, baseline checks first, without duplicates`, () => {
     assert.equal(reasons(level, version), expected);
   });
 }
 
-test("what is wrong is told with who does it", () => {
+test("a Pod Security violation names the containers and values that cause it", () => {
   assert.equal(
     describeViolations([
       { reason: "one", detail: "x" },
@@ -71,7 +71,7 @@ test("what is wrong is told with who does it", () => {
   );
 });
 
-test("checks have names of their own, versions that go up, and replace only milder ones that exist", () => {
+test("Pod Security checks have unique ids, ascending versions, and override only existing baseline checks", () => {
   const ids = all.map(({ id }) => id);
   const milder = all.filter(({ level }) => level === "baseline").map(({ id }) => id);
 

@@ -1,24 +1,24 @@
-/** What a pod does that a level of the standards forbids. Which checks belong to a level and version is worked out once for each. */
+/** Evaluates a pod against a level of the Pod Security Standards. The checks of a level and version are computed once for each. */
 import type { Check, CheckedPod, Judge, Violation } from "./check.ts";
 import { all } from "./checks/all.ts";
 import { LATEST, type Level, type LevelVersion } from "./policy.ts";
 
-/** Later versions are judged as this one: no check has changed since. */
+/** Later versions are evaluated as this one: no check has changed since. */
 const NEWEST = Math.max(...all.flatMap(({ versions }) => versions.map(({ since }) => since)));
 
 const known = new Map<string, readonly Judge[]>();
 
-/** In the order of telling. Empty if nothing is wrong. */
+/** Violations in reporting order; empty if there are none. */
 export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod): readonly Violation[] {
   return level === "privileged" ? [] : judgesOf(level, minorOf(version)).flatMap((judge) => judge(pod) ?? []);
 }
 
-/** For the pod itself. */
+/** Message for a single pod. */
 export function describeViolations(violations: readonly Violation[]): string {
   return violations.map(({ reason, detail }) => `${reason} (${detail})`).join(", ");
 }
 
-/** For many pods at once. */
+/** Message for a group of pods. */
 export function summarizeViolations(violations: readonly Violation[]): string {
   return violations.map(({ reason }) => reason).join(", ");
 }
@@ -46,7 +46,7 @@ function chosenJudges(level: Level, minor: number): readonly Judge[] {
   return inForce.filter(({ id }) => !replaced.includes(id)).map(({ judge }) => judge);
 }
 
-/** Upper case comes first, as in upstream's order. */
+/** Code unit order (upper case first), as upstream. */
 function byLevelAndId(left: Check, right: Check): number {
   if (left.level !== right.level) return left.level === "baseline" ? -1 : 1;
   return left.id < right.id ? -1 : 1;

@@ -1,20 +1,20 @@
 /**
- * When a namespace is to be stricter from now on, its pods stay; whoever asks for it is told which of them could not be made any more.
- * Pods with the same problem are told of together. Looks only so far and so long: it is advice, and the answer waits for it.
+ * Warns about existing pods that a stricter namespace policy would reject; the pods themselves stay. Pods with the same violations are
+ * grouped. Bounded in number of pods and time: it is advice, and the response waits for it.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { summarizeViolations, violationsOf } from "./evaluate.ts";
 import { describe, type LevelVersion } from "./policy.ts";
 
-/** As upstream. */
+/** Upstream's limits. */
 const PODS_MAX = 3_000;
 const DURATION_MS_MAX = 1_000;
 
 export interface NewPolicy {
   readonly namespace: string;
   readonly enforce: LevelVersion;
-  /** Pods of these are exempt. */
+  /** Pods of these runtime classes are exempt. */
   readonly runtimeClasses: readonly string[];
 }
 
@@ -45,7 +45,7 @@ function isExempt(runtimeClass: string | undefined, exempt: readonly string[]): 
   return runtimeClass !== undefined && exempt.includes(runtimeClass);
 }
 
-/** Replicas are alike, so that others come first. */
+/** Pods of distinct controllers come first, since replicas have the same violations. */
 function oneOfEachOwnerFirst(pods: readonly Pod[]): readonly Pod[] {
   const owners = new Set<string>();
   const [first, more]: [Pod[], Pod[]] = [[], []];

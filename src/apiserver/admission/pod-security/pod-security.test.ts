@@ -18,7 +18,7 @@ const GOOD_CONTAINER = {
     seccompProfile: { type: "RuntimeDefault" },
   },
 };
-/** Violates nothing but "restricted". */
+/** Violates only "restricted". */
 const PLAIN = { containers: [{ name: "c", image: "i" }] };
 const ON_HOST = { hostPID: true, containers: [GOOD_CONTAINER] };
 
@@ -29,7 +29,7 @@ function labels(members: Readonly<Record<string, string>>): JsonObject {
   return Object.fromEntries(Object.entries(members).map(([key, value]) => [`pod-security.kubernetes.io/${key}`, value]));
 }
 
-/** A server with the namespace "n" of these labels. */
+/** Starts a server with the namespace "n" with these labels. */
 async function withNamespace(
   members: Readonly<Record<string, string>>,
   podSecurity: Partial<PodSecurityConfig> = {},
@@ -53,7 +53,7 @@ function warning(sentence: string): string {
   return `299 - ${JSON.stringify(sentence)}`;
 }
 
-test("a pod that its namespace does not want is refused, with everything that is wrong and no warning", async () => {
+test("PodSecurity \"enforce\" rejects a violating pod with all violations and no warning", async () => {
   await using server = await withNamespace({ enforce: "restricted" });
 
   const answer = await server.call("POST", PODS, { metadata: { name: "p" }, spec: PLAIN });
@@ -62,7 +62,7 @@ test("a pod that its namespace does not want is refused, with everything that is
   assert.deepEqual(answer.body.details, { name: "p", kind: "pods" });
 });
 
-test("a pod that does all that is asked for is let in without a word", async () => {
+test("PodSecurity admits a compliant pod without warnings", async () => {
   await using server = await withNamespace({ enforce: "restricted" });
 
   const answer = await server.call("POST", PODS, { metadata: { name: "p" }, spec: { containers: [GOOD_CONTAINER] } });
@@ -70,7 +70,7 @@ test("a pod that does all that is asked for is let in without a word", async () 
   assert.deepEqual(inShort(answer), [201, undefined, []]);
 });
 
-test("a namespace that warns lets pods in and says what is wrong with them", async () => {
+test("PodSecurity \"warn\" admits a violating pod with a warning that lists the violations", async () => {
   await using server = await withNamespace({ enforce: "baseline", warn: "restricted", "warn-version": "v1.30" });
 
   const answer = await server.call("POST", PODS, { metadata: { name: "p" }, spec: PLAIN });
@@ -78,7 +78,7 @@ test("a namespace that warns lets pods in and says what is wrong with them", asy
   assert.deepEqual(inShort(answer), [201, undefined, [warning(`would violate PodSecurity "restricted:v1.30": ${PLAIN_DETAIL}`)]]);
 });
 
-test("a namespace without labels takes everything", async () => {
+test("PodSecurity admits everything in a namespace without labels", async () => {
   await using server = await withNamespace({});
 
   assert.deepEqual(inShort(await server.call("POST", PODS, { metadata: { name: "p" }, spec: ON_HOST })), [201, undefined, []]);
@@ -100,14 +100,14 @@ for (const [path, object] of [
   ["/api/v1/namespaces/n/replicationcontrollers", { spec: { selector: { a: "b" }, template: TEMPLATE } }],
   ["/api/v1/namespaces/n/podtemplates", { template: TEMPLATE }],
 ] as const) {
-  test(`${path.split("/").at(-1)} are never refused, but warned of: their pods will be`, async () => {
+  test(`PodSecurity warns about violating pod templates of ${path.split("/").at(-1)} but never rejects them`, async () => {
     await using server = await withNamespace({ enforce: "baseline" });
 
     assert.deepEqual(inShort(await server.call("POST", path, { metadata: { name: "x" }, ...object })), [201, undefined, [HOST_WARNING]]);
   });
 }
 
-test("labels that cannot be read are refused on a namespace, unless they were there before", async () => {
+test("PodSecurity rejects invalid labels on a namespace unless they existed before", async () => {
   await using server = await withNamespace({});
   const message = `Namespace "m" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "high": must be one of privileged, baseline, restricted`;
 
@@ -118,7 +118,7 @@ test("labels that cannot be read are refused on a namespace, unless they were th
   assert.deepEqual(inShort(updated), [422, message.replace(`"m"`, `"n"`), []]);
 });
 
-test("whoever makes a namespace stricter is told which pods would not be let in now, alike ones together", async () => {
+test("PodSecurity warns about existing pods that violate a stricter namespace policy, grouped by violation", async () => {
   await using server = await withNamespace({});
   for (const name of ["b", "a", "c"]) await server.call("POST", PODS, { metadata: { name }, spec: PLAIN });
   await server.call("POST", PODS, { metadata: { name: "host" }, spec: { ...ON_HOST } });
@@ -145,7 +145,7 @@ test("whoever makes a namespace stricter is told which pods would not be let in 
   ]);
 });
 
-test("a pod that is there may be changed where it makes no difference, but not made to run something else", async () => {
+test("PodSecurity allows irrelevant updates of a violating pod but not a new image", async () => {
   await using server = await withNamespace({});
   await server.call("POST", PODS, { metadata: { name: "p" }, spec: ON_HOST });
   await server.call("PATCH", "/api/v1/namespaces/n", { metadata: { labels: labels({ enforce: "baseline" }) } }, MERGE);
@@ -162,7 +162,7 @@ for (const [what, exemptions, user] of [
   ["user", { usernames: ["deployer"] }, "deployer"],
   ["runtime class", { runtimeClasses: ["sandboxed"] }, "somebody"],
 ] as const) {
-  test(`who is exempt by ${what} is neither refused nor warned`, async () => {
+  test(`PodSecurity neither rejects nor warns for requests exempt by ${what}`, async () => {
     const none = { namespaces: [], usernames: [], runtimeClasses: [] };
     await using server = await withNamespace({ enforce: "restricted" }, { exemptions: { ...none, ...exemptions } });
     await server.call("POST", "/apis/node.k8s.io/v1/runtimeclasses", { metadata: { name: "sandboxed" }, handler: "h" });
@@ -175,7 +175,7 @@ for (const [what, exemptions, user] of [
   });
 }
 
-test("defaults count where labels say nothing", async () => {
+test("PodSecurity uses the configured defaults where labels are missing", async () => {
   const { defaults } = DEFAULT_ADMISSION_CONFIG.podSecurity;
   await using server = await withNamespace({}, { defaults: { ...defaults, enforce: "baseline", enforceVersion: "v1.5" } });
 

@@ -1,7 +1,7 @@
 /**
- * Keeps pods to the level of the pod security standards that their namespace asks for by its labels: refuses pods ("enforce"), and warns
- * of pods and of what makes pods ("warn"). Labels that cannot be read are refused on namespaces; where they are there all the same, the
- * strictest level is enforced. As upstream's plugin of this name.
+ * Enforces the level of the Pod Security Standards that a namespace selects by its labels: rejects pods ("enforce"), and warns about pods
+ * and pod templates ("warn"). Invalid labels are rejected on namespaces; where they exist nevertheless, the strictest level is enforced.
+ * Equivalent to upstream's plugin of this name.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Container, Namespace, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
@@ -27,7 +27,7 @@ import { makesPods, templateOf } from "./templates.ts";
 const NAMESPACES = { group: "", plural: "namespaces" };
 const PODS = { group: "", plural: "pods" };
 
-/** They change nothing that is judged here. Any other has a whole pod. */
+/** These subresources change nothing that is evaluated here. All others carry a whole pod. */
 const IGNORED_SUBRESOURCES = ["exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"];
 
 export function podSecurity(dependencies: AdmissionDependencies): AdmissionPlugin {
@@ -57,7 +57,7 @@ class PodSecurity {
     return makesPods(endpoint.name) ? this.#withPolicy(request, checkTemplate) : undefined;
   }
 
-  /** At once where memory has the namespace, which is nearly always. */
+  /** Synchronous if the cache has the namespace, which is nearly always. */
   #withPolicy(request: AdmissionRequest, check: typeof checkPod): Promise<void> | void {
     const { namespace: name, context } = request;
     if (isListed(this.#exemptions.namespaces, name) || isListed(this.#exemptions.usernames, context.user.name)) return undefined;
@@ -78,7 +78,7 @@ class PodSecurity {
     if (namespace === undefined) return undefined;
     const { policy, errors } = this.#policyOf(namespace);
     const previous = request.operation === "UPDATE" ? this.#policyOf(request.oldObject as Namespace) : undefined;
-    // What was wrong before may stay wrong, so that other labels can be changed.
+    // Labels that were already invalid are tolerated, so that other labels can be changed.
     if (errors.length > 0 && (previous === undefined || !deepEqual(errors, previous.errors)))
       throw invalidObject({ group: "", kind: "Namespace" }, request.name, errors);
     if (previous !== undefined && !isStricter(policy, previous.policy)) return undefined;
@@ -98,12 +98,12 @@ class PodSecurity {
   }
 }
 
-/** Nobody is exempt by having no name. */
+/** An empty user name is never exempt. */
 function isListed(list: readonly string[], name: string | undefined): boolean {
   return name !== undefined && name !== "" && list.includes(name);
 }
 
-/** Whether pods that are there may be too much now: another version counts as stricter, since nobody knows. */
+/** True if existing pods may violate the new policy: a different version counts as stricter, since the two cannot be compared. */
 function isStricter({ enforce: now }: NamespacePolicy, { enforce: before }: NamespacePolicy): boolean {
   if (isSame(now, before) || now.level === "privileged") return false;
   return now.version !== before.version || compareLevels(now.level, before.level) > 0;
@@ -135,7 +135,7 @@ function warnOf({ context }: AdmissionRequest, { warn }: NamespacePolicy, pod: C
   if (violations.length > 0) context.warn(`would violate PodSecurity "${describe(warn)}": ${describeViolations(violations)}`);
 }
 
-/** Of what can be changed in a pod only images matter, and containers that are added to look into it. */
+/** Of the mutable fields of a pod only images and added ephemeral containers are relevant. */
 function runsOther(spec: PodSpec, previous: PodSpec | undefined): boolean {
   if (previous === undefined) return true;
   const { ephemeralContainers: added = [] } = spec;

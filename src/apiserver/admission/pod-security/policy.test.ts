@@ -37,7 +37,7 @@ for (const [what, members, expected] of [
   ],
   ["only versions", { "enforce-version": "v1.1" }, ["privileged:v1.1", "privileged:latest", "privileged:latest"]],
 ] as const) {
-  test(`a namespace whose labels say ${what} has the policy ${expected.join(", ")}`, () => {
+  test(`namespace labels with ${what} yield the policy ${expected.join(", ")}`, () => {
     const { policy, errors } = policyOf({ ...labels(members), other: "x" }, DEFAULTS);
 
     assert.deepEqual([inShort(policy), errors], [expected, []]);
@@ -55,7 +55,7 @@ for (const [key, value, detail, expected] of [
   ["audit-version", "v1.01", VERSION, ["privileged:latest", "privileged:latest", "privileged:latest"]],
   ["warn-version", "v1.9223372036854775808", VERSION, ["privileged:latest", "privileged:latest", "privileged:latest"]],
 ] as const) {
-  test(`the label ${key}=${JSON.stringify(value)} is wrong, and strict where it counts`, () => {
+  test(`the invalid label ${key}=${JSON.stringify(value)} is reported and enforces the strictest level`, () => {
     const { policy, errors } = policyOf(labels({ [key]: value }), DEFAULTS);
 
     assert.deepEqual(inShort(policy), expected);
@@ -69,7 +69,7 @@ for (const [key, value, detail, expected] of [
   });
 }
 
-test("defaults that cannot be read are refused at start", () => {
+test("invalid Pod Security defaults are rejected at start", () => {
   const { podSecurity } = DEFAULT_ADMISSION_CONFIG;
 
   assert.throws(
@@ -78,7 +78,7 @@ test("defaults that cannot be read are refused at start", () => {
   );
 });
 
-test("labels on an exempt namespace are told of only if they would change something", () => {
+test("labels on an exempt namespace cause a warning only if they would have an effect", () => {
   const told = (members: Readonly<Record<string, string>>) =>
     exemptWarning("n", policyOf(labels(members), DEFAULTS).policy, labels(members), DEFAULTS);
 

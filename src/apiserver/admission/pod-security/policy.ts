@@ -1,11 +1,11 @@
 /**
- * Which level and version of the pod security standards each mode of a namespace has: what its labels say, or else the configured
- * defaults. There is always a policy, also where labels cannot be read: the strictest that is enforced, none that is told of.
+ * Computes level and version of the Pod Security Standards for each mode of a namespace, from its labels or else the configured defaults.
+ * Invalid labels also yield a policy: "restricted" for enforce, "privileged" for audit and warn.
  */
 import { element, invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { PodSecurityConfig } from "../../framework/admission-config.ts";
 
-/** Mildest first. */
+/** Least restrictive first. */
 const LEVELS = ["privileged", "baseline", "restricted"] as const;
 
 export type Level = (typeof LEVELS)[number];
@@ -16,7 +16,7 @@ export interface LevelVersion {
   readonly version: string;
 }
 
-/** The mode "audit" writes into the audit log; it is read here, and is for whoever keeps one. */
+/** The mode "audit" is parsed here for audit logging. */
 export interface NamespacePolicy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
@@ -39,7 +39,7 @@ export function isSame(left: LevelVersion, right: LevelVersion): boolean {
   return left.level === right.level && left.version === right.version;
 }
 
-/** Positive if the first asks for more. */
+/** Positive if the first is more restrictive. */
 export function compareLevels(left: Level, right: Level): number {
   return LEVELS.indexOf(left) - LEVELS.indexOf(right);
 }
@@ -48,14 +48,14 @@ export function isFullyPrivileged(policy: NamespacePolicy): boolean {
   return MODES.every((mode) => policy[mode].level === "privileged");
 }
 
-/** Whether they have the same consequences: for nobody who may do everything a version matters. */
+/** True if both have the same effect: "privileged" ignores the version. */
 function isEquivalent(left: NamespacePolicy, right: NamespacePolicy): boolean {
   return MODES.every(
     (mode) => isSame(left[mode], right[mode]) || (left[mode].level === "privileged" && right[mode].level === "privileged"),
   );
 }
 
-/** What was configured is read at start, and refused then. */
+/** Parses the configured defaults at start; throws if they are invalid. */
 export function defaultPolicy({ defaults }: PodSecurityConfig): NamespacePolicy {
   const { policy, errors } = readPolicy(
     MODES.flatMap((mode) => [
@@ -106,7 +106,7 @@ function readPolicy(entries: readonly (readonly [string, string])[], defaults: N
   const isEnforceReadable = errors.every(({ field }) => field !== fieldOf(levelLabel("enforce")));
   const audit = read("audit");
   const warn = read("warn");
-  // Who asks for more is also told of it, for what makes pods later.
+  // A stricter enforce level also applies to warnings, for pod templates.
   const tells =
     !labels.has(levelLabel("warn")) &&
     labels.has(levelLabel("enforce")) &&
@@ -124,7 +124,7 @@ function readLevel(text: string | undefined, mode: Mode, byDefault: Level, error
   return mode === "enforce" ? "restricted" : "privileged";
 }
 
-/** Beyond it upstream does not take a text for a number. */
+/** Largest number that upstream parses. */
 const MINOR_MAX = 2n ** 63n - 1n;
 
 function readVersion(text: string | undefined, mode: Mode, byDefault: string, errors: FieldError[]): string {
@@ -139,7 +139,7 @@ function fieldOf(label: string): string {
   return element("metadata.labels", label);
 }
 
-/** What to say of labels on a namespace that is exempt; undefined if they would change nothing. */
+/** Returns the warning about labels on an exempt namespace; undefined if they would have no effect. */
 export function exemptWarning(namespace: string, policy: NamespacePolicy, labels: Labels, defaults: NamespacePolicy): string | undefined {
   if (isFullyPrivileged(policy) || isEquivalent(policy, defaults)) return undefined;
   const ignored = MODES.filter(

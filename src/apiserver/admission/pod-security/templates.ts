@@ -1,4 +1,4 @@
-/** Kinds that make pods, and where in them the pod is written. */
+/** Resources that contain a pod template, and the path of the template in them. */
 import type { PodTemplateSpec } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { ResourceName } from "../../../api/machinery/status-error.ts";
@@ -27,7 +27,7 @@ export function makesPods({ group, plural }: ResourceName): boolean {
   return Object.hasOwn(TEMPLATES, `${group}/${plural}`);
 }
 
-/** undefined: it has no template, which some may leave out. */
+/** undefined: the object has no template, which is optional in some resources. */
 export function templateOf({ group, plural }: ResourceName, object: KubeObject): CheckedPod | undefined {
   const template = TEMPLATES[`${group}/${plural}`]?.(object as never);
   return template === undefined

@@ -29,7 +29,7 @@ for (const [what, target, own, labels] of [
   ["a node that is not known", { kind: "Node", name: "nowhere" }, {}, undefined],
   ["what does not say that it is a node", { name: "there" }, {}, undefined],
 ] as const) {
-  test(`a pod that is bound to ${what} has the labels ${JSON.stringify(labels)}`, async () => {
+  test(`a pod bound to ${what} gets the topology labels ${JSON.stringify(labels)}`, async () => {
     await using server = await withNodes();
     await server.call("POST", PODS, pod(own));
 
@@ -40,7 +40,7 @@ for (const [what, target, own, labels] of [
   });
 }
 
-test("a pod that is made with its node has the node's labels; what is bound the older way has not, as upstream", async () => {
+test("a pod created with a node name gets the node's topology labels; a binding by the legacy path does not, as upstream", async () => {
   await using server = await withNodes();
 
   const made = await server.call("POST", PODS, pod({ [ZONE]: "own" }, "there"));
@@ -51,7 +51,7 @@ test("a pod that is made with its node has the node's labels; what is bound the 
   assert.equal((await server.call("GET", `${PODS}/q`)).body.metadata.labels, undefined);
 });
 
-test("a dry run of a binding changes nothing", async () => {
+test("a dry-run binding adds no topology labels", async () => {
   await using server = await withNodes();
   await server.call("POST", PODS, pod({}));
 

@@ -1,7 +1,7 @@
 /**
- * A pod carries the zone and region of its node, so that what runs in it can know where it is. As upstream's plugin of this name: on
- * binding, whose labels become the pod's (bind-pod.ts), and when a pod is made with its node. A node that is not known, or has no such
- * labels, changes nothing; what the pod says itself is overwritten.
+ * Copies the zone and region labels of its node to a pod, so that its containers can read their location. Equivalent to upstream's plugin
+ * of this name: on binding, whose labels are copied to the pod (bind-pod.ts), and on create of a pod with a node name. An unknown node, or
+ * one without these labels, changes nothing; labels set by the pod are overwritten.
  */
 import type { Binding, Node, Pod } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -35,7 +35,7 @@ export function podTopologyLabels({ objects }: Pick<AdmissionDependencies, "obje
   };
 }
 
-/** The node that the pod gets; "" if none. */
+/** The node that the pod is bound to; "" if none. */
 function nodeNameOf({ subresource, object }: AdmissionRequest): string {
   if (subresource === "") return (object as Pod).spec?.nodeName ?? "";
   if (subresource !== "binding") return "";

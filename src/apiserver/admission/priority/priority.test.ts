@@ -38,7 +38,7 @@ for (const [what, spec, name, number, policy] of [
     "PreemptLowerPriority",
   ],
 ] as const) {
-  test(`a pod that ${what} has the priority ${number} and ${policy}`, async () => {
+  test(`a pod that ${what} gets the priority ${number} and ${policy}`, async () => {
     await using server = await withClasses();
 
     const { body } = await server.call("POST", PODS, pod(spec));
@@ -68,7 +68,7 @@ for (const [what, spec, why] of [
     `the string value of PreemptionPolicy (Never) ${NUMBER} PreemptLowerPriority from the given PriorityClass name`,
   ],
 ] as const) {
-  test(`a pod that names ${what} is refused`, async () => {
+  test(`the Priority plugin rejects a pod that names ${what}`, async () => {
     await using server = await withClasses();
 
     const { code, body } = await server.call("POST", PODS, pod(spec));
@@ -77,7 +77,7 @@ for (const [what, spec, why] of [
   });
 }
 
-test("where there is a default class, a pod that names none is of it, as long as it is the default", async () => {
+test("a pod without a priority class gets the current global default", async () => {
   await using server = await withClasses("never");
   const made = async () => {
     const { spec } = (await server.call("POST", PODS, pod({}))).body;
@@ -89,7 +89,7 @@ test("where there is a default class, a pod that names none is of it, as long as
   assert.deepEqual(await made(), [undefined, 0, "PreemptLowerPriority"]);
 });
 
-test("an update that leaves out what was filled in does not change it", async () => {
+test("an update that omits the defaulted priority fields keeps them", async () => {
   await using server = await withClasses();
   const { body } = await server.call("POST", PODS, pod({ priorityClassName: "never" }));
   const patch = { metadata: { labels: { a: "b" } }, spec: { priority: null, preemptionPolicy: null } };
@@ -97,12 +97,12 @@ test("an update that leaves out what was filled in does not change it", async ()
   const updated = await server.call("PATCH", `${PODS}/${body.metadata.name}`, patch, MERGE);
 
   assert.deepEqual([updated.code, updated.body.spec.priority, updated.body.spec.preemptionPolicy], [200, 5, "Never"]);
-  // Neither then nor now has whoever writes said it.
+  // The client set it neither before nor now.
   const fields = Object.keys(updated.body.metadata.managedFields[0].fieldsV1["f:spec"]);
   assert.deepEqual([fields.includes("f:priorityClassName"), fields.includes("f:priority")], [true, false]);
 });
 
-test("one class at most is the default", async () => {
+test("at most one PriorityClass can be the global default", async () => {
   await using server = await withClasses("never");
   const message = (name: string) =>
     `priorityclasses.scheduling.k8s.io "${name}" is forbidden: PriorityClass never is already marked as default. Only one default can exist`;

@@ -1,7 +1,6 @@
 /**
- * The number behind the name: a pod that names a PriorityClass gets its value and preemption policy, one that names none those of the
- * default class, and if there is no default, 0. Pods do not choose the number themselves. As upstream's plugin of this name, which also
- * keeps the default class unique.
+ * Resolves the PriorityClass of a pod to its value and preemption policy; a pod without a class gets the global default or, if none exists,
+ * 0. Pods cannot set the value themselves. Equivalent to upstream's plugin of this name, which also keeps the global default unique.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { PriorityClass } from "../../../api/generated/scheduling.k8s.io/v1.ts";
@@ -14,7 +13,7 @@ import { PreferredObject } from "../../shared/preferred-object.ts";
 const PODS = { group: "", plural: "pods" };
 const PRIORITY_CLASSES = { group: "scheduling.k8s.io", plural: "priorityclasses" };
 
-/** Of pods where there is no class. */
+/** Priority of pods if there is no default class. */
 const NO_CLASS: Priority = { priorityClassName: "", priority: 0, preemptionPolicy: "PreemptLowerPriority" };
 
 interface Priority {
@@ -24,7 +23,7 @@ interface Priority {
 }
 
 export function priority({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
-  // Two can only be there if they were made at the same moment; the lower one does less harm.
+  // Two defaults can exist only if they were created concurrently; the lower value is safer.
   const defaultClass = new PreferredObject<PriorityClass>(
     ({ globalDefault }) => globalDefault === true,
     (a, b) => valueOf(a) - valueOf(b),
@@ -63,12 +62,12 @@ export function priority({ objects }: Pick<AdmissionDependencies, "objects">): A
   };
 }
 
-/** 0 is not written. */
+/** The value 0 is omitted. */
 function valueOf({ value = 0 }: PriorityClass): number {
   return value;
 }
 
-/** Who leaves out what was filled in for them does not change it; that nobody changes it otherwise is a rule of the kind. */
+/** An update that omits defaulted fields keeps them; other changes are rejected by the resource's validation. */
 function kept(pod: Pod, before: Pod): KubeObject {
   const ofBefore = { priority: before.spec?.priority, preemptionPolicy: before.spec?.preemptionPolicy };
   return withChanges(pod, {

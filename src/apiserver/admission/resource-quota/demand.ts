@@ -1,4 +1,4 @@
-/** What a write asks of the quotas of its namespace, and what a quota says to it. Pure. */
+/** Computes what a write uses of the quotas of its namespace, and whether a quota allows it. Pure. */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import {
   addAmounts,
@@ -21,18 +21,18 @@ export interface QuotaQuestion {
   readonly surroundings: QuotaSurroundings;
 }
 
-/** Whether the quota limits anything that the object is about. */
+/** True if the quota limits any resource that the object uses. */
 export function isAbout(quota: ResourceQuota, { evaluator, write, surroundings }: QuotaQuestion): boolean {
   return evaluator.namesAmong(hardNames(quota), surroundings).length > 0 && isInAllScopes(evaluator, quota, write.object);
 }
 
-/** Why the object cannot be counted, of a quota that is about it; undefined: it can. */
+/** Returns why the object cannot be counted against a matching quota; undefined if it can. */
 export function whyUncountable(quota: ResourceQuota, { evaluator, write, surroundings }: QuotaQuestion): string | undefined {
   const missing = evaluator.whatIsMissing?.(write.object, evaluator.namesAmong(hardNames(quota), surroundings));
   return missing === undefined ? undefined : `failed quota: ${quota.metadata.name}: ${missing}`;
 }
 
-/** What the write takes from a quota that is about it: all of it, or what is more than before if the object was counted already. */
+/** Returns the usage that the write adds to a matching quota: all of it, or the increase if the object was already counted. */
 export function requestedFrom(quota: ResourceQuota, { evaluator, write, surroundings }: QuotaQuestion): Amounts {
   const { object, oldObject } = write;
   const usage = evaluator.usageOf(object, surroundings);
@@ -41,12 +41,12 @@ export function requestedFrom(quota: ResourceQuota, { evaluator, write, surround
   return onlyNamed(more, hardNames(quota));
 }
 
-/** Whether the status tells how much of what the write is about is taken. */
+/** True if the quota's status reports usage for every resource that the write affects. */
 export function isCounted({ spec, status }: ResourceQuota, names: readonly string[]): boolean {
   return areSameLists(spec?.hard, status?.hard) && names.every((name) => Object.hasOwn(status?.used ?? {}, name));
 }
 
-/** Why the quota does not allow so much more; undefined: it does. */
+/** Returns why the quota does not allow the increase; undefined if it does. */
 export function whyTooMuch(
   quota: ResourceQuota,
   { used, requested }: { readonly used: Amounts; readonly requested: Amounts },

@@ -1,11 +1,11 @@
 /**
- * Reading, counting and writing how much of a quota is taken.
+ * Reads, recounts and writes the usage of a quota.
  *
- * What is counted must not miss what others have charged and not written yet. A charge that is one commit with its object cannot be
- * missed: it changes the quota, and the count is written only if nobody did. A charge that comes before its object can; so whoever counts
- * also writes the namespace's mark, and whoever charges in advance commits its object on the condition that the mark is as it was before.
+ * A recount must not miss charges of objects that are not written yet. A charge committed together with its object cannot be missed: it
+ * changes the quota, and the recount is written only if the quota is unchanged. A charge that precedes its object can be missed; so a
+ * recount also writes the namespace's mark, and a charge in advance commits its object on condition that the mark is unchanged.
  *
- * Who is refused again and again costs no more than being told so: what was counted is remembered until something changes.
+ * Repeated rejections are cheap: recounted usage is cached until something changes.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
@@ -37,18 +37,18 @@ const PODS: KindName = { group: "", plural: "pods" };
 const CLAIMS: KindName = { group: "resource.k8s.io", plural: "resourceclaims" };
 const DEVICE_CLASSES: KindName = { group: "resource.k8s.io", plural: "deviceclasses" };
 
-/** Whom the status belongs to: upstream's name for the API server. */
+/** Field manager of the status: upstream's name for the API server. */
 const MANAGER = "kube-apiserver";
 
 const MARKS = bookkeepingPrefix("quotamarks");
-/** Longer than any request takes; afterwards nobody can remember that it was another one before. */
+/** Longer than any request takes; afterwards no request can depend on an earlier mark. */
 const MARK_MS = 600_000;
 
 /** The revision at which a namespace was last marked. */
 export type Mark = number;
 const NO_MARK: Mark = 0;
 
-/** Others that may be first, one after the other, before a charge is left as it is: the next count puts it right. */
+/** Maximum conflicts before a charge is left in place; the next recount corrects it. */
 const RECOUNT_ATTEMPTS_MAX = 16;
 
 export interface CountedWrite {
@@ -56,20 +56,20 @@ export interface CountedWrite {
   readonly context: RequestContext;
 }
 
-/** All objects of a kind in a namespace, and since when they are all. */
+/** All objects of a resource in a namespace, and the revision of the listing. */
 interface CountedKind extends ObjectsOfKind {
-  /** Of the kind; undefined: nobody can tell. */
+  /** Revision of the resource; undefined if unknown. */
   readonly lastChange: number | undefined;
 }
 
-/** What was counted, and what holds as long as it is true. */
+/** Cached usage with the conditions under which it is valid. */
 interface Count {
   readonly used: Amounts;
   readonly lastChanges: readonly (readonly [kind: KindName, revision: number])[];
 }
 
 export class QuotaBooks {
-  /** By the quota as it is: one that is changed or gone is forgotten by itself. */
+  /** Keyed by the quota object: the entry of a changed or deleted quota is garbage-collected. */
   #counts = new WeakMap<ResourceQuota, Count>();
   readonly #endpoints: Endpoints;
   readonly #objects: Objects;
@@ -92,11 +92,11 @@ export class QuotaBooks {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    // What nobody served was not counted, and what is served anew has a history of its own.
+    // Resources that were not served were not counted, and newly served ones have a new history.
     endpoints.onChange(() => (this.#counts = new WeakMap()));
   }
 
-  /** At least as new as every write that was answered. */
+  /** At least as new as every acknowledged write. */
   read(name: ObjectName): Promise<StoredObject | undefined> {
     return this.#quotas().storage.get(name);
   }
@@ -106,16 +106,16 @@ export class QuotaBooks {
     return (await translated(() => this.#store.get(MARKS + namespace)))?.revision ?? NO_MARK;
   }
 
-  /** Committed with what was counted, and with the object for which was charged in advance. */
+  /** Committed with recounted usage, and with an object that was charged in advance. */
   markEntry(namespace: string, mark: Mark): Operation {
     const precondition = mark === NO_MARK ? ({ is: "absent" } as const) : ({ is: "at", revision: mark } as const);
     const value = bytesValue(new TextEncoder().encode(newUid(this.#random)));
     return { type: "put", key: MARKS + namespace, value, precondition, expiresAtMs: this.#clock.now() + MARK_MS };
   }
 
-  /** How much is taken of a quota that was read after the mark. */
+  /** Returns the usage of a quota that was read after the mark. */
   async count(quota: ResourceQuota): Promise<Amounts> {
-    // Those of now: if what is served changes meanwhile, what is counted here is not remembered.
+    // Snapshot: if the served resources change meanwhile, the result is not cached.
     const counts = this.#counts;
     const known = counts.get(quota);
     if (known !== undefined && (await this.#isStillSo(known))) return known.used;
@@ -124,7 +124,7 @@ export class QuotaBooks {
     const served = evaluatorsOf(quota, surroundings).filter((evaluator) => this.#isStored(evaluator));
     const kinds = await Promise.all(
       served.map(async (evaluator): Promise<CountedKind> => {
-        // Asked first, so that nothing can be missed between them; and then memory is new enough. Else the store itself must tell.
+        // Queried first, so that no write is missed in between; then the cache is new enough. Otherwise the store itself is read.
         const lastChange = await this.#objects.lastChange(evaluator);
         const list = lastChange === undefined ? this.#objects.listExact(evaluator, namespace) : this.#objects.list(evaluator, namespace);
         return { evaluator, lastChange, objects: await list };
@@ -141,7 +141,7 @@ export class QuotaBooks {
     return lastChanges.every(([, revision], index) => now[index] === revision);
   }
 
-  /** What claims of devices are judged by. */
+  /** Device classes, needed to evaluate ResourceClaims. */
   async surroundings(namespace: string): Promise<QuotaSurroundings> {
     await this.#objects.load(PODS);
     return {
@@ -152,13 +152,13 @@ export class QuotaBooks {
     };
   }
 
-  /** The operation that makes it so, if the quota is still what it was. */
+  /** Returns the operation that writes this status, conditional on an unchanged quota. */
   entry(stored: StoredObject, used: Amounts): Operation {
     const { storage } = this.#quotas();
     return storage.putOperation(nameOf(stored), this.#next(stored, used), { is: "at", revision: stored.revision });
   }
 
-  /** The revision of the write; undefined: another writer was first. `context`: of the request that is charged. */
+  /** Returns the revision of the write; undefined on a conflict. `context`: of the request that is charged. */
   async write(stored: StoredObject, used: Amounts, { alongside, context }: CountedWrite): Promise<number | undefined> {
     const { storage } = this.#quotas();
     const name = nameOf(stored);
@@ -169,7 +169,7 @@ export class QuotaBooks {
     return next.revision;
   }
 
-  /** Counts anew and writes it down. False: others were always first. */
+  /** Recounts and writes the usage. False after too many conflicts. */
   async recount(name: ObjectName): Promise<boolean> {
     const cause = { controller: MANAGER, key: `${name.namespace}/${name.name}`, reason: "QuotaRecount" };
     const context = { user: SERVER, userAgent: MANAGER, cause, warn() {} };
@@ -219,21 +219,21 @@ export function quotaOf(stored: StoredObject): ResourceQuota {
   return stored.object as ResourceQuota;
 }
 
-/** Whether the status says this already. */
+/** True if the status already reports this usage. */
 export function isWrittenDown(stored: StoredObject, used: Amounts): boolean {
   const { spec, status } = quotaOf(stored);
   return areSameLists(spec?.hard, status?.hard) && areSameLists(status?.used, listOf(used));
 }
 
-/** Whether what is taken can become another amount while nothing of these kinds is written. */
+/** True if usage can change without a write to these resources. */
 function changesByItself(quota: ResourceQuota, kinds: readonly ObjectsOfKind[], nowMs: number): boolean {
-  // What devices count as depends on other kinds.
+  // Usage of ResourceClaims depends on other resources.
   return (
     needsDeviceClasses(quota) || kinds.some(({ evaluator, objects }) => objects.some((object) => willCountLess(evaluator, object, nowMs)))
   );
 }
 
-/** What is going, and counts until its time is over. */
+/** Terminating objects that count until their grace period expires. */
 function willCountLess(evaluator: QuotaEvaluator, object: KubeObject, nowMs: number): boolean {
   if (object.metadata.deletionTimestamp === undefined) return false;
   const [now, later] = [nowMs, Infinity].map((atMs) => listOf(evaluator.usageOf(object, justNow(atMs))));

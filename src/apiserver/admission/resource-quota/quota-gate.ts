@@ -1,10 +1,10 @@
 /**
- * Charges quotas for what is written. What a write takes is charged in the commit of the write itself, so neither a crash nor another
- * server can come between them. Of several quotas all but one are charged in advance, since a commit changes one object of a kind.
- * Within one server the writes of a namespace take turns, so that servers compete and not all their clients.
+ * Charges quotas for writes. The usage of a write is charged in the commit of the write itself, so neither a crash nor another server can
+ * separate them. Of several quotas all but one are charged in advance, since a commit changes one object of a resource. Within one server
+ * the writes of a namespace are serialized, so that only servers conflict and not all their clients.
  *
- * Who deletes gives nothing back here. Nobody is refused by a status that may be old: what is there is counted first, and then shown.
- * Not here: keeping the status up to date while nobody writes (controllers/resource-quota).
+ * A delete releases nothing here. No write is rejected because of a stale status: usage is recounted first, and then written. Not here:
+ * keeping the status up to date between writes (controllers/resource-quota).
  */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import { addAmounts, amountsOf, type Amounts } from "../../../api/core/v1/resource-quota/amounts.ts";
@@ -19,7 +19,7 @@ import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type Quo
 import { isWrittenDown, quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
 import type { StoredObject } from "../../framework/storage/storage.ts";
 
-/** Others that may be first with a quota that is charged in advance, before the client is told to try again. */
+/** Maximum conflicts on a quota charged in advance before the client receives a Conflict. */
 const ATTEMPTS_MAX = 16;
 
 export interface QuotaCall {
@@ -28,22 +28,22 @@ export interface QuotaCall {
   readonly write: QuotaWrite;
 }
 
-/** A quota of which something is to be taken. */
+/** A quota to be charged. */
 interface Account {
   readonly stored: StoredObject;
-  /** With what the write takes. */
+  /** Status with the usage of the write. */
   readonly used: Amounts;
-  /** Without it, if the status did not tell and it was counted: then the mark goes with what is written. */
+  /** Status without it, if usage was recounted because the status was incomplete: then the mark is written as well. */
   readonly counted?: Amounts;
-  /** Why it does not allow that. */
+  /** Why the quota rejects the write. */
   readonly refusal?: string;
 }
 
-/** One try at charging all quotas that a write takes something from. */
+/** One attempt to charge all quotas that a write affects. */
 interface Charging {
   readonly request: AdmissionRequest;
   readonly question: QuotaQuestion;
-  /** Read when it is first needed, and then kept: what was true before is the stronger condition. */
+  /** Read when first needed, then kept: the older mark is the stronger condition. */
   mark?: Mark;
 }
 
@@ -51,9 +51,9 @@ export class QuotaGate {
   readonly #dependencies: AdmissionDependencies;
   readonly #quotas: ByNamespace<ResourceQuota>;
   readonly #books: QuotaBooks;
-  /** By namespace; only those in which somebody writes. */
+  /** Keyed by namespace; only namespaces with writes in progress. */
   readonly #turns = new Map<string, TurnQueue>();
-  /** Quotas by namespace that were charged in advance for nothing. */
+  /** Quotas by namespace with charges in advance that were not used. */
   readonly #owed = new Map<string, Set<string>>();
 
   constructor(dependencies: AdmissionDependencies, quotas: ByNamespace<ResourceQuota>) {
@@ -62,11 +62,11 @@ export class QuotaGate {
     this.#books = new QuotaBooks(dependencies);
   }
 
-  /** undefined: nothing is taken from any quota. */
+  /** undefined: no quota is charged. */
   async charge(call: QuotaCall): Promise<Charge | undefined> {
     const { request } = call;
     const question = await this.#question(call);
-    // Most updates take nothing, and need not wait for a turn to find out.
+    // Most updates charge nothing, and need not wait for their turn to find out.
     if (this.#concerned(request, question).length === 0) return undefined;
     const end = await this.#beginTurn(request.namespace);
     try {
@@ -83,26 +83,26 @@ export class QuotaGate {
   }
 
   async #question({ request, evaluator, write }: QuotaCall): Promise<QuotaQuestion> {
-    // Only claims of devices are judged by more than themselves.
+    // Only ResourceClaims depend on other objects.
     const isClaim = evaluator.group === "resource.k8s.io" && evaluator.plural === "resourceclaims";
     const surroundings = isClaim ? await this.#books.surroundings(request.namespace) : justNow(this.#dependencies.clock.now());
     return { evaluator, write, surroundings };
   }
 
-  /** Those that the write takes something from. */
+  /** Returns the quotas that the write charges. */
   #concerned(request: AdmissionRequest, question: QuotaQuestion): readonly ResourceQuota[] {
     return this.#quotas.of(request.namespace).filter((quota) => amountFrom(quota, question, request) !== undefined);
   }
 
-  /** undefined: somebody else was first. */
+  /** undefined on a conflict. */
   async #tryToCharge(charging: Charging, end: () => Promise<void>): Promise<Charge | undefined> {
     const { request, question } = charging;
     const { namespace } = request;
     const quotas = this.#concerned(request, question);
-    // A commit changes one object of a kind: a quota, or the quota that is being created.
+    // A commit changes one object of a resource: a quota, or the quota that is being created.
     const isAlone = quotas.length === 1 && !isOf(request, QUOTAS);
     if (!isAlone) charging.mark = await this.#books.readMark(namespace);
-    // Whether all of them allow it is known before anything is written.
+    // All quotas are checked before anything is written.
     const found: Account[] = [];
     for (const quota of quotas) {
       const account = await this.#find(quota.metadata.name, charging);
@@ -125,7 +125,7 @@ export class QuotaGate {
     };
   }
 
-  /** The quota as it is now with what the write takes. undefined: nothing is taken from it any more. */
+  /** Returns the current quota with the usage of the write; undefined if it is no longer charged. */
   async #find(name: string, charging: Charging): Promise<Account | undefined> {
     const { request, question } = charging;
     const { namespace } = request;
@@ -140,7 +140,7 @@ export class QuotaGate {
     }
     if (charging.mark === undefined) {
       charging.mark = await this.#books.readMark(namespace);
-      // It must be read after the mark: before, somebody could have charged it in advance who marks after us.
+      // Must be read after the mark: otherwise another server could charge in advance and mark later.
       return this.#find(name, charging);
     }
     const counted = await this.#books.count(quota);
@@ -148,7 +148,7 @@ export class QuotaGate {
     return { stored, used: addAmounts(counted, requested), counted, ...(refusal === undefined ? {} : { refusal }) };
   }
 
-  /** Writes down what was counted for a write that is refused. Whether that succeeds makes no difference to anybody's request. */
+  /** Writes the usage recounted for a rejected write. Its success does not affect any request. */
   async #show(accounts: readonly Account[], charging: Charging): Promise<void> {
     const { namespace, dryRun } = charging.request;
     if (dryRun) return;
@@ -156,7 +156,7 @@ export class QuotaGate {
       if (counted === undefined || isWrittenDown(stored, counted)) continue;
       try {
         const isShown = await this.#chargeOne({ stored, used: counted, counted }, charging);
-        // Somebody else was first, and what is known here is no longer so.
+        // On a conflict the local state is stale.
         if (!isShown) return;
       } catch (error) {
         const quota = `${namespace}/${stored.object.metadata.name}`;
@@ -166,7 +166,7 @@ export class QuotaGate {
     }
   }
 
-  /** False: somebody else was first. What was charged then, or may have been, is owed. */
+  /** False on a conflict. Whatever was, or may have been, charged by then is to be released. */
   async #chargeInAdvance(accounts: readonly Account[], charging: Charging): Promise<boolean> {
     const { namespace } = charging.request;
     let isDone = false;
@@ -200,7 +200,7 @@ export class QuotaGate {
     this.#turns.set(namespace, queue);
     const end = await queue.begin();
     return async () => {
-      // While others wait it is left to the last of them: counting makes other servers start over.
+      // Left to the last waiting write: recounting causes conflicts on other servers.
       const isLast = queue.length <= 1;
       if (isLast) await this.#payBack(namespace);
       end();
@@ -208,7 +208,7 @@ export class QuotaGate {
     };
   }
 
-  /** By counting: whether a write has happened that nobody answered, only what is there can tell. */
+  /** By recounting: only the stored objects show whether an unacknowledged write happened. */
   async #payBack(namespace: string): Promise<void> {
     const names = this.#owed.get(namespace) ?? [];
     this.#owed.delete(namespace);
@@ -216,14 +216,14 @@ export class QuotaGate {
       try {
         await this.#books.recount({ namespace, name });
       } catch (error) {
-        // Too much stays charged until somebody would be refused by it, and counts.
+        // The excess stays charged until a write would be rejected because of it and recounts.
         this.#dependencies.log.warn("Cannot give back what was charged to a quota", { quota: `${namespace}/${name}`, error });
       }
     }
   }
 }
 
-/** What is taken from a quota; undefined: nothing. Refused if the object does not say enough to be counted. */
+/** Returns the usage charged to a quota; undefined if none. Throws if the object lacks fields needed to count it. */
 function amountFrom(quota: ResourceQuota, question: QuotaQuestion, request: AdmissionRequest): Amounts | undefined {
   if (!isAbout(quota, question)) return undefined;
   const why = whyUncountable(quota, question);
@@ -232,7 +232,7 @@ function amountFrom(quota: ResourceQuota, question: QuotaQuestion, request: Admi
   return requested.size === 0 ? undefined : requested;
 }
 
-/** What the status of a claim says was given to it already, so nobody can refuse it. */
+/** The status of a claim reports what is already allocated, so it cannot be rejected. */
 function whyNot(
   { subresource }: AdmissionRequest,
   quota: ResourceQuota,

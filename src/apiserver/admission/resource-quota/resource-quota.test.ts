@@ -14,7 +14,7 @@ const NAMESPACE = "/api/v1/namespaces/ns";
 const QUOTAS = `${NAMESPACE}/resourcequotas`;
 const MERGE = { "content-type": "application/merge-patch+json" };
 
-/** Pods need no service account here. */
+/** Disables service accounts for Pods. */
 const CONFIG = { admission: { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins: ["ServiceAccount"] } };
 
 type Amounts = Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ function refusedFor(answer: CallAnswer, message: string): void {
   assert.deepEqual([answer.code, answer.body.reason, answer.body.message], [403, "Forbidden", message]);
 }
 
-test("a quota is used until it is full, and what is deleted gives room back", async () => {
+test("a quota admits objects up to its limit, and deletes release usage", async () => {
   await using server = await withQuota({ pods: "2" });
 
   const codes = [];
@@ -68,7 +68,7 @@ test("a quota is used until it is full, and what is deleted gives room back", as
   assert.deepEqual(await used(server), { pods: "2" });
 });
 
-test("what was there before the quota counts, and a quota that is changed is counted anew", async () => {
+test("objects that predate a quota are counted, and a changed quota is recounted", async () => {
   await using server = await start();
   await create(server, "pods", aPod("a", { cpu: "300m" }));
   await addQuota(server, "q", { pods: "2", "requests.cpu": "1" });
@@ -85,7 +85,7 @@ test("what was there before the quota counts, and a quota that is changed is cou
   assert.deepEqual([owner.manager, owner.operation], ["kube-apiserver", "Update"]);
 });
 
-test("all that is too much is told at once, and what is not said where it must be", async () => {
+test("a quota rejection lists all exceeded resources, and all missing ones that must be specified", async () => {
   await using server = await withQuota({ "requests.cpu": "1", memory: "1Gi", "limits.cpu": "2", pods: "0" });
 
   refusedFor(
@@ -99,7 +99,7 @@ test("all that is too much is told at once, and what is not said where it must b
   );
 });
 
-test("what does not happen costs nothing: invalid, there already, or a dry run", async () => {
+test("invalid, duplicate and dry-run creates are not charged to a quota", async () => {
   await using server = await withQuota({ pods: "3" });
   await create(server, "pods", aPod("a"));
 
@@ -109,7 +109,7 @@ test("what does not happen costs nothing: invalid, there already, or a dry run",
   assert.deepEqual(await used(server), { pods: "1" });
 });
 
-test("a dry run is refused like a write, and writes no status", async () => {
+test("a dry run exceeding a quota is rejected without a status write", async () => {
   await using server = await withQuota({ pods: "0" });
   const { resourceVersion } = (await server.call("GET", `${QUOTAS}/q`)).body.metadata;
 
@@ -121,7 +121,7 @@ function statusOf(server: StartedServer, name = "q"): Promise<unknown> {
   return server.call("GET", `${QUOTAS}/${name}`).then(({ body }) => body.status);
 }
 
-test("who is refused by a quota that is new or was changed makes it show what is taken, and no one more does", async () => {
+test("the first rejection by a new or changed quota writes its usage, and later ones do not", async () => {
   await using server = await start();
   for (const name of ["a", "b"]) await create(server, "pods", aPod(name));
   await addQuota(server, "q", { pods: "1" });
@@ -142,7 +142,7 @@ test("who is refused by a quota that is new or was changed makes it show what is
   assert.equal(await version(), before);
 });
 
-test("if one of several quotas refuses, all that were counted show what is taken", async () => {
+test("if one of several quotas rejects, all recounted quotas report their usage", async () => {
   await using server = await start();
   for (const name of ["a", "b"]) await create(server, "pods", aPod(name));
   await addQuota(server, "q", { pods: "9" });
@@ -157,7 +157,7 @@ test("if one of several quotas refuses, all that were counted show what is taken
   assert.deepEqual(await statusOf(server, "r"), { hard: { pods: "1" }, used: { pods: "2" } });
 });
 
-test("that a quota cannot show what is taken changes nothing for who is refused", async () => {
+test("a failed status write of a quota does not affect the rejection", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   let isBroken = false;
@@ -174,7 +174,7 @@ test("that a quota cannot show what is taken changes nothing for who is refused"
   );
 });
 
-test("an update takes what it wants more than before", async () => {
+test("an update charges a quota only the increase", async () => {
   await using server = await withQuota({ services: "1", "services.nodeports": "2", "requests.storage": "3Gi" });
   const service = { metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
   await create(server, "services", service);
@@ -194,7 +194,7 @@ test("an update takes what it wants more than before", async () => {
   assert.deepEqual((await used(server))["services.nodeports"], "2");
 });
 
-test("a resize takes what it adds, and is refused what is not there", async () => {
+test("a resize charges a quota the increase and is rejected beyond the limit", async () => {
   await using server = await withQuota({ "requests.cpu": "1" });
   await create(server, "pods", aPod("a", { cpu: "400m" }));
   const resize = (cpu: string) => {
@@ -211,7 +211,7 @@ test("a resize takes what it adds, and is refused what is not there", async () =
   );
 });
 
-test("scopes choose which Pods count", async () => {
+test("quota scopes select the Pods that count", async () => {
   const scopes: readonly [more: JsonObject, counted: JsonObject, free: JsonObject][] = [
     [{ scopes: ["BestEffort"] }, aPod("a"), aPod("b", { cpu: "1" })],
     [{ scopes: ["NotBestEffort"] }, aPod("a", { cpu: "1" }), aPod("b")],
@@ -232,7 +232,7 @@ test("scopes choose which Pods count", async () => {
   }
 });
 
-test("a Pod that begins to have a deadline is taken into the quota for such", async () => {
+test("a Pod that gets an active deadline is charged to the Terminating quota", async () => {
   await using server = await withQuota({ pods: "1" }, { scopes: ["Terminating"] });
   for (const name of ["a", "b"]) await create(server, "pods", aPod(name));
   const change = (name: string) => server.call("PATCH", `${NAMESPACE}/pods/${name}`, { spec: { activeDeadlineSeconds: 9 } }, MERGE);
@@ -241,7 +241,7 @@ test("a Pod that begins to have a deadline is taken into the quota for such", as
   refusedFor(await change("b"), 'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1');
 });
 
-test("any kind can be counted, and events are not", async () => {
+test("object count quotas apply to any resource except events", async () => {
   await using server = await withQuota({
     "count/events": "0",
     "count/leases.coordination.k8s.io": "1",
@@ -264,7 +264,7 @@ test("any kind can be counted, and events are not", async () => {
   assert.equal((await create(server, "events", event)).code, 201);
 });
 
-test("every quota is charged, and none if one of them refuses or the write does not happen", async () => {
+test("a write charges every matching quota, or none if one rejects or the write fails", async () => {
   await using server = await withQuota({ pods: "3" });
   await addQuota(server, "r", { pods: "2", "count/pods": "9" });
   await addQuota(server, "s", { "count/pods": "9" });
@@ -285,7 +285,7 @@ test("every quota is charged, and none if one of them refuses or the write does 
   assert.deepEqual((await all())[2], { "count/pods": "1" });
 });
 
-test("quotas can be limited by quotas", async () => {
+test("quotas can limit the number of quotas", async () => {
   await using server = await withQuota({ resourcequotas: "2" });
 
   await addQuota(server, "r", { pods: "1" });
@@ -298,7 +298,7 @@ test("quotas can be limited by quotas", async () => {
 });
 
 for (const quotas of [1, 3]) {
-  test(`of 64 creators at once exactly 20 succeed where there is room for 20, with quotas: ${quotas}`, async () => {
+  test(`of 64 concurrent creates exactly 20 succeed under a limit of 20, with quotas: ${quotas}`, async () => {
     await using server = await withQuota({ pods: "20" });
     for (let index = 1; index < quotas; index++) await addQuota(server, `r${index}`, { pods: "20" });
 
@@ -311,7 +311,7 @@ for (const quotas of [1, 3]) {
   });
 }
 
-/** Servers that share a store wait for it, so time must go on. */
+/** Access to a shared store takes time, so the clock must advance. */
 async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   let isDone = false;
   const finished = work.finally(() => (isDone = true));
@@ -320,7 +320,7 @@ async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
 }
 
 for (const quotas of [1, 2]) {
-  test(`two servers of one store together let in what there is room for, with quotas: ${quotas}`, async () => {
+  test(`two servers on one store together admit exactly the quota's limit, with quotas: ${quotas}`, async () => {
     const clock = virtualClock();
     const memory = memoryStore(clock);
     const shared = () => wrappedStore(memory, { capabilities: { ...memory.capabilities, shared: true }, close: () => Promise.resolve() });
@@ -343,10 +343,10 @@ for (const quotas of [1, 2]) {
 
 interface TwoServers extends AsyncDisposable {
   readonly clock: VirtualClock;
-  /** Its Pods are charged for, and not written before `release`. */
+  /** Its Pods are charged but not written before `release`. */
   readonly one: StartedServer;
   readonly two: StartedServer;
-  /** Resolves when a Pod of `one` waits. */
+  /** Resolves when a Pod of `one` is blocked. */
   untilHeld(): Promise<void>;
   release(): void;
 }
@@ -382,10 +382,10 @@ async function startTwo(): Promise<TwoServers> {
   };
 }
 
-test("what is charged in advance and then counted by another server as not there is not written", async () => {
+test("an object charged in advance is not written after another server's recount dropped its charge", async () => {
   await using servers = await startTwo();
   const { clock, one, two } = servers;
-  // Each Pod is charged with a quota of its own, and in advance to the one that is for both.
+  // Each Pod is charged to a quota of its own, and in advance to the shared one.
   await addQuota(one, "a", { pods: "9" }, { scopes: ["BestEffort"] });
   await addQuota(one, "b", { pods: "9" }, { scopes: ["NotBestEffort"] });
   await addQuota(one, "r", { pods: "1" });
@@ -401,7 +401,7 @@ test("what is charged in advance and then counted by another server as not there
   assert.deepEqual([await used(two, "b"), await used(two, "r")], [{ pods: "1" }, { pods: "1" }]);
 });
 
-test("what is charged in advance is charged again if another server counted it as not there for somebody who is refused", async () => {
+test("an object is charged in advance again after another server's recount for a rejected write dropped its charge", async () => {
   await using servers = await startTwo();
   const { clock, one, two } = servers;
   await addQuota(one, "a", { pods: "9" }, { scopes: ["BestEffort"] });
@@ -418,7 +418,7 @@ test("what is charged in advance is charged again if another server counted it a
   assert.deepEqual(await used(two, "r"), { pods: "1" });
 });
 
-test("what a server charged in advance before it died is found out before anybody is refused", async () => {
+test("charges in advance of a crashed server are recounted before any write is rejected", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   let isDying = false;

@@ -1,6 +1,6 @@
 /**
- * Nothing is written that would take more than the quotas of its namespace allow. As upstream's plugin of this name, and exact: see
- * quota-gate.ts. What objects take, api/core/v1/resource-quota knows.
+ * Rejects writes that would exceed the quotas of their namespace. Equivalent to upstream's plugin of this name, and exact: see
+ * quota-gate.ts. Usage of objects is computed in api/core/v1/resource-quota.
  */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import type { QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
@@ -11,7 +11,7 @@ import { ByNamespace } from "../../shared/by-namespace.ts";
 import { QUOTAS } from "./quota-books.ts";
 import { QuotaGate } from "./quota-gate.ts";
 
-/** Paths by which an object of the kind is written; by all others something is done to it. */
+/** Subresources that write an object of the resource; all others are actions on it. */
 const WRITTEN = ["", "status", "resize"];
 
 export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlugin {

@@ -29,7 +29,7 @@ for (const [what, first, second, merged] of [
   ["a while does not cover for ever", [FOREVER], [LONG], [FOREVER]],
   ["comparing covers only itself", [LESS, LESS], [{ ...LESS, effect: "NoSchedule" }], [LESS, { ...LESS, effect: "NoSchedule" }]],
 ] as const satisfies readonly (readonly [string, readonly Toleration[], readonly Toleration[], readonly Toleration[]])[]) {
-  test(`merged tolerations: ${what}`, () => {
+  test(`mergeTolerations: ${what}`, () => {
     assert.deepEqual(mergeTolerations(first, second), merged);
   });
 }

@@ -1,8 +1,8 @@
-/** Two lists of tolerations as one, without those that another one covers. */
+/** Merges two lists of tolerations, without those covered by another one. */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Toleration } from "../../../api/generated/core/v1.ts";
 
-/** In order; of equal ones the first stays. */
+/** Keeps the order; of equal tolerations the first stays. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): readonly Toleration[] {
   const all = [...first, ...second];
   const merged: Toleration[] = [];
@@ -15,7 +15,7 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
   return merged;
 }
 
-/** Whether `wide` tolerates everything that `narrow` does. */
+/** True if `wide` tolerates everything that `narrow` does. */
 function covers(wide: Toleration, narrow: Toleration): boolean {
   if (deepEqual(wide, narrow)) return true;
   const { key = "", operator, value = "", effect } = wide;
@@ -24,11 +24,11 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
   if (effect && effect !== narrow.effect) return false;
   if (effect === "NoExecute" && !isAsLong(wide.tolerationSeconds, narrow.tolerationSeconds)) return false;
   if (operator === "Exists") return true;
-  // As upstream, which does not take a missing operator of the narrow one for Equal.
+  // As upstream, which does not treat a missing operator of the narrow one as Equal.
   return (!operator || operator === "Equal") && narrow.operator === "Equal" && (narrow.value ?? "") === value;
 }
 
-/** Absent: for ever. */
+/** Absent: forever. */
 function isAsLong(wideSeconds: number | undefined, narrowSeconds: number | undefined): boolean {
   return wideSeconds === undefined || (narrowSeconds !== undefined && narrowSeconds <= wideSeconds);
 }

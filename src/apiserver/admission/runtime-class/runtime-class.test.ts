@@ -57,7 +57,7 @@ for (const [what, spec, wanted] of [
     },
   ],
 ] as const) {
-  test(`a pod of ${what} has what the class says`, async () => {
+  test(`a pod of ${what} gets overhead and scheduling constraints from its RuntimeClass`, async () => {
     await using server = await withClasses();
 
     const { code, body } = await server.call("POST", PODS, pod(spec));
@@ -87,7 +87,7 @@ for (const [what, spec, why] of [
     "conflict: runtimeClass.scheduling.nodeSelector[a] = b; pod.spec.nodeSelector[a] = z",
   ],
 ] as const) {
-  test(`a pod ${what} is refused`, async () => {
+  test(`the RuntimeClass plugin rejects a pod ${what}`, async () => {
     await using server = await withClasses();
 
     const { code, body } = await server.call("POST", PODS, pod(spec));
@@ -98,7 +98,7 @@ for (const [what, spec, why] of [
   });
 }
 
-test("a class that goes or changes later changes no pod", async () => {
+test("deleting or changing a RuntimeClass later changes no pod", async () => {
   await using server = await withClasses();
   const { body } = await server.call("POST", PODS, pod({ runtimeClassName: "costly" }));
   await server.call("DELETE", "/apis/node.k8s.io/v1/runtimeclasses/costly");

@@ -1,6 +1,6 @@
 /**
- * A pod of a RuntimeClass carries what the class says: what its sandbox costs, and where it can run. As upstream's plugin of this name:
- * on create only, so a class that changes later changes no pod. Nobody but the class says what a sandbox costs.
+ * Copies overhead and scheduling constraints of its RuntimeClass to a pod. Equivalent to upstream's plugin of this name: on create only, so
+ * that later changes of the class change no pod. Overhead can be set by the class only.
  */
 import type { Pod, PodSpec } from "../../../api/generated/core/v1.ts";
 import type { RuntimeClass } from "../../../api/generated/node.k8s.io/v1.ts";
@@ -18,9 +18,9 @@ const RUNTIME_CLASSES = { group: "node.k8s.io", plural: "runtimeclasses" };
 type Amounts = NonNullable<PodSpec["overhead"]>;
 
 export function runtimeClass({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
-  /** What memory has at once; where it may be behind, the store has the last word. */
+  /** Cache first; where the cache may lag, the store decides. */
   async function classOf(request: AdmissionRequest, name: string): Promise<RuntimeClass> {
-    // Upstream's client says so before it asks.
+    // Upstream's client fails so before it sends a request.
     if (name === "") throw new StatusError("Unknown", "resource name may not be empty");
     const place = { namespace: "", name };
     const found = objects.cached<RuntimeClass>(RUNTIME_CLASSES, place) ?? (await objects.getExact<RuntimeClass>(RUNTIME_CLASSES, place));
@@ -74,7 +74,7 @@ function overheadOf(request: AdmissionRequest, { overhead = {} }: Partial<PodSpe
   return Object.keys(podFixed).length === 0 ? {} : { overhead: podFixed };
 }
 
-/** After everything that changes pods has run: somebody may have changed what the class had said. */
+/** Validated after all mutating plugins, which may have changed the values of the class. */
 function checkOverhead(request: AdmissionRequest, found: RuntimeClass | undefined): void {
   const { overhead } = specOf(request);
   if (found?.overhead === undefined) {
@@ -88,7 +88,7 @@ function otherOverhead(request: AdmissionRequest): StatusError {
   return refused(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
 }
 
-/** As amounts: 1000m is 1. */
+/** Compared as quantities: 1000m equals 1. */
 function areSame(a: Amounts, b: Amounts): boolean {
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;

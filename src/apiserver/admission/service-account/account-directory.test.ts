@@ -12,7 +12,7 @@ import { Verbs } from "../../verbs/verbs.ts";
 import { WatchKeeper } from "../../watch/watch-keeper.ts";
 import { AccountDirectory } from "./account-directory.ts";
 
-/** As long as upstream waits at least, and at most. */
+/** Minimum and maximum of upstream's retry time. */
 const WAIT_MIN_MS = 900;
 const WAIT_MAX_MS = 1_791;
 
@@ -43,7 +43,7 @@ async function start() {
   };
 }
 
-/** What it resolved to; "waits" if it has not. */
+/** The resolved value; "waits" while pending. */
 async function stateOf(
   found: Promise<{ readonly metadata: { readonly namespace?: string } } | undefined>,
   clock: VirtualClock,
@@ -54,7 +54,7 @@ async function stateOf(
   return state;
 }
 
-test("an account that is there is found at once, and another than default is not waited for", async () => {
+test("an existing service account is found without waiting, and a missing one other than default is not waited for", async () => {
   const { directory, clock, create } = await start();
   await create("n", "a");
 
@@ -63,7 +63,7 @@ test("an account that is there is found at once, and another than default is not
   assert.equal(await stateOf(directory.find("n", "b", undefined), clock), "none");
 });
 
-test("the default account is waited for until it is there, by everybody who needs it", async () => {
+test("all requests wait for the default service account until it is created", async () => {
   const { directory, clock, create } = await start();
   const waiting = [directory.find("n", "default", undefined), directory.find("n", "default", undefined)];
   const other = directory.find("m", "default", undefined);
@@ -78,7 +78,7 @@ test("the default account is waited for until it is there, by everybody who need
   assert.equal(await stateOf(other, clock), "none");
 });
 
-test("nobody waits longer than upstream would try, nor after the client has gone", async () => {
+test("waiting for the default service account ends after upstream's retry time or when the client disconnects", async () => {
   const { directory, clock } = await start();
   const client = new AbortController();
   const [found, left] = [directory.find("n", "default", undefined), directory.find("n", "default", client.signal)];
@@ -91,9 +91,9 @@ test("nobody waits longer than upstream would try, nor after the client has gone
   assert.equal(await stateOf(found, clock), "none");
 });
 
-test("a process that was held up for the whole time gives the account another chance to come", async () => {
+test("a process stalled for the whole wait gives the default service account another chance to appear", async () => {
   const { objects, clock, create } = await start();
-  // As after being held up: the first timer is over before anybody else had a turn, whatever it was set to.
+  // Simulates a stalled process: the first timer fires before any other event, regardless of its delay.
   const waits: number[] = [];
   const heldUp: Pick<Clock, "sleep"> = {
     sleep: (ms, signal) => (waits.push(ms) === 1 ? Promise.resolve() : clock.sleep(ms, signal)),

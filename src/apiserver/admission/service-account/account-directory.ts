@@ -1,6 +1,6 @@
 /**
- * Finds service accounts. Nearly always memory has them; "default" may be about to be made, since its namespace may be a moment old, so
- * whoever needs it waits for it as long as upstream tries again.
+ * Looks up service accounts, nearly always in the cache. "default" may not exist yet in a new namespace, so lookups wait for it as long as
+ * upstream retries.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
@@ -12,7 +12,7 @@ export const DEFAULT_ACCOUNT = "default";
 
 const SERVICE_ACCOUNTS = { group: "", plural: "serviceaccounts" };
 
-/** Upstream looks ten times, and between two looks waits 100 to 199 ms, as chance has it. */
+/** Upstream tries ten times with 100 to 199 ms (jitter) in between. */
 const WAITS = 9;
 const WAIT_MIN_MS = 100;
 const WAIT_CHANCE_MS = 100;
@@ -27,7 +27,7 @@ export class AccountDirectory {
   readonly #objects: Objects;
   readonly #clock: Pick<Clock, "sleep">;
   readonly #random: Random;
-  /** Those who wait for the default account of a namespace. */
+  /** Waiters for the default account of a namespace. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor({ objects, clock, random }: AccountDirectoryOptions) {
@@ -47,12 +47,12 @@ export class AccountDirectory {
     });
   }
 
-  /** What memory has. */
+  /** Looks up the cache only. */
   cached(namespace: string, name: string): ServiceAccount | undefined {
     return this.#objects.cached<ServiceAccount>(SERVICE_ACCOUNTS, { namespace, name });
   }
 
-  /** What the store has, and if that is nothing, what comes within the time. Rejects if the signal is aborted meanwhile. */
+  /** Reads the store and, if the account is missing, waits for it up to the timeout. Rejects if the signal is aborted meanwhile. */
   async find(namespace: string, name: string, signal: AbortSignal | undefined): Promise<ServiceAccount | undefined> {
     const found = await this.#objects.getExact<ServiceAccount>(SERVICE_ACCOUNTS, { namespace, name });
     if (found !== undefined || name !== DEFAULT_ACCOUNT) return found;
@@ -60,17 +60,17 @@ export class AccountDirectory {
     return this.#objects.getExact<ServiceAccount>(SERVICE_ACCOUNTS, { namespace, name });
   }
 
-  /** Until the default account of the namespace is there, or the time is over. */
+  /** Waits until the namespace's default account exists or the timeout expires. */
   async #untilTold(namespace: string, signal: AbortSignal | undefined): Promise<void> {
     const told = new AbortController();
     const wake = () => told.abort();
     const waiting = this.#waiting.get(namespace) ?? new Set();
     this.#waiting.set(namespace, waiting.add(wake));
     try {
-      // It may have come between asking and waiting.
+      // It may have appeared between lookup and registration.
       if (this.cached(namespace, DEFAULT_ACCOUNT) !== undefined) return;
       const either = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
-      // Not one long wait: of a process that was held up for so long it would be over before the account can have come.
+      // Several short waits: in a stalled process one long wait would expire before the account can be observed.
       for (let waits = 0; waits < WAITS && !told.signal.aborted; waits++) await this.#waitOnce(either, told.signal);
     } finally {
       waiting.delete(wake);

@@ -55,7 +55,7 @@ const ROWS: readonly (readonly [what: string, spec: Partial<PodSpec>, why: strin
 ];
 
 for (const [what, spec, why] of ROWS) {
-  test(`a pod that ${what} is ${why === undefined ? "let in" : "refused"}`, () => {
+  test(`a pod that ${what} is ${why === undefined ? "admitted" : "rejected"} under enforced mountable secrets`, () => {
     assert.equal(forbiddenReference(ACCOUNT, { containers: [], ...spec }), why);
   });
 }
@@ -65,7 +65,7 @@ for (const [what, container, why] of [
   ["of another", variable("E", "x"), `ephemeral container c with envVar E referencing secret.secretName="x" ${NOT}`],
   ["wholly of another", variables("x"), `ephemeral container c with envFrom referencing secret.secretName="x" ${NOT}`],
 ] as const) {
-  test(`an ephemeral container with variables ${what} is ${why === undefined ? "let in" : "refused"}`, () => {
+  test(`an ephemeral container with variables ${what} is ${why === undefined ? "admitted" : "rejected"} under enforced mountable secrets`, () => {
     assert.equal(forbiddenEphemeralReference(ACCOUNT, { containers: [], ephemeralContainers: [container] }), why);
   });
 }

@@ -1,15 +1,15 @@
 /**
- * Whether a pod names other secrets than its account does, which matters to accounts that say so. As upstream, which looks at volumes of
- * secrets, at variables and at image pulls, and nowhere else.
+ * Checks that a pod references only the secrets of its service account, for accounts that enforce mountable secrets. As upstream: secret
+ * volumes, environment variables and image pull secrets only.
  */
 import type { Container, EphemeralContainer, PodSpec, ServiceAccount } from "../../../api/generated/core/v1.ts";
 
 type WithVariables = Pick<Container | EphemeralContainer, "name" | "env" | "envFrom">;
 
 interface SecretReference {
-  /** The secret. */
+  /** Name of the secret. */
   readonly name: string;
-  /** Which part of the container names it, as upstream says it. */
+  /** Container part that references it, in upstream's wording. */
   readonly by: string;
 }
 
@@ -22,7 +22,7 @@ function secretsOf({ env = [], envFrom = [] }: WithVariables): readonly SecretRe
   return references;
 }
 
-/** What the pod names and its account does not; undefined: nothing. */
+/** Returns the first reference that the account does not list; undefined if none. */
 export function forbiddenReference(account: ServiceAccount, spec: PodSpec): string | undefined {
   const known = namesOf(account.secrets);
   for (const { secret } of spec.volumes ?? []) {
@@ -36,7 +36,7 @@ export function forbiddenReference(account: ServiceAccount, spec: PodSpec): stri
   );
 }
 
-/** The same of ephemeral containers, which come later. */
+/** The same for ephemeral containers, which are added later. */
 export function forbiddenEphemeralReference(account: ServiceAccount, { ephemeralContainers }: PodSpec): string | undefined {
   return inContainers("ephemeral container", ephemeralContainers, namesOf(account.secrets), account);
 }

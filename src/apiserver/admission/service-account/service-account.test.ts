@@ -39,7 +39,7 @@ for (const [what, spec, account, mounts, pulls] of [
   ["has its own secret for images", { serviceAccountName: "puller", imagePullSecrets: [SECRET] }, "puller", 1, [SECRET]],
   ["is of an account that checks secrets, and uses its own", { serviceAccountName: "strict" }, "strict", 1, [{ name: "a" }]],
 ] as const) {
-  test(`a pod that ${what} runs as ${account} with ${mounts} volume of a token`, async () => {
+  test(`a pod that ${what} runs as ${account} with ${mounts} token volume`, async () => {
     await using server = await withAccounts();
 
     const { code, body } = await server.call("POST", PODS, pod(spec));
@@ -77,7 +77,7 @@ for (const [what, object, why] of [
     'volume with secret.secretName="x" is not allowed because service account strict does not reference that secret',
   ],
 ] as const) {
-  test(`a pod ${what} is refused`, async () => {
+  test(`the ServiceAccount plugin rejects a pod ${what}`, async () => {
     await using server = await withAccounts();
 
     const { code, body } = await server.call("POST", PODS, object);
@@ -86,7 +86,7 @@ for (const [what, object, why] of [
   });
 }
 
-test("a mirror pod stays as it is", async () => {
+test("the ServiceAccount plugin does not change a mirror pod", async () => {
   await using server = await withAccounts();
 
   const { code, body } = await server.call("POST", PODS, pod({ nodeName: "x" }, MIRROR));
@@ -94,7 +94,7 @@ test("a mirror pod stays as it is", async () => {
   assert.deepEqual([code, body.spec.serviceAccountName, body.spec.volumes], [201, undefined, undefined]);
 });
 
-test("what admission adds is nobody's field", async () => {
+test("fields set by admission have no field manager", async () => {
   await using server = await withAccounts();
 
   const { body } = await server.call("POST", PODS, pod());
@@ -106,7 +106,7 @@ test("what admission adds is nobody's field", async () => {
   );
 });
 
-test("a pod in a new namespace waits for the account that is about to be made", async () => {
+test("a pod in a new namespace waits for the default service account", async () => {
   await using server = await withAccounts();
   await server.call("POST", "/api/v1/namespaces", { metadata: { name: "new" } });
 
@@ -116,7 +116,7 @@ test("a pod in a new namespace waits for the account that is about to be made", 
   assert.equal((await creating).code, 201);
 });
 
-test("an ephemeral container may use only what the account of its pod names", async () => {
+test("an ephemeral container may reference only secrets of the pod's service account", async () => {
   await using server = await withAccounts();
   await server.call("POST", PODS, pod({ serviceAccountName: "strict" }));
   const add = (name: string, secret: string) => {
@@ -137,7 +137,7 @@ test("an ephemeral container may use only what the account of its pod names", as
   );
 });
 
-test("other updates of a pod are not looked at", async () => {
+test("the ServiceAccount plugin ignores other updates of a pod", async () => {
   await using server = await withAccounts();
   await server.call("POST", PODS, pod({ serviceAccountName: "puller" }));
   await server.call("DELETE", `${ACCOUNTS}/puller`);

@@ -1,7 +1,7 @@
 /**
- * A pod runs as a service account that exists: "default" if it names none. From it come the token that containers find in their file
- * system, and the secrets for pulling images. Mirror pods stay as they are and may not use anything of the kind.
- * As upstream's plugin of this name: pods are changed when they are made; what ephemeral containers refer to is checked, too.
+ * Ensures that a pod runs as an existing service account, "default" if it names none, and adds the token volume and the image pull secrets
+ * of the account. Mirror pods are not changed and may not use service accounts. Equivalent to upstream's plugin of this name: pods are
+ * changed on create; references of ephemeral containers are checked, too.
  */
 import type { Pod, PodSpec, ServiceAccount } from "../../../api/generated/core/v1.ts";
 import { isMirror, secretNames } from "../../../api/core/v1/pod/references.ts";
@@ -17,7 +17,7 @@ const PODS = { group: "", plural: "pods" };
 
 const ENFORCES_ANNOTATION = "kubernetes.io/enforce-mountable-secrets";
 
-/** What Go takes for true. */
+/** The values that Go's strconv.ParseBool accepts as true. */
 const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
 
 export function serviceAccount({ objects, clock, random }: Pick<AdmissionDependencies, "objects" | "clock" | "random">): AdmissionPlugin {
@@ -58,7 +58,7 @@ export function serviceAccount({ objects, clock, random }: Pick<AdmissionDepende
   };
 }
 
-/** At once where memory has the account, which is nearly always. */
+/** Synchronous if the cache has the account, which is nearly always. */
 function withAccount<T>(
   directory: AccountDirectory,
   request: AdmissionRequest,
@@ -94,7 +94,7 @@ function refuseMirror(request: AdmissionRequest, pod: Pod): void {
   }
 }
 
-/** The pod's own word counts first, then the account's. */
+/** The pod's setting takes precedence over the account's. */
 function mounts(account: ServiceAccount, spec: PodSpec): boolean {
   return spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
 }
@@ -115,6 +115,6 @@ function refuseSecrets(request: AdmissionRequest, account: ServiceAccount, pod: 
 
 function refuseEphemeralSecrets(account: ServiceAccount, pod: Pod): void {
   const why = enforces(account) ? forbiddenEphemeralReference(account, specOf(pod)) : undefined;
-  // Upstream does not say that it is the client who is wrong.
+  // Upstream does not report this as a client error.
   if (why !== undefined) throw new StatusError("Unknown", why);
 }

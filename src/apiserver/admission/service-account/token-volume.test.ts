@@ -15,7 +15,7 @@ function added(spec: PodSpec): PodSpec {
   return withToken(spec, seededRandom(1));
 }
 
-test("every container but ephemeral ones gets the volume, in which are token, authority and namespace", () => {
+test("every container except ephemeral ones mounts the volume with token, CA certificate and namespace", () => {
   const ephemeralContainers = [{ name: "e" }];
   const spec = added({
     containers: [container("a"), container("b")],
@@ -47,7 +47,7 @@ test("every container but ephemeral ones gets the volume, in which are token, au
   });
 });
 
-test("a container that has something there keeps it, and if all do, there is no volume", () => {
+test("a container with a mount at the token path keeps it, and if all have one no volume is added", () => {
   const taken = container("a", { name: "own", mountPath: PATH });
 
   const some = added({ containers: [taken, container("b", { name: "own", mountPath: `${PATH}/more` })], volumes: [EMPTY] });
@@ -62,7 +62,7 @@ test("a container that has something there keeps it, and if all do, there is no 
   assert.equal(added(none), none);
 });
 
-test("a volume of this name is used again, and one that only begins like it is not", () => {
+test("an existing token volume is reused, unless only its prefix matches", () => {
   const again: Volume = { name: "kube-api-access-mine", emptyDir: {} };
 
   const spec = added({ containers: [container("a")], volumes: [EMPTY, again] });

@@ -1,6 +1,6 @@
 /**
- * The volume in which containers find what they need to speak to this API: a token that is renewed, the authority that signed the server's
- * certificate, and the namespace. Whatever already stands where it would be mounted stays, and a volume of this name is used again.
+ * The volume with API credentials of containers: a rotated token, the CA certificate of the API server, and the namespace. An existing
+ * mount at the same path is kept, and an existing volume of this name is reused.
  */
 import type { Container, PodSpec, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
 import { changedItems, withChanges } from "../../../api/changes.ts";
@@ -10,10 +10,10 @@ import { generateName } from "../../framework/storage/identifiers.ts";
 const NAME_PREFIX = "kube-api-access-";
 const MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** An hour and a little: by this number upstream knows tokens that were not asked for, and lets them live on for clients that never read them again. */
+/** 3607 s: upstream recognizes automatically added tokens by this value and extends their lifetime for clients that never reload them. */
 const TOKEN_SECONDS = 3607;
 
-/** Readable by everybody in the container. */
+/** Readable by everyone in the container. */
 const DEFAULT_MODE = 0o644;
 
 export function withToken(spec: PodSpec, random: Random): PodSpec {

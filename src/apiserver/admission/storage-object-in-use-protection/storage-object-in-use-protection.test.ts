@@ -15,7 +15,7 @@ for (const [path, finalizer, rest] of [
   ],
   ["/apis/storage.k8s.io/v1/volumeattributesclasses", "kubernetes.io/vac-protection", { driverName: "d", parameters: { a: "b" } }],
 ] as const) {
-  test(`what is made at ${path} has its finalizer once, and an update may take it away`, async () => {
+  test(`an object created at ${path} gets its protection finalizer once, and an update may remove it`, async () => {
     await using server = await startServer({ config: { admission: onlyPlugins("StorageObjectInUseProtection") } });
     const finalizersOf = async (name: string, finalizers: readonly string[]) => {
       const { body } = await server.call("POST", path, { metadata: { name, finalizers }, ...rest });
@@ -31,7 +31,7 @@ for (const [path, finalizer, rest] of [
   });
 }
 
-test("other kinds are left alone", async () => {
+test("StorageObjectInUseProtection ignores other resources", async () => {
   await using server = await startServer({ config: { admission: onlyPlugins("StorageObjectInUseProtection") } });
 
   const { body } = await server.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } });

@@ -1,6 +1,6 @@
 /**
- * What holds data is not deleted under whoever uses it: volumes, claims and their attribute classes get a finalizer when they are made,
- * which a controller takes away once nobody uses them. As upstream's plugin of this name: on create only.
+ * Adds a finalizer to new PersistentVolumes, PersistentVolumeClaims and VolumeAttributesClasses, so that they are not deleted while in use;
+ * a controller removes it once they are unused. Equivalent to upstream's plugin of this name: on create only.
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";

@@ -11,7 +11,7 @@ for (const [what, own, all] of [
   ["another taint", [OTHER], [OTHER, NOT_READY]],
   ["the taint, with a value", [{ ...NOT_READY, value: "x" }], [{ ...NOT_READY, value: "x" }]],
 ] as const) {
-  test(`a new node with ${what} is tainted as not ready, and an update may take it away`, async () => {
+  test(`a new node with ${what} is tainted not-ready, and an update may remove the taint`, async () => {
     await using server = await startServer({ config: { admission: onlyPlugins("TaintNodesByCondition") } });
 
     const { body } = await server.call("POST", "/api/v1/nodes", { metadata: { name: "n" }, spec: { taints: own } });

@@ -1,6 +1,6 @@
 /**
- * A new node is tainted as not ready, so that nothing is scheduled there before the node's controller has seen it ready and takes the
- * taint away. As upstream's plugin of this name: on create only.
+ * Taints a new node as not ready, so that nothing is scheduled to it before the node lifecycle controller observes it ready and removes the
+ * taint. Equivalent to upstream's plugin of this name: on create only.
  */
 import type { Node, Taint } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";

@@ -72,7 +72,7 @@ const wrong: readonly [title: string, secret: Secret, about: string][] = [
 ];
 
 for (const [title, secret, about] of wrong) {
-  test(`a bootstrap token is not good whose Secret ${title}, and why names no value`, () => {
+  test(`a bootstrap token is rejected if its Secret ${title}, and the log reveals no value`, () => {
     const found = judge(secret, SHOWN);
 
     equal("wrong" in found && found.wrong.includes(about), true, JSON.stringify(found));
@@ -80,7 +80,7 @@ for (const [title, secret, about] of wrong) {
   });
 }
 
-test("who guesses does not fill the log", async () => {
+test("guessing bootstrap tokens does not flood the log", async () => {
   const lines: LogLine[] = [];
   const clock = virtualClock();
   const log = createLogger({ sink: (line) => lines.push(line), clock, level: "debug" });
@@ -95,7 +95,7 @@ test("who guesses does not fill the log", async () => {
   );
 });
 
-test("a token is good from when its Secret is there until it is gone or over", async () => {
+test("a bootstrap token is valid until its Secret is deleted or expires", async () => {
   const staticTokens = new Map([["admin", { name: "admin", groups: ["system:masters"] }]]);
   await using server = await startGuardedServer({ identity: { anonymous: true, bootstrapTokens: true, staticTokens, openIdIssuers: [] } });
   const admin = { authorization: "Bearer admin" };

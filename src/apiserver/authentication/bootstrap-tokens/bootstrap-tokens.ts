@@ -1,7 +1,7 @@
 /**
- * Tokens with which a machine joins that has nothing else yet: "<id>.<secret>", kept in the Secret bootstrap-token-<id> of kube-system.
- * They show a user system:bootstrap:<id> whose groups are all under system:bootstrappers. A token that its Secret does not bear out is
- * one that nobody knows: upstream does not say more, and neither does this. The log says why, without the token.
+ * Authenticates bootstrap tokens "<id>.<secret>" of joining machines, stored in the Secret bootstrap-token-<id> of kube-system. The user is
+ * system:bootstrap:<id>; all its groups are below system:bootstrappers. A token that does not match its Secret is reported as unknown, as
+ * upstream; the log gives the reason without the token.
  */
 import {
   BOOTSTRAP_TOKEN_NAMESPACE,
@@ -20,7 +20,7 @@ const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
 export const bootstrapTokens: TokenAuthenticatorFactory = ({ identity, objects, clock, log }) => {
   if (!identity.bootstrapTokens) return undefined;
-  /** For as long as its Secret is this object. */
+  /** Cached while the Secret is this object. */
   const answers = new WeakMap<Secret, AuthenticatedToken>();
   return {
     name: "bootstrap token",
@@ -33,7 +33,7 @@ export const bootstrapTokens: TokenAuthenticatorFactory = ({ identity, objects, 
         if (secret === undefined) return undefined;
         const found = judge(secret, { id, secretPart, nowMs: clock.now() });
         if ("wrong" in found) {
-          // Anybody can try, as often as they like: the log is not theirs to fill.
+          // Rate-limited: unauthenticated clients must not be able to flood the log.
           log.debug("A bootstrap token is not good", { secret: `${BOOTSTRAP_TOKEN_NAMESPACE}/${name}`, wrong: found.wrong });
           return undefined;
         }
@@ -51,7 +51,7 @@ interface ShownToken {
   readonly nowMs: number;
 }
 
-/** The groups of its user, or what is wrong. */
+/** Returns the user's groups, or what is wrong. */
 export function judge(
   secret: Secret,
   { id, secretPart, nowMs }: ShownToken,
@@ -70,7 +70,7 @@ export function judge(
   return { groups: [...new Set([DEFAULT_GROUP, ...extra])].toSorted() };
 }
 
-/** Takes the same time wherever two texts of one length differ. */
+/** Constant-time comparison of texts of equal length. */
 function isSame(left: string, right: string): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;

@@ -23,7 +23,7 @@ function authenticatorAt(nowMs: number) {
   };
 }
 
-test("CN is the name, each O a group, and the certificate's hash says which credential it was", () => {
+test("a client certificate's CN is the user name, each O a group, and its hash the credential id", () => {
   const user = authenticatorAt(IN_2026).userOf(
     certificateOf({ commonName: "ann", organizations: ["a", "b", "a"], authorities: [CLIENTS] }),
   );
@@ -32,7 +32,7 @@ test("CN is the name, each O a group, and the certificate's hash says which cred
   equal(user?.extra?.["authentication.kubernetes.io/credential-id"]?.[0]?.replace(/[0-9a-f]{64}$/, "…"), "X509SHA256=…");
 });
 
-test("who shows no certificate is nobody that this one knows", () => {
+test("a request without a client certificate is not authenticated by this authenticator", () => {
   equal(authenticatorAt(IN_2026).userOf(), undefined);
 });
 
@@ -54,14 +54,14 @@ const bad: readonly [title: string, certificate: PeerCertificate][] = [
 ];
 
 for (const [title, certificate] of bad) {
-  test(`a certificate ${title} is refused, each time`, () => {
+  test(`a client certificate ${title} is rejected in each request`, () => {
     const { userOf } = authenticatorAt(IN_2026);
     throws(() => userOf(certificate), AuthenticationError);
     throws(() => userOf(certificate), AuthenticationError);
   });
 }
 
-test("a connection that outlives its certificate is refused from then on", async () => {
+test("requests on a connection that outlives its client certificate are rejected", async () => {
   const { clock, userOf } = authenticatorAt(IN_2026);
   const certificate = certificateOf({ commonName: "ann", authorities: [CLIENTS], toMs: IN_2026 + 60_000 });
 
@@ -73,11 +73,11 @@ test("a connection that outlives its certificate is refused from then on", async
   throws(() => userOf(certificate), AuthenticationError);
 });
 
-test("a certificate that says for nothing what it is for is for clients, too", () => {
+test("a certificate without extended key usages is accepted as a client certificate", () => {
   equal(authenticatorAt(IN_2026).userOf(certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [] }))?.name, "ann");
 });
 
-/** Of openssl: CN=withuid, O=g, and Kubernetes' own attribute; good from the end of 2026 on. */
+/** Created by openssl: CN=withuid, O=g, and the Kubernetes UID attribute; valid from the end of 2026 on. */
 const WITH_UID = `-----BEGIN CERTIFICATE-----
 MIICBDCB7QIUF5bZUi/v7GpxzNsn++4V3PG7xzMwDQYJKoZIhvcNAQELBQAwFTET
 MBEGA1UEAwwKa3ViZXJuZXRlczAeFw0yNjExMTUxMjQyMTFaFw0zNjExMTIxMjQy
@@ -93,7 +93,7 @@ D1LJHXH8oFqPa+VxHQr77g98xN+/K44unNbH+rmSoyMl6ObG92KL6w==
 -----END CERTIFICATE-----
 `;
 
-/** The same with two of them. */
+/** The same with two UID attributes. */
 const WITH_TWO_UIDS = `-----BEGIN CERTIFICATE-----
 MIICDjCB9wIUF5bZUi/v7GpxzNsn++4V3PG7xzUwDQYJKoZIhvcNAQELBQAwFTET
 MBEGA1UEAwwKa3ViZXJuZXRlczAeFw0yNjExMTUxMjQyMTJaFw0zNjExMTIxMjQy
@@ -110,7 +110,7 @@ TAY=
 -----END CERTIFICATE-----
 `;
 
-test("a certificate may say the user's UID, once", () => {
+test("a client certificate may carry the user's UID at most once", () => {
   const { userOf } = authenticatorAt(Date.UTC(2027, 0));
 
   deepEqual(userOf({ pem: WITH_UID, authorities: [CLIENTS] }), {

@@ -1,7 +1,6 @@
 /**
- * A client that shows a certificate of the clients' authority is the user that its subject names: CN is the name, each O a group.
- * A certificate that names nobody, or that nobody has signed who is trusted, shows that the client meant to be somebody, so it is not
- * taken for nobody in particular.
+ * Authenticates clients by a certificate of the client CA: CN is the user name, each O a group. A certificate without a CN or without a
+ * trusted issuer is an invalid credential, so the request does not count as anonymous.
  */
 import { AuthenticationError, type RequestAuthenticatorFactory } from "../../framework/authentication.ts";
 import type { PeerCertificate } from "../../framework/exchange.ts";

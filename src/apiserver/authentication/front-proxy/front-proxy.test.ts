@@ -59,14 +59,14 @@ const users: readonly [title: string, headers: NonNullable<Shown["headers"]>, us
 ];
 
 for (const [title, headers, user] of users) {
-  test(`of what a front proxy says, ${title}`, () => {
+  test(`of the headers of a front proxy, ${title}`, () => {
     deepEqual(authenticatorOf()({ certificate: proxy(), headers }), user);
   });
 }
 
 const CLAIM = { "x-remote-user": "bob", "x-remote-group": "system:masters" };
 
-test("headers mean nothing without a certificate, and from a client with one, whatever its name", () => {
+test("front-proxy headers are ignored without a certificate and from clients with a client certificate", () => {
   equal(authenticatorOf()({ headers: CLAIM }), undefined);
   equal(authenticatorOf()({ certificate: proxy({ authorities: ["clients"] }), headers: CLAIM }), undefined);
 });
@@ -80,12 +80,12 @@ const impostors: readonly [title: string, certificate: ReturnType<typeof proxy>]
 ];
 
 for (const [title, certificate] of impostors) {
-  test(`headers mean nothing from ${title}`, () => {
+  test(`front-proxy headers are ignored from ${title}`, () => {
     throws(() => authenticatorOf()({ certificate, headers: CLAIM }), AuthenticationError);
   });
 }
 
-test("without allowed names every certificate of the proxies' authority is a proxy's, and no other", () => {
+test("without allowed names every certificate of the front-proxy CA, and no other, is accepted as a proxy", () => {
   const authenticate = authenticatorOf({ ...FRONT_PROXY, allowedNames: [] });
 
   equal(authenticate({ certificate: proxy({ commonName: "other" }), headers: CLAIM })?.name, "bob");
@@ -93,7 +93,7 @@ test("without allowed names every certificate of the proxies' authority is a pro
   equal(authenticate({ certificate: proxy({ authorities: ["clients"] }), headers: CLAIM }), undefined);
 });
 
-test("of an authority that signs proxies and clients, a certificate with an allowed name is a proxy's, and any other no more than a client's", () => {
+test("with one CA for proxies and clients, only certificates with an allowed name are proxies and all others are clients", () => {
   const authenticate = authenticatorOf();
   const authorities = ["clients", "front-proxy"];
 
@@ -101,14 +101,14 @@ test("of an authority that signs proxies and clients, a certificate with an allo
   throws(() => authenticate({ certificate: proxy({ authorities, commonName: "ann" }), headers: CLAIM }), AuthenticationError);
 });
 
-test("the same user is the same object when it comes again", () => {
+test("a front-proxy user is the same object in each request", () => {
   const authenticate = authenticatorOf();
   const show = () => authenticate({ certificate: proxy(), headers: CLAIM });
 
   equal(show(), show());
 });
 
-test("users of whom much is said push others out of memory before there are many of them", () => {
+test("front-proxy users with large data are evicted from the cache before the entry limit is reached", () => {
   const authenticate = authenticatorOf();
   const show = (headers: NonNullable<Shown["headers"]>) => authenticate({ certificate: proxy(), headers });
   const before = show(CLAIM);

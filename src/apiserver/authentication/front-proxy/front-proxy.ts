@@ -1,6 +1,6 @@
 /**
- * A proxy that has found out who the user is says so in headers, and shows by a certificate that it is the proxy: one of the proxies'
- * own authority, with a name that is allowed. From anybody else these headers mean nothing.
+ * Authenticates users by the headers of an authenticating proxy. The proxy proves its identity by a certificate of the front-proxy CA with
+ * an allowed name; from all other clients these headers are ignored.
  */
 import { Lru } from "../../../base/lru.ts";
 import { AuthenticationError, type RequestAuthenticatorFactory } from "../../framework/authentication.ts";
@@ -10,9 +10,9 @@ import type { User } from "../../framework/request.ts";
 import { extraHeaders, firstHeaderText, headerTexts } from "../header-text.ts";
 import { validSubject } from "../peer-certificate.ts";
 
-/** Users that are the same object again when they come again, so that what was decided for them is found. */
+/** Maximum users kept as the same object, so that authorization results can be cached. */
 const USERS_MAX = 10_000;
-/** Characters of all that was said of them: what is said may be long. */
+/** Maximum characters of their data, which may be long. */
 const USERS_LENGTH_MAX = 8 * 1024 * 1024;
 
 export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { frontProxy, clientAuthority }, clock }) => {
@@ -24,7 +24,7 @@ export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { fro
       const { certificate } = request.peer;
       if (certificate === undefined) return undefined;
       if (!certificate.authorities.includes(frontProxy.authority)) {
-        // Who knows certificates of clients is asked next.
+        // The client certificate authenticator is next.
         if (clientAuthority !== undefined && certificate.authorities.includes(clientAuthority)) return undefined;
         throw new AuthenticationError("x509: certificate signed by unknown authority");
       }
@@ -37,7 +37,7 @@ export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { fro
   };
 };
 
-/** undefined: the proxy did not say who it is. */
+/** undefined: the proxy sent no user name. */
 function userOf(
   { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes }: FrontProxy,
   request: ExchangeRequest,
@@ -57,7 +57,7 @@ function userOf(
   };
 }
 
-/** The first of these headers that says something; "" if none does. */
+/** Returns the first non-empty header of these; "" if there is none. */
 function firstOf(request: ExchangeRequest, headers: readonly string[]): string {
   for (const header of headers) {
     const value = firstHeaderText(request, header);

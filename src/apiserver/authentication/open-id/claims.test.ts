@@ -30,7 +30,7 @@ const good: readonly [title: string, claims: JsonObject, audiences?: readonly st
 ];
 
 for (const [title, claims, audiences = ["us"]] of good) {
-  test(`a token is good ${title}`, () => equal(checkClaims({ ...ISSUER, audiences }, claims, NOW_MS), Number(claims["exp"]) * 1_000));
+  test(`an OpenID token is valid ${title}`, () => equal(checkClaims({ ...ISSUER, audiences }, claims, NOW_MS), Number(claims["exp"]) * 1_000));
 }
 
 const bad: readonly [title: string, claims: JsonObject, message: string, audiences?: readonly string[]][] = [
@@ -53,7 +53,7 @@ const bad: readonly [title: string, claims: JsonObject, message: string, audienc
 ];
 
 for (const [title, claims, message, audiences = ["us"]] of bad) {
-  test(`a token is refused ${title}`, () => {
+  test(`an OpenID token is rejected ${title}`, () => {
     throws(() => checkClaims({ ...ISSUER, audiences }, claims, NOW_MS), { message: `oidc: verify token: oidc: ${message}` });
   });
 }
@@ -86,7 +86,7 @@ const users: readonly [title: string, issuer: Partial<OpenIdIssuer>, claims: Jso
 ];
 
 for (const [title, issuer, claims, user] of users) {
-  test(`of the user of a token, ${title}`, () => deepEqual(userOfClaims({ ...ISSUER, ...issuer }, claims), user));
+  test(`of an OpenID token's user, ${title}`, () => deepEqual(userOfClaims({ ...ISSUER, ...issuer }, claims), user));
 }
 
 const nobody: readonly [issuer: Partial<OpenIdIssuer>, claims: JsonObject, message: string][] = [
@@ -118,7 +118,7 @@ const nobody: readonly [issuer: Partial<OpenIdIssuer>, claims: JsonObject, messa
 ];
 
 for (const [issuer, claims, message] of nobody) {
-  test(`the claims ${JSON.stringify(claims)} are nobody's: ${message}`, () => {
+  test(`the OpenID claims ${JSON.stringify(claims)} are rejected: ${message}`, () => {
     throws(
       () => userOfClaims({ ...ISSUER, ...issuer }, claims),
       (error) => error instanceof AuthenticationError && error.message === message,

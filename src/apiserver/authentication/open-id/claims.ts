@@ -1,7 +1,7 @@
 /**
- * From the claims of a token to its user, as upstream reads them: first whether the token is meant for us and good at this time, then who
- * it is for. Whether the issuer has signed it was found out before.
- * Not here: claims that stand somewhere else (`_claim_names`). A token whose groups do is refused: without them its user would be another.
+ * Maps verified claims of an OpenID token to its user, as upstream: checks audience and validity first, then the identity. The signature
+ * was verified before. Not here: distributed claims (`_claim_names`). A token with distributed groups is rejected: without them its user
+ * would have other permissions.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
@@ -11,10 +11,12 @@ import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
 import { wrongType } from "../../shared/claim-types.ts";
 
-/** Clocks differ: a token may be from a little later than now. Upstream's number. */
+/** Tolerated clock skew. Upstream's number. */
 const NOT_BEFORE_LEEWAY_MS = 60_000;
 
-/** When it ends, in milliseconds since the epoch. Throws an AuthenticationError if it is not for us, or not for now. */
+/**
+ * Returns the expiry in milliseconds since the epoch. Throws an AuthenticationError if the token has another audience or is not valid now.
+ */
 export function checkClaims({ audiences }: OpenIdIssuer, claims: JsonObject, nowMs: number): number {
   const meantFor = audiencesOf(claims);
   if (!audiences.some((audience) => meantFor.includes(audience))) {
@@ -30,7 +32,7 @@ export function checkClaims({ audiences }: OpenIdIssuer, claims: JsonObject, now
   return endMs;
 }
 
-/** Throws an AuthenticationError if the claims do not say who it is, or a required one is missing. */
+/** Throws an AuthenticationError if the claims identify no user, or a required claim is missing. */
 export function userOfClaims(issuer: OpenIdIssuer, claims: JsonObject): User {
   const name = nameOf(issuer, claims);
   const groups = groupsOf(issuer, claims);
@@ -82,7 +84,7 @@ function checkRequired({ requiredClaims }: OpenIdIssuer, claims: JsonObject): vo
   }
 }
 
-/** `null` is the empty text, as Go reads it. */
+/** `null` is the empty string, as Go decodes it. */
 function textClaim(claims: JsonObject, claim: string, doing: string): string {
   if (!Object.hasOwn(claims, claim)) throw new AuthenticationError(`oidc: ${doing}: claim not present`);
   const value = claims[claim] ?? "";
@@ -97,7 +99,7 @@ function audiencesOf(claims: JsonObject): readonly string[] {
   return audiences;
 }
 
-/** In milliseconds; undefined if the token does not say. */
+/** In milliseconds; undefined if absent. */
 function timeOf(claims: JsonObject, claim: string): number | undefined {
   const value = (Object.hasOwn(claims, claim) ? claims[claim] : undefined) ?? undefined;
   if (value === undefined) return undefined;
@@ -114,7 +116,7 @@ function list(texts: readonly string[]): string {
   return `[${texts.map(quoteGo).join(" ")}]`;
 }
 
-/** Years that Go's library would show with more digits than four are shown as the last that has four. */
+/** Years of more than four digits are clamped to the last one with four. */
 const LAST_SHOWN_MS = Date.UTC(9999, 11, 31);
 
 function goTime(timeMs: number): string {

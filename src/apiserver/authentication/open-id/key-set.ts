@@ -1,7 +1,7 @@
 /**
- * The keys of an issuer, fetched when a token first needs them, and again when a token is signed with one that is not among them: issuers
- * change their keys without saying so. Whoever sends tokens that nobody has signed must not make us ask the issuer as often, so asking
- * has a rate. While an issuer cannot be reached, the keys that are known stay good.
+ * The signing keys of an issuer, fetched when a token first needs them, and again when a token names an unknown key: issuers rotate keys
+ * without notice. Fetches are rate-limited, so that forged tokens cannot cause as many requests to the issuer. While the issuer is
+ * unreachable the known keys stay valid.
  */
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -11,12 +11,12 @@ import type { KeyReader, Verifier } from "../../../base/crypto/signing.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { DocumentFetcher, OpenIdIssuer } from "../../framework/identity.ts";
 
-/** A few at once, then one each ten seconds, which is how often upstream tries to reach an issuer. */
+/** A small burst, then one per ten seconds, upstream's retry interval for an issuer. */
 const FETCHES_BURST = 5;
 const FETCHES_PER_SECOND = 0.1;
-/** Upstream's, for one document. */
+/** Upstream's timeout for one document. */
 const FETCH_TIMEOUT_MS = 30_000;
-/** Issuers have two or three. More than this would make each wrong token cost too much. */
+/** Issuers have two or three. With more keys than this an invalid token would be too costly to check. */
 const KEYS_MAX = 100;
 
 export interface KeySetOptions {
@@ -31,7 +31,7 @@ export class KeySet {
   readonly #options: KeySetOptions;
   readonly #bucket: TokenBucket;
   #known: readonly Verifier[] | undefined;
-  /** Where the keys are, as the issuer last said. */
+  /** The key set URL of the last discovery. */
   #keysUrl: string | undefined;
   #fetching: Promise<readonly Verifier[]> | undefined;
 
@@ -40,12 +40,12 @@ export class KeySet {
     this.#bucket = new TokenBucket({ clock: options.clock, perSecond: FETCHES_PER_SECOND, burst: FETCHES_BURST });
   }
 
-  /** undefined: they have not been fetched yet. */
+  /** undefined: not fetched yet. */
   get known(): readonly Verifier[] | undefined {
     return this.#known;
   }
 
-  /** The keys as they are now, if the issuer may be asked again already. Rejects with an AuthenticationError. */
+  /** Returns the current keys, refetched if the rate limit allows. Rejects with an AuthenticationError. */
   refresh(): Promise<readonly Verifier[]> {
     if (this.#fetching !== undefined) return this.#fetching;
     if (!this.#bucket.takeNow()) {
@@ -63,14 +63,14 @@ export class KeySet {
       this.#known = this.#read(await this.#document(this.#keysUrl));
       return this.#known;
     } catch (error) {
-      // Next time from the beginning: the keys may have moved.
+      // Repeat the discovery next time: the key set URL may have changed.
       this.#keysUrl = undefined;
       log.warn("Cannot fetch the keys of an issuer of tokens", { issuer: issuer.url, error });
       throw new AuthenticationError("oidc: verify token: failed to verify signature: fetching keys failed", { cause: error });
     }
   }
 
-  /** Where the issuer says that its keys are. */
+  /** Returns the key set URL from the issuer's discovery document. */
   async #discover(): Promise<string> {
     const { url, discoveryUrl } = this.#options.issuer;
     const document = await this.#document(discoveryUrl ?? `${url.replace(/\/$/, "")}/.well-known/openid-configuration`);
@@ -89,7 +89,7 @@ export class KeySet {
       );
   }
 
-  /** Rejects when it takes too long. */
+  /** Rejects on timeout. */
   async #document(url: string): Promise<JsonObject> {
     const { issuer, fetch, clock } = this.#options;
     const timeout = new AbortController();

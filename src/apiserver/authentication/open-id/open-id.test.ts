@@ -25,7 +25,7 @@ const ISSUER: OpenIdIssuer = {
   algorithms: ["ES256"],
 };
 
-/** Knows the keys of the tests by their x. */
+/** Identifies the test keys by their x. */
 const readKey: KeyReader = (jwk) => {
   const found = [FIRST, SECOND].find(({ verifier }) => verifier.jwk["x"] === jwk["x"]);
   return found === undefined ? undefined : { ...found.verifier, keyId: String(jwk["kid"]) };
@@ -35,7 +35,7 @@ function tokenOf(claims: JsonObject = {}, key: P256Key = FIRST, keyId = "first")
   return writeToken({ iss: URL, aud: "us", sub: "bob", exp: NOW + 3_600, ...claims }, { signer: key.signer, keyId });
 }
 
-/** An issuer whose documents can be changed. */
+/** An issuer with mutable documents. */
 function issuerWorld(issuer: Partial<OpenIdIssuer> = {}) {
   const documents: Record<string, JsonObject | Error> = {
     [`${URL}/.well-known/openid-configuration`]: { issuer: URL, jwks_uri: KEYS_URL },
@@ -54,7 +54,7 @@ function issuerWorld(issuer: Partial<OpenIdIssuer> = {}) {
   return { documents, fetched, clock, authenticator, nameOf };
 }
 
-test("a token that a trusted issuer signed shows its user; the issuer's documents are fetched for the first alone", async () => {
+test("a token of a trusted issuer authenticates its user, and the issuer's documents are fetched once", async () => {
   const { nameOf, fetched, authenticator } = issuerWorld();
 
   deepEqual([await nameOf(tokenOf()), await nameOf(tokenOf({ sub: "eve" }))], ["bob", "eve"]);
@@ -63,7 +63,7 @@ test("a token that a trusted issuer signed shows its user; the issuer's document
   equal(again instanceof Promise, false, "a token that was good a moment ago is not waited for");
 });
 
-test("the documents may be elsewhere, and a slash at the end of the issuer is not doubled", async () => {
+test("the discovery URL can be configured, and a trailing slash of the issuer is not doubled", async () => {
   const elsewhere = issuerWorld({ discoveryUrl: "https://inside/doc" });
   elsewhere.documents["https://inside/doc"] = { issuer: URL, jwks_uri: KEYS_URL };
   await elsewhere.nameOf(tokenOf());
@@ -84,7 +84,7 @@ const others: readonly [title: string, token: string][] = [
 ];
 
 for (const [title, token] of others) {
-  test(`${title} is nothing for it, and nobody is asked`, async () => {
+  test(`${title} is ignored by the OpenID authenticator without a request to the issuer`, async () => {
     const { nameOf, fetched } = issuerWorld();
     equal(await nameOf(token), undefined);
     deepEqual(fetched, []);
@@ -93,7 +93,7 @@ for (const [title, token] of others) {
 
 const encode = (value: JsonObject) => btoa(JSON.stringify(value)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-test("the algorithm is one of those that were allowed: none and a shared secret are not", () => {
+test("an OpenID token must use an allowed algorithm, never none or a shared secret", () => {
   const [, payload, signature] = tokenOf().split(".");
   for (const alg of ["none", "None", "HS256", "RS256", ""]) {
     const { authenticator, fetched } = issuerWorld();
@@ -115,13 +115,13 @@ const forged: readonly [title: string, token: string][] = [
 ];
 
 for (const [title, token] of forged) {
-  test(`a token signed ${title} is refused`, async () => {
+  test(`an OpenID token signed ${title} is rejected`, async () => {
     const { authenticator } = issuerWorld();
     await rejects(async () => authenticator.authenticateToken(token, []), AuthenticationError);
   });
 }
 
-test("a token is refused when it has ended, also one that is remembered", async () => {
+test("an expired OpenID token is rejected even if it is cached", async () => {
   const { nameOf, clock } = issuerWorld();
   const token = tokenOf({ exp: NOW + 5 });
 
@@ -133,7 +133,7 @@ test("a token is refused when it has ended, also one that is remembered", async 
   await rejects(() => nameOf(token), /token is expired/);
 });
 
-test("the same token shows the same user object, also after it was checked again", async () => {
+test("an OpenID token yields the same user object, also after it was verified again", async () => {
   const { authenticator, clock } = issuerWorld();
   const token = tokenOf();
   const first = await authenticator.authenticateToken(token, []);
@@ -143,7 +143,7 @@ test("the same token shows the same user object, also after it was checked again
   equal(first?.user, second?.user);
 });
 
-test("keys that the issuer changes are fetched when a token needs them", async () => {
+test("rotated keys of an OpenID issuer are fetched when a token needs them", async () => {
   const { nameOf, documents, fetched } = issuerWorld();
   equal(await nameOf(tokenOf()), "bob");
   const changed = tokenOf({}, SECOND, "second");
@@ -156,7 +156,7 @@ test("keys that the issuer changes are fetched when a token needs them", async (
   await rejects(() => nameOf(tokenOf({ sub: "old" })), AuthenticationError, "a key that is gone is no longer good");
 });
 
-test("tokens that nobody has signed do not make us ask the issuer as often", async () => {
+test("forged OpenID tokens cause only a limited number of requests to the issuer", async () => {
   const { nameOf, fetched, clock } = issuerWorld();
   equal(await nameOf(tokenOf()), "bob");
   for (let count = 0; count < 50; count++) await rejects(() => nameOf(tokenOf({ count }, SECOND, `k${count}`)), AuthenticationError);
@@ -170,7 +170,7 @@ test("tokens that nobody has signed do not make us ask the issuer as often", asy
   equal(fetched.length, before + 1);
 });
 
-test("several who wait for the same keys wait for one fetch", async () => {
+test("concurrent requests for the keys of an OpenID issuer share one fetch", async () => {
   const { nameOf, fetched } = issuerWorld();
 
   deepEqual(await Promise.all([1, 2, 3].map((count) => nameOf(tokenOf({ sub: `u${count}` })))), ["u1", "u2", "u3"]);
@@ -187,7 +187,7 @@ const broken: readonly [title: string, url: string, document: JsonObject | Error
 ];
 
 for (const [title, url, document] of broken) {
-  test(`an issuer that ${title} has no good tokens, until it is mended`, async () => {
+  test(`tokens of an OpenID issuer that ${title} are rejected until it is repaired`, async () => {
     const { nameOf, documents } = issuerWorld();
     const good = documents[url] as JsonObject;
     documents[url] = document;
@@ -199,11 +199,11 @@ for (const [title, url, document] of broken) {
   });
 }
 
-test("an issuer that does not answer is given up after half a minute", async () => {
+test("a request to an unresponsive OpenID issuer times out after 30 seconds", async () => {
   const clock = virtualClock();
   const fetch: DocumentFetcher = (_, { signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
-  // Declared as the outside world's it would hold up virtual time.
+  // Registered as external I/O it would stop virtual time.
   const patient = Object.assign(Object.create(clock) as typeof clock, {
     external: <T>(operation: Promise<T>) => operation,
     sleep: clock.sleep.bind(clock),

@@ -1,8 +1,7 @@
 /**
- * Tokens of OpenID Connect: an issuer that is trusted has signed who the user is. Which issuer a token is from stands in it, unproven;
- * it only says whose keys to ask. What was found out about a token is kept for a few seconds, so that a client that shows it with every
- * request does not make us check a signature with each.
- * Not here: anything of an AuthenticationConfiguration that needs expressions, and claims that must be fetched.
+ * Authenticates OpenID Connect tokens of trusted issuers. The token names its issuer, unverified; this only selects the keys. Verified
+ * tokens are cached for some seconds, so that a client that sends one with every request does not cost a signature check each time. Not
+ * here: CEL expressions of an AuthenticationConfiguration, and distributed claims.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -15,13 +14,13 @@ import { checkSignature, readToken, type SignedToken } from "../../shared/json-w
 import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
 import { KeySet } from "./key-set.ts";
 
-/** As long as upstream remembers any token that was good. */
+/** Upstream's cache time for valid tokens. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED_MAX = 10_000;
-/** Characters of all remembered tokens. */
+/** Maximum characters of all cached tokens. */
 const REMEMBERED_LENGTH_MAX = 16 * 1024 * 1024;
 
-/** This issuer alone may leave out the scheme of its name, as it did before there was a rule. */
+/** Only this issuer may omit the scheme of its name, for historical reasons. */
 const GOOGLE = "accounts.google.com";
 
 export const openIdTokens: TokenAuthenticatorFactory = ({ identity, clock, log }) => {
@@ -51,7 +50,7 @@ function issuerOf(payload: JsonObject): string {
   return issuer === GOOGLE ? `https://${GOOGLE}` : typeof issuer === "string" ? issuer : "";
 }
 
-/** What a good token says. */
+/** The result of a valid token. */
 interface Good {
   readonly user: User;
   readonly endMs: number;
@@ -123,7 +122,7 @@ class Remembered {
 
   keep(text: string, { user, endMs }: Good): AuthenticatedToken {
     const before = this.#entries.peek(text)?.user;
-    // The same object for the same user, so that what was decided for it is found again.
+    // The same object for the same user, so that authorization results can be cached.
     const kept = before !== undefined && JSON.stringify(before) === JSON.stringify(user) ? before : user;
     const entry = { user: kept, untilMs: Math.min(endMs, this.#clock.now() + REMEMBERED_MS) };
     this.#entries.set(text, entry);

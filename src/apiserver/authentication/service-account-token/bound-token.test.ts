@@ -42,12 +42,12 @@ const payloads: readonly { readonly of: string; readonly claims: Partial<BoundCl
   ];
 
 for (const { of, claims, exp = 1_700_000_600, own } of payloads) {
-  test(`the token of ${of} says what upstream's says`, () => {
+  test(`the token bound to ${of} has the same claims as upstream's`, () => {
     deepEqual(boundPayload({ ...CLAIMS, ...claims }), { ...COMMON, exp, "kubernetes.io": { ...ACCOUNT, ...own } });
   });
 }
 
-test("the user of a token has a name, a uid, two groups, and what else the token knows", () => {
+test("the user of a bound token has name, uid, two groups, and extra fields from the claims", () => {
   const bound = { pod: { name: "p", uid: "4" }, node: { name: "o", uid: "3" } };
 
   deepEqual(boundToken(boundPayload({ ...CLAIMS, ...bound })).user, {
@@ -65,7 +65,7 @@ test("the user of a token has a name, a uid, two groups, and what else the token
   equal(boundToken({ ...boundPayload(CLAIMS), jti: null }).user.extra, undefined);
 });
 
-test("of a Pod's token the node is told, but need not be there", () => {
+test("a Pod's token names the node, which need not exist", () => {
   const payload = boundPayload({ ...CLAIMS, pod: { name: "p", uid: "4" }, node: { name: "o", uid: "3" } });
 
   deepEqual(
@@ -83,7 +83,7 @@ for (const [what, atMs, message] of [
   ["not earlier", 1_699_999_939_999, "service account token is not valid yet"],
   ["not later", 1_700_000_660_001, "service account token has expired"],
 ] as const) {
-  test(`a token is good ${what}`, () => {
+  test(`a bound token is valid ${what}`, () => {
     const token = boundToken(boundPayload(CLAIMS));
 
     if (message === undefined) token.checkTimes(atMs);
@@ -91,7 +91,7 @@ for (const [what, atMs, message] of [
   });
 }
 
-test("a token that was made in the future is not good, and one that does not say when always is", () => {
+test("a token issued in the future is rejected, and one without an issue time is accepted", () => {
   const { exp: _exp, nbf: _nbf, iat: _iat, ...timeless } = boundPayload(CLAIMS);
 
   throws(() => boundToken({ ...timeless, iat: 1_700_000_061 }).checkTimes(1_700_000_000_000), {
@@ -112,7 +112,7 @@ for (const [claim, value, message] of [
   ["kubernetes.io", { pod: true }, "json: cannot unmarshal bool into Go value of type serviceaccount.ref"],
   ["kubernetes.io", { pod: { uid: {} } }, "json: cannot unmarshal object into Go value of type string"],
 ] as const) {
-  test(`a token whose ${claim} is ${JSON.stringify(value)} cannot be read`, () => {
+  test(`a bound token with ${claim} ${JSON.stringify(value)} is rejected as malformed`, () => {
     throws(() => boundToken({ ...boundPayload(CLAIMS), [claim]: value }), { name: "AuthenticationError", message });
   });
 }
@@ -138,7 +138,7 @@ for (const [bound, word] of [
     ["long deleted", object("4", LONG_DELETED), INVALIDATED],
     ["another one", object("5"), `${word} UID (5) does not match service account ${word} ref claim (4)`],
   ] as const) {
-    test(`a token whose ${bound} is ${what} is ${message === undefined ? "good" : "not good"}`, () => {
+    test(`a token whose ${bound} is ${what} is ${message === undefined ? "accepted" : "rejected"}`, () => {
       const token = boundToken(boundPayload({ ...CLAIMS, [bound]: { name: "x", uid: "4" } }));
 
       const judge = () => token.judge([object("1"), found], NOW_MS);
@@ -156,7 +156,7 @@ for (const [what, own, found, message] of [
   ["has no name", { serviceaccount: {} }, undefined, "resource name may not be empty"],
   ["has no namespace", { namespace: "" }, undefined, "the server could not find the requested resource"],
 ] as const) {
-  test(`a token whose service account ${what} is not good`, () => {
+  test(`a token whose service account ${what} is rejected`, () => {
     const token = boundToken({ ...boundPayload(CLAIMS), "kubernetes.io": { ...ACCOUNT, ...own } });
 
     throws(() => token.judge([found], NOW_MS), { name: "AuthenticationError", message });

@@ -1,24 +1,24 @@
 /**
- * The claims that all tokens have (RFC 7519), and reading claims of any kind. What signed a token is one of our own keys by the time
- * this is asked, so a claim of another type than it should be is somebody's mistake and no attack; it is told as upstream tells it.
+ * The registered claims of all tokens (RFC 7519), and decoding of claims. The signature is already verified with one of our keys, so a
+ * claim of the wrong type is a mistake, not an attack; it is reported with upstream's message.
  */
 import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import { wrongType } from "../../shared/claim-types.ts";
 
-/** Clocks of two machines may differ this much. Upstream's. */
+/** Tolerated clock skew. Upstream's. */
 export const LEEWAY_MS = 60_000;
 
 export interface CommonClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** Empty if it does not say. */
+  /** Empty if absent. */
   readonly audiences: readonly string[];
-  /** Milliseconds since the epoch, as all moments here. */
+  /** Milliseconds since the epoch, as all timestamps here. */
   readonly expiresAtMs: number | undefined;
   readonly notBeforeMs: number | undefined;
   readonly issuedAtMs: number | undefined;
-  /** "" if it has none. */
+  /** "" if absent. */
   readonly id: string;
 }
 
@@ -34,7 +34,7 @@ export function readCommonClaims(payload: JsonObject): CommonClaims {
   };
 }
 
-/** Throws an AuthenticationError if the token is not good at this moment. */
+/** Throws an AuthenticationError if the token is not valid now. */
 export function checkTimes({ expiresAtMs, notBeforeMs, issuedAtMs }: CommonClaims, nowMs: number): void {
   if (notBeforeMs !== undefined && nowMs + LEEWAY_MS < notBeforeMs) throw new AuthenticationError("service account token is not valid yet");
   if (expiresAtMs !== undefined && nowMs - LEEWAY_MS > expiresAtMs) throw new AuthenticationError("service account token has expired");
@@ -42,14 +42,14 @@ export function checkTimes({ expiresAtMs, notBeforeMs, issuedAtMs }: CommonClaim
     throw new AuthenticationError("service account token is issued in the future");
 }
 
-/** "" if there is none. */
+/** "" if absent. */
 export function textClaim(claim: Json | undefined): string {
   if (claim === undefined || claim === null) return "";
   if (typeof claim !== "string") throw new AuthenticationError(wrongType(claim, "string"));
   return claim;
 }
 
-/** `goType`: how upstream calls what it should be. */
+/** `goType`: upstream's name of the expected type. */
 export function objectClaim(claim: Json | undefined, goType: string): JsonObject | undefined {
   if (claim === undefined || claim === null) return undefined;
   if (!isObject(claim)) throw new AuthenticationError(wrongType(claim, goType));

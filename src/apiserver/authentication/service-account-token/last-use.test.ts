@@ -24,7 +24,7 @@ for (const [what, lastUsed, writes] of [
   ["was used tomorrow, by the clock of another server", "2026-01-02", false],
   ["was used in a far future", "2026-01-03", true],
 ] as const) {
-  test(`of a Secret that ${what} the day of use is ${writes ? "" : "not "}written`, async () => {
+  test(`the last-used date of a Secret that ${what} is ${writes ? "" : "not "}written`, async () => {
     const written: unknown[] = [];
 
     await lastUse((...all) => {
@@ -37,7 +37,7 @@ for (const [what, lastUsed, writes] of [
   });
 }
 
-test("of many uses at once the first one writes", async () => {
+test("of concurrent uses of a Secret's token only the first writes the last-used date", async () => {
   let writes = 0;
   const use = lastUse(() => {
     writes++;
@@ -51,7 +51,7 @@ test("of many uses at once the first one writes", async () => {
   equal(writes, 1);
 });
 
-test("a Secret that cannot be written is no reason to refuse its token", async () => {
+test("a failed write of the last-used date does not reject the token", async () => {
   await lastUse(() => Promise.reject(new Error("no"))).note(secret());
   equal(lastUse().note(secret()), undefined);
 });

@@ -1,6 +1,6 @@
 /**
- * A Secret that holds a token says on which day it was used last, so that whoever tidies up knows what nobody needs. Written once a day
- * per Secret, by the server itself; if it cannot be written, the token is as good as before.
+ * Records the date of last use on a token Secret, so that the token cleaner can find unused ones. Written once a day per Secret, by the
+ * server itself; a failed write does not affect the token.
  */
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export class LastUse {
   readonly #context: AuthenticationContext;
-  /** Being written, by uid: of many requests at once the first one writes. */
+  /** Writes in progress, by uid: of concurrent requests only the first writes. */
   readonly #writing = new Set<string>();
 
   constructor(context: AuthenticationContext) {
@@ -25,7 +25,7 @@ export class LastUse {
     if (secret === undefined || label === undefined) return undefined;
     const lastUsed = secret.metadata.labels?.[LAST_USED_LABEL];
     const today = dayOf(clock.now());
-    // Another server's clock may be a little ahead.
+    // Another server's clock may be slightly ahead.
     if (lastUsed === today || lastUsed === dayOf(clock.now() + DAY_MS)) return undefined;
     const { uid = "" } = secret.metadata;
     if (this.#writing.has(uid)) return undefined;

@@ -27,14 +27,14 @@ async function prepared(): Promise<Prepared> {
   return { ...server, claims };
 }
 
-/** The Secret that holds the token, which it gives back. */
+/** Creates the Secret that holds the token and returns it. */
 async function keep(server: TokenServer, token: string): Promise<string> {
   const metadata = { name: "s", annotations: { "kubernetes.io/service-account.name": "a" } };
   await server.make(SECRETS, { metadata, type: "kubernetes.io/service-account-token", data: { token: btoa(token) } });
   return token;
 }
 
-test("the token in a Secret is that of its service account, and the Secret says when it was used", async () => {
+test("the token in a Secret authenticates its service account, and the Secret records its use", async () => {
   await using server = await prepared();
   const token = await keep(server, signed(server.claims));
 
@@ -53,7 +53,7 @@ test("the token in a Secret is that of its service account, and the Secret says 
   deepEqual(metadata.labels, { [LAST_USED]: "2026-01-01" });
 });
 
-test("the day of use is written once a day", async () => {
+test("the last-used date of a Secret is written once a day", async () => {
   await using server = await prepared();
   const token = await keep(server, signed(server.claims));
   const labelled = async (): Promise<readonly [string, string]> => {
@@ -83,7 +83,7 @@ for (const [what, spoil, error] of [
   ["that is not in its Secret", { extra: "x" }, "Token does not match server's copy"],
   ["whose Secret is not there", { [`${CLAIM}secret.name`]: "t" }, "Token has been invalidated"],
 ] as const) {
-  test(`a token ${what} is refused`, async () => {
+  test(`a Secret token ${what} is rejected`, async () => {
     await using server = await prepared();
     await keep(server, signed(server.claims));
 
@@ -93,7 +93,7 @@ for (const [what, spoil, error] of [
   });
 }
 
-test("the token is dead the moment its Secret is gone, changed, or its account is gone", async () => {
+test("a Secret token is invalid as soon as its Secret is deleted or changed, or its account is deleted", async () => {
   for (const [end, error] of [
     [["DELETE", `${SECRETS}/s`], "Token has been invalidated"],
     [["PATCH", `${SECRETS}/s`, { data: { token: null } }], "Token does not match server's copy"],
@@ -111,7 +111,7 @@ test("the token is dead the moment its Secret is gone, changed, or its account i
   }
 });
 
-test("a token that was marked invalid is refused, and its use is noted", async () => {
+test("a Secret token that was marked invalid is rejected, and its use is recorded", async () => {
   await using server = await prepared();
   const token = await keep(server, signed(server.claims));
   await server.call("PATCH", `/api/v1/${SECRETS}/s`, { metadata: { labels: { [INVALID_SINCE]: "2025-12-31" } } }, MERGE);
@@ -125,7 +125,7 @@ test("a token that was marked invalid is refused, and its use is noted", async (
   equal((await server.call("GET", `/api/v1/${SECRETS}/s`)).body.metadata.labels[LAST_USED], "2026-01-01");
 });
 
-test("who uses a token that the account lists is warned", async () => {
+test("the use of an auto-generated Secret token returns a warning", async () => {
   await using server = await prepared();
   const token = await keep(server, signed(server.claims));
   await server.call("PATCH", "/api/v1/namespaces/default/serviceaccounts/a", { secrets: [{ name: "s" }] }, MERGE);

@@ -1,4 +1,4 @@
-/** Tokens and the cryptography of the machine: what is written here is good there, and what attackers make of a public key is not. */
+/** Tokens with Node's cryptography: signatures interoperate, and attacks based on a public key fail. */
 import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
 import { test } from "node:test";
@@ -46,7 +46,7 @@ for (const pair of PAIRS) {
   const { algorithm, privateKey, publicKey } = pair;
   const verifiers = [verifierOf(pair)];
 
-  test(`a token that is signed with ${algorithm} is good, and no other is`, () => {
+  test(`a token signed with ${algorithm} is accepted, and no other is`, () => {
     const token = writeToken({ iss: "i" }, { signer: signerOf(pair), keyId: "k" });
 
     doesNotThrow(() => checkSignature(readToken(token) as SignedToken, verifiers));
@@ -57,7 +57,7 @@ for (const pair of PAIRS) {
     ["PEM", publicKey.export({ type: "spki", format: "pem" })],
     ["DER", publicKey.export({ type: "spki", format: "der" })],
   ] as const) {
-    test(`the public key of ${algorithm} in ${form} is no shared secret`, () => {
+    test(`the public key of ${algorithm} in ${form} is not accepted as a shared secret`, () => {
       const message = `${toBase64Url('{"alg":"HS256","kid":"k"}')}.${toBase64Url('{"iss":"i"}')}`;
       const token = `${message}.${createHmac("sha256", secret).update(message).digest("base64url")}`;
 
@@ -66,7 +66,7 @@ for (const pair of PAIRS) {
   }
 
   if (algorithm !== "RS256") {
-    test(`a signature of ${algorithm} in the form of certificates is refused`, () => {
+    test(`an ASN.1 DER encoded ${algorithm} signature is rejected`, () => {
       const message = `${toBase64Url(`{"alg":"${algorithm}","kid":"k"}`)}.${toBase64Url('{"iss":"i"}')}`;
       const token = `${message}.${encodeBase64Url(sign(hashOf(algorithm), Buffer.from(message), privateKey))}`;
 
@@ -75,7 +75,7 @@ for (const pair of PAIRS) {
   }
 }
 
-test("others can check our tokens with the key that we publish", () => {
+test("external verifiers can check our tokens with the published key", () => {
   const [header = "", payload = "", signature = ""] = signed({ iss: "i" }).split(".");
   const key = createPublicKey({ key: { ...KEY.verifier.jwk }, format: "jwk" });
 

@@ -1,4 +1,4 @@
-/** What is asked from memory, and when the store is asked instead. */
+/** Which lookups use the cache, and which fall back to the store. */
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -15,7 +15,7 @@ import { boundPayload } from "../../shared/bound-claims.ts";
 const POD = { kind: "pods", name: "p" };
 const ACCOUNT = { kind: "serviceaccounts", name: "a" };
 
-/** Objects of two places: memory, which may be behind, and the store. */
+/** Objects in two places: the cache, which may lag, and the store. */
 class TwoPlaces {
   readonly memory = new Map<string, string>();
   readonly store = new Map<string, string>();
@@ -66,7 +66,7 @@ const TOKEN = signed(
   }),
 );
 
-test("what a token is bound to is read once, and from then on asked from memory, without waiting", async () => {
+test("objects that a token is bound to are read from the store once, and later synchronously from the cache", async () => {
   const places = new TwoPlaces().put("both", ACCOUNT, "1").put("both", POD, "2");
   const authenticator = authenticatorOf(places);
 
@@ -78,7 +78,7 @@ test("what a token is bound to is read once, and from then on asked from memory,
   deepEqual(second, first);
 });
 
-test("the signature of a token is checked once, and its user is the same each time", async () => {
+test("a token's signature is verified once, and its user is the same object each time", async () => {
   let checks = 0;
   const verify: Verifier["verify"] = (...all) => {
     checks++;
@@ -97,7 +97,7 @@ for (const [what, places] of [
   ["has not heard of yet", new TwoPlaces().put("both", ACCOUNT, "1").put("store", POD, "2")],
   ["still has the predecessor of", new TwoPlaces().put("both", ACCOUNT, "1").put("memory", POD, "old").put("store", POD, "2")],
 ] as const) {
-  test(`a Pod that memory ${what} is looked for in the store before its token is refused`, async () => {
+  test(`a Pod that the cache ${what} is read from the store before its token is rejected`, async () => {
     const found = await authenticatorOf(places).authenticateToken(TOKEN, [AUDIENCE]);
 
     equal(found?.user.name, "system:serviceaccount:n:a");
@@ -105,7 +105,7 @@ for (const [what, places] of [
   });
 }
 
-test("who has no signature of ours makes nobody look for anything", () => {
+test("a token without a valid signature causes no lookup", () => {
   const places = new TwoPlaces();
   const authenticator = authenticatorOf(places);
 

@@ -31,7 +31,7 @@ function boundTo(kind: string, name: string): JsonObject {
   return { boundObjectRef: { kind, apiVersion: "v1", name } };
 }
 
-test("who shows a token of a service account is that account", async () => {
+test("a service account token authenticates the account", async () => {
   await using server = await prepared();
   const token = await server.request();
 
@@ -88,7 +88,7 @@ for (const [what, spoil, error] of [
     "[invalid bearer token, resource name may not be empty]",
   ],
 ] as readonly (readonly [string, (claims: JsonObject) => string, string | undefined])[]) {
-  test(`of tokens, ${what} is ${error === undefined ? "accepted" : "refused"}`, async () => {
+  test(`of service account tokens, ${what} is ${error === undefined ? "accepted" : "rejected"}`, async () => {
     await using server = await prepared();
     const token = spoil(payloadOf(await server.request()));
 
@@ -102,7 +102,7 @@ for (const [what, spoil, error] of [
   });
 }
 
-test("a review says for which of the asked audiences a token is meant, in the order of asking", async () => {
+test("a TokenReview returns the matching audiences in the requested order", async () => {
   await using server = await prepared();
   const token = await server.request({ audiences: ["vault", "registry"] });
 
@@ -114,7 +114,7 @@ test("a review says for which of the asked audiences a token is meant, in the or
   equal(await server.codeWith(token), 401);
 });
 
-test("a token ends by itself", async () => {
+test("a service account token expires", async () => {
   await using server = await prepared();
   const token = await server.request();
 
@@ -130,7 +130,7 @@ for (const { kind, path, object } of [
   { kind: "Secret", path: `${DEFAULT}/secrets`, object: { metadata: { name: "x" } } },
   { kind: "Node", path: "nodes", object: { metadata: { name: "x" } } },
 ]) {
-  test(`a token that is bound to a ${kind} is dead the moment that is gone, and stays so if another has its name`, async () => {
+  test(`a token bound to a ${kind} is invalid as soon as it is deleted, even if recreated under the same name`, async () => {
     await using server = await prepared();
     const first = await server.make(path, object);
     const token = await server.request(boundTo(kind, "x"));
@@ -150,7 +150,7 @@ for (const { kind, path, object } of [
   });
 }
 
-test("a token is dead the moment its service account is gone, and stays so if another has its name", async () => {
+test("a token is invalid as soon as its service account is deleted, even if recreated under the same name", async () => {
   await using server = await prepared();
   const token = await server.request();
   equal(await server.codeWith(token), 200);
@@ -166,7 +166,7 @@ test("a token is dead the moment its service account is gone, and stays so if an
   equal(await server.codeWith(token), 401);
 });
 
-test("a Pod that is being deleted has a minute more than it was given", async () => {
+test("the token of a terminating Pod is valid for a minute beyond its grace period", async () => {
   await using server = await prepared();
   await server.make("nodes", { metadata: { name: "n" } });
   await server.make(`${DEFAULT}/pods`, podOf("x", { nodeName: "n" }));
@@ -181,7 +181,7 @@ test("a Pod that is being deleted has a minute more than it was given", async ()
   equal(await server.codeWith(token), 401);
 });
 
-test("the token of a Pod names its node, and lives on without it", async () => {
+test("the token of a Pod names its node, and stays valid without it", async () => {
   await using server = await prepared();
   const node = await server.make("nodes", { metadata: { name: "n" } });
   await server.make(`${DEFAULT}/pods`, podOf("x", { nodeName: "n" }));
@@ -194,7 +194,7 @@ test("the token of a Pod names its node, and lives on without it", async () => {
   deepEqual(user.extra["authentication.kubernetes.io/pod-name"], ["x"]);
 });
 
-test("without a key of its own a server knows no tokens of service accounts", async () => {
+test("a server without a signing key accepts no service account tokens", async () => {
   await using server = await startServer({ identity: { anonymous: true, bootstrapTokens: false, openIdIssuers: [] } });
 
   equal(

@@ -1,8 +1,7 @@
 /**
- * Bearer tokens of service accounts. Whether one is signed by us is found out once per token and remembered; whether the service account
- * and whatever else the token is bound to are there is asked from memory every time, so a token is dead the moment one of them is gone.
- * Nothing waits for the store but the first question, and a question whose answer would be no: memory may be a moment behind a store
- * that others write to, too.
+ * Authenticates bearer tokens of service accounts. Signatures are verified once per token and cached; existence of the service account and
+ * the bound objects is checked in the cache for each request, so a token is invalid as soon as one of them is deleted. The store is read
+ * only for a token's first use and before a rejection: the cache may lag behind a shared store.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -23,9 +22,11 @@ import { LastUse } from "./last-use.ts";
 import { LEGACY_ISSUER, legacyToken } from "./legacy-token.ts";
 import type { Judgement, Reference, VerifiedToken } from "./verified-token.ts";
 
-/** More than the pods of a large cluster that speak to the API within an hour. Only signed tokens are kept, so nobody else can fill it. */
+/**
+ * More than the pods of a large cluster that call the API within an hour. Only signed tokens are cached, so other clients cannot fill it.
+ */
 const REMEMBERED_TOKENS_MAX = 20_000;
-/** Characters of the tokens that are remembered: 16 MB for the usual thousand each, whatever audiences somebody asks for. */
+/** Maximum characters of cached tokens: 16 MB at about a thousand each, whatever audiences clients request. */
 const REMEMBERED_LENGTH_MAX = 16 * 1024 * 1024;
 
 export const serviceAccountTokenAuthenticator: TokenAuthenticatorFactory = (context) => {
@@ -43,7 +44,7 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     maxWeight: REMEMBERED_LENGTH_MAX,
     weigh: (_, text) => text.length,
   });
-  /** Kinds that memory has. */
+  /** Resources that are cached. */
   readonly #loaded = new Set<KindName>();
 
   constructor(settings: ServiceAccountTokens, context: AuthenticationContext) {
@@ -73,7 +74,7 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     return token;
   }
 
-  /** Those that were asked for, in that order. */
+  /** The matching audiences, in the requested order. */
   #commonAudiences({ audiences }: VerifiedToken, asked: readonly string[]): readonly string[] {
     const own = this.#settings.audiences;
     const meantFor = audiences.length === 0 ? own : audiences;
@@ -92,7 +93,7 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     return noted === undefined ? answer() : noted.then(answer);
   }
 
-  /** undefined: one of them is not there, or not the one that is meant, as far as memory knows. */
+  /** undefined: according to the cache one of them does not exist or has another uid. */
   #inMemory(references: readonly Reference[]): readonly KubeObject[] | undefined {
     const found: KubeObject[] = [];
     for (const reference of references) {

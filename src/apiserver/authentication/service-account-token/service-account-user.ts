@@ -1,4 +1,4 @@
-/** The user that shows a token of a service account, with what the token says of where it comes from. */
+/** The user of a service account token, with extra fields from its claims. */
 import { serviceAccountIdentity } from "../../../api/identities.ts";
 import type { User } from "../../framework/request.ts";
 
@@ -8,7 +8,7 @@ export interface ServiceAccountToken {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** `jti`; "" if it has none. */
+  /** `jti`; "" if absent. */
   readonly tokenId?: string;
   readonly pod?: { readonly name: string; readonly uid: string };
   readonly node?: { readonly name: string; readonly uid: string };
@@ -23,7 +23,7 @@ export function serviceAccountUser(token: ServiceAccountToken): User {
   };
 }
 
-/** By name, as upstream shows them. */
+/** Sorted by name, as upstream. */
 function extraOf({ tokenId = "", pod, node }: ServiceAccountToken): Readonly<Record<string, readonly string[]>> {
   return {
     ...(tokenId === "" ? {} : { [`${EXTRA}credential-id`]: [`JTI=${tokenId}`] }),

@@ -1,22 +1,22 @@
 /**
- * The contract between the authenticator, which knows signatures, audiences and where objects are, and the two kinds of tokens that
- * service accounts have: those that are bound and end (bound-token.ts), and those that a Secret holds (legacy-token.ts).
+ * The contract between the authenticator, which handles signatures, audiences and lookups, and the two kinds of service account tokens:
+ * bound ones that expire (bound-token.ts), and those in Secrets (legacy-token.ts).
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { KindName } from "../../framework/objects.ts";
 import type { User } from "../../framework/request.ts";
 
-/** What is signed, and so is true of a token for as long as it is remembered. */
+/** The signed content, valid as long as the token is cached. */
 export interface VerifiedToken {
-  /** Empty: it is meant for this API. */
+  /** Empty: for this API. */
   readonly audiences: readonly string[];
-  /** The same object each time, so that what was decided for it is found again. */
+  /** The same object each time, so that authorization results can be cached. */
   readonly user: User;
-  /** What must be there for it to be good. */
+  /** Objects that must exist for the token to be valid. */
   readonly references: readonly Reference[];
-  /** Before anything is looked up. Throws an AuthenticationError. */
+  /** Called before any lookup. Throws an AuthenticationError. */
   checkTimes(nowMs: number): void;
-  /** `found`: what there is at this moment, in the order of `references`. Throws an AuthenticationError. */
+  /** `found`: the current objects, in the order of `references`. Throws an AuthenticationError. */
   judge(found: readonly (KubeObject | undefined)[], nowMs: number): Judgement;
 }
 
@@ -25,16 +25,16 @@ export interface Reference {
   /** "" for nodes. */
   readonly namespace: string;
   readonly name: string;
-  /** undefined: any of this name. */
+  /** undefined: any object of this name. */
   readonly uid: string | undefined;
 }
 
 export interface Judgement {
-  /** It is not good, but was used. */
+  /** The token is invalid, but was used. */
   readonly problem?: string;
-  /** Sentences for the `Warning` header. */
+  /** Texts for the `Warning` header. */
   readonly warnings?: readonly string[];
-  /** The Secret that shall say, by a label, on which day its token was used. */
+  /** The Secret on which the date of use is to be recorded by a label. */
   readonly usedSecret?: KubeObject;
 }
 

@@ -5,7 +5,7 @@ import { staticTokens } from "./static-tokens.ts";
 
 const BOB = { name: "bob", groups: [] };
 
-test("a token of the file shows its user, and only the whole of it does", async () => {
+test("a static token authenticates its user only if it matches as a whole", async () => {
   const authenticator = staticTokens(contextOf({ staticTokens: new Map([["secret", BOB]]) }));
   const userOf = async (token: string) => (await authenticator?.authenticateToken(token, []))?.user;
 
@@ -13,7 +13,7 @@ test("a token of the file shows its user, and only the whole of it does", async 
   for (const other of ["", "secre", "secret ", "SECRET", "constructor", "__proto__"]) equal(await userOf(other), undefined, other);
 });
 
-test("without tokens nobody is asked", () => {
+test("a request without tokens is not authenticated by static tokens", () => {
   equal(staticTokens(contextOf({})), undefined);
   equal(staticTokens(contextOf({ staticTokens: new Map() })), undefined);
 });

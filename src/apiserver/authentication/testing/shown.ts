@@ -1,4 +1,4 @@
-/** Requests that show something of who they are from, certificates to show, and what authenticators are made of. */
+/** Builders of requests with credentials, of certificates, and of the dependencies of authenticators. */
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { selfIssuer, writeCertificate } from "../../../api/machinery/x509/certificate-writer.ts";
 import { PURPOSE } from "../../../api/machinery/x509/extensions.ts";
@@ -13,7 +13,7 @@ import type { Objects } from "../../framework/objects.ts";
 
 const NOTHING_SET: Identity = { anonymous: true, bootstrapTokens: false, openIdIssuers: [] };
 
-/** For authenticators that look at no objects, or at those that are given. */
+/** For authenticators that read no objects, or only these. */
 export function contextOf(
   identity: Partial<Identity>,
   { clock = virtualClock(), objects = {} as Objects }: { readonly clock?: Clock; readonly objects?: Objects } = {},
@@ -25,7 +25,7 @@ export interface Shown {
   readonly method?: string;
   readonly path?: string;
   readonly query?: string;
-  /** By lower-case names; a list is several headers of one name. */
+  /** Keyed by lower-case name; a list is several headers of one name. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate?: PeerCertificate;
 }
@@ -53,15 +53,15 @@ export interface CertificateOptions {
   readonly toMs?: number;
   /** Default: clients. */
   readonly purposes?: readonly string[];
-  /** Who signed it, as the HTTP room found out. */
+  /** The CA that signed it, as the HTTP layer determined. */
   readonly authorities?: readonly string[];
-  /** DER, besides what every certificate has. */
+  /** Additional DER, besides the common fields. */
   readonly otherExtensions?: readonly Uint8Array[];
 }
 
 const { signer } = p256Key(7n);
 
-/** Default: good for all of 2026. */
+/** Default: all of 2026. */
 export function certificateOf(options: CertificateOptions): PeerCertificate {
   const {
     commonName = "",
@@ -87,7 +87,7 @@ export function certificateOf(options: CertificateOptions): PeerCertificate {
   return { pem, authorities: options.authorities ?? [] };
 }
 
-/** The same bytes as they come through HTTP: one character each. */
+/** The same bytes as received from HTTP: one character each. */
 export function asHeader(text: string): string {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }

@@ -1,4 +1,4 @@
-/** All checks. In which order they are told, their ids say (evaluate.ts). */
+/** All checks. evaluate.ts orders their violations by id. */
 import type { Check } from "../check.ts";
 import { allowPrivilegeEscalation } from "./allow-privilege-escalation.ts";
 import { appArmorProfile } from "./app-armor-profile.ts";

@@ -1,4 +1,4 @@
-/** No process gets more rights than its parent has, by set-user-ID files for one. */
+/** Containers must forbid privilege escalation, for example by set-user-ID files. */
 import { containersThat, isForWindows, theContainers, unless, type Check, type CheckedPod, type Violation } from "../check.ts";
 
 export const allowPrivilegeEscalation: Check = {

@@ -1,4 +1,4 @@
-/** The runtime's AppArmor profile may be replaced by one of the node, but not switched off: by field, or by annotation as of old. */
+/** The runtime's default AppArmor profile may be replaced by a localhost profile, but not disabled, by field or by legacy annotation. */
 import { quoteGo } from "../../../../api/machinery/codec/go-text.ts";
 import { containersOf, containersThat, distinct, plural, quoted, setters, type Check, type CheckedPod, type Violation } from "../check.ts";
 

@@ -1,4 +1,4 @@
-/** No capabilities beyond those that container runtimes give out by default; and not the one to forge packets. */
+/** No capabilities beyond the defaults of container runtimes, and not NET_RAW, which allows packet forging. */
 import {
   containersOf,
   containersThat,

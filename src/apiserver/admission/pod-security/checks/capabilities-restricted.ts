@@ -1,4 +1,4 @@
-/** Containers give up all capabilities; the one that they may have back is to listen on ports below 1024. */
+/** Containers must drop ALL capabilities and may add back only NET_BIND_SERVICE. */
 import {
   containersOf,
   containersThat,

@@ -50,7 +50,7 @@ const OWN_USERS: Partial<PodSpec> = { hostUsers: false };
 const ALL_DROPPED = { capabilities: { drop: ["ALL"] } };
 const ALLOWS: string | undefined = undefined;
 
-/** Check, minor version of the policy, what the pod is like, pod, and `reason: detail` if it is refused. */
+/** Check, minor version of the policy, description of the pod, pod, and `reason: detail` if the pod violates the check. */
 const rows: readonly (readonly [Check, number, string, CheckedPod, string | undefined])[] = [
   [allowPrivilegeEscalation, 7, "says nothing, before there was a field", withContexts([undefined]), ALLOWS],
   [
@@ -384,14 +384,14 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
 ];
 
 for (const [check, minor, what, pod, expected] of rows) {
-  test(`${check.id} of v1.${minor} ${expected === undefined ? "allows" : "refuses"} a pod that ${what}`, () => {
+  test(`${check.id} of v1.${minor} ${expected === undefined ? "allows" : "rejects"} a pod that ${what}`, () => {
     const violation = check.versions.findLast(({ since }) => since <= minor)?.judge(pod);
 
     assert.equal(violation === undefined ? undefined : `${violation.reason}: ${violation.detail}`, expected);
   });
 }
 
-test("init and ephemeral containers are checked as all others, in the order of running", () => {
+test("init and ephemeral containers are checked like all others, in the order in which they run", () => {
   const pod = withSpec({ initContainers: [{ name: "init" }], ephemeralContainers: [{ name: "debug" }] });
 
   const violation = allowPrivilegeEscalation.versions.at(-1)?.judge(pod);

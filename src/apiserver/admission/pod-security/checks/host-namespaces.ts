@@ -1,4 +1,4 @@
-/** Pods do not share the node's network, processes or memory between processes. */
+/** Pods must not share the node's network, PID or IPC namespace. */
 import type { Check, CheckedPod, Violation } from "../check.ts";
 
 export const hostNamespaces: Check = { id: "hostNamespaces", level: "baseline", versions: [{ since: 0, judge }] };

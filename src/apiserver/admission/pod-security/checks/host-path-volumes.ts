@@ -1,4 +1,4 @@
-/** Pods do not see the node's files. */
+/** Pods must not mount hostPath volumes. */
 import { plural, quoted, type Check, type CheckedPod, type Violation } from "../check.ts";
 
 export const hostPathVolumes: Check = { id: "hostPathVolumes", level: "baseline", versions: [{ since: 0, judge }] };

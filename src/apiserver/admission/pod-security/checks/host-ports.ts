@@ -1,4 +1,4 @@
-/** Pods do not take ports of the node. */
+/** Pods must not use host ports. */
 import {
   containersOf,
   containersThat,
@@ -16,7 +16,7 @@ export const hostPorts: Check = { id: "hostPorts", level: "baseline", versions: 
 function judge(pod: CheckedPod): Violation | undefined {
   const bad = containersThat(pod, (container) => portsOf(container).length > 0);
   if (bad.length === 0) return undefined;
-  // Sorted as texts, as upstream does.
+  // Sorted as strings, as upstream does.
   const ports = distinct(containersOf(pod.spec).flatMap(portsOf));
   const uses = bad.length === 1 ? "uses" : "use";
   return { reason: "hostPort", detail: `${theContainers(bad)} ${uses} ${plural("hostPort", ports.length)} ${ports.join(", ")}` };

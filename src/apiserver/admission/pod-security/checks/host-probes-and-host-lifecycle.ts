@@ -1,4 +1,4 @@
-/** Probes and hooks go to the pod itself: the kubelet, which makes them, can reach what others cannot. */
+/** Probes and lifecycle hooks must target the pod itself: the kubelet, which executes them, can reach hosts that others cannot. */
 import type { LifecycleHandler, Probe } from "../../../../api/generated/core/v1.ts";
 import {
   containersOf,

@@ -1,4 +1,4 @@
-/** Containers stay containers: a privileged one is the node. */
+/** Containers must not be privileged, which disables their isolation from the node. */
 import { containersThat, theContainers, type Check, type CheckedPod, type Violation } from "../check.ts";
 
 export const privileged: Check = { id: "privileged", level: "baseline", versions: [{ since: 0, judge }] };

@@ -1,6 +1,5 @@
 /**
- * What runtimes hide of /proc stays hidden. From 1.35 on "baseline" does not mind where users are the pod's own, and "restricted" goes
- * on as before.
+ * Containers must use the default /proc mask. From 1.35 on "baseline" permits an unmasked /proc in user namespaces; "restricted" does not.
  */
 import {
   containersOf,

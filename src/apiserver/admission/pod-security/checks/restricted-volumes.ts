@@ -1,4 +1,4 @@
-/** Volumes come from the cluster's own objects or from a driver; where others come from, the pod would say itself. */
+/** Only volumes backed by API objects, ephemeral storage or a driver are allowed; other types let the pod choose the source itself. */
 import type { Volume } from "../../../../api/generated/core/v1.ts";
 import { distinct, plural, quoted, type Check, type CheckedPod, type Violation } from "../check.ts";
 
@@ -20,7 +20,7 @@ const ALLOWED = [
   "secret",
 ] as const;
 
-/** Validation lets a volume have one of all kinds at most; whoever has another that is not here is of a kind yet to come. */
+/** Validation allows one source per volume; a volume without any of these has a type that is not known here. */
 const FORBIDDEN = [
   "hostPath",
   "gcePersistentDisk",

@@ -1,4 +1,4 @@
-/** Containers do not run as root: the pod says so for all of them, or each for itself. */
+/** Containers must set runAsNonRoot, either all by the pod's security context or each by its own. */
 import { containersThat, hasOwnUsers, setters, theContainers, unless, type Check, type CheckedPod, type Violation } from "../check.ts";
 
 export const runAsNonRoot: Check = {

@@ -1,4 +1,4 @@
-/** Nobody asks for user 0. */
+/** runAsUser must not be 0. */
 import { containersThat, hasOwnUsers, setters, unless, type Check, type CheckedPod, type Violation } from "../check.ts";
 
 export const runAsUser: Check = {

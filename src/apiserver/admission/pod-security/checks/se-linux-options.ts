@@ -1,4 +1,4 @@
-/** SELinux types are those made for containers; user and role are the runtime's to say. */
+/** Only SELinux types for containers are allowed; user and role must not be set. */
 import type { SELinuxOptions } from "../../../../api/generated/core/v1.ts";
 import { containersOf, containersThat, distinct, plural, quoted, setters, type Check, type CheckedPod, type Violation } from "../check.ts";
 

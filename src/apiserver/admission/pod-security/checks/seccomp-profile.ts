@@ -1,6 +1,6 @@
 /**
- * System calls are filtered, by the runtime's profile or by one of the node. "baseline" minds only who switches that off; "restricted"
- * wants it said, since without a word nothing is filtered. Before 1.19 annotations said it.
+ * Seccomp must use the runtime's default or a localhost profile. "baseline" rejects only Unconfined; "restricted" requires an explicit
+ * profile, because the default is unconfined. Before 1.19 annotations set it.
  */
 import { quoteGo } from "../../../../api/machinery/codec/go-text.ts";
 import {

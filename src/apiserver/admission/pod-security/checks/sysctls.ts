@@ -1,4 +1,4 @@
-/** Kernel parameters only where they are the pod's own, and do others no harm. The list grows with kernels. */
+/** Only safe sysctls are allowed: namespaced and isolated from other pods. The list grows with new kernels. */
 import type { Check, CheckedPod, Violation } from "../check.ts";
 
 const SINCE_1_0 = [

@@ -1,4 +1,4 @@
-/** On Windows, too, containers stay containers: a host process is the node. */
+/** Windows HostProcess containers are forbidden: they are not isolated from the node. */
 import { containersThat, setters, type Check, type CheckedPod, type Violation } from "../check.ts";
 
 export const windowsHostProcess: Check = { id: "windowsHostProcess", level: "baseline", versions: [{ since: 0, judge }] };

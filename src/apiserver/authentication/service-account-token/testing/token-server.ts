@@ -1,4 +1,4 @@
-/** A server that knows tokens of service accounts, with a key that tests sign with as they like. Everybody may do everything there. */
+/** A server with service account tokens whose key tests can sign with. Authorization allows everything. */
 import type { JsonObject } from "../../../../api/machinery/object.ts";
 import { p256Key, type P256Key } from "../../../../api/machinery/x509/p256-signer.ts";
 import type { Identity, ServiceAccountTokens } from "../../../framework/identity.ts";
@@ -22,13 +22,13 @@ export const TOKENS: ServiceAccountTokens = {
 };
 
 export interface TokenServer extends StartedServer {
-  /** Makes an object below /api/v1 and gives it back. */
+  /** Creates an object below /api/v1 and returns it. */
   make(path: string, object: JsonObject): Promise<CallAnswer["body"]>;
-  /** The status of a TokenReview. */
+  /** Returns the status of a TokenReview. */
   review(token: string, audiences?: readonly string[]): Promise<CallAnswer["body"]>;
-  /** The token that the account "a" of namespace "default" gets when it asks with this. */
+  /** Requests a token of the account "a" in namespace "default" with this spec. */
   request(spec?: JsonObject): Promise<string>;
-  /** What a request that shows the token gets. */
+  /** Returns the response to a request with the token. */
   codeWith(token: string): Promise<number>;
 }
 
@@ -55,12 +55,12 @@ export async function startTokenServer(settings: Partial<ServiceAccountTokens> =
   };
 }
 
-/** Any claims, signed with a key that counts. */
+/** Signs any claims with a valid key. */
 export function signed(payload: JsonObject, key: P256Key = KEY): string {
   return writeToken(payload, { signer: key.signer, keyId: key.verifier.keyId });
 }
 
-/** Any header and payload, as they are, with a signature of the server's key. */
+/** Signs any header and payload text with the server's key. */
 export function signedText(header: string, payload: string): string {
   const message = `${toBase64Url(header)}.${toBase64Url(payload)}`;
   return `${message}.${encodeBase64Url(KEY.signer.sign(new TextEncoder().encode(message)))}`;
@@ -78,7 +78,7 @@ export function headerOf(token: string): CallAnswer["body"] {
   return JSON.parse(textOf(token, 0));
 }
 
-/** One part of the token as it is written. */
+/** Encodes one part of the token. */
 export function textOf(token: string, part: 0 | 1): string {
   return atob((token.split(".")[part] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
 }
