@@ -1,4 +1,4 @@
-/** Ways of deciding who may do what, by the name that --authorization-mode has for them. */
+/** The authorizers by their name in --authorization-mode. */
 import type { AuthorizationModuleFactory } from "../framework/authorization.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { rbacAuthorizer } from "./rbac/rbac-authorizer.ts";

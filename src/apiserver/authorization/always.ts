@@ -1,4 +1,4 @@
-/** Deciding without looking: for clusters of one user, and for finding out what depends on rights. */
+/** AlwaysAllow and AlwaysDeny: for single-user clusters, and for tests of what depends on permissions. */
 import type { AuthorizationModuleFactory } from "../framework/authorization.ts";
 
 export const alwaysAllow: AuthorizationModuleFactory = () => ({

@@ -23,17 +23,17 @@ interface GivenRole {
 let server: StartedServer;
 let authorizer: AuthorizationChain;
 let roles: readonly GivenRole[];
-/** Everything that is asked about, by the words of the table. */
+/** All questions, in the notation of the table. */
 let things: ReadonlyMap<string, Question>;
 
 before(async () => {
-  // Roles that are put together from others are so by a controller.
+  // A controller aggregates these roles.
   server = await startControlledServer(["clusterrole-aggregation-controller"]);
   await server.clock.settle();
   roles = [...(await found("ClusterRole")), ...(await found("Role"))];
   for (const role of roles) await give(role);
   things = new Map(thingsOf(server.server.endpoints.all(), rules()).map((thing) => [thing, questionOf(`get ${thing}`)]));
-  // The server's own, a second time: as many questions as there are here would take half a minute as reviews.
+  // A second instance of the server's authorizer: this many checks would take half a minute as reviews.
   authorizer = new AuthorizationChain(DEFAULT_API_SERVER_CONFIG.authorizationModes, {
     objects: new CachedObjects(server.server.endpoints),
     clock: server.clock,
@@ -46,7 +46,7 @@ after(() => server[Symbol.asyncDispose]());
 
 async function found(kind: GivenRole["kind"]): Promise<readonly GivenRole[]> {
   const { items } = (await server.call("GET", `${RBAC}/${kind.toLowerCase()}s`)).body;
-  // Those in a list do not say what they are.
+  // List items carry no kind and apiVersion.
   return items.map((role: Omit<GivenRole, "kind">) => ({ ...role, kind }));
 }
 
@@ -55,7 +55,7 @@ function titleOf({ metadata: { name, namespace } }: GivenRole): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** Gives the role to somebody who has no other. */
+/** Binds the role to a user without other roles. */
 async function give(role: GivenRole): Promise<void> {
   const { name, namespace } = role.metadata;
   const plural = namespace === undefined ? "clusterrolebindings" : `namespaces/${namespace}/rolebindings`;
@@ -75,7 +75,7 @@ function rules(): readonly PolicyRule[] {
   return roles.flatMap((role) => role.rules ?? []);
 }
 
-/** Of whoever has the role and belongs to no group, in a namespace ("": in all). */
+/** Permissions of a user with the role and without groups, in a namespace ("": in all). */
 function rightsIn(namespace: string, title: string): readonly string[] {
   const user = { name: holderOf(title), groups: [] };
   return rightsOf([...things.keys()], ({ verb, thing }) => {
@@ -86,13 +86,13 @@ function rightsIn(namespace: string, title: string): readonly string[] {
 }
 
 for (const [title, expected] of Object.entries(CLUSTER_ROLES)) {
-  test(`whoever has the role ${title} may what the table says, and nothing else`, () => {
+  test(`the role ${title} grants exactly the permissions in the table`, () => {
     assert.deepEqual(rightsIn("", title), readRights(expected));
   });
 }
 
 for (const [title, expected] of Object.entries(ROLES)) {
-  test(`whoever has the role ${title} may what the table says in its namespace, and nothing elsewhere`, () => {
+  test(`the role ${title} grants exactly the permissions in the table, in its namespace only`, () => {
     const [namespace = ""] = title.split("/");
 
     assert.deepEqual(rightsIn(namespace, title), readRights(expected));
@@ -100,11 +100,11 @@ for (const [title, expected] of Object.entries(ROLES)) {
   });
 }
 
-test("every role that a new cluster has is in the table", () => {
+test("the table has every role of a new cluster", () => {
   assert.deepEqual(roles.map(titleOf).toSorted(), [...Object.keys(CLUSTER_ROLES), ...Object.keys(ROLES)].toSorted());
 });
 
-test("every verb that a role names is asked about", () => {
+test("the table covers every verb that a role names", () => {
   const verbs = new Set(rules().flatMap((rule) => rule.verbs));
 
   assert.deepEqual(

@@ -32,21 +32,21 @@ const ROWS: readonly [asked: readonly AccessDecision[], answer: AccessDecision][
 ];
 
 for (const [asked, answer] of ROWS) {
-  test(`of ${JSON.stringify(asked)} comes ${JSON.stringify(answer)}`, () => {
+  test(`the authorizer chain for ${JSON.stringify(asked)} returns ${JSON.stringify(answer)}`, () => {
     const chain = chainOf(...asked.map((decision) => ({ authorize: () => decision })));
 
     assert.deepEqual(chain.authorize(QUESTION), answer);
   });
 }
 
-test("masters may everything before anybody is asked, and nobody else is a master", () => {
+test("system:masters is allowed everything before any authorizer is called, and no other group is", () => {
   const chain = chainOf({ authorize: () => no });
 
   assert.deepEqual(chain.authorize({ ...QUESTION, user: { name: "a", groups: ["b", "system:masters"] } }), { allowed: true });
   assert.equal(chain.authorize({ ...QUESTION, user: { name: "system:masters", groups: ["system:masters2"] } }).allowed, false);
 });
 
-test("the rules of all are listed, and what cannot be listed is said to be missing", () => {
+test("the authorizer chain lists the rules of all authorizers and reports incomplete lists", () => {
   const rule = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };
   const some: SubjectRulesReviewStatus = { resourceRules: [rule], nonResourceRules: [], incomplete: false };
   const failing: SubjectRulesReviewStatus = { resourceRules: [], nonResourceRules: [], incomplete: false, evaluationError: "blind" };
@@ -59,7 +59,7 @@ test("the rules of all are listed, and what cannot be listed is said to be missi
   assert.deepEqual(chainOf({ rulesFor: () => failing }, { rulesFor: () => failing }).rulesFor(JANE, "a"), failing);
 });
 
-test("it is started when all are, and a way of deciding that nobody knows is refused", async () => {
+test("the authorizer chain is ready when all authorizers are, and rejects an unknown mode", async () => {
   const started: string[] = [];
   const start = (name: string) => ({ start: () => Promise.resolve(void started.push(name)) });
 
@@ -69,7 +69,7 @@ test("it is started when all are, and a way of deciding that nobody knows is ref
   assert.throws(() => new AuthorizationChain(["constructor"], CONTEXT), /Cannot decide by "constructor": there are AlwaysAllow, /);
 });
 
-test("who always allows lists everything, who always denies says so and lets others decide", () => {
+test("AlwaysAllow lists all rules, AlwaysDeny reports an error and has no opinion", () => {
   const everything = {
     resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
     nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],

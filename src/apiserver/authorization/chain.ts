@@ -1,6 +1,6 @@
 /**
- * All ways of deciding, asked one after the other: the first that allows or denies decides, and where nobody has an opinion it is
- * refused. Members of system:masters may do everything, before anybody is asked: whatever becomes of roles, somebody can mend them.
+ * Runs the authorizers one after the other: the first that allows or denies decides, and without an opinion the request is rejected.
+ * Members of system:masters are always allowed, before any authorizer is called, so that broken roles can be repaired.
  */
 import type { SubjectRulesReviewStatus } from "../../api/generated/authorization.k8s.io/v1.ts";
 import {
@@ -21,7 +21,7 @@ const ALLOWED: AccessDecision = { allowed: true };
 export class AuthorizationChain implements Authorizer {
   readonly #modules: readonly AuthorizationModule[];
 
-  /** `modes` as --authorization-mode names them, in order; `known`: all that there are. */
+  /** `modes` as in --authorization-mode, in order; `known`: all available ones. */
   constructor(modes: readonly string[], context: AuthorizationContext, known = authorizationModules) {
     this.#modules = modes.map((mode) => {
       const make = Object.hasOwn(known, mode) ? known[mode] : undefined;
@@ -30,7 +30,7 @@ export class AuthorizationChain implements Authorizer {
     });
   }
 
-  /** Resolves when everybody knows what is there. */
+  /** Resolves when all authorizers are synced. */
   async start(): Promise<void> {
     await Promise.all(this.#modules.map((module) => module.start()));
   }
@@ -40,7 +40,7 @@ export class AuthorizationChain implements Authorizer {
     const abstained: AccessDecision[] = [];
     for (const module of this.#modules) {
       const decision = module.authorize(attributes);
-      // Whoever decides also gives the reason; what others said before does not count.
+      // The deciding authorizer's reason alone is reported.
       if (decision.allowed || decision.denied === true) return decision;
       abstained.push(decision);
     }
@@ -59,7 +59,7 @@ export class AuthorizationChain implements Authorizer {
   }
 }
 
-/** Nobody had an opinion: everything that was said is told. */
+/** No opinion: the reasons of all authorizers are reported. */
 function refused(decisions: readonly AccessDecision[]): AccessDecision {
   const reasons = decisions.flatMap(({ reason = "" }) => (reason === "" ? [] : [reason]));
   const errors = decisions.flatMap(({ evaluationError = "" }) => (evaluationError === "" ? [] : [evaluationError]));

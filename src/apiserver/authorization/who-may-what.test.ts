@@ -13,13 +13,13 @@ const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 let server: StartedServer;
 
 before(async () => {
-  // Roles that are put together from others are so by a controller.
+  // A controller aggregates these roles.
   server = await startControlledServer(["clusterrole-aggregation-controller"]);
   for (const { path, object } of GIVEN) {
     const { code, body } = await server.call("POST", path, object);
     assert.equal(code, 201, `${path}: ${body.message}`);
   }
-  // It is made in pieces when it is first asked for.
+  // The OpenAPI document is built incrementally on first request.
   const description = server.call("GET", "/openapi/v3");
   await server.clock.advance(1);
   await description;
@@ -44,7 +44,7 @@ function named([, ...who]: Row): readonly string[] {
 for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
   for (const row of rows) {
     const [sentence] = row;
-    test(`${theme}: those who may ${sentence} are those in the table`, async () => {
+    test(`${theme}: exactly the users in the table may ${sentence}`, async () => {
       const question = questionOf(sentence);
 
       assert.deepEqual(await whoMay((user) => review(question, user)), named(row));
@@ -53,7 +53,7 @@ for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
   }
 }
 
-test("everybody in the table is somebody who is asked", () => {
+test("every user in the permission table is one of those tested", () => {
   const names = Object.values(WHO_MAY_WHAT).flatMap((rows) => rows.flatMap(named));
 
   assert.deepEqual(
@@ -72,7 +72,7 @@ const METHODS: Readonly<Record<string, string>> = {
   deletecollection: "DELETE",
 };
 
-/** The path of the question as a request that would change nothing; undefined if no request has this verb or resource. */
+/** The question as a request without effect; undefined if no request has this verb or resource. */
 function requestOf({ verb, path, group, plural, subresource, name, namespace, fieldSelector }: Question) {
   const method = METHODS[verb];
   if (
@@ -83,7 +83,7 @@ function requestOf({ verb, path, group, plural, subresource, name, namespace, fi
     return undefined;
   if (path !== "") return { method, path };
   const needsName = verb !== "create" && verb !== "list" && verb !== "deletecollection";
-  // Collections have no names in their paths, and what is created has one only if it is below something.
+  // Paths of collections have no name, and those of creates only for subresources.
   if ((name !== "" && verb === "list") || (name === "" && needsName)) return undefined;
   const start = group === "" ? "/api/v1" : `/apis/${group}/${VERSIONS[group] ?? "v1"}`;
   const scope = namespace === "" || plural === "namespaces" ? "" : `/namespaces/${namespace}`;
@@ -92,23 +92,23 @@ function requestOf({ verb, path, group, plural, subresource, name, namespace, fi
   return { method, path: `${start}${scope}/${plural}${object}${subresource === "" ? "" : `/${subresource}`}${query}` };
 }
 
-/** Names of rights, not of anything that is served; and connections, which are not made here. */
+/** Permission-only resources that are not served; and connections, which are not opened here. */
 const SUBRESOURCES_WITHOUT_REQUEST = ["finalizers", "restricted", "nodeclient", "exec", "attach", "portforward", "proxy", "metrics", "log"];
 const VERSIONS: Readonly<Record<string, string>> = { autoscaling: "v2" };
 
-/** A body that gets no further than being looked at. */
+/** A body that fails right after decoding. */
 const NOTHING: JsonObject = { kind: "Nothing" };
 
 async function isLetIn(user: User, { method, path }: { readonly method: string; readonly path: string }): Promise<boolean> {
   const body = method === "GET" || method === "DELETE" ? undefined : NOTHING;
   const headers: Record<string, string> = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
   const { code, text } = await server.as(user).call(method, path, body, headers);
-  // A node is held back by admission, too, which comes later and has other words.
+  // Nodes are also restricted by admission, which runs later and has other messages.
   return !(code === 403 && / cannot \S+ /.test(text));
 }
 
 for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
-  test(`${theme}: a request is let in exactly if the table says so`, async () => {
+  test(`${theme}: a request is authorized exactly if the table says so`, async () => {
     let asked = 0;
     for (const row of rows) {
       const request = requestOf(questionOf(row[0]));

@@ -16,7 +16,7 @@ async function names(server: StartedServer, path: string): Promise<readonly stri
   return (await server.call("GET", path)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
 }
 
-test("a new cluster has its namespaces, priorities, flow control, range and its own Service", async () => {
+test("a new cluster has its namespaces, priority classes, flow control, ServiceCIDR and kubernetes Service", async () => {
   await using server = await startServer();
 
   assert.deepEqual(await names(server, "/api/v1/namespaces"), ["default", "kube-node-lease", "kube-public", "kube-system"]);
@@ -42,7 +42,7 @@ test("a new cluster has its namespaces, priorities, flow control, range and its 
   assert.deepEqual(await names(server, ADDRESSES), ["10.96.0.1"]);
 });
 
-test("starting again changes nothing that is as it should be", async () => {
+test("a restart changes no object that is up to date", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   await using first = await startServer({ store, clock });
@@ -55,7 +55,7 @@ test("starting again changes nothing that is as it should be", async () => {
   assert.equal(await store.currentRevision(), before);
 });
 
-test("mandatory flow control is mended, suggested only if its editor left it to us", async () => {
+test("mandatory flow control objects are repaired, suggested ones only if auto-update is enabled", async () => {
   await using server = await startServer();
   const level = `${FLOW}/prioritylevelconfigurations`;
   const changed = { spec: { limited: { nominalConcurrencyShares: 7 } } };
@@ -79,7 +79,7 @@ for (const path of [
   SLICE,
   "/api/v1/namespaces/default/endpoints/kubernetes",
 ]) {
-  test(`whoever deletes ${path} gets it back at once`, async () => {
+  test(`${path} is recreated as soon as it is deleted`, async () => {
     await using server = await startServer();
     await server.server.advertise({ address: "192.0.2.1", port: 7443 });
     const before = (await server.call("GET", path)).body;
@@ -93,7 +93,7 @@ for (const path of [
   });
 }
 
-test("while nothing can be written nothing is made again, and afterwards it is", async () => {
+test("bootstrap objects are recreated after the store becomes writable again", async () => {
   const clock = virtualClock();
   const state = { isBroken: false };
   const store = breakableStore(memoryStore(clock), state);
@@ -110,7 +110,7 @@ test("while nothing can be written nothing is made again, and afterwards it is",
   assert.equal(await code(), 200);
 });
 
-test("what is missing comes at the next start", async () => {
+test("a missing bootstrap object is created at the next start", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const first = await startServer({ store: wrappedStore(store, { close: () => Promise.resolve() }), clock });
@@ -123,7 +123,7 @@ test("what is missing comes at the next start", async () => {
   assert.equal((await second.call("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical")).code, 200);
 });
 
-test("the range grows by a second family, and any other change of the configuration is left to people", async () => {
+test("the default ServiceCIDR gains a second family, and any other configuration change is left to the administrator", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const cidrs = async (serviceClusterIpRange: string) => {
@@ -140,7 +140,7 @@ test("the range grows by a second family, and any other change of the configurat
   assert.deepEqual(await cidrs("10.97.0.0/16"), ["10.96.0.0/16", "fd00::/112"]);
 });
 
-test("the Service kubernetes leads to where the server is reached", async () => {
+test("the Service kubernetes routes to the server's advertised address", async () => {
   await using server = await startServer();
   await server.server.advertise({ address: "192.0.2.1", port: 7443 });
 
@@ -154,7 +154,7 @@ test("the Service kubernetes leads to where the server is reached", async () => 
   assert.equal((await server.call("GET", SERVICE)).body.spec.ports[0].targetPort, 7443);
 });
 
-test("several servers that start at the same moment on a new store all start", async () => {
+test("several servers can start concurrently on a new store", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   const shared = () => wrappedStore(memory, { capabilities: { ...memory.capabilities, shared: true }, close: () => Promise.resolve() });
@@ -167,7 +167,7 @@ test("several servers that start at the same moment on a new store all start", a
   }
 });
 
-test("on a shared store the endpoints are those of all servers that live", async () => {
+test("on a shared store the kubernetes endpoints are those of all live servers", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   const shared = () => wrappedStore(memory, { capabilities: { ...memory.capabilities, shared: true }, close: () => Promise.resolve() });
@@ -183,7 +183,7 @@ test("on a shared store the endpoints are those of all servers that live", async
   assert.deepEqual(await addresses(), ["192.0.2.1"]);
 });
 
-test("an IPAddress that is missing comes back at the next start, and one of nobody goes", async () => {
+test("at the next start a missing IPAddress is recreated and an orphaned one is deleted", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   await using first = await startServer({ store, clock });

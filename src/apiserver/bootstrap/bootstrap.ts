@@ -1,7 +1,6 @@
 /**
- * Objects that every cluster has from its first moment on. They are made if they are missing, at start and whenever somebody deletes
- * them (keeper.ts); what else becomes of one that is there is the step's business. Steps come one after the other: a server with room
- * for one request at a time can start, too.
+ * Objects that every cluster has from the start. They are created if missing, at start and after a deletion (keeper.ts); each step decides
+ * how it reconciles existing ones. Steps run one after the other, so that a server with an in-flight limit of one can start, too.
  */
 import type { PostStartHook, PostStartHooks } from "./post-start-hooks.ts";
 import type { ServerContext } from "../framework/server-context.ts";
@@ -13,21 +12,21 @@ export interface BootstrapContext {
 }
 
 export interface BootstrapStep {
-  /** Upstream's name for it, for the health checks. Absent: upstream has no such step, or it is a part of another. */
+  /** Upstream's name of the post-start hook, for the health checks. Absent: upstream has no such hook, or it is a part of another. */
   readonly hook?: PostStartHook;
-  /** Does nothing if everything is as it should be. */
+  /** Does nothing if everything is up to date. */
   make(context: BootstrapContext): Promise<void>;
-  /** Whose end wakes the step again. */
+  /** Objects whose deletion triggers the step again. */
   readonly keeps: readonly KeptObject[];
 }
 
 export interface KeptObject {
   readonly group: string;
   readonly plural: string;
-  /** "" for what is in none. */
+  /** "" for cluster-scoped ones. */
   readonly namespace: string;
   readonly name: string;
-  /** Any change of it wakes the step, too. */
+  /** Any change of it triggers the step, too. */
   readonly always?: true;
 }
 

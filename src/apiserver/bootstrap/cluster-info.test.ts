@@ -8,7 +8,7 @@ const IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssue
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters"] };
 const MERGE = { "content-type": "application/merge-patch+json" };
 
-test("a server that is to be found says where it is and what to check it by", async () => {
+test("cluster-info contains the server's address and CA certificate", async () => {
   await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
 
   await server.server.advertise({ address: "2001:db8::1", port: 6443 });
@@ -31,7 +31,7 @@ test("a server that is to be found says where it is and what to check it by", as
   );
 });
 
-test("everybody may read it, also who shows nothing, and nothing beside it", async () => {
+test("cluster-info, and nothing beside it, is readable by everyone including anonymous users", async () => {
   await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });
   const known = server.as({ name: "somebody", groups: [] });
@@ -48,7 +48,7 @@ test("everybody may read it, also who shows nothing, and nothing beside it", asy
   );
 });
 
-test("it follows the server to another address, keeps what others signed, and comes back", async () => {
+test("cluster-info follows the server's address, keeps signatures of others, and is recreated", async () => {
   await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });
   await server.call("PATCH", INFO, { data: { "jws-kubeconfig-abcdef": "signed" } }, MERGE);
@@ -63,7 +63,7 @@ test("it follows the server to another address, keeps what others signed, and co
   assert.equal((await server.call("GET", INFO)).code, 200);
 });
 
-test("without an authority nothing is said", async () => {
+test("cluster-info is not created without a CA", async () => {
   await using server = await startGuardedServer();
 
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });

@@ -1,6 +1,6 @@
 /**
- * The ConfigMap kube-public/cluster-info: where the server is and what signed its certificate, for machines that are about to join and
- * can show nothing yet; so everybody may read it. Role and binding have the names under which kubeadm makes them.
+ * The ConfigMap kube-public/cluster-info: address and CA certificate of the server, for joining machines without credentials; so everyone
+ * may read it. Role and binding have kubeadm's names.
  */
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import type { Role, RoleBinding } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
@@ -34,7 +34,7 @@ const ROLE_BINDING: RoleBinding = {
   subjects: [EVERYBODY_UNKNOWN, EVERYBODY_KNOWN],
 };
 
-/** Left as they are if they are there: whoever wants the cluster kept to itself takes the subjects out. */
+/** Existing ones are not changed: an administrator can remove the subjects to keep the cluster private. */
 export const clusterInfoAccess: BootstrapStep = {
   async make({ requests }) {
     await requests.make(ROLES, ROLE);
@@ -43,7 +43,7 @@ export const clusterInfoAccess: BootstrapStep = {
   keeps: [],
 };
 
-/** Made once it is known where the server is. Without an authority there is nothing that a stranger could check. */
+/** Created once the server's address is known. Without a CA a client could verify nothing. */
 export function clusterInfo(self: Advertised): BootstrapStep {
   return { make: (context) => makeInfo(context, self), keeps: [{ ...CONFIG_MAPS, name: NAME }] };
 }
@@ -59,7 +59,7 @@ async function makeInfo({ server, requests }: BootstrapContext, self: Advertised
   await requests.put(CONFIG_MAPS, { ...found, data: { ...found.data, kubeconfig } } as KubeObject);
 }
 
-/** Of several servers each has an address of its own, and any of them will do. */
+/** Several servers have different addresses; any of them will do. */
 function isGood(
   found: string | undefined,
   wanted: string,
@@ -68,7 +68,7 @@ function isGood(
   return found === wanted || (shared && found?.includes(authority) === true);
 }
 
-/** A kubeconfig of one cluster without a name, and nobody's. */
+/** A kubeconfig with one unnamed cluster and no user. */
 function kubeconfigOf({ address, port, url }: Advertised, authority: string): string {
   const host = parseIp(address)?.family === 6 ? `[${address}]` : address;
   const lines = [

@@ -37,11 +37,11 @@ const DATA = {
   "requestheader-allowed-names": '["front-proxy-client"]',
 };
 
-test("what is trusted is written as upstream writes it", () => {
+test("extension-apiserver-authentication has upstream's format", () => {
   assert.deepEqual(trustData(IDENTITY, {}), DATA);
 });
 
-test("what others trust stays, each once and in their order, and what nobody can read goes", () => {
+test("extension-apiserver-authentication keeps entries of other servers in order without duplicates, and drops unparsable ones", () => {
   const found = {
     "client-ca-file": `${pem("CCCC")}${pem("AAAA")}`,
     "requestheader-allowed-names": '["other","front-proxy-client"]',
@@ -57,14 +57,14 @@ test("what others trust stays, each once and in their order, and what nobody can
   });
 });
 
-test("without a front proxy only the clients' authority is written, and long certificates in lines", () => {
+test("extension-apiserver-authentication has only the client CA without a front proxy, and wraps PEM lines", () => {
   const { frontProxy: _frontProxy, ...identity } = IDENTITY;
   const long = `${"A".repeat(64)}\n${"B".repeat(64)}\nCCCC`;
 
   assert.deepEqual(trustData({ ...identity, clientAuthorityCertificates: pem(long) }, {}), { "client-ca-file": pem(long) });
 });
 
-test("it is there from the start, and comes back if it is deleted or emptied", async () => {
+test("extension-apiserver-authentication is created at start, and recreated if it is deleted or emptied", async () => {
   await using server = await startServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
 
   assert.deepEqual((await server.call("GET", PATH)).body.data, DATA);
@@ -75,7 +75,7 @@ test("it is there from the start, and comes back if it is deleted or emptied", a
   }
 });
 
-test("a server that trusts nobody writes nothing", async () => {
+test("a server without CAs does not write extension-apiserver-authentication", async () => {
   await using server = await startServer();
 
   assert.equal((await server.call("GET", PATH)).code, 404);

@@ -1,7 +1,7 @@
 /**
- * The ConfigMap kube-system/extension-apiserver-authentication: from it API servers that extend this one learn whose certificates to
- * trust, and in which headers this one tells them who asks. What others wrote into it stays (another server of the cluster may trust
- * more while authorities are exchanged), what we know is added; whoever deletes or empties it gets it back.
+ * The ConfigMap kube-system/extension-apiserver-authentication: tells extension API servers which CAs to trust, and in which headers this
+ * server passes the user. Entries of other servers are kept (they may trust more CAs during a rotation), ours are added; it is restored
+ * after it is deleted or emptied.
  */
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
@@ -31,7 +31,7 @@ async function make({ server: { identity }, requests }: BootstrapContext): Promi
 
 type Data = Readonly<Record<string, string>>;
 
-/** What is trusted here, and what `found` says is trusted elsewhere. */
+/** Merges our trusted CAs with those in `found`. */
 export function trustData({ clientAuthorityCertificates = "", frontProxy }: Identity, found: Data): Data {
   const clients = joinedCertificates(found["client-ca-file"], clientAuthorityCertificates);
   const proxies = joinedCertificates(found["requestheader-client-ca-file"], frontProxy?.authorityCertificates);
@@ -43,7 +43,7 @@ export function trustData({ clientAuthorityCertificates = "", frontProxy }: Iden
     "requestheader-allowed-names": frontProxy?.allowedNames ?? [],
   };
   const joined = Object.entries(lists).map(([key, list]) => [key, [...new Set([...readList(found[key]), ...list])]] as const);
-  // Only the headers of the uid may be nobody's: they are younger than the rest.
+  // Only the UID headers may be empty: they are newer than the others.
   const written = joined.filter(([key, list]) => key !== "requestheader-uid-headers" || list.length > 0);
   return {
     ...(clients === "" ? {} : { "client-ca-file": clients }),
@@ -53,12 +53,12 @@ export function trustData({ clientAuthorityCertificates = "", frontProxy }: Iden
   };
 }
 
-/** As they are written in HTTP: X-Remote-User. */
+/** In canonical HTTP form: X-Remote-User. */
 function headers(names: readonly string[] = []): readonly string[] {
   return names.map((name) => name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase()));
 }
 
-/** What nobody can read is as if it were not there. */
+/** Unparsable content counts as absent. */
 function readList(text = "[]"): readonly string[] {
   try {
     const list: unknown = JSON.parse(text);
@@ -70,7 +70,7 @@ function readList(text = "[]"): readonly string[] {
 
 const LINE_LENGTH = 64;
 
-/** Each certificate once, in order. */
+/** Keeps the order, without duplicates. */
 function joinedCertificates(...files: readonly (string | undefined)[]): string {
   const bodies = new Set<string>();
   for (const file of files) {

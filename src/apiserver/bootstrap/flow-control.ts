@@ -1,6 +1,6 @@
 /**
- * The FlowSchemas and PriorityLevelConfigurations that every cluster has. The mandatory ones are as we know them, whoever changed them;
- * of the suggested ones, those whose annotation says so follow us, and the others are their editor's.
+ * The FlowSchemas and PriorityLevelConfigurations of every cluster. Mandatory ones are always reset to our spec; suggested ones are updated
+ * only while their auto-update annotation says so.
  */
 import { deepEqual } from "../../base/deep.ts";
 import {

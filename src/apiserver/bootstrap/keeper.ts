@@ -1,13 +1,13 @@
 /**
- * Keeps what every cluster has: when one of these objects is deleted, or one that must not differ is changed, the step that makes it runs
- * again. Told by the caches, so nothing is looked at while nothing happens.
+ * Keeps the bootstrap objects: when one is deleted, or one that must not differ is changed, its step runs again. Triggered by the caches,
+ * so it does nothing while nothing changes.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import { groupResourceOf } from "../../api/machinery/object.ts";
 import type { BootstrapContext, BootstrapStep, KeptObject } from "./bootstrap.ts";
 import type { ChangeListener, ResourceStorage } from "../framework/storage/storage.ts";
 
-/** As long as upstream's loops wait between two looks. */
+/** Upstream's interval between two passes. */
 const RETRY_MS = 10_000;
 
 export class Keeper {
@@ -27,7 +27,7 @@ export class Keeper {
     }
   }
 
-  /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
+  /** Starts no further step. A running one may be blocked by an unavailable store, so it is not awaited. */
   close(): void {
     this.#closed.abort();
   }
@@ -41,7 +41,7 @@ export class Keeper {
       changed: ({ type, revision }) => {
         if (type === "delete" || always === true) this.#wake(step, causeOf(kept, type, revision));
       },
-      // The cache is read anew; what was missed meanwhile is found by looking.
+      // The cache was relisted; missed changes are found by running the steps.
       ended: () => {
         cache.leave(listener);
         if (this.#closed.signal.aborted) return;
@@ -54,7 +54,7 @@ export class Keeper {
     cache.join(listener);
   }
 
-  /** Once, however often it was told until it comes to it; and one step after the other. */
+  /** Coalesces triggers until the step runs; steps run one after the other. */
   #wake(step: BootstrapStep, cause: Omit<Cause, "controller"> = RETRY): void {
     if (this.#closed.signal.aborted || this.#waiting.has(step)) return;
     this.#waiting.add(step);
@@ -70,7 +70,7 @@ export class Keeper {
     });
   }
 
-  /** A store may be gone for a while: it is tried again until it works or the server stops. */
+  /** The store may be unavailable for a while: retries until success or until the server stops. */
   #failed(step: BootstrapStep, error: unknown): void {
     const { signal } = this.#closed;
     if (signal.aborted) return;
@@ -83,7 +83,7 @@ export class Keeper {
   }
 }
 
-/** The cache was read anew, or the last attempt failed: which change came first is not known. */
+/** The cache was relisted, or the last attempt failed: the causing change is not known. */
 const RETRY = { key: "bootstrap", reason: "Retry" };
 
 function causeOf({ group, plural, namespace, name }: KeptObject, type: "put" | "delete", revision: number): Omit<Cause, "controller"> {

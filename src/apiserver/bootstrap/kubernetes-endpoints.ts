@@ -1,16 +1,16 @@
-/** What the endpoints of the API servers look like, as both kinds say it. */
+/** Builds Endpoints and EndpointSlice of the API servers. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { parseIp } from "../../api/machinery/ip-address.ts";
 
-/** Where clients reach an API server: an address that is not loopback, since endpoints may not be. */
+/** Advertised address of an API server: not loopback, which is invalid in endpoints. */
 export interface Advertised {
   readonly address: string;
   readonly port: number;
-  /** Where it is reached from outside of the cluster, such as https://192.0.2.10:6443; absent: at the address and port. */
+  /** URL from outside of the cluster, such as https://192.0.2.10:6443; absent: the address and port. */
   readonly url?: string;
 }
 
-/** Who mirrors Endpoints to EndpointSlices leaves these alone: there is a slice. */
+/** Label that excludes the Endpoints from mirroring, since a slice exists. */
 const NOT_MIRRORED = { "endpointslice.kubernetes.io/skip-mirror": "true" };
 
 export function apiServerEndpoints(name: string, addresses: readonly string[], port: number): KubeObject {
@@ -19,7 +19,7 @@ export function apiServerEndpoints(name: string, addresses: readonly string[], p
   return { apiVersion: "v1", kind: "Endpoints", metadata: { name, namespace: "default", labels: NOT_MIRRORED }, ...subsets };
 }
 
-/** A slice has addresses of one family: that of the server that writes it. */
+/** A slice has one address family: that of the server that writes it. */
 export function apiServerEndpointSlice(name: string, addresses: readonly string[], self: Advertised): KubeObject {
   const family = parseIp(self.address)?.family;
   const ofFamily = addresses.filter((address) => parseIp(address)?.family === family);

@@ -1,9 +1,9 @@
 /**
- * The Service "kubernetes" in "default", by which Pods find the API server, and whom it leads to: the EndpointSlice and the Endpoints of
- * that name have the addresses of all API servers that live.
+ * The Service "kubernetes" in "default", through which Pods reach the API server, and its EndpointSlice and Endpoints, with the addresses
+ * of all live API servers.
  *
- * On a store of one process there is one server, and nothing to be repeated. On a shared one each server keeps a key that expires, and
- * the addresses are those whose keys are there; so a server that dies is gone after the lease time, and one that stops, at once.
+ * A store of one process has one server, and nothing to renew. On a shared store each server holds a key with a lease, and the addresses
+ * are those with a key; so a crashed server is removed after the lease duration, and a stopped one immediately.
  */
 import { deepEqual } from "../../base/deep.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -21,21 +21,21 @@ const SERVICES = { group: "", version: "v1", plural: "services", namespace: "def
 const ENDPOINTS = { ...SERVICES, plural: "endpoints" };
 const SLICES = { ...SERVICES, group: "discovery.k8s.io", plural: "endpointslices" };
 
-/** As upstream: refreshed so often that one failure does no harm. */
+/** As upstream: renewed often enough to tolerate one failure. */
 const LEASE_TIME_MS = 15_000;
 const REFRESH_INTERVAL_MS = 10_000;
 
-/** A store that is gone must not keep a server from stopping. */
+/** An unavailable store must not keep a server from stopping. */
 const WITHDRAWAL_MS_MAX = 2_000;
 
 const LEASE_PREFIX = bookkeepingPrefix("apiserverleases");
 
-/** Where a server listens that nobody told where. */
+/** Default address of a server. */
 const DEFAULT_PORT = 6443;
 
 export const kubernetesService: BootstrapStep = { hook: "bootstrap-controller", make: makeService, keeps: [{ ...SERVICES, name: NAME }] };
 
-/** The first address of the range is its own. */
+/** The first address of the range belongs to this Service. */
 async function makeService({ server, requests }: BootstrapContext): Promise<void> {
   const [range = ""] = server.config.serviceClusterIpRange.split(",");
   const cidr = parseCidr(range);
@@ -74,7 +74,7 @@ export class AdvertisedServer {
     return this.#context.server.clock;
   }
 
-  /** What is kept: whoever deletes it gets it back. */
+  /** Objects that are recreated after a deletion. */
   get step(): BootstrapStep {
     return { make: (context) => this.#write(context), keeps: [SERVICES, ENDPOINTS, SLICES].map((place) => ({ ...place, name: NAME })) };
   }
@@ -91,7 +91,7 @@ export class AdvertisedServer {
     await this.#writeEndpoints(await this.#addresses(), context);
   }
 
-  /** Others must not be sent here any more. Says so in the log if that fails: the lease ends by itself. */
+  /** Removes this server from the endpoints. Logs a failure: the lease expires by itself. */
   async stop(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     this.#stopped.abort();
@@ -135,7 +135,7 @@ export class AdvertisedServer {
     await this.#store.commit([{ type: "put", key: this.#leaseKey(), value, expiresAtMs: this.#clock.now() + LEASE_TIME_MS }]);
   }
 
-  /** Of all servers that live, in order. */
+  /** Addresses of all live servers, in order. */
   async #addresses(): Promise<readonly string[]> {
     if (!this.#store.capabilities.shared) return [this.#self.address];
     const { entries } = await this.#store.list(LEASE_PREFIX, { countRemaining: false });

@@ -1,7 +1,7 @@
 /**
- * The ConfigMap kube-system/kube-apiserver-legacy-service-account-token-tracking: since which day the server notes on Secrets that their
- * tokens were used (authentication/service-account-token/last-use.ts), so that whoever cleans up knows what the lack of a note means.
- * The first day stays.
+ * The ConfigMap kube-system/kube-apiserver-legacy-service-account-token-tracking: the date since which the server records the use of tokens
+ * on Secrets (authentication/service-account-token/last-use.ts), so that the cleaner can interpret a missing record. The first date is
+ * kept.
  */
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import { formatTime } from "../../api/machinery/time.ts";

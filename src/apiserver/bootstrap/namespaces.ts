@@ -1,4 +1,4 @@
-/** The namespaces that every cluster has. kube-public is meant to be read by everybody, also by who shows nothing. */
+/** The system namespaces. kube-public is for objects that everyone may read, including anonymous users. */
 import type { BootstrapStep } from "./bootstrap.ts";
 
 const NAMES = ["default", "kube-node-lease", "kube-public", "kube-system"];

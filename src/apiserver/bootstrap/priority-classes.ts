@@ -1,4 +1,4 @@
-/** The two PriorityClasses of what keeps the cluster itself running. */
+/** The two PriorityClasses of critical system components. */
 import { builtInPriorityClasses } from "../../api/scheduling.k8s.io/v1/built-in.ts";
 import type { BootstrapStep } from "./bootstrap.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The ServiceCIDR "kubernetes": the configured ranges, as an object. It grows by a second family if the configuration does; any other
- * change of the configuration is told and left to people, since Services have addresses of the old range.
+ * The ServiceCIDR "kubernetes" with the configured ranges. A second family is added if configured; any other configuration change is logged
+ * and left to the administrator, since Services have addresses of the old range.
  */
 import { deepEqual } from "../../base/deep.ts";
 import type { ServiceCIDR } from "../../api/generated/networking.k8s.io/v1.ts";
@@ -32,7 +32,7 @@ async function make(context: BootstrapContext): Promise<void> {
   }
 }
 
-/** Nobody else says so of this one. What somebody said is left as it is. */
+/** No controller sets the condition on this one. An existing condition is kept. */
 async function markAsReady({ server, requests }: BootstrapContext, cidr: ServiceCIDR): Promise<void> {
   const conditions = cidr.status?.conditions ?? [];
   if (conditions.some(({ type, status }) => type === "Ready" && status !== "Unknown")) return;

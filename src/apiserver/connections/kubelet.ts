@@ -1,4 +1,4 @@
-/** Where the kubelet of a node is, by what the node's status says. */
+/** Resolves the kubelet's address of a node from the node's status. */
 import type { Node } from "../../api/generated/core/v1.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
 import type { ResolveCall, ResolveContext } from "../framework/connection.ts";

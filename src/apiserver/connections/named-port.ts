@@ -1,14 +1,14 @@
-/** Names in the paths of proxies: `name`, `name:port` or `scheme:name:port`. */
+/** Parses names in proxy paths: `name`, `name:port` or `scheme:name:port`. */
 import { StatusError } from "../../api/machinery/status-error.ts";
 
 export interface NamedPort {
   readonly scheme: "" | "http" | "https";
   readonly name: string;
-  /** "" if none is given; otherwise a number or, of a Service, the name of a port. */
+  /** "" if absent; otherwise a number or, for a Service, the name of a port. */
   readonly port: string;
 }
 
-/** undefined: it is none of the three. */
+/** undefined: none of the three forms. */
 export function parseNamedPort(text: string): NamedPort | undefined {
   const parts = text.split(":");
   const [scheme = "", name = "", port = ""] = parts.length === 3 ? parts : ["", ...parts];
@@ -22,7 +22,7 @@ function isScheme(text: string): text is NamedPort["scheme"] {
 
 const PORT_MAX = 65_535;
 
-/** The number of a port; without one, the scheme's own. Upstream finds out that there is no such port when it calls. */
+/** The port number; by default the scheme's. Upstream reports an invalid port when it connects. */
 export function portNumber({ scheme, port }: Pick<NamedPort, "scheme" | "port">): number {
   if (port === "") return scheme === "https" ? 443 : 80;
   if (/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= PORT_MAX) return Number(port);

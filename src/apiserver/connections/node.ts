@@ -11,7 +11,7 @@ export const nodeProxy: Resolver = async (server, call) => {
   const asked = parseNamedPort(call.request.name);
   if (asked === undefined) throw badRequest(`invalid node request ${quoteGo(call.request.name)}`);
   const node = await kubeletOf(server, call, asked.name);
-  // What a name leads to is known to whoever looks it up.
+  // A host name is checked after it is resolved.
   if (parseSloppyIp(node.host) !== undefined && !isForwardable(node.host)) throw badRequest("address not allowed");
   if (asked.port === "" || asked.port === String(node.port)) return { is: "kubelet", node };
   return { is: "server", scheme: asked.scheme || "http", host: node.host, port: portNumber(asked), nodeName: node.name };

@@ -1,4 +1,4 @@
-/** Where the connections of a Pod lead: to the kubelet of its node, and with pods/proxy to its own address. */
+/** Targets of a Pod's connections: the kubelet of its node, and for pods/proxy the Pod's own address. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { allContainers } from "../../api/core/v1/pod/containers.ts";
 import { specOf } from "../../api/core/v1/pod/validation/pod.ts";
@@ -11,7 +11,7 @@ import { parseNamedPort, portNumber } from "./named-port.ts";
 import { readObject } from "./read.ts";
 import type { PodName } from "../framework/node-connector.ts";
 
-/** pods/log. A Pod that has no node yet has said nothing. */
+/** pods/log. An unbound Pod has an empty log. */
 export const podLog: Resolver = async (server, call) => {
   const pod = await podOf(server, call, call.request.name);
   const container = containerOf(pod, call);
@@ -33,7 +33,7 @@ export const podPorts: Resolver = async (server, call) => {
   return { is: "kubelet", node: await kubeletOf(server, call, hostOf(pod)), pod: nameOf(pod) };
 };
 
-/** pods/proxy. Without a port: the first that any of its containers names. */
+/** pods/proxy. Default port: the first one that any container declares. */
 export const podProxy: Resolver = async (server, call) => {
   const asked = parseNamedPort(call.request.name);
   if (asked === undefined) throw badRequest(`invalid pod request ${quoteGo(call.request.name)}`);
@@ -59,7 +59,7 @@ function hostOf(pod: Pod): string {
   return nodeName;
 }
 
-/** The one that was asked for; without saying, the only one there is. */
+/** The requested container; by default the only one. */
 function containerOf(pod: Pod, { options }: ResolveCall): string {
   const { name } = pod.metadata;
   const wanted = (options["container"] ?? "") as string;

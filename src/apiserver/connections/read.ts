@@ -1,4 +1,7 @@
-/** Reading the objects that a connection leads along. What is missing is told as upstream does: as an object of the resource in the path. */
+/**
+ * Reads the objects on the way to a connection's target. A missing one is reported as upstream does: as an object of the resource in the
+ * path.
+ */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { notFound } from "../../api/machinery/status-error.ts";
 import type { ResolveCall, ResolveContext } from "../framework/connection.ts";

@@ -27,7 +27,7 @@ const addresses: readonly [address: string, allowed: boolean][] = [
 ];
 
 for (const [address, allowed] of addresses) {
-  test(`"${address}" is ${allowed ? "" : "not "}called for others`, () => {
+  test(`the API server does ${allowed ? "" : "not "}proxy to "${address}"`, () => {
     equal(isForwardable(address), allowed);
   });
 }
@@ -45,12 +45,12 @@ const names: readonly [text: string, means: ReturnType<typeof parseNamedPort>][]
 ];
 
 for (const [text, means] of names) {
-  test(`"${text}" in a path of a proxy is ${JSON.stringify(means)}`, () => {
+  test(`"${text}" in a proxy path is parsed as ${JSON.stringify(means)}`, () => {
     deepEqual(parseNamedPort(text), means);
   });
 }
 
-test("a port is the one that is named, or the scheme's", () => {
+test("the port of a proxy path defaults to that of the scheme", () => {
   deepEqual(
     [portNumber({ scheme: "", port: "" }), portNumber({ scheme: "https", port: "" }), portNumber({ scheme: "https", port: "8080" })],
     [80, 443, 8080],
@@ -62,7 +62,7 @@ for (const [port, why] of [
   ["0", "address 0: invalid port"],
   ["web", "lookup tcp/web: unknown port"],
 ] as const) {
-  test(`there is no port "${port}" to call`, () => {
+  test(`the port "${port}" of a proxy path is rejected`, () => {
     throws(() => portNumber({ scheme: "", port }), {
       reason: "ServiceUnavailable",
       message: `error trying to reach service: dial tcp: ${why}`,

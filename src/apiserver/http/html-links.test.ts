@@ -54,13 +54,13 @@ const pages: readonly [page: string, expected: string][] = [
 ];
 
 for (const [page, expected] of pages.map((row) => row.map((text) => text.replaceAll("@/", `${PREFIX}/`)))) {
-  test(`the links of ${JSON.stringify(page)} lead through the proxy, however the page is cut`, () => {
+  test(`the links of ${JSON.stringify(page)} are rewritten to the proxy, however the page is split into chunks`, () => {
     equal(rewritten(page ?? ""), expected);
     for (const pieceLength of [1, 2, 3, 5]) equal(rewritten(page ?? "", pieceLength), expected);
   });
 }
 
-test("a tag without end is held back only up to a limit", () => {
+test("the link rewriter buffers an unterminated tag only up to a limit", () => {
   const links = new HtmlLinks((link) => link);
   const piece = "x".repeat(64 * 1024);
 
@@ -70,7 +70,7 @@ test("a tag without end is held back only up to a limit", () => {
   deepEqual([written > 1024 * 1024, written + links.end().length], [true, 9 + 32 * piece.length]);
 });
 
-test("of a tag of attributes without end at most 128 KiB are held back, which bounds the time that reading it takes", () => {
+test("the link rewriter buffers at most 128 KiB of a tag with endless attributes, which bounds parsing time", () => {
   const links = new HtmlLinks((link) => link);
   const piece = "<a ".repeat(10_000);
 

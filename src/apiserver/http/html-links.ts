@@ -1,11 +1,10 @@
 /**
- * Rewrites the links of a page on its way through a proxy, piece by piece. Which attributes of which elements are links is upstream's list;
- * everything else goes through byte by byte (upstream also writes all start tags anew, which browsers cannot tell apart).
- * Works on text with one character per byte (latin1), so that no encoding of a page is harmed. Memory is bounded: a tag that is longer than
- * TAG_LENGTH_MAX goes through as it is.
+ * Rewrites the links of an HTML page on its way through a proxy, chunk by chunk. The link attributes are upstream's list; everything else
+ * passes unchanged (upstream also reserializes all start tags, which makes no difference to browsers). Works on text with one character per
+ * byte (latin1), so that any encoding survives. Memory is bounded: a tag longer than TAG_LENGTH_MAX passes unchanged.
  */
 
-/** By element. */
+/** Keyed by element. */
 const LINKS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     a: ["href"],
@@ -36,42 +35,42 @@ const LINKS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** Elements whose content is text up to their end tag, whatever it looks like. */
+/** Raw text elements: their content is text up to the end tag. */
 const RAW_TEXT = new Set(["iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp"]);
 
 /**
- * Far more than tags of real pages have but for data URLs, which stay as they are anyway. A tag is read at once, so up to
- * twice this much, of a page that may be made for it, holds the event loop.
+ * Far more than tags of real pages have except for data URLs, which are not rewritten anyway. A tag is parsed in one go, so a malicious
+ * page can block the event loop for up to twice this much.
  */
 const TAG_LENGTH_MAX = 32 * 1024;
 
-/** A tag that is not complete is read again when the page has grown to twice as much, at least this: the cost stays linear. */
+/** An incomplete tag is parsed again when the buffer has doubled, at least to this: the cost stays linear. */
 const RETRY_LENGTH_MIN = 256;
 
 type State = { readonly is: "markup" } | { readonly is: "comment" } | { readonly is: "raw"; readonly element: string };
 
 const MARKUP: State = { is: "markup" };
 
-/** For one page. */
+/** State for one page. */
 export class HtmlLinks {
   readonly #rewrite: (link: string) => string;
   #state: State = MARKUP;
-  /** The beginning of something that is not complete yet. */
+  /** Start of incomplete markup. */
   #held = "";
-  /** What must be there before the held tag is read again. */
+  /** Buffer length at which the held tag is parsed again. */
   #retryLength = 0;
 
   constructor(rewrite: (link: string) => string) {
     this.#rewrite = rewrite;
   }
 
-  /** Takes a piece of the page, returns what of it can go on. */
+  /** Takes a chunk of the page, returns the text that can be sent. */
   write(piece: string): string {
     this.#held += piece;
     return this.#held.length < this.#retryLength ? "" : this.#read();
   }
 
-  /** What was held back; nothing may follow. */
+  /** Returns the buffered rest; no write may follow. */
   end(): string {
     return this.#read() + this.#held;
   }
@@ -91,7 +90,7 @@ export class HtmlLinks {
     return written;
   }
 
-  /** What goes on, and where to continue; at the same place without text: more is needed. */
+  /** The text to send, and where to continue; the same position without text: more input is needed. */
   #step(text: string, at: number): Step {
     switch (this.#state.is) {
       case "markup":
@@ -103,7 +102,7 @@ export class HtmlLinks {
     }
   }
 
-  /** Everything up to `end`, which begins markup again; without an end, all but what could be the beginning of one. */
+  /** Everything up to `end`, where markup starts again; without an end, all but a possible prefix of it. */
   #until(text: string, at: number, end: number, markLength: number): Step {
     if (end === -1) return passed(text, at, Math.max(at, text.length - markLength));
     this.#state = MARKUP;
@@ -116,7 +115,7 @@ export class HtmlLinks {
     if (open > at) return passed(text, at, open);
     if (text.startsWith("<!--", at)) {
       this.#state = { is: "comment" };
-      // "<!-->" is a whole comment: its end may use the dashes of its beginning.
+      // "<!-->" is a whole comment: its end may overlap the dashes of its start.
       return passed(text, at, at + "<!".length);
     }
     if ("<!--".startsWith(text.slice(at))) return more(at);
@@ -142,7 +141,7 @@ export class HtmlLinks {
     return { text: written + text.slice(copied, end), next: end };
   }
 
-  /** The value of an attribute, escaped as it was if nothing changes. */
+  /** The value of an attribute, with its original escaping if unchanged. */
   #rewritten(value: string): string {
     const link = unescape(value);
     if (link === undefined) return this.#rewrite(value).replaceAll('"', "&#34;");
@@ -169,7 +168,7 @@ function endOfComment(text: string, at: number): number {
   return end === -1 ? -1 : end + "-->".length;
 }
 
-/** Where the end tag begins. Of plaintext there is none. */
+/** Start of the end tag. plaintext has none. */
 function endOfRaw(text: string, at: number, element: string): number {
   if (element === "plaintext") return -1;
   const pattern = new RegExp(`</${element}[\\t\\n\\f\\r />]`, "gi");
@@ -181,7 +180,7 @@ interface Tag {
   /** Lower case. */
   readonly name: string;
   readonly attributes: readonly Attribute[];
-  /** Behind its ">". */
+  /** After its ">". */
   readonly end: number;
 }
 
@@ -189,7 +188,7 @@ interface Attribute {
   /** Lower case. */
   readonly key: string;
   readonly value: string;
-  /** Of the value, with its quotes. */
+  /** Range of the value, with its quotes. */
   readonly start: number;
   readonly end: number;
 }
@@ -201,7 +200,7 @@ const VALUE = /[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >"'][
 const END = /[\t\n\f\r /]*>/y;
 const OPEN_VALUE = /[\t\n\f\r ]*=[\t\n\f\r ]*(?:["']|$)/y;
 
-/** Undefined: its end is not there yet. */
+/** Undefined: its end is not received yet. */
 function readTag(text: string, at: number): Tag | undefined {
   const name = matched(NAME, text, at + 1);
   if (name === undefined) return undefined;
@@ -215,7 +214,7 @@ function readTag(text: string, at: number): Tag | undefined {
     next += key[0].length;
     const value = matched(VALUE, text, next);
     if (value === undefined) {
-      // A value whose end has not come, unless there is no value.
+      // A value without its end, unless there is no value.
       if (matched(OPEN_VALUE, text, next) !== undefined) return undefined;
       continue;
     }
@@ -234,7 +233,7 @@ function matched(pattern: RegExp, text: string, at: number): RegExpExecArray | u
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** Undefined: it has character references that are not known here. Such a link is rewritten as it is. */
+/** Undefined: unknown character references. Such a link is rewritten unparsed. */
 function unescape(value: string): string | undefined {
   let isKnown = true;
   const text = value.replace(REFERENCE, (reference: string, decimal?: string, hexadecimal?: string, name?: string) => {
@@ -248,7 +247,7 @@ function unescape(value: string): string | undefined {
 
 const REFERENCE = /&(?:#(\d+)|#x([0-9a-f]+)|([a-z][a-z0-9]*));/gi;
 
-/** A character from here on has more than one byte in UTF-8. */
+/** Characters from here on need several bytes in UTF-8. */
 const FIRST_NON_ASCII = 0x80;
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;", "\r": "&#13;" };

@@ -1,10 +1,10 @@
 /**
- * Which addresses the API server calls for others. Whoever may write a Pod's or Node's status may write any address into it; this keeps
- * them from reaching what listens on the API server's own machine and link.
+ * Addresses that the API server may proxy to. A user who may write the status of a Pod or Node can set any address; this prevents access to
+ * the API server's own host and link.
  */
 import { cidrContains, isMapped, parseCidr, parseSloppyIp, unmapIp, type Cidr } from "../../api/machinery/ip-address.ts";
 
-/** "This" network, loopback, link-local, multicast and broadcast: all that Go does not call global unicast. */
+/** "This" network, loopback, link-local, multicast and broadcast: all that Go does not consider global unicast. */
 const REFUSED: readonly Cidr[] = [
   "0.0.0.0/32",
   "127.0.0.0/8",
@@ -17,7 +17,7 @@ const REFUSED: readonly Cidr[] = [
   "ff00::/8",
 ].flatMap((text) => parseCidr(text) ?? []);
 
-/** Whether the text is an IP address, and one that may be called. */
+/** True for an IP address that may be called. */
 export function isForwardable(text: string): boolean {
   const parsed = parseSloppyIp(text);
   if (parsed === undefined) return false;

@@ -1,4 +1,4 @@
-/** Admission with just these plugins, for tests of one: what others would add does not stand in the way. */
+/** An admission configuration with only these plugins, so that others do not interfere with a test. */
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../framework/admission-config.ts";
 import { all } from "../admission/all.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The core of an API server with admission plugins of a test's own, which the server proper takes from admission/all.ts. It has the
- * pipeline and everything below it; no bootstrap (no namespace is asked for), no documents, no HTTP.
+ * The core of an API server with a test's own admission plugins in place of admission/all.ts. It has the pipeline and everything below it;
+ * no bootstrap (no namespace is required), no documents, no HTTP.
  */
 import { all } from "../../api/all.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
@@ -51,7 +51,7 @@ export function admittingServer(options: AdmittingOptions): Transport {
   return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
 }
 
-/** What all of it stands on. */
+/** Shared dependencies. */
 export function admittingContext({ plugins, store: given, config, authorizer, connector }: AdmittingOptions): ServerContext {
   const [clock, log, random] = [virtualClock(), silentLogger, seededRandom(1)];
   const store = given ?? memoryStore(clock);

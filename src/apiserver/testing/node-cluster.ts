@@ -1,4 +1,7 @@
-/** A cluster for tests of what nodes may do: nodes `n1` and `n2`, namespace `ns`, and short ways to make objects and to ask as a node. */
+/**
+ * A cluster for tests of node permissions: nodes `n1` and `n2`, namespace `ns`, and shortcuts to create objects and to send requests as a
+ * node.
+ */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { DEFAULT_ADMISSION_CONFIG } from "../framework/admission-config.ts";
@@ -7,7 +10,7 @@ import { startServer, type CallAnswer, type StartedServer } from "./server.ts";
 
 export const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 
-/** Rights for everybody: what is refused then is refused by admission. */
+/** Authorizes everyone: rejections are admission's. */
 export const ALL_ALLOWED = ["Node", "AlwaysAllow"];
 
 export function nodeUser(name: string): User {
@@ -22,7 +25,7 @@ export async function startNodeCluster(authorizationModes: readonly string[] = [
   return server;
 }
 
-/** Made by the administrator. */
+/** Created by the administrator. */
 export async function make(server: StartedServer, path: string, object: JsonObject): Promise<CallAnswer["body"]> {
   const { code, body } = await server.call("POST", path, object);
   assert.equal(code, 201, `${path}: ${body.message}`);
@@ -38,7 +41,7 @@ export function answerOf({ code, body }: CallAnswer): string {
   return code < 400 ? String(code) : `${code} ${body.message}`;
 }
 
-/** Asks as somebody; a PATCH is a merge patch. */
+/** Sends a request as a user; a PATCH is a merge patch. */
 export async function ask(
   server: StartedServer,
   user: User,

@@ -4,7 +4,7 @@ import { startServer } from "./server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
-test("a started server answers calls, and a watch sees what they do", async () => {
+test("a test server answers calls, and a watch receives their changes", async () => {
   await using server = await startServer();
   const watch = await server.watch(`${CONFIG_MAPS}?watch=true`);
 

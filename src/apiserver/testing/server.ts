@@ -1,6 +1,6 @@
 /**
- * The API server's core for tests: on a store in memory, under virtual time, from a fixed seed, without sockets. `call` goes through
- * `exchange`, so what a test sees is what a client would see.
+ * The API server's core for tests: on a memory store, under virtual time, with a fixed seed, without sockets. `call` goes through
+ * `exchange`, so a test sees what a client would see.
  */
 import { all } from "../../api/all.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
@@ -25,10 +25,10 @@ import { startApiServer, type ApiServer, type ApiServerOptions } from "../api-se
 import type { ExchangeAnswer, ExchangeRequest, SharedBytes, Sink } from "../framework/exchange.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
-/** Who asks is said by the tests. */
+/** Authentication is replaced by the tests' user. */
 export const TEST_IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssuers: [] };
 
-/** Without the plugins that change objects, so that a test sees what it sent; tests of a plugin ask for it with DEFAULT_ADMISSION_CONFIG. */
+/** Without mutating plugins, so that a test sees what it sent; tests of a plugin enable it with DEFAULT_ADMISSION_CONFIG. */
 export const QUIET_ADMISSION: AdmissionConfig = {
   ...DEFAULT_ADMISSION_CONFIG,
   disabledPlugins: Object.entries(plugins).flatMap(([name, { changesObjects }]) => (changesObjects ? [name] : [])),
@@ -36,21 +36,21 @@ export const QUIET_ADMISSION: AdmissionConfig = {
 
 const LOOPBACK = { address: "127.0.0.1", isLoopback: true };
 
-/** A promise is a body that comes late. */
+/** A promise is a delayed body. */
 export type SentBody = JsonObject | readonly unknown[] | string | Uint8Array | Promise<Uint8Array>;
 
 export interface CallAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The body as it was sent. */
+  /** The raw body. */
   readonly text: string;
   readonly bytes: Uint8Array;
-  /** The body as JSON; reading it throws if it is none. */
+  /** The body as JSON; throws if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any member without saying its type first
   readonly body: any;
 }
 
-/** By lower-case names; a list is several headers of one name. */
+/** Keyed by lower-case name; a list is several headers of one name. */
 export type SentHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisposable {
@@ -63,16 +63,16 @@ export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisp
     path: string,
     body?: SentBody,
     headers?: SentHeaders,
-    /** Aborted by the client, or by the server when it gives up. */
+    /** Aborted by the client, or by the server on timeout. */
     controller?: AbortController,
   ): Promise<CallAnswer>;
-  /** A watch, whose events so far are in `events`. */
+  /** A watch; events received so far are in `events`. */
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<WatchCall>;
-  /** A request that asks for a WebSocket. */
+  /** A WebSocket request. */
   upgrade(method: string, path: string, protocols: readonly string[]): Promise<ExchangeAnswer>;
-  /** The same server, asked by somebody else; `system:authenticated` is added as for everybody who showed who they are. */
+  /** The same server with another user; `system:authenticated` is added as for all authenticated users. */
   as(user: User): Pick<StartedServer, "call" | "watch">;
-  /** A transport of the administrator's. */
+  /** A transport of the administrator. */
   transport(): Transport;
 }
 
@@ -81,16 +81,16 @@ export interface WatchCall {
   readonly headers: CallAnswer["headers"];
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   readonly events: readonly { readonly type: string; readonly object: any }[];
-  /** What was sent, piece by piece. */
+  /** The chunks that were sent. */
   readonly chunks: readonly SharedBytes[];
   readonly isEnded: boolean;
-  /** The connection was cut: the server found the client too slow. */
+  /** The server closed the connection because the client was too slow. */
   readonly isAborted: boolean;
-  /** From now on so many bytes wait after each event, until `drain`. */
+  /** From now on this many bytes stay buffered after each event, until `drain`. */
   hold(waitingBytes: number): void;
-  /** The client has taken everything that waited. */
+  /** The client has read everything buffered. */
   drain(): void;
-  /** As if the client hung up. */
+  /** Simulates a client disconnect. */
   close(): void;
 }
 
@@ -107,7 +107,7 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     random: seededRandom(1),
     log: silentLogger,
     identity: TEST_IDENTITY,
-    // Who says what identity is wants to see it found out.
+    // A test with its own authentication uses it for calls, too.
     ...(options.identity === undefined ? { authenticator: asUser(ADMINISTRATOR) } : {}),
     loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
     ...options,
@@ -145,10 +145,10 @@ function callsOf(server: ApiServer, common: Readonly<Record<string, string>>): P
   };
 }
 
-/** Says in a test who asks. */
+/** Names the user of test requests. */
 const TEST_USER = "test-user";
 
-/** Everybody is this user, unless `as` says otherwise; the token "known" is this user's, too. */
+/** Every request is from this user, unless `as` says otherwise; the token "known" is this user's, too. */
 export function asUser(user: User): Authenticator {
   return {
     authenticate(request) {
@@ -162,7 +162,7 @@ export function asUser(user: User): Authenticator {
   };
 }
 
-/** With the authorization that every cluster has, and all its roles; without it only the administrator may do anything, and a start is quick. */
+/** With RBAC and all bootstrap roles; by default only the administrator is authorized, and the start is quick. */
 export function startGuardedServer(options: Partial<ApiServerOptions> & { readonly clock?: VirtualClock } = {}): Promise<StartedServer> {
   const { authorizationModes } = DEFAULT_API_SERVER_CONFIG;
   return startServer({ ...options, config: { authorizationModes, ...options.config } });
@@ -231,7 +231,7 @@ function watchCall(answer: ExchangeAnswer): WatchCall {
   return Object.assign(sink, { code: answer.code, headers: answer.headers });
 }
 
-/** Takes everything at once, unless it is held. */
+/** Reads everything immediately, unless it is held. */
 class TestSink implements Sink {
   readonly chunks: SharedBytes[] = [];
   isEnded = false;

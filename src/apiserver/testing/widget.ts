@@ -1,6 +1,6 @@
 /**
- * A made-up kind, as a custom resource will be one: known to nobody before it is added. It has what the machine of the API server
- * must be tried with: a field that is indexed, one that is not, and anything else that is sent.
+ * A fictitious resource, like a custom resource: unknown until it is added. It has what tests of the API machinery need: an indexed field,
+ * one that is not, and arbitrary other fields.
  */
 import { ageColumn, nameColumn } from "../../api/machinery/columns.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
@@ -32,7 +32,7 @@ export const widgetSchemas: SchemaSet = {
   names: () => [WIDGET_SCHEMA],
 };
 
-/** A new value each time, since a server knows a resource by its identity. */
+/** A new value each time, since a server identifies a resource by object identity. */
 export function widgetResource(): Resource {
   return defineResource<Widget>({
     kind: "Widget",
@@ -43,7 +43,7 @@ export function widgetResource(): Resource {
     columns: [nameColumn, ageColumn],
     selectableFields: { "spec.shelf": ({ spec }) => spec?.shelf ?? "", "spec.size": ({ spec }) => String(spec?.size ?? "") },
     indexedFields: ["spec.shelf"],
-    // So that an answer tells the revision of the deletion.
+    // So that a response contains the revision of the deletion.
     returnsDeletedObject: true,
   });
 }

@@ -1,4 +1,4 @@
-/** A store of which some methods are replaced: one that is slow, counts, or fails. All others are those of the store it wraps. */
+/** Wraps a store with some methods replaced, for one that is slow, counts, or fails. */
 import { StoreError } from "../../store/store-error.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -17,7 +17,7 @@ export function wrappedStore(store: Store, replaced: Partial<Store>): Store {
   };
 }
 
-/** One that takes no writes of objects while `state.isBroken`. */
+/** Rejects writes of objects while `state.isBroken`. */
 export function breakableStore(store: Store, state: { readonly isBroken: boolean }): Store {
   return wrappedStore(store, {
     commit: (operations, ...more) =>

@@ -1,4 +1,4 @@
-/** What keeps the graph in step with the objects: followers of the kinds that it is made of. */
+/** Keeps the graph in sync with the objects, by following the resources it is built from. */
 import type { PersistentVolume, Pod } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { Follower, KindName } from "../../framework/objects.ts";
@@ -17,7 +17,7 @@ function podFollower(graph: NodeGraph): Follower {
   return {
     put(object, previous) {
       const pod = object as Pod;
-      // Nearly every change of a pod is one of its status: nothing to do.
+      // Nearly every change of a pod is a status update that does not affect the graph.
       if (previous === undefined || !namesTheSame(pod, previous as Pod)) graph.putPod(pod);
     },
     gone: (object) => graph.removePod(object as Pod),
@@ -25,7 +25,7 @@ function podFollower(graph: NodeGraph): Follower {
   };
 }
 
-/** By identity, which what did not change keeps: a false "no" costs a moment, and there is no false "yes". */
+/** Compares by identity, which unchanged parts keep: a false "no" costs a recomputation, and there is no false "yes". */
 function namesTheSame(a: Pod, b: Pod): boolean {
   return (
     a.spec === b.spec &&

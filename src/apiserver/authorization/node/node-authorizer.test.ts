@@ -6,7 +6,7 @@ import { aPod, ask, make, MERGE_PATCH, nodeUser, startNodeCluster } from "../../
 const NONE = "no relationship found between node 'n1' and this object";
 const N1 = nodeUser("n1");
 
-/** `p1` on n1 and `p2` on n2 name objects of their own; nothing names those that are called `free`. */
+/** `p1` on n1 and `p2` on n2 reference objects of their own; nothing references those named `free`. */
 async function startPopulated(): Promise<StartedServer> {
   const server = await startNodeCluster();
   for (const name of ["mine", "theirs", "free", "mounted"]) {
@@ -44,7 +44,7 @@ async function startPopulated(): Promise<StartedServer> {
   return server;
 }
 
-/** What comes after "cannot <verb> resource … in the namespace …: ", or the whole answer. */
+/** The part after "cannot <verb> resource … in the namespace …: ", or the whole response. */
 function reasonIn(answer: string): string {
   return /(?:in the namespace "[^"]+"|at the cluster scope): (.*)$/s.exec(answer)?.[1] ?? answer;
 }
@@ -110,7 +110,7 @@ const READS: readonly [path: string, reason: string][] = [
   ["/apis/certificates.k8s.io/v1/certificatesigningrequests", "200"],
 ];
 
-test("a node reads what its pods lead to, and what is its own", async (context) => {
+test("the Node authorizer lets a node read the objects that its pods reference, and its own objects", async (context) => {
   await using server = await startPopulated();
   for (const [path, reason] of READS) {
     await context.test(`${path}: ${reason}`, async () => {
@@ -133,7 +133,7 @@ const REFUSED: readonly [method: string, path: string][] = [
   ["GET", "/metrics"],
 ];
 
-test("a node may do nothing else", async (context) => {
+test("the Node authorizer allows nothing else", async (context) => {
   await using server = await startPopulated();
   for (const [method, path] of REFUSED) {
     await context.test(`${method} ${path}`, async () => {
@@ -142,7 +142,7 @@ test("a node may do nothing else", async (context) => {
   }
 });
 
-test("whoever is called like a node, and is none, gets nothing", async () => {
+test("the Node authorizer gives nothing to a user with a node's name that is not a node", async () => {
   await using server = await startPopulated();
   for (const [name, groups, why] of [
     ["system:node:n1", ["people"], ""],
@@ -154,7 +154,7 @@ test("whoever is called like a node, and is none, gets nothing", async () => {
   }
 });
 
-test("what the Node authorizer has no opinion of, a role may allow", async () => {
+test("a role may allow requests on which the Node authorizer has no opinion", async () => {
   await using server = await startPopulated();
   const apiVersion = "rbac.authorization.k8s.io/v1";
   const apiGroup = "rbac.authorization.k8s.io";
@@ -167,7 +167,7 @@ test("what the Node authorizer has no opinion of, a role may allow", async () =>
   assert.equal(await ask(server, N1, ["GET", `${NS}/secrets/free`]), "200");
 });
 
-test("a node loses what a pod led to with the pod, and gets it with the next, without a moment in between", async () => {
+test("a node's access to referenced objects ends with the pod and starts with the next one immediately", async () => {
   await using server = await startPopulated();
   const volumes = [{ name: "a", secret: { secretName: "free" } }];
   const read = () => ask(server, nodeUser("n2"), ["GET", `${NS}/secrets/free`]);
@@ -189,7 +189,7 @@ test("a node loses what a pod led to with the pod, and gets it with the next, wi
   assert.equal(await read(), "200");
 });
 
-test("what a node may do cannot be listed, and that is said", async () => {
+test("the Node authorizer reports that its rules cannot be listed", async () => {
   await using server = await startPopulated();
   const review = { spec: { namespace: "ns" } };
   const { body } = await server.as(N1).call("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", review);

@@ -1,6 +1,6 @@
 /**
- * The Node authorizer: a kubelet may use what its work leads to, and nothing of other nodes. It never denies: what it does not allow,
- * others (RBAC) may still allow. As upstream's of this name, with node-graph.ts for who needs what.
+ * The Node authorizer: a kubelet may access the objects that its pods reference, and nothing of other nodes. It never denies: other
+ * authorizers (RBAC) may still allow. Equivalent to upstream's authorizer of this name; node-graph.ts has the references.
  */
 import { NO_OPINION, type AccessDecision, type AuthorizationModuleFactory } from "../../framework/authorization.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";

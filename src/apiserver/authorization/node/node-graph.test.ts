@@ -36,12 +36,12 @@ function secrets(...names: readonly string[]): Partial<PodSpec> {
   return { imagePullSecrets: names.map((name) => ({ name })) };
 }
 
-/** "n1 n2": the nodes that lead to it. */
+/** "n1 n2": the nodes that reach it. */
 function nodesOf(graph: NodeGraph, kind: RelatedKind, name: string, namespace = "ns"): string {
   return ["n1", "n2", ""].filter((node) => graph.leadsTo(node, kind, { namespace, name })).join(" ");
 }
 
-test("a pod leads its node to everything that it names, in its namespace only", () => {
+test("a pod gives its node access to everything it references, in its namespace only", () => {
   const graph = new NodeGraph();
   graph.putPod(
     podOf("p", {
@@ -68,11 +68,11 @@ test("a pod leads its node to everything that it names, in its namespace only", 
   ] as const) {
     assert.deepEqual([nodesOf(graph, kind, name), nodesOf(graph, kind, name, "other"), nodesOf(graph, kind, "x")], ["n1", "", ""], kind);
   }
-  // One name, another kind.
+  // The same name in another resource.
   assert.equal(nodesOf(graph, "configmaps", "secret"), "");
 });
 
-test("a claim leads on to its volume and the volume's secrets, whichever came first", () => {
+test("a claim gives access to its volume and the volume's secrets, in any order of events", () => {
   const graph = new NodeGraph();
   const seen = () => [nodesOf(graph, "persistentvolumes", "v", ""), nodesOf(graph, "secrets", "s")];
   graph.putVolume(volumeOf("v", "c", ["s"]));
@@ -94,7 +94,7 @@ test("a claim leads on to its volume and the volume's secrets, whichever came fi
   assert.deepEqual(seen(), ["", ""]);
 });
 
-test("what two pods need is reached until both are gone", () => {
+test("an object referenced by two pods is reachable until both are deleted", () => {
   const graph = new NodeGraph();
   const [p, q] = [podOf("p", { nodeName: "n1", ...secrets("s") }), podOf("q", { nodeName: "n1", ...secrets("s") })];
   graph.putPod(p);
@@ -108,7 +108,7 @@ test("what two pods need is reached until both are gone", () => {
   assert.deepEqual([nodesOf(graph, "secrets", "s"), graph.size], ["", 0]);
 });
 
-test("a pod on no node leads nowhere, one that has ended still does, and a mirror pod only to itself", () => {
+test("an unbound pod gives no access, a terminated one still does, and a mirror pod only to itself", () => {
   const graph = new NodeGraph();
   const annotations = { "kubernetes.io/config.mirror": "x" };
   graph.putPod(podOf("waiting", secrets("a")));
@@ -125,7 +125,7 @@ test("a pod on no node leads nowhere, one that has ended still does, and a mirro
   );
 });
 
-test("a pod that is there again under its name on another node leads only that one", () => {
+test("a pod recreated on another node gives access to that node only", () => {
   const graph = new NodeGraph();
   graph.putPod(podOf("p", { nodeName: "n1", ...secrets("s") }));
 
@@ -134,7 +134,7 @@ test("a pod that is there again under its name on another node leads only that o
   assert.deepEqual([nodesOf(graph, "secrets", "s"), nodesOf(graph, "pods", "p")], ["n2", "n2"]);
 });
 
-test("attachments and slices are of the node that they name, until they name none or are gone", () => {
+test("VolumeAttachments and ResourceSlices belong to the node they name, until it is unset or they are deleted", () => {
   const graph = new NodeGraph();
   for (const kind of ["volumeattachments", "resourceslices"] as const) {
     graph.putOwned(kind, { name: "x", node: "n1" });
@@ -147,7 +147,7 @@ test("attachments and slices are of the node that they name, until they name non
   }
 });
 
-test("a pod whose status names a new claim leads there, and everything is forgotten at a reset", () => {
+test("a new claim in a pod's status is reachable, and a reset clears the node graph", () => {
   const graph = new NodeGraph();
   const [[, follower]] = graphFollowers(graph) as [ReturnType<typeof graphFollowers>[number]];
   const spec = { nodeName: "n1", resourceClaims: [{ name: "r", resourceClaimTemplateName: "t" }] };
@@ -162,7 +162,7 @@ test("a pod whose status names a new claim leads there, and everything is forgot
   assert.deepEqual([nodesOf(graph, "resourceclaims", "made"), nodesOf(graph, "pods", "p"), graph.size], ["", "", 0]);
 });
 
-// Few of each, so that they meet.
+// Few of each, so that references collide.
 const some = (...values: readonly string[]) => fc.subarray([...values]);
 const change = fc.oneof(
   {
@@ -184,7 +184,7 @@ const change = fc.oneof(
 );
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-/** What there is, without any counting. */
+/** The expected result, computed without reference counts. */
 class NaiveGraph {
   readonly pods = new Map<string, { node: string; secrets: readonly string[]; claims: readonly string[] }>();
   readonly volumes = new Map<string, { claim: string | undefined; secrets: readonly string[] }>();
@@ -225,7 +225,7 @@ function apply(step: Change, graph: NodeGraph, naive: NaiveGraph): void {
   }
 }
 
-test("after any changes the graph says what working it all out again would say, and nothing is left when all is gone", () => {
+test("after random changes the node graph equals a full recomputation, and is empty when all objects are deleted", () => {
   const history = fc.array(change, { maxLength: 30 });
   fc.assert(
     fc.property(history, (steps) => {

@@ -1,14 +1,14 @@
 /**
- * What belongs to a node's work: its pods, and by way of them Secrets, ConfigMaps, ServiceAccounts, claims, the volumes of the claims and
- * the Secrets of the volumes. A pod that has ended counts until it is gone, as upstream: what is left of it is still to be taken down.
- * A mirror pod leads nowhere, because a node can make one as it likes.
+ * The objects that a node needs: its pods, and through them Secrets, ConfigMaps, ServiceAccounts, claims, the volumes of the claims and the
+ * Secrets of the volumes. A terminated pod counts until it is deleted, as upstream: its volumes are still to be unmounted. A mirror pod
+ * gives no access, because nodes create them at will.
  */
 import type { PersistentVolume, Pod } from "../../../api/generated/core/v1.ts";
 import { mountSecrets } from "../../../api/core/v1/persistent-volume/secrets.ts";
 import { configMapNames, isMirror, resourceClaimNames, secretNames, volumeClaimNames } from "../../../api/core/v1/pod/references.ts";
 import { Reach } from "./reach.ts";
 
-/** Things that are asked for, by the plurals of their kinds. */
+/** Referenced objects, keyed by the plural of their resource. */
 export type RelatedKind =
   | "pods"
   | "secrets"
@@ -20,7 +20,7 @@ export type RelatedKind =
   | "volumeattachments"
   | "resourceslices";
 
-/** Kinds of which an object names its node itself. */
+/** Resources whose objects name their node themselves. */
 export type OwnedKind = "volumeattachments" | "resourceslices";
 
 export interface RelatedName {
@@ -46,7 +46,7 @@ export class NodeGraph {
   readonly #owned: Readonly<Record<OwnedKind, Map<string, string>>> = { volumeattachments: new Map(), resourceslices: new Map() };
   readonly #reach = new Reach();
 
-  /** Whether the node's work leads to this. */
+  /** True if the node may access this object. */
   leadsTo(node: string, kind: RelatedKind, { namespace, name }: RelatedName): boolean {
     switch (kind) {
       case "pods":
@@ -114,7 +114,7 @@ export class NodeGraph {
     for (const name of [...this.#volumes.keys()]) this.removeVolume(name);
   }
 
-  /** `node` is "" if it is on none. */
+  /** `node` is "" if unbound. */
   putOwned(kind: OwnedKind, { name, node }: { readonly name: string; readonly node: string }): void {
     if (node === "") this.#owned[kind].delete(name);
     else this.#owned[kind].set(name, node);
@@ -128,12 +128,12 @@ export class NodeGraph {
     this.#owned[kind].clear();
   }
 
-  /** How many things some node leads to. */
+  /** Number of objects reachable from any node. */
   get size(): number {
     return this.#reach.size;
   }
 
-  /** With a claim come its volumes and their Secrets. */
+  /** A claim includes its volumes and their Secrets. */
   #add(used: string, node: string): void {
     if (!this.#reach.add(used, node)) return;
     for (const secret of this.#secretsBehind(used)) this.#reach.add(secret, node);

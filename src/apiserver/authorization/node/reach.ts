@@ -1,9 +1,9 @@
 /**
- * Which nodes lead to which things, with the number of ways there are, so that a way can be taken back without looking at the others.
- * A question is two lookups, however many pods there are.
+ * Reference counts of paths from nodes to objects, so that a path can be removed without visiting the others. A check is two lookups,
+ * however many pods there are.
  */
 export class Reach {
-  /** By thing, then by node. */
+  /** Keyed by object, then by node. */
   readonly #ways = new Map<string, Map<string, number>>();
 
   has(thing: string, node: string): boolean {
@@ -14,7 +14,7 @@ export class Reach {
     return this.#ways.get(thing)?.keys() ?? [];
   }
 
-  /** Whether this is the first way. */
+  /** Returns true for the first path. */
   add(thing: string, node: string): boolean {
     let nodes = this.#ways.get(thing);
     if (nodes === undefined) this.#ways.set(thing, (nodes = new Map<string, number>()));
@@ -23,7 +23,7 @@ export class Reach {
     return ways === 0;
   }
 
-  /** Whether this was the last way. */
+  /** Returns true for the last path. */
   remove(thing: string, node: string): boolean {
     const nodes = this.#ways.get(thing);
     const ways = nodes?.get(node);
@@ -37,7 +37,7 @@ export class Reach {
     return true;
   }
 
-  /** For tests of what is left behind. */
+  /** For tests of leaks. */
   get size(): number {
     return this.#ways.size;
   }

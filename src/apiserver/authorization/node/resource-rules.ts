@@ -1,7 +1,7 @@
 /**
- * What a node may do with the resources that are divided among the nodes: each rule gives the reason why not, in upstream's words, or
- * undefined if it may. What the authorizer cannot know (the object of a create, what an update changes) the admission plugin
- * NodeRestriction looks at; the two belong together.
+ * Rules for resources whose access is restricted per node: each returns the reason for a rejection, with upstream's message, or undefined
+ * if allowed. What the authorizer cannot see (the object of a create, the changes of an update) the admission plugin NodeRestriction
+ * checks; the two belong together.
  */
 import { parseFieldSelector } from "../../../api/machinery/selectors/field-selector.ts";
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
@@ -15,14 +15,14 @@ export interface NodeQuestion {
   readonly graph: NodeGraph;
 }
 
-/** undefined: it may. "": it may not, and there is nothing to say about it. */
+/** undefined: allowed. "": not allowed, without a reason. */
 type Refusal = string | undefined;
 
 type NodeRule = (question: NodeQuestion) => Refusal;
 
 const LEASE_NAMESPACE = "kube-node-lease";
 
-/** By group, then by plural. */
+/** Keyed by group, then by plural. */
 const RULES: Readonly<Record<string, Readonly<Record<string, NodeRule>>>> = {
   "": {
     secrets: readsRelated("secrets"),
@@ -38,7 +38,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, NodeRule>>>> = {
   "coordination.k8s.io": { leases: usesLease },
 };
 
-/** undefined: of this resource all nodes may do the same. */
+/** undefined: all nodes have the same permissions on this resource. */
 export function ruleFor({ group, plural }: AccessedResource): NodeRule | undefined {
   const ofGroup = Object.hasOwn(RULES, group) ? RULES[group] : undefined;
   return ofGroup !== undefined && Object.hasOwn(ofGroup, plural) ? ofGroup[plural] : undefined;
@@ -81,7 +81,7 @@ function usesServiceAccount(question: NodeQuestion): Refusal {
   return resource.subresource === "token" ? related(question, "serviceaccounts") : "can only create token subresource of serviceaccount";
 }
 
-/** Of a create the name is not known yet. */
+/** The name of a create is not known yet. */
 function isOwnOrNew({ verb, node, resource }: NodeQuestion): boolean {
   return verb === "create" || resource.name === node;
 }
@@ -131,7 +131,7 @@ function usesNode({ node, verb, resource: { subresource, name } }: NodeQuestion)
     case "get":
     case "list":
     case "watch":
-      // By its name, so that a node can look whether it exists before it makes itself.
+      // By name, so that a node can check for its object before it creates it.
       if (name === node) return undefined;
       return `node '${node}' cannot read ${name === "" ? "all nodes" : `'${name}'`}, only its own Node object`;
     default:
@@ -170,7 +170,7 @@ function usesWholePod(question: NodeQuestion): Refusal {
   }
 }
 
-/** Whether only what is on this node is asked for. A selector that cannot be read narrows nothing. */
+/** True if the selector restricts the request to this node. An invalid selector restricts nothing. */
 function selectsOwn({ node, resource: { fieldSelector = "" } }: NodeQuestion, wanted: string): boolean {
   if (fieldSelector === "") return false;
   try {

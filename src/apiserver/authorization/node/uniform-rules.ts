@@ -1,6 +1,6 @@
 /**
- * What every node may do alike, whichever node it is: the part of upstream's rules for nodes that is about no object in particular.
- * What is divided among the nodes stands in resource-rules.ts.
+ * Rules that are the same for every node: the part of upstream's node rules that does not depend on the object. Rules per node are in
+ * resource-rules.ts.
  */
 import type { AccessedResource } from "../../framework/authorization.ts";
 
@@ -14,10 +14,10 @@ const RULES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     events: ["create", "update", "patch"],
   },
   "events.k8s.io": { events: ["create", "update", "patch"] },
-  // Asking who somebody is and what they may do changes nothing.
+  // Token and access reviews change nothing.
   "authentication.k8s.io": { tokenreviews: ["create"] },
   "authorization.k8s.io": { subjectaccessreviews: ["create"], localsubjectaccessreviews: ["create"] },
-  // To get a certificate anew before the old one ends.
+  // For certificate rotation.
   "certificates.k8s.io": { certificatesigningrequests: ["create", ...READ] },
   "storage.k8s.io": { csidrivers: READ },
   "node.k8s.io": { runtimeclasses: READ },

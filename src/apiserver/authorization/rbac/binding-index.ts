@@ -1,6 +1,6 @@
 /**
- * Bindings of one kind, found by whom they are for: a request costs as much as its user has bindings, however many others have.
- * Service accounts are users with names of their own, so there are users and groups.
+ * Indexes bindings by subject: the cost of a request depends on the bindings of its user only. Service accounts are users with a reserved
+ * name, so there are only users and groups.
  */
 import type { ClusterRoleBinding, RoleBinding, Subject } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import type { User } from "../../framework/request.ts";
@@ -8,20 +8,20 @@ import { innerMap } from "./inner-map.ts";
 
 export type Binding = RoleBinding | ClusterRoleBinding;
 
-/** A binding that is for somebody, and as which of its subjects. */
+/** A binding and its matching subject. */
 export interface Mention {
   readonly binding: Binding;
-  /** The first of the binding's subjects that is meant. */
+  /** The first matching subject of the binding. */
   readonly subjectIndex: number;
 }
 
-/** By subject, by the name of the binding. */
+/** Keyed by subject, then by the name of the binding. */
 type Mentions = Map<string, Map<string, Mention>>;
 
 export class BindingIndex {
-  /** As they were put, by namespace and name. */
+  /** The indexed objects, by namespace and name. */
   readonly #bindings = new Map<string, Binding>();
-  /** By namespace; "" for those that are in none. */
+  /** Keyed by namespace; "" for cluster-scoped ones. */
   readonly #mentions = new Map<string, Mentions>();
 
   put(binding: Binding): void {
@@ -36,7 +36,7 @@ export class BindingIndex {
     }
   }
 
-  /** Whatever there is of that name. */
+  /** Removes the binding of this name, if any. */
   remove({ metadata: { namespace = "", name } }: Binding): void {
     const mentions = this.#mentions.get(namespace);
     for (const subject of this.#bindings.get(`${namespace}/${name}`)?.subjects ?? []) {
@@ -53,7 +53,7 @@ export class BindingIndex {
     this.#mentions.clear();
   }
 
-  /** All of a namespace that are for a user or one of its groups, by name. */
+  /** Returns the bindings of a namespace for a user or one of its groups, sorted by name. */
   of({ name, groups }: User, namespace: string): readonly Mention[] {
     const mentions = this.#mentions.get(namespace);
     if (mentions === undefined) return [];
@@ -68,7 +68,7 @@ export class BindingIndex {
   }
 }
 
-/** undefined: nobody is meant. A service account that is in no namespace is in that of the binding, if that is in one. */
+/** undefined: invalid subject. A service account without namespace is in the binding's namespace, if it has one. */
 function subjectKey({ kind, name, namespace = "" }: Subject, bindingNamespace: string): string | undefined {
   if (kind === "User") return userKey(name);
   if (kind === "Group") return groupKey(name);

@@ -17,7 +17,7 @@ async function make(server: StartedServer, plural: string, object: JsonObject): 
   assert.equal(code, 201, text);
 }
 
-test("a grant and its end count from the moment they are written", async () => {
+test("an RBAC grant and its revocation take effect as soon as they are written", async () => {
   await using server = await startGuardedServer();
   const { call } = server.as(JANE);
   const code = async (): Promise<number> => (await call("GET", CONFIG_MAPS)).code;
@@ -44,7 +44,7 @@ test("a grant and its end count from the moment they are written", async () => {
   }
 });
 
-test("who is refused is told what, where and why", async () => {
+test("an RBAC rejection names the operation, the object and the reason", async () => {
   await using server = await startGuardedServer();
   await make(server, "clusterrolebindings", bindingTo("lost", { kind: "ServiceAccount", name: "robot", namespace: "default" }));
 
@@ -58,7 +58,7 @@ test("who is refused is told what, where and why", async () => {
   assert.deepEqual(body.details, { name: "a", kind: "configmaps" });
 });
 
-test("who may read one object may also list and watch just that one, and not delete it by a collection", async () => {
+test("permission for one object also allows to list and watch it by name, but not deletecollection", async () => {
   await using server = await startGuardedServer();
   const verbs = ["get", "list", "watch", "deletecollection"];
   await make(server, "clusterroles", {

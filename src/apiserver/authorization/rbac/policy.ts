@@ -1,7 +1,4 @@
-/**
- * All roles and bindings there are, and what they give to somebody. Whatever changes of them counts: `revision` then is another one,
- * and what was worked out before is worth nothing.
- */
+/** All roles and bindings, and the rules they grant to a user. Every change increments `revision` and invalidates computed results. */
 import type { ClusterRole, PolicyRule, Role, RoleRef, Subject } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -11,7 +8,7 @@ import { BindingIndex, type Binding, type Mention } from "./binding-index.ts";
 
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-/** What one binding gives, or why it gives nothing. */
+/** The rules of one binding, or why it grants none. */
 export type Grant = { readonly source: string; readonly rules: readonly PolicyRule[] } | { readonly error: string };
 
 export class Policy {
@@ -21,7 +18,7 @@ export class Policy {
   readonly #clusterRoleBindings = new BindingIndex();
   readonly #roleBindings = new BindingIndex();
 
-  /** Resolves when it knows everything that is there. */
+  /** Resolves when the caches are synced. */
   async follow(objects: Objects): Promise<void> {
     const followers: readonly [plural: string, follower: Follower][] = [
       ["clusterroles", this.#rolesFollower(this.#clusterRoles)],
@@ -32,7 +29,7 @@ export class Policy {
     await Promise.all(followers.map(([plural, follower]) => objects.follow({ group: RBAC_GROUP, plural }, follower)));
   }
 
-  /** By ClusterRoleBindings; and in a namespace by its RoleBindings. Each in the order of their names. */
+  /** From ClusterRoleBindings and, in a namespace, its RoleBindings; each sorted by name. */
   grants(user: User, namespace: string): readonly Grant[] {
     const index = namespace === "" ? this.#clusterRoleBindings : this.#roleBindings;
     return index.of(user, namespace).map((mention) => this.#grantOf(mention));
@@ -46,7 +43,7 @@ export class Policy {
     return { source: describeSource(binding, subjects[subjectIndex]), rules: role.rules ?? [] };
   }
 
-  /** The role, or why there is none. */
+  /** The role, or the lookup error. */
   #role({ kind, name }: RoleRef, namespace: string): Role | ClusterRole | string {
     if (kind === "ClusterRole") return this.#clusterRoles.get(name) ?? `clusterrole.${RBAC_GROUP} "${name}" not found`;
     if (kind === "Role") return this.#roles.get(`${namespace}/${name}`) ?? `role.${RBAC_GROUP} "${name}" not found`;
@@ -83,7 +80,7 @@ function roleKey({ metadata: { namespace = "", name } }: KubeObject): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** A namespace stands after the name here, as upstream has it. */
+/** The namespace follows the name, as in upstream's message. */
 function describeSource({ metadata, roleRef }: Binding, subject: Subject | undefined): string {
   const { namespace = "", name } = metadata;
   const what = namespace === "" ? `ClusterRoleBinding ${quoteGo(name)}` : `RoleBinding ${quoteGo(`${name}/${namespace}`)}`;

@@ -23,7 +23,7 @@ const API_VERSION = "rbac.authorization.k8s.io/v1";
 type Plural = "clusterroles" | "roles" | "clusterrolebindings" | "rolebindings";
 type Any = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
-/** Objects that are put and taken away by hand. */
+/** Objects that the test adds and removes. */
 class Rbac {
   readonly authorizer: RbacAuthorizer;
   readonly stored = new Map<string, Any>();
@@ -55,7 +55,7 @@ class Rbac {
     this.#followers.get(plural)?.gone(found);
   }
 
-  /** As when a watch was lost: everything is told anew. */
+  /** Simulates a lost watch: all objects are listed again. */
   reset(plural: Plural): void {
     this.#followers.get(plural)?.reset();
     for (const object of this.of(plural)) this.#followers.get(plural)?.put(object, undefined);
@@ -160,7 +160,7 @@ const SOURCES: readonly [what: string, binding: [Plural, Any], who: User, namesp
 ];
 
 for (const [what, binding, who, namespace, source] of SOURCES) {
-  test(`a binding to ${what} ${source === undefined ? "gives nothing" : "gives its role, and says so"}`, () => {
+  test(`an RBAC binding to ${what} ${source === undefined ? "grants nothing" : "grants its role and names the binding in the reason"}`, () => {
     const rbac = new Rbac();
     rbac.put(...roleOf("r", "", [READER]));
     rbac.put(...roleOf("r", "n", [READER]));
@@ -172,7 +172,7 @@ for (const [what, binding, who, namespace, source] of SOURCES) {
   });
 }
 
-test("bindings are asked by name, those of the cluster first", () => {
+test("RBAC evaluates bindings by name, ClusterRoleBindings first", () => {
   const rbac = new Rbac();
   rbac.put(...roleOf("r", "", [READER]));
   for (const [name, namespace] of [
@@ -198,7 +198,7 @@ test("bindings are asked by name, those of the cluster first", () => {
   assert.deepEqual(order, ["b", "z", "a", "c"]);
 });
 
-test("roles that are not there are told to who is refused, each once, and not to who is allowed", () => {
+test("an RBAC rejection lists missing roles without duplicates, and an allowed request does not", () => {
   const rbac = new Rbac();
   rbac.put(...bindingOf("a", "", { kind: "ClusterRole", name: "lost" }, [user("jane")]));
   const alone = rbac.authorizer.authorize(toGet(JANE, "n"));
@@ -217,7 +217,7 @@ test("roles that are not there are told to who is refused, each once, and not to
   assert.equal(allowed, true);
 });
 
-test("one answer is for all names, except where a rule names some", () => {
+test("RBAC caches one answer for all object names, except where a rule has resourceNames", () => {
   const rbac = new Rbac();
   rbac.put(...roleOf("named", "", [{ ...READER, resourceNames: ["a", "b"] }]));
   rbac.put(...bindingOf("b", "", { kind: "ClusterRole", name: "named" }, [user("jane")]));
@@ -226,7 +226,7 @@ test("one answer is for all names, except where a rule names some", () => {
   assert.deepEqual(["a", "c", "b", "", "a"].map(may), [true, false, true, false, true]);
 });
 
-test("questions that a review makes up to look alike are different questions", () => {
+test("RBAC does not confuse crafted review attributes that look alike", () => {
   const rbac = new Rbac();
   rbac.put(...roleOf("r", "", [{ verbs: ["a b"], apiGroups: [""], resources: ["c"] }]));
   rbac.put(...bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [user("jane")]));
@@ -236,7 +236,7 @@ test("questions that a review makes up to look alike are different questions", (
   assert.equal(rbac.authorizer.authorize(toGet({ name: "ja", groups: ["ne"] }, "", { verb: "a b", plural: "c" })).allowed, false);
 });
 
-test("rules are listed with those of the namespace, and with what is not there", () => {
+test("RBAC lists the rules of cluster and namespace, and the missing roles", () => {
   const rbac = new Rbac();
   const paths = { verbs: ["get"], nonResourceURLs: ["/a"] };
   rbac.put(...roleOf("r", "", [READER, paths]));
@@ -254,7 +254,7 @@ test("rules are listed with those of the namespace, and with what is not there",
   assert.deepEqual(rbac.authorizer.rulesFor(JANE, ""), { resourceRules: [READER], nonResourceRules: [paths], incomplete: false });
 });
 
-/** Everything from the start, without an index or a memory. */
+/** Reference implementation without index or cache. */
 function naive(rbac: Rbac, { user: who, verb, resource, path }: AccessAttributes): AccessDecision {
   const byName = (a: Any, b: Any): number => (a.metadata.name < b.metadata.name ? -1 : 1);
   const namespace = resource?.namespace ?? "";
@@ -333,7 +333,7 @@ const aQuestion: fc.Arbitrary<AccessAttributes> = fc.oneof(
       fc.constantFrom("", "a", "c"),
     )
     .map(([who, verb, of, plural, subresource, namespace, name]) => ({
-      // Sometimes the same value again, sometimes another one that says the same.
+      // Sometimes the same object again, sometimes an equal copy.
       user: name === "a" ? { ...who } : who,
       verb,
       path: "",
@@ -350,7 +350,7 @@ const aStep = fc.oneof(
   { weight: 6, arbitrary: aQuestion.map((question) => ({ question })) },
 );
 
-test("whatever comes and goes, the answer is that of going through everything from the start", () => {
+test("after random changes RBAC answers equal those of the reference implementation", () => {
   fc.assert(
     fc.property(fc.array(aStep, { minLength: 20, maxLength: 60 }), (steps) => {
       const rbac = new Rbac();

@@ -1,9 +1,8 @@
 /**
- * Who may do what, by roles that are bound to users, groups and service accounts (--authorization-mode=RBAC). It only ever allows; what
- * it does not allow, another way of deciding may.
+ * Role-based access control (--authorization-mode=RBAC). It only allows; other authorizers may allow the rest.
  *
- * Roles and bindings are followed and found by whom they are for (policy.ts); answers are kept by identity until any role or binding
- * changes (user-access.ts), so that a grant and its end count from the moment they are written.
+ * Roles and bindings are followed and indexed by subject (policy.ts); answers are cached per identity until any role or binding changes
+ * (user-access.ts), so that a grant and its revocation take effect as soon as they are written.
  */
 import type { NonResourceRule, ResourceRule, SubjectRulesReviewStatus } from "../../../api/generated/authorization.k8s.io/v1.ts";
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
@@ -14,11 +13,11 @@ import { joinedErrors } from "../../../base/joined-errors.ts";
 import { Policy } from "./policy.ts";
 import { AnswerBudget, UserAccess } from "./user-access.ts";
 
-/** Identities whose answers are kept, those asked about last. */
+/** Maximum identities with cached answers; least recently used ones are evicted. */
 const IDENTITIES_MAX = 1_000;
-/** Characters of a user's name and groups, beyond which an identity is not kept: reviews ask about any. */
+/** Characters of a user's name and groups beyond which an identity is not cached: reviews can contain any. */
 const IDENTITY_LENGTH_MAX = 8_192;
-/** Of all identities together, at most some 100 MB. Beyond it everything is forgotten, and what is asked again is worked out again. */
+/** Limit for all identities together, at most some 100 MB. Beyond it the cache is cleared. */
 const ANSWERS_MAX = 200_000;
 
 export const rbacAuthorizer: AuthorizationModuleFactory = ({ objects }) => {
@@ -30,9 +29,9 @@ export class RbacAuthorizer implements AuthorizationModule {
   readonly name = "RBAC";
   readonly start: () => Promise<void>;
   readonly #policy: Policy;
-  /** For who asks with one and the same value each time: components of this process, and connections. */
+  /** For callers that pass the same object each time: components of this process, and connections. */
   #byUser = new WeakMap<User, UserAccess>();
-  /** For the others: two values that name the same user and groups are one identity. */
+  /** For all others: two objects with the same user and groups are one identity. */
   readonly #byIdentity = new Lru<string, UserAccess>({ max: IDENTITIES_MAX });
   #budget = new AnswerBudget(ANSWERS_MAX);
 

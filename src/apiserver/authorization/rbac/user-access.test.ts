@@ -10,7 +10,7 @@ function about(plural: string, namespace = "n"): AccessedResource {
   return { group: "", version: "v1", plural, subresource: "", namespace, name: "" };
 }
 
-test("questions longer than any real one are answered and not remembered", () => {
+test("RBAC answers oversized questions without caching them", () => {
   const budget = new AnswerBudget(1_000);
   const access = new UserAccess(new Policy(), JANE, budget);
   const long = "x".repeat(1_000);
@@ -22,11 +22,11 @@ test("questions longer than any real one are answered and not remembered", () =>
   );
 
   deepEqual(answers, [false, false, false]);
-  // Of the second the answer for everywhere, which has no namespace in it.
+  // For the second, the cluster-wide answer is cached, which contains no namespace.
   equal(spent, 1);
 });
 
-test("what all answers may take has an end, and answers stay right beyond it", () => {
+test("the RBAC answer cache is bounded, and answers stay correct beyond the limit", () => {
   const budget = new AnswerBudget(3);
   const access = new UserAccess(new Policy(), JANE, budget);
 

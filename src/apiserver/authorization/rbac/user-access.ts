@@ -1,7 +1,7 @@
 /**
- * What one user may, as long as roles and bindings stay as they are. Each question is worked out once, whatever the name of the object:
- * first by what the user was given everywhere, then by what it was given in the namespace. So whoever was given something everywhere
- * has one answer for all namespaces, and a component's thousandth request is two looks into a table.
+ * The permissions of one user, valid until a role or binding changes. Each question is evaluated once for all object names: first against
+ * cluster-wide rules, then against those of the namespace. So cluster-wide permissions have one answer for all namespaces, and a repeated
+ * request costs two map lookups.
  */
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
@@ -12,14 +12,14 @@ import { joinedErrors } from "../../../base/joined-errors.ts";
 import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
 
-/** Questions may be made up by whoever asks, also in reviews. Longer ones than any real one are answered and not remembered. */
+/** Clients can craft questions, also in reviews. Those longer than any real one are answered but not cached. */
 const REMEMBERED_LENGTH_MAX = 512;
 
-/** What all users' answers together may take; one for all servers of a policy. */
+/** Shared cache limit of all users; one for all servers of a policy. */
 export class AnswerBudget {
   #left: number;
 
-  /** `answers`: so many are remembered, of less than a kilobyte each. */
+  /** `answers`: maximum number of cached answers, of less than a kilobyte each. */
   constructor(answers: number) {
     this.#left = answers;
   }
@@ -35,20 +35,20 @@ export class AnswerBudget {
 
 const NOTHING_LEFT = new AnswerBudget(0);
 
-/** Who may, of all whose names differ: rules about named objects, as far as they come before the one about all. */
+/** Candidates by object name: rules with resourceNames, as far as they precede the one without. */
 interface Answer {
   readonly named: readonly { readonly rule: PolicyRule; readonly decision: AccessDecision }[];
-  /** Absent: no rule is about all. */
+  /** Absent: no rule covers all names. */
   readonly all?: AccessDecision;
 }
 
 export class UserAccess {
-  /** That of the policy by which everything here was worked out. */
+  /** The policy revision that everything here was computed from. */
   readonly revision: number;
   readonly #policy: Policy;
   readonly #user: User;
   readonly #everywhere: ScopeAccess;
-  /** Of all namespaces in which nothing more was given. */
+  /** Shared by all namespaces without additional rules. */
   readonly #withoutGrants: ScopeAccess;
   readonly #budget: AnswerBudget;
   readonly #namespaces = new Map<string, ScopeAccess>();
@@ -56,7 +56,7 @@ export class UserAccess {
   constructor(policy: Policy, user: User, budget: AnswerBudget) {
     this.revision = policy.revision;
     this.#policy = policy;
-    // A review may tell of a user what nobody asks for, and as much as it likes.
+    // A review may contain arbitrarily large extra fields, which authorization does not use.
     this.#user = { name: user.name, groups: user.groups };
     this.#budget = budget;
     this.#everywhere = new ScopeAccess({ grants: policy.grants(user, ""), before: [], budget });
@@ -72,7 +72,7 @@ export class UserAccess {
     return here.decide(verb, resource) ?? here.refusal;
   }
 
-  /** Not remembered: there is no end of paths, and few rules are about them. Roles of a namespace have no say, whatever a review asks. */
+  /** Not cached: paths are unbounded, and few rules are about them. Namespaced roles never apply, whatever a review asks. */
   authorizePath(verb: string, path: string): AccessDecision {
     return this.#everywhere.decidePath(verb, path) ?? this.#everywhere.refusal;
   }
@@ -81,7 +81,7 @@ export class UserAccess {
     let scope = this.#namespaces.get(namespace);
     if (scope === undefined) {
       const grants = this.#policy.grants(this.#user, namespace);
-      // Nearly all namespaces, and all that somebody makes up.
+      // Nearly all namespaces, and all that do not exist.
       if (grants.length === 0) return this.#withoutGrants;
       const isKept = namespace.length <= REMEMBERED_LENGTH_MAX && !this.#budget.isSpent;
       scope = new ScopeAccess({ grants, before: this.#everywhere.errors, budget: isKept ? this.#budget : NOTHING_LEFT });
@@ -95,16 +95,16 @@ export class UserAccess {
 
 interface ScopeOptions {
   readonly grants: readonly Grant[];
-  /** Errors of what was given everywhere, for what was given in a namespace. */
+  /** Errors of cluster-wide bindings, included in those of a namespace. */
   readonly before: readonly string[];
   readonly budget: AnswerBudget;
 }
 
-/** What was given everywhere, or in one namespace. */
+/** Cluster-wide rules, or those of one namespace. */
 class ScopeAccess {
-  /** Why bindings give nothing, those of `before` first. */
+  /** Why bindings grant nothing, those of `before` first. */
   readonly errors: readonly string[];
-  /** What is said to who is not allowed. */
+  /** Reason given for a rejection. */
   readonly refusal: AccessDecision;
   readonly #rules: readonly { readonly rule: PolicyRule; readonly decision: AccessDecision }[];
   readonly #answers: AnswerTable;
@@ -120,7 +120,7 @@ class ScopeAccess {
     });
   }
 
-  /** undefined: nothing that was given here allows it. */
+  /** undefined: no rule here allows it. */
   decide(verb: string, resource: AccessedResource): AccessDecision | undefined {
     let answer = this.#answers.get(verb, resource);
     if (answer === undefined) {
@@ -150,8 +150,8 @@ class ScopeAccess {
 type Question = Pick<AccessedResource, "group" | "plural" | "subresource">;
 
 /**
- * Answers by verb, group, resource and subresource, one map inside the other: a text of all four would cost more than all looks, and a
- * review could make up two questions with the same one.
+ * Answers by verb, group, resource and subresource in nested maps: a concatenated key would cost more than the lookups, and crafted reviews
+ * could make two keys collide.
  */
 class AnswerTable {
   readonly #answers = new Map<string, Map<string, Map<string, Map<string, Answer>>>>();

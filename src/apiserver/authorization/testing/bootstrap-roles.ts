@@ -1,10 +1,10 @@
 /**
- * What whoever has one of the roles of a new cluster may do by it, in lines as rights.ts describes them: the answers of upstream's server
- * 1.36 to a review of every verb with every resource and path. Of admin, edit and view they are those to somebody who has all the roles
- * that these are put together from, which is done by a controller; kubeadm:bootstrap-signer-clusterinfo is not the server's but kubeadm's.
+ * The permissions of each bootstrap role, in lines as rights.ts describes them: the answers of upstream's server 1.36 to a review of every
+ * verb with every resource and path. For admin, edit and view they are those of a user with all roles that a controller aggregates into
+ * them; kubeadm:bootstrap-signer-clusterinfo is defined by kubeadm, not by the server.
  */
 
-/** Given for the whole cluster. */
+/** Bound cluster-wide. */
 export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
   admin: `
     bindings, controllerrevisions.apps, cronjobs.batch/status, daemonsets.apps/status, daemonsets.extensions/status: get list watch
@@ -428,7 +428,7 @@ export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
   `,
 };
 
-/** Given in their namespace. */
+/** Bound in their namespace. */
 export const ROLES: Readonly<Record<string, string>> = {
   "kube-public/kubeadm:bootstrap-signer-clusterinfo": "configmaps cluster-info: get",
   "kube-public/system:controller:bootstrap-signer": `

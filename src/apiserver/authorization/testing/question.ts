@@ -1,13 +1,13 @@
 /**
- * A question of the table of who may what, as a sentence: a verb and a path, or a verb, a resource (with its group and subresource) and
- * perhaps a name, a namespace and a field selector: `update deployments.apps/scale web in team`, `list pods where spec.nodeName=node-1`.
+ * An authorization question as text: a verb and a path, or a verb, a resource (with group and subresource) and optionally a name, a
+ * namespace and a field selector: `update deployments.apps/scale web in team`, `list pods where spec.nodeName=node-1`.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { User } from "../../framework/request.ts";
 
 export interface Question {
   readonly verb: string;
-  /** "" if it is about a resource. */
+  /** "" for a resource question. */
   readonly path: string;
   readonly group: string;
   readonly plural: string;
@@ -27,7 +27,7 @@ export function questionOf(sentence: string): Question {
   if (what.startsWith("/")) return { verb, path: what, group: "", plural: "", subresource: "", name, namespace, fieldSelector };
   const [resource = "", subresource = ""] = what.split("/");
   const [plural = "", ...group] = resource.split(".");
-  // A namespace is in itself.
+  // A Namespace object is in its own namespace.
   return {
     verb,
     path: "",
@@ -40,7 +40,7 @@ export function questionOf(sentence: string): Question {
   };
 }
 
-/** The question as a SubjectAccessReview. */
+/** Converts the question to a SubjectAccessReview. */
 export function reviewOf({ verb, path, fieldSelector, plural, ...resource }: Question, { name: user, groups }: User): JsonObject {
   const [key = "", value = ""] = fieldSelector.split("=");
   const selector = fieldSelector === "" ? {} : { fieldSelector: { requirements: [{ key, operator: "In", values: [value] }] } };

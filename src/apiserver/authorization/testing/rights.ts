@@ -1,15 +1,15 @@
 /**
- * Everything that somebody may do, as lines that can be read and compared: "pods, nodes: get list watch".
+ * The permissions of a user as comparable lines: "pods, nodes: get list watch".
  *
- * - Resources are written with group and subresource ("deployments.apps/scale"), perhaps with the name of an object behind them; the
- *   latter only where it differs from what holds of others of its kind. Paths begin with "/".
- * - "*" (and, of paths, "/*") is everything that is asked about; other lines say what holds besides. Behind the colon it is every verb.
- * - What has no line: nothing may be done with it beyond that.
+ * - Resources are written with group and subresource ("deployments.apps/scale"), optionally followed by an object name; the
+ *   latter only where it differs from other objects of the resource. Paths begin with "/".
+ * - "*" (for paths "/*") is everything in question; other lines add to it. After the colon "*" is every verb.
+ * - No line: no further permissions.
  */
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 
-/** Those of requests, and those by which somebody is asked whether they may: no request has them. */
+/** Verbs of requests, and special verbs that only authorization checks use. */
 export const VERBS: readonly string[] = [
   ...["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
   ...["approve", "attest", "bind", "escalate", "impersonate", "proxy", "sign", "use"],
@@ -17,8 +17,8 @@ export const VERBS: readonly string[] = [
 const METHODS = ["get", "head", "options", "post", "put", "patch", "delete"];
 
 /**
- * What can be asked about: all that is served, and all that rules name besides, as a right that is no object ("signers") or as something
- * that another server has. Where a rule has a "*" there is something that no rule names.
+ * All subjects of questions: everything that is served, and everything else that rules name, such as permission-only resources ("signers")
+ * or resources of other servers. For "*" in rules there is a name that no rule contains.
  */
 export function thingsOf(endpoints: Iterable<Endpoint>, rules: readonly PolicyRule[]): readonly string[] {
   const served = [...endpoints].flatMap(({ name: { group, plural }, resource: { subresources } }) =>
@@ -49,7 +49,7 @@ export interface Deed {
   readonly thing: string;
 }
 
-/** A line for each of the things with which something may be done, sorted. */
+/** One sorted line per resource or path with any permission. */
 export function rightsOf(things: readonly string[], may: (deed: Deed) => boolean): readonly string[] {
   const isPath = (thing: string) => thing.startsWith("/");
   const resources = { all: "*", things: things.filter((thing) => !isPath(thing)), verbs: VERBS };
@@ -76,7 +76,7 @@ function linesOf({ all, things, verbs }: Asked, may: (deed: Deed) => boolean): r
   return always.length === 0 ? lines : [`${all}: ${written(always)}`, ...lines];
 }
 
-/** The lines of a text in which things of which the same holds share a line, with commas between them. */
+/** Splits a text in which resources with equal permissions share a line, separated by commas. */
 export function readRights(text: string): readonly string[] {
   const lines = text
     .split("\n")

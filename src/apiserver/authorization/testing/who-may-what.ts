@@ -1,7 +1,7 @@
 /**
- * Who may what in a cluster in which nobody has changed a role: of all who are asked about (who.ts) those who are named may, and nobody
- * else; who may do everything is not named. Every answer but one was compared with upstream's server; the one is
- * kube-public/cluster-info, which everybody may read here, as in clusters that kubeadm makes.
+ * The permission table of a cluster with unmodified roles: of all users of who.ts exactly the named ones are allowed; users with all
+ * permissions are not named. Every answer but one was compared with upstream's server; the exception is kube-public/cluster-info, which
+ * everyone may read here, as in clusters created by kubeadm.
  */
 
 const EVERYBODY_KNOWN =
@@ -9,15 +9,15 @@ const EVERYBODY_KNOWN =
 const EVERYBODY = `anonymous ${EVERYBODY_KNOWN}`;
 const SERVICE_ACCOUNTS =
   "service-account kube-dns deployment replicaset namespace garbage autoscaler endpoint quota certificate aggregation";
-/** Of the team's namespace. */
+/** In the namespace "team". */
 const ADMINS = "admin team-admin";
 const EDITORS = "admin edit team-admin team-edit";
 const VIEWERS = "admin edit view team-admin team-edit team-view";
-/** Of all namespaces. */
+/** In all namespaces. */
 const CLUSTER_EDITORS = "admin edit";
 const CLUSTER_VIEWERS = "admin edit view";
 
-/** A question (question.ts), and the names of those who may, in as many texts as is convenient. */
+/** A question (question.ts), and the names of the allowed users, in any number of strings. */
 export type Row = readonly [question: string, ...who: readonly string[]];
 
 export const WHO_MAY_WHAT: Readonly<Record<string, readonly Row[]>> = {

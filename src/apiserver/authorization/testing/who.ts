@@ -1,6 +1,6 @@
 /**
- * Who is asked about in the table of who may what: everybody whom a cluster knows by name from its first moment, and people to whom the
- * roles that are meant for people were given, for the whole cluster and for the namespace "team". And what is there to be asked about.
+ * The users of the permission table: all built-in identities of a new cluster, and users bound to the user-facing roles, cluster-wide and
+ * in the namespace "team". And the objects that questions refer to.
  */
 import {
   controllerIdentity,
@@ -16,7 +16,7 @@ import type { User } from "../../framework/request.ts";
 const known = (user: User): User => ({ ...user, groups: [...user.groups, "system:authenticated"] });
 const person = (name: string): User => known({ name, groups: [] });
 
-/** Whoever may do everything: not mentioned in the table. */
+/** Users with all permissions: not mentioned in the table. */
 export const ALMIGHTY: Readonly<Record<string, User>> = {
   master: known({ name: "root", groups: ["system:masters"] }),
   "cluster-admin": person("cluster-admin"),
@@ -73,7 +73,7 @@ function givenInTeam(role: string): GivenObject {
   return { path, object: { metadata: { name: role }, roleRef, subjects: [subject(`team-${role}`)] } };
 }
 
-/** A pod on a node, and what it refers to. */
+/** A pod on a node, and the objects it references. */
 function onNode(node: string): readonly GivenObject[] {
   const name = `of-${node}`;
   const volumes = [
@@ -87,7 +87,7 @@ function onNode(node: string): readonly GivenObject[] {
   ];
 }
 
-/** What is made, in this order, before it is asked. */
+/** Objects created, in this order, before the questions. */
 export const GIVEN: readonly GivenObject[] = [
   { path: "/api/v1/namespaces", object: { metadata: { name: "team" } } },
   given("cluster-admin", subject("cluster-admin"), "table:cluster-admin"),

@@ -1,6 +1,6 @@
 /**
- * Every role that a cluster has from its first moment, and every binding of one: those of upstream 1.36 with its default features.
- * Made once for the process: a test run starts very many servers.
+ * All bootstrap roles and bindings: those of upstream 1.36 with its default features. Built once per process: a test run starts very many
+ * servers.
  */
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { componentRoles } from "./component-roles.ts";

@@ -1,4 +1,4 @@
-/** What the parts of a control plane may that are not single controllers: the scheduler, the controllers' process, DNS, provisioners. */
+/** Roles of control plane components other than single controllers: scheduler, controller manager, DNS, provisioners. */
 import {
   APPS,
   CHANGE,
@@ -26,13 +26,13 @@ const KUBE_CONTROLLER_MANAGER_RULES = [
   RECORD_EVENTS,
   may("create").of(COORDINATION, "leases"),
   may("get", "update").ofNamed(COORDINATION, "leases", "kube-controller-manager"),
-  // It makes the service accounts of its controllers and their tokens; what each of them may is its own role (controller-roles.ts).
+  // It creates the service accounts of its controllers and their tokens; each controller has its own role (controller-roles.ts).
   may("create").of(CORE, "secrets", "serviceaccounts"),
   may("delete").of(CORE, "secrets"),
   may("get").of(CORE, "namespaces", "secrets", "serviceaccounts", "configmaps"),
   may("update").of(CORE, "secrets", "serviceaccounts"),
   ...DELEGATE_ACCESS,
-  // Its controllers share one cache, which may hold any kind.
+  // Its controllers share one cache, which may hold any resource.
   may(...FOLLOW).of(EVERY, EVERY),
   may("create").of(CORE, "serviceaccounts/token"),
 ];
@@ -42,19 +42,19 @@ const KUBE_SCHEDULER_RULES = [
   may("create").of(COORDINATION, "leases"),
   may("get", "list", "update", "watch").ofNamed(COORDINATION, "leases", "kube-scheduler"),
   may(...READ, ...WRITE).of(COORDINATION, "leasecandidates"),
-  // Where pods go, and which go to make room.
+  // Binding and preemption of pods.
   may(...READ).of(CORE, "nodes"),
   may(...READ, "delete").of(CORE, "pods"),
   may("create").of(CORE, "pods/binding", "bindings"),
   may(...CHANGE).of(CORE, "pods/status"),
-  // Pods of one owner are spread.
+  // For spreading pods of one owner.
   may(...READ).of(CORE, "services", "replicationcontrollers"),
   may(...READ).of([APPS, EXTENSIONS], "replicasets"),
   may(...READ).of(APPS, "statefulsets"),
   may(...READ).of(POLICY, "poddisruptionbudgets"),
   may(...READ).of(CORE, "persistentvolumeclaims", "persistentvolumes"),
   ...DELEGATE_ACCESS,
-  // How many volumes a node takes, and which of them it can reach.
+  // For volume limits and volume topology of nodes.
   may(...READ).of(STORAGE, "csinodes"),
   may(...READ).of(STORAGE, "volumeattachments"),
   may(...READ).of(CORE, "namespaces"),
@@ -78,7 +78,7 @@ const VOLUME_SCHEDULER_RULES = [
 
 const VOLUME_PROVISIONER_RULES = [
   may(...READ, "create", "delete").of(CORE, "persistentvolumes"),
-  // To tell a claim why it waits.
+  // To report why a claim is pending.
   may(...READ, "update").of(CORE, "persistentvolumeclaims"),
   may(...READ).of(STORAGE, "storageclasses"),
   may("watch").of(CORE, "events"),

@@ -1,6 +1,6 @@
 /**
- * What each controller may: as much as it needs and no more, under a service account of its own in kube-system. So a controller that
- * is taken over, or has a mistake, does harm only to what is its own.
+ * The minimal role of each controller, bound to its own service account in kube-system. So a compromised or faulty controller can damage
+ * only its own resources.
  */
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import {
@@ -28,10 +28,10 @@ import {
   type Grant,
 } from "./grants.ts";
 
-/** Workloads may still be written in the group where they once were. */
+/** Workloads may still be written in their former API group. */
 const WORKLOADS = [APPS, EXTENSIONS];
 
-/** What makes pods from a template: never rewrites one, but adopts and releases them. */
+/** Controllers that create pods from a template never rewrite pods, but adopt and release them. */
 const OWN_PODS = may(...FOLLOW, "create", "delete", "patch").of(CORE, "pods");
 
 const SIGNERS = ["legacy-unknown", "kubelet-serving", "kube-apiserver-client", "kube-apiserver-client-kubelet"];
@@ -71,7 +71,7 @@ const WORKLOAD_CONTROLLERS = [
     may(...READ).of(APPS, "statefulsets"),
     may("update").of(POLICY, "poddisruptionbudgets/status"),
     may(...CHANGE).of(CORE, "pods/status"),
-    // Of whatever owns pods it is told how many there should be.
+    // It reads the scale of any pod owner.
     may("get").of(EVERY, "*/scale"),
     RECORD_EVENTS,
   ]),
@@ -114,7 +114,7 @@ const WORKLOAD_CONTROLLERS = [
     may("get", "create", "delete", ...CHANGE).of(CORE, "pods"),
     may(...READ, "create", ...CHANGE, "delete").of(APPS, "controllerrevisions"),
     may(...READ, "create").of(CORE, "persistentvolumeclaims"),
-    // Whether claims go with their pods is the StatefulSet's to say.
+    // The StatefulSet decides whether claims are deleted with their pods.
     may("update", "delete").of(CORE, "persistentvolumeclaims"),
     may("update").of(CORE, "pods/finalizers"),
     RECORD_EVENTS,
@@ -126,13 +126,13 @@ const NETWORK_CONTROLLERS = [
   controller("endpoint-controller", [
     may(...READ).of(CORE, "services", "pods"),
     may(...READ, "create", "update", "delete").of(CORE, "endpoints"),
-    // Addresses that nobody else may write into Endpoints.
+    // Permission to write restricted addresses into Endpoints.
     may("create").of(CORE, "endpoints/restricted"),
     RECORD_EVENTS,
   ]),
   controller("endpointslice-controller", [
     may(...READ).of(CORE, "services", "pods", "nodes"),
-    // A slice keeps its owner from going first, which only those may say who may finalize the owner.
+    // blockOwnerDeletion on a slice requires the finalizers permission on the owner.
     may("update").of(CORE, "services/finalizers"),
     may(...READ, "create", "update", "delete").of(DISCOVERY, "endpointslices"),
     RECORD_EVENTS,
@@ -188,7 +188,7 @@ const STORAGE_CONTROLLERS = [
     may("update").of(CORE, "persistentvolumes/status"),
     may(...READ, "update").of(CORE, "persistentvolumeclaims"),
     may("update").of(CORE, "persistentvolumeclaims/status"),
-    // Pods that empty a volume before it is used again.
+    // Recycler pods, which empty a volume before it is reused.
     may(...READ, "create", "delete").of(CORE, "pods"),
     may(...READ).of(STORAGE, "storageclasses"),
     may(...FOLLOW).of(CORE, "nodes"),
@@ -229,7 +229,7 @@ const NODE_AND_DEVICE_CONTROLLERS = [
   controller("node-controller", [
     may(...READ, ...CHANGE, "delete").of(CORE, "nodes"),
     may(...CHANGE).of(CORE, "nodes/status"),
-    // Pods of nodes that are gone are marked, then evicted.
+    // Pods of deleted nodes are marked, then evicted.
     may(...CHANGE).of(CORE, "pods/status"),
     may(...READ, "delete").of(CORE, "pods"),
     RECORD_EVENTS,

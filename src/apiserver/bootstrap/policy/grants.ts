@@ -1,7 +1,6 @@
 /**
- * The words in which the roles of every cluster are written (the files beside this one): a rule says verbs and what they are for, a
- * grant is a ClusterRole together with whom it is given to. Lists inside a rule are sorted, as upstream's are, so that ours can be
- * compared with its; the order of rules is the order in which they are written.
+ * Builders for the bootstrap roles (the files beside this one): a rule has verbs and resources, a grant is a ClusterRole with its subjects.
+ * Lists inside a rule are sorted like upstream's, so that they can be compared; rules keep the order in which they are written.
  */
 import type {
   ClusterRole,
@@ -15,7 +14,7 @@ import type {
 export const CORE = "";
 export const EVENTS = "events.k8s.io";
 export const APPS = "apps";
-/** Where workloads once were. Nothing is served there, but rules of old are still given out. */
+/** Former API group of workloads. Nothing is served there, but old rules still name it. */
 export const EXTENSIONS = "extensions";
 export const AUTHENTICATION = "authentication.k8s.io";
 export const AUTHORIZATION = "authorization.k8s.io";
@@ -31,18 +30,18 @@ export const RESOURCE = "resource.k8s.io";
 export const STORAGE = "storage.k8s.io";
 export const EVERY = "*";
 
-/** To know what there is and what becomes of it. */
+/** Read access. */
 export const FOLLOW = ["list", "watch"] as const;
 export const READ = ["get", ...FOLLOW] as const;
 export const CHANGE = ["update", "patch"] as const;
 export const WRITE = ["create", ...CHANGE, "delete", "deletecollection"] as const;
 
 export interface RuleStart {
-  /** Of one group or of several. */
+  /** One group or several. */
   of(groups: string | readonly string[], ...resources: readonly string[]): PolicyRule;
-  /** Only of objects with these names. */
+  /** Only objects of these names. */
   ofNamed(group: string, resource: string, ...names: readonly string[]): PolicyRule;
-  /** Of paths that are no resources. */
+  /** Non-resource paths. */
   at(...paths: readonly string[]): PolicyRule;
 }
 
@@ -63,10 +62,10 @@ export function may(...verbs: readonly string[]): RuleStart {
   };
 }
 
-/** Whoever acts in a cluster tells of it. */
+/** Permission to emit events, which every component has. */
 export const RECORD_EVENTS = may("create", ...CHANGE).of([CORE, EVENTS], "events");
 
-/** Who serves something of its own asks the API server who comes, and what they may. */
+/** Permission to delegate authentication and authorization to the API server. */
 export const DELEGATE_ACCESS = [may("create").of(AUTHENTICATION, "tokenreviews"), may("create").of(AUTHORIZATION, "subjectaccessreviews")];
 
 export function user(name: string): Subject {
@@ -90,15 +89,15 @@ export const SERVICE_ACCOUNTS = group("system:serviceaccounts");
 
 export interface Grant {
   readonly role: ClusterRole;
-  /** Of the same name as the role. Absent: the role is there for people to give out. */
+  /** Has the role's name. Absent: the role is for administrators to bind. */
   readonly binding?: ClusterRoleBinding;
 }
 
 export interface GrantOptions {
   readonly labels?: Readonly<Record<string, string>>;
-  /** The rules come from the roles that have this label, put together by a controller. */
+  /** A controller aggregates the rules of the roles with this label. */
   readonly aggregates?: string;
-  /** Whom it is given to from the start. An empty list makes a binding for others to fill. */
+  /** Initial subjects. An empty list creates a binding without subjects. */
   readonly to?: readonly Subject[];
 }
 
@@ -128,7 +127,7 @@ export interface NamespacedGrant {
 
 export interface NamespacedGrantOptions {
   readonly to?: readonly Subject[];
-  /** If it is not that of the role. */
+  /** If it differs from the role's. */
   readonly bindingName?: string;
 }
 
@@ -153,7 +152,7 @@ export function grantIn(
 
 const API_VERSION = `${RBAC}/v1`;
 
-/** "false" keeps the server from adding to what somebody has changed. */
+/** "false" disables reconciliation at start. */
 export const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 
 function marks(labels: Readonly<Record<string, string>>) {

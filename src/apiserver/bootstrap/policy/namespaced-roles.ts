@@ -1,4 +1,4 @@
-/** Roles in the namespaces of the system: who may read what makes up trust, who may lead, and who makes the cluster known. */
+/** Roles in the system namespaces: reading trust anchors, leader election, and publishing cluster-info. */
 import {
   COORDINATION,
   CORE,
@@ -44,7 +44,7 @@ export const namespacedRoles: readonly NamespacedGrant[] = [
   ),
 ];
 
-/** The controller is of the system, whatever the namespace. */
+/** The controller is in kube-system, whatever the namespace. */
 function controllerIn(namespace: string, name: string, ...rules: Parameters<typeof grantIn>[2]): NamespacedGrant {
   return grantIn(namespace, `system:controller:${name}`, rules, { to: [serviceAccount(SYSTEM, name)] });
 }

@@ -1,6 +1,6 @@
 /**
- * What nodes and what runs on every node may, and who may come near them. The Node authorizer and NodeRestriction narrow a node down to
- * itself; so the role system:node is given to nobody here, and its binding is there for clusters that do without them.
+ * Roles of nodes and node agents, and for access to kubelets. The Node authorizer and NodeRestriction limit a node to its own objects; so
+ * the role system:node has no subjects here, and its binding exists for clusters without them.
  */
 import {
   AUTHENTICATION,
@@ -23,26 +23,26 @@ import {
 } from "./grants.ts";
 
 export const NODE_RULES = [
-  // Whoever asks the kubelet for something is asked about here.
+  // For delegated authentication and authorization of kubelet requests.
   may("create").of(AUTHENTICATION, "tokenreviews"),
   may("create").of(AUTHORIZATION, "subjectaccessreviews", "localsubjectaccessreviews"),
-  // For the environment of containers.
+  // For environment variables of Services in containers.
   may(...READ).of(CORE, "services"),
-  // Itself.
+  // Its own Node.
   may(...READ, "create").of(CORE, "nodes"),
   may(...CHANGE).of(CORE, "nodes/status"),
   may(...CHANGE).of(CORE, "nodes"),
   RECORD_EVENTS,
-  // Its pods; those it creates and deletes are mirrors of what it runs from files.
+  // Its pods; those it creates and deletes are mirror pods.
   may(...READ).of(CORE, "pods"),
   may("create", "delete").of(CORE, "pods"),
   may(...CHANGE).of(CORE, "pods/status"),
   may("create").of(CORE, "pods/eviction"),
-  // What its pods refer to.
+  // Objects referenced by its pods.
   may(...READ).of(CORE, "secrets", "configmaps"),
   may("get").of(CORE, "persistentvolumeclaims", "persistentvolumes"),
   may("get").of(CORE, "endpoints"),
-  // Its own certificates, before they end.
+  // Rotation of its own certificates.
   may(...READ, "create").of(CERTIFICATES, "certificatesigningrequests"),
   // Its heartbeat.
   may("get", "create", ...CHANGE, "delete").of(COORDINATION, "leases"),
@@ -80,7 +80,7 @@ export const nodeRoles: readonly Grant[] = [
   grant("system:node-problem-detector", NODE_PROBLEM_DETECTOR_RULES),
   grant("system:kubelet-api-admin", KUBELET_API_ADMIN_RULES),
 
-  // How a machine becomes a node: it asks for a certificate, and whose asking is approved without being looked at.
+  // Node bootstrapping: requesting a certificate, and automatic approval.
   grant("system:node-bootstrapper", [may(...READ, "create").of(CERTIFICATES, "certificatesigningrequests")]),
   grant("system:certificates.k8s.io:certificatesigningrequests:nodeclient", [
     may("create").of(CERTIFICATES, "certificatesigningrequests/nodeclient"),

@@ -1,7 +1,7 @@
 /**
- * All roles and bindings of a new cluster, a line for each thing that they say, are those of policy.golden.txt, which was compared with
- * upstream's: `kubectl get clusterroles,clusterrolebindings,roles,rolebindings -A -o yaml` of its server shows them. Whoever changes a
- * role on purpose writes the file anew with K8TS_WRITE_GOLDEN=1, and compares what git shows of it with upstream's.
+ * Compares all roles and bindings of a new cluster, line by line, with policy.golden.txt, which was compared with upstream's `kubectl get
+ * clusterroles,clusterrolebindings,roles,rolebindings -A -o yaml`. After an intended change rewrite the file with K8TS_WRITE_GOLDEN=1 and
+ * compare its diff with upstream's.
  */
 import { deepEqual } from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import type { Granted } from "./reconcile.ts";
 
 const GOLDEN = join(packageDirectory(import.meta.dirname), "src/apiserver/bootstrap/policy/policy.golden.txt");
 
-/** What any of them may have. */
+/** The union of their fields. */
 interface Said {
   readonly aggregationRule?: AggregationRule;
   readonly rules?: readonly PolicyRule[] | null;
@@ -56,12 +56,12 @@ function subjectLine({ kind, name, namespace, apiGroup, ...others }: Subject): s
   return [`to ${kind} ${who}`, ...(apiGroup === undefined ? [] : [`of ${apiGroup}`]), ...rest(others)].join(" ");
 }
 
-/** What there is no word for is told as it is, so that nothing goes unseen. */
+/** Unknown fields are printed as JSON, so that nothing is omitted. */
 function rest(others: object): readonly string[] {
   return Object.keys(others).length === 0 ? [] : [JSON.stringify(others)];
 }
 
-test("the roles and bindings are those that were compared with upstream's", () => {
+test("the bootstrap roles and bindings equal those that were compared with upstream's", () => {
   const all: readonly Granted[] = [...clusterRoles, ...clusterRoleBindings, ...roles, ...roleBindings];
   const described = all.map(linesOf).toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1));
   const lines = described.flat();

@@ -8,7 +8,7 @@ import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const MERGE = { "content-type": "application/merge-patch+json" };
 
-test("nobody is there twice", () => {
+test("bootstrap roles and bindings have unique names", () => {
   for (const list of [clusterRoles, clusterRoleBindings, roles, roleBindings]) {
     const names = list.map(({ metadata: { namespace = "", name } }) => `${namespace}/${name}`);
     assert.equal(new Set(names).size, names.length);
@@ -19,7 +19,7 @@ async function names(server: StartedServer, plural: string): Promise<readonly st
   return (await server.call("GET", `${RBAC}/${plural}`)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
 }
 
-test("a new cluster has them all", async () => {
+test("a new cluster has all bootstrap roles and bindings", async () => {
   await using server = await startGuardedServer();
   const sorted = (list: readonly { readonly metadata: { readonly name: string } }[]) =>
     list.map(({ metadata }) => metadata.name).toSorted();
@@ -30,7 +30,7 @@ test("a new cluster has them all", async () => {
   assert.equal((await names(server, "rolebindings")).length, roleBindings.length + 1);
 });
 
-test("what was deleted is gone until the next start, and what was taken out comes back then", async () => {
+test("a deleted bootstrap role and removed rules are restored at the next start only", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const reader = `${RBAC}/namespaces/kube-system/roles/extension-apiserver-authentication-reader`;
@@ -51,7 +51,7 @@ test("what was deleted is gone until the next start, and what was taken out come
   assert.equal((await server.call("GET", reader)).body.rules.length, 3, "get, list and watch, each for itself");
 });
 
-test("a binding that leads to another role is made anew at the next start", async () => {
+test("a bootstrap binding with a changed roleRef is recreated at the next start", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const path = `${RBAC}/clusterrolebindings/system:basic-user`;
@@ -67,7 +67,7 @@ test("a binding that leads to another role is made anew at the next start", asyn
   assert.equal((await second.call("GET", path)).body.roleRef.name, "system:basic-user");
 });
 
-test("a server with room for one request at a time starts, too", async () => {
+test("a server with an in-flight limit of one can create the bootstrap roles", async () => {
   await using server = await startGuardedServer({ config: { maxRequestsInFlight: 1, maxMutatingRequestsInFlight: 1 } });
 
   assert.equal((await names(server, "clusterroles")).length, clusterRoles.length);

@@ -1,8 +1,8 @@
 /**
- * Makes every role and binding that a cluster has (all.ts) when the server starts, and completes those that are there. Only then, as
- * upstream: whoever deletes one has it gone until the next start.
+ * Creates all bootstrap roles and bindings (all.ts) at start, and completes existing ones. Only at start, as upstream: a deleted one stays
+ * deleted until the next start.
  *
- * Many at a time, so that a store that groups commits writes them in few groups; never more than the server takes requests.
+ * Writes are concurrent, so that a store with group commit writes them in few groups, but never exceed the server's in-flight limit.
  */
 import { deepFreeze } from "../../../base/deep.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -11,7 +11,7 @@ import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts
 import { planOf, type Granted } from "./reconcile.ts";
 import type { Place } from "../../framework/own-requests.ts";
 
-/** More gain nothing: the groups of the embedded store are no larger. */
+/** More gain nothing: group commits of the embedded store are no larger. */
 const AT_ONCE_MAX = 32;
 
 const PLACE = { group: "rbac.authorization.k8s.io", version: "v1" };
@@ -38,7 +38,7 @@ export const policy: BootstrapStep = {
   hook: "rbac/bootstrap-roles",
   async make(context) {
     const { objects, config } = context.server;
-    // Where nobody decides by roles, there being none says so.
+    // Without RBAC there are no roles to reconcile.
     if (!config.authorizationModes.includes("RBAC")) return;
     await Promise.all(PLURALS.map((plural) => objects.load({ ...PLACE, plural })));
     const queue = WANTED.values();
@@ -48,7 +48,7 @@ export const policy: BootstrapStep = {
   keeps: [],
 };
 
-/** Takes from what all share until nothing is left. */
+/** A worker that takes items from the shared iterator until it is exhausted. */
 async function work(context: BootstrapContext, queue: Iterable<WantedObject>): Promise<void> {
   for (const next of queue) await reconcile(context, next);
 }

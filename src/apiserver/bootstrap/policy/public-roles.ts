@@ -1,4 +1,4 @@
-/** What everybody may: find out what the server is and whether it is well, and what they themselves may. And roles to look from outside. */
+/** Roles of all users: discovery, health, version, and self-reviews. And roles for monitoring. */
 import {
   AUTHENTICATION,
   AUTHORIZATION,
@@ -31,7 +31,7 @@ export const publicRoles: readonly Grant[] = [
     ],
     { to: [EVERYBODY_KNOWN] },
   ),
-  // What checks the tokens of service accounts elsewhere. They know it from their own token anyway.
+  // Discovery for external verifiers of service account tokens; the tokens themselves name the issuer anyway.
   grant(
     "system:service-account-issuer-discovery",
     [may("get").at("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks", "/openid/v1/jwks/")],

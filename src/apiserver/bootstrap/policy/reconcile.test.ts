@@ -15,13 +15,13 @@ function annotated<T extends ClusterRole | ClusterRoleBinding>(object: T, annota
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** What it becomes, or why it does not. */
+/** The reconciled object, or the decision. */
 function outcome(found: ClusterRole | ClusterRoleBinding, wanted: ClusterRole | ClusterRoleBinding): unknown {
   const plan = planOf(found, wanted);
   return plan.is === "update" ? plan.object : plan.is;
 }
 
-test("what is as it should be is kept, whatever else it has", () => {
+test("reconciliation keeps an up-to-date role with its additions", () => {
   const more: ClusterRole = { ...role, rules: [may("*").of("*", "*")], metadata: { ...role.metadata, uid: "x" } };
   const others: ClusterRoleBinding = { ...binding, subjects: [user("other"), ...(binding.subjects ?? [])] };
 
@@ -30,7 +30,7 @@ test("what is as it should be is kept, whatever else it has", () => {
   assert.equal(outcome(others, binding), "keep");
 });
 
-test("rights that are missing are added one by one, after what is there", () => {
+test("reconciliation appends missing permissions one by one", () => {
   const found: ClusterRole = { ...role, rules: [may("get").of(CORE, "pods", "secrets"), may(...READ).of(CORE, "services")] };
 
   assert.deepEqual(outcome(found, role), {
@@ -39,13 +39,13 @@ test("rights that are missing are added one by one, after what is there", () => 
   });
 });
 
-test("subjects that are missing are added, after what is there", () => {
+test("reconciliation appends missing subjects", () => {
   const found: ClusterRoleBinding = { ...binding, subjects: [user("mine"), group("g")] };
 
   assert.deepEqual(outcome(found, binding), { ...found, subjects: [user("mine"), group("g"), user("u")] });
 });
 
-test("labels and annotations that are missing are added, and those that differ are left", () => {
+test("reconciliation adds missing labels and annotations, and keeps differing ones", () => {
   const found: ClusterRole = { ...role, metadata: { name: "r", labels: { "kubernetes.io/bootstrapping": "mine" } } };
 
   assert.deepEqual(outcome(found, role), {
@@ -54,13 +54,13 @@ test("labels and annotations that are missing are added, and those that differ a
   });
 });
 
-test("a binding to another role is replaced: what it gives cannot be changed", () => {
+test("reconciliation recreates a binding to another role, since roleRef is immutable", () => {
   const found: ClusterRoleBinding = { ...binding, roleRef: { ...binding.roleRef, name: "other" } };
 
   assert.equal(outcome(found, binding), "replace");
 });
 
-test("whoever annotates it so keeps it as it is", () => {
+test("reconciliation skips objects whose autoupdate annotation is \"false\"", () => {
   const lessRules = annotated({ ...role, rules: [] }, { [AUTO]: "false" });
   const otherRole = annotated({ ...binding, roleRef: { ...binding.roleRef, name: "other" } }, { [AUTO]: "false" });
 
@@ -68,7 +68,7 @@ test("whoever annotates it so keeps it as it is", () => {
   assert.equal(outcome(otherRole, binding), "keep");
 });
 
-test("a role is put together by labels if we say so, and only then", () => {
+test("reconciliation sets an aggregation rule only where the bootstrap role has one", () => {
   const gathered = grant("r", [], { aggregates: "to-r" }).role;
   const other = { matchLabels: { mine: "true" } };
   const withOther: ClusterRole = { ...gathered, aggregationRule: { clusterRoleSelectors: [other] }, rules: [may("get").of(CORE, "pods")] };

@@ -1,6 +1,6 @@
 /**
- * What becomes of a role or binding that is there already when the server starts: what is missing is added, what somebody added stays.
- * Whoever wants one left alone annotates it so. As upstream's reconciliation, without its removing of what is too much.
+ * Reconciles an existing role or binding at start: missing parts are added, additions are kept. An annotation disables it. As upstream's
+ * reconciliation, without its removal of surplus.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { ObjectMeta } from "../../../api/machinery/object.ts";
@@ -21,7 +21,7 @@ export type Granted = AnyRole | AnyBinding;
 export type Plan =
   | { readonly is: "keep" }
   | { readonly is: "update"; readonly object: Granted }
-  /** To whom a binding gives what cannot be changed, so it is made anew. */
+  /** roleRef is immutable, so the binding is recreated. */
   | { readonly is: "replace" };
 
 const KEEP: Plan = { is: "keep" };
@@ -48,7 +48,7 @@ function withRules(found: AnyRole, wanted: AnyRole): AnyRole {
   return completed.kind === "ClusterRole" ? withAggregation(completed, (wanted as ClusterRole).aggregationRule) : completed;
 }
 
-/** A role that has rules of its own by our account is not to be overwritten by a controller. */
+/** A bootstrap role with rules of its own must not be overwritten by aggregation. */
 function withAggregation(role: ClusterRole, wanted: AggregationRule | undefined): ClusterRole {
   const { aggregationRule: found, ...others } = role;
   if (wanted === undefined) return found === undefined ? role : others;

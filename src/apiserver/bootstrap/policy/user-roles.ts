@@ -1,6 +1,6 @@
 /**
- * Roles for people: everything (cluster-admin), and the three that are mostly given out by namespace (admin, edit, view). Those three
- * have no rules of their own: they are put together from all roles with their label, so that whoever adds a kind adds to them.
+ * User-facing roles: cluster-admin, and the three that are mostly bound per namespace (admin, edit, view). Those three have no rules of
+ * their own: they aggregate all roles with their label, so that new resources can add to them.
  */
 import {
   APPS,
@@ -29,14 +29,14 @@ const TO_ADMIN = "rbac.authorization.k8s.io/aggregate-to-admin";
 const TO_EDIT = "rbac.authorization.k8s.io/aggregate-to-edit";
 const TO_VIEW = "rbac.authorization.k8s.io/aggregate-to-view";
 
-/** Who may give rights away in their namespace: no more than they have. */
+/** Permission to delegate one's own permissions in a namespace. */
 const ADMIN_RULES = [
   may("create").of(AUTHORIZATION, "localsubjectaccessreviews"),
   may(...READ, ...WRITE).of(RBAC, "roles", "rolebindings"),
 ];
 
 const EDIT_RULES = [
-  // To read these is more than to look: it leads to what runs in the namespace, and to whatever that may do.
+  // Reading these is more than viewing: it gives access to running workloads and their permissions.
   may(...READ).of(CORE, "pods/attach", "pods/proxy", "pods/exec", "pods/portforward", "secrets", "services/proxy"),
   may("impersonate").of(CORE, "serviceaccounts"),
   may(...WRITE).of(CORE, "pods", "pods/attach", "pods/proxy", "pods/exec", "pods/portforward"),
@@ -85,7 +85,7 @@ const EDIT_RULES = [
   may(...WRITE).of(RESOURCE, "resourceclaims", "resourceclaimtemplates"),
 ];
 
-/** Neither Secrets nor Roles: a token in one, or a rule in the other, would let a reader do more. */
+/** Neither Secrets nor Roles: tokens and rules would allow a reader to escalate. */
 const VIEW_RULES = [
   may(...READ).of(
     CORE,
@@ -111,7 +111,7 @@ const VIEW_RULES = [
     "replicationcontrollers/status",
     "pods/log",
   ),
-  // Given in one namespace it is about that namespace, and shows whom it was given to.
+  // Bound in one namespace it covers that Namespace object, and shows its subjects.
   may(...READ).of(CORE, "namespaces"),
   may(...READ).of([CORE, EVENTS], "events"),
   may(...READ).of(DISCOVERY, "endpointslices"),

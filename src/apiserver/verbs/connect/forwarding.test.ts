@@ -18,12 +18,12 @@ const paths: readonly [path: string, tidy: string][] = [
 ];
 
 for (const [path, tidy] of paths) {
-  test(`the path "${path}" goes on as "${tidy}"`, () => {
+  test(`the proxy forwards the path "${path}" as "${tidy}"`, () => {
     equal(tidyPath(path), tidy);
   });
 }
 
-test("a path is encoded so that nothing in it means something else", () => {
+test("the proxy encodes a path so that no character changes its meaning", () => {
   equal(encodePath("/a b/ü?x#y/(c)*!'[d]/$&+,:;=@-_.~%"), "/a%20b/%C3%BC%3Fx%23y/%28c%29%2A%21%27%5Bd%5D/$&+,:;=@-_.~%25");
 });
 
@@ -42,7 +42,7 @@ function requestWith(headers: Readonly<Record<string, string>>, path = "/api/v1/
   };
 }
 
-test("headers go on but those of the connection and those that say who the client is", () => {
+test("the proxy forwards request headers except hop-by-hop and identity headers", () => {
   const request = requestWith({
     accept: "text/html",
     authorization: "Bearer secret",
@@ -80,7 +80,7 @@ function answered(headers: Readonly<Record<string, string>>): Readonly<Record<st
   return "headers" in answer ? answer.headers : {};
 }
 
-test("headers come back but those of the connection and those that let other sites read", () => {
+test("the proxy forwards response headers except hop-by-hop and CORS headers", () => {
   deepEqual(
     answered({
       "access-control-allow-origin": "*",
@@ -109,12 +109,12 @@ const locations: readonly [location: string, shown: string][] = [
 ];
 
 for (const [location, shown] of locations) {
-  test(`a redirect to "${location}" leads the client to "${shown}"`, () => {
+  test(`the proxy rewrites a redirect to "${location}" as "${shown}"`, () => {
     deepEqual(answered({ location }), { location: shown });
   });
 }
 
-test("a redirect to another port, or within IPv6, is known", () => {
+test("the proxy recognizes redirects to another port and to IPv6 hosts", () => {
   const six: ConnectionTarget = { is: "kubelet", node: { name: "n", host: "2001:db8::1", port: 10_250 } };
   const of = (location: string) => {
     const answer = forwardedAnswer(

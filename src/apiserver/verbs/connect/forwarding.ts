@@ -1,14 +1,13 @@
 /**
- * What a proxy hands on, and what it changes on the way: the path is tidied, so that no ".." leads out of it; what is between the client
- * and the API server stays there; and a redirect of the other side leads back through the proxy.
- * Not here: links in pages (html-links.ts), which whoever carries the bytes rewrites.
+ * Request and response as a proxy forwards them: the path is normalized, so that ".." cannot escape it; hop-by-hop headers are dropped; and
+ * redirects of the backend go back through the proxy. Not here: links in pages (html-links.ts), rewritten by the code that moves the bytes.
  */
 import type { ExchangeAnswer, ExchangeRequest } from "../../framework/exchange.ts";
 import type { ApiRequest } from "../../framework/request.ts";
 import { rewriteLink, type ProxiedPlace } from "./proxied-links.ts";
 import type { ConnectionTarget } from "../../framework/node-connector.ts";
 
-/** Of one connection only (RFC 9110, 7.6.1), and what a proxy of Go does not hand on. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), and those that Go's proxy drops. */
 const HOP_BY_HOP = [
   "connection",
   "keep-alive",
@@ -21,18 +20,18 @@ const HOP_BY_HOP = [
   "upgrade",
 ];
 
-/** Who the client is was for the API server; the length and the WebSocket's handshake are made anew by whoever calls. */
+/** Identity headers are for the API server only; length and WebSocket handshake are set by the outgoing request. */
 const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-.*|x-remote-(?:extra-.*|group|uid|user))$/;
 
-/** Which sites may read an answer is for the API server to say, not for what stands behind it. */
+/** CORS is the API server's to decide, not the backend's. */
 const SITES = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
 
-/** Percent-encoded as Go writes paths. */
+/** Percent-encoded like Go's URL paths. */
 export function encodePath(path: string): string {
   return encodeURI(path.toWellFormed()).replace(/[!'()*?#[\]]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** `uri` is the path by which the client came. */
+/** `uri` is the path of the client's request. */
 export function forwardedHeaders(request: ExchangeRequest, uri: string): Record<string, string> {
   const named = (request.header("connection") ?? "")
     .toLowerCase()
@@ -64,7 +63,7 @@ export interface Forwarded {
   readonly prefix: string;
 }
 
-/** The answer of the other side as the client gets it. */
+/** The backend's response as the client receives it. */
 export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): ExchangeAnswer {
   if ("run" in answer || "switching" in answer) return answer;
   const kept = Object.entries(answer.headers).filter(
@@ -76,7 +75,7 @@ export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): E
   return { ...answer, headers: { ...headers, location: rewriteLink(location, proxiedPlace(forwarded)) } };
 }
 
-/** For links and redirects of the other side. */
+/** For links and redirects of the backend. */
 export function proxiedPlace({ request, target, prefix }: Forwarded): ProxiedPlace {
   return { hosts: hostsOf(target), requestHost: request.header("host"), prefix };
 }

@@ -21,7 +21,7 @@ const read: readonly { readonly kind: string; readonly query: string; readonly o
     query: "command=sh&command=-c&command=a%26b&container=web&stdin=true&tty=1&stdout=yes&stderr",
     options: { command: ["sh", "-c", "a&b"], container: "web", stdin: true, tty: true, stdout: true, stderr: true },
   },
-  // Go cannot tell these from what was not said.
+  // Go cannot distinguish these from absent ones.
   { kind: "PodExecOptions", query: "stdin=false&tty=0&stdout=FALSE&container=", options: {} },
   { kind: "PodExecOptions", query: "container=a&container=b&unknown=1&kind=Pod&apiVersion=v2", options: { container: "a" } },
   { kind: "PodPortForwardOptions", query: "ports=80&ports=81,0,65535", options: { ports: [80, 81, 0, 65_535] } },
@@ -38,12 +38,12 @@ const read: readonly { readonly kind: string; readonly query: string; readonly o
 ];
 
 for (const { kind, query, options } of read) {
-  test(`"${query}" is read as ${kind}`, () => {
+  test(`the query "${query}" is decoded as ${kind}`, () => {
     deepEqual(decoded(kind, query), options);
   });
 }
 
-test("options say what they are", () => {
+test("decoded connection options have apiVersion and kind", () => {
   const { kind, apiVersion } = decodeOptions(
     { group: "", version: "v1", kind: "PodExecOptions" },
     schemaOf("io.k8s.api.core.v1.PodExecOptions"),
@@ -84,7 +84,7 @@ const refused: readonly { readonly kind: string; readonly query: string; readonl
 ];
 
 for (const { kind, query, message } of refused) {
-  test(`"${query}" is refused as ${kind}`, () => {
+  test(`the query "${query}" is rejected as ${kind}`, () => {
     throws(() => decoded(kind, query), { reason: "BadRequest", message });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The query of a request for a connection as an object of its options' type. Read as upstream reads it: of a parameter that is given
- * several times the first counts, unless the field is a list; what is not known is ignored.
+ * Decodes the query of a connection request to its options type, as upstream: the first value of a repeated parameter counts, unless the
+ * field is a list; unknown parameters are ignored.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { timeProblem } from "../../../api/machinery/codec/time-problem.ts";
@@ -32,7 +32,7 @@ function read({ schema, zero }: Field, values: readonly string[]): Json | undefi
 function readScalar({ type, format }: ScalarSchema, value: string): Json {
   switch (type) {
     case "boolean":
-      // Only these two mean no; a parameter without a value means yes.
+      // Only these two are false; a parameter without a value is true.
       return value !== "0" && value.toLowerCase() !== "false";
     case "integer":
     case "number":
@@ -42,7 +42,7 @@ function readScalar({ type, format }: ScalarSchema, value: string): Json {
   }
 }
 
-/** The zero of Go's times. */
+/** Go's zero time. */
 const NO_TIME = "0001-01-01T00:00:00Z";
 
 function time(value: string): string {
@@ -63,7 +63,7 @@ function wholeNumber(value: string): number | bigint {
 
 const UINT16_MAX = 65_535;
 
-/** A port: of lists of numbers there are only these. */
+/** A port: the only numeric list. */
 function smallNumber(value: string): number {
   const problem = !/^\d+$/.test(value) ? "invalid syntax" : Number(value) > UINT16_MAX ? "value out of range" : undefined;
   if (problem !== undefined) throw badRequest(`cannot convert to []int32: ${numberProblem("ParseUint", value, problem)}`);

@@ -1,13 +1,13 @@
 /**
- * Links and redirects of what stands behind a proxy, as the client must follow them: those that stay on the proxied host begin with the
- * path of the proxy, all others are left as they are. As upstream's proxy transport.
+ * Rewrites links and redirects of a proxied backend: those on the proxied host get the path of the proxy as prefix, all others are kept. As
+ * upstream's proxy transport.
  */
 import { tidyPath } from "./tidy-path.ts";
 
 export interface ProxiedPlace {
-  /** The proxied host, as links may name it: with its port and without. */
+  /** The proxied host as links may name it: with and without its port. */
   readonly hosts: readonly string[];
-  /** The host by which the client came: the Host header of its request. */
+  /** The Host header of the client's request. */
   readonly requestHost: string | undefined;
   /** The path of the proxy: "/api/v1/namespaces/x/pods/y/proxy". */
   readonly prefix: string;
@@ -16,7 +16,7 @@ export interface ProxiedPlace {
 /** Scheme, host, path, and query with fragment. */
 const PARTS = /^(?<scheme>[a-z][a-z0-9+.-]*:)?(?<authority>\/\/(?<host>[^/?#]*))?(?<path>[^?#]*)(?<rest>.*)$/is;
 
-/** Go's URL parser refuses these, and upstream leaves such links alone. */
+/** Go's URL parser rejects these, and upstream keeps such links. */
 const MALFORMED = /[^\x20-\x7e\x80-\uffff]|%(?![0-9a-f]{2})/i;
 
 export function rewriteLink(link: string, { hosts, requestHost, prefix }: ProxiedPlace): string {

@@ -1,6 +1,6 @@
-/** A path without what could lead out of it. */
+/** Normalizes a path so that it cannot escape its prefix. */
 
-/** As one segment after the other without "", "." and ".."; "" stays "". */
+/** Removes the segments "", "." and ".."; "" stays "". */
 export function tidyPath(path: string): string {
   if (path === "") return "";
   const segments: string[] = [];
