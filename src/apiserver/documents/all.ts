@@ -1,4 +1,4 @@
-/** Order is the order of asking; no two answer the same path. */
+/** Handlers are tried in this order; no two serve the same path. */
 import type { DocumentFactory } from "../framework/document.ts";
 import { causesDocument } from "./causes/causes.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";

@@ -87,7 +87,7 @@ for (const { it, checks, path, code, text } of rows) {
   });
 }
 
-test("results are counted at /metrics/slis", async () => {
+test("/metrics/slis counts health check results", async () => {
   const document = healthDocument({ readiness: () => Promise.resolve({ isReady: false, checks: broken }) });
   await document.answer({ query: "" } as ExchangeRequest, "/livez");
 
@@ -97,7 +97,7 @@ test("results are counted at /metrics/slis", async () => {
   match(new TextDecoder().decode(body[0]), /^kubernetes_healthcheck\{name="etcd",type="livez"\} 0$/m);
 });
 
-test("health is at its own paths only", () => {
+test("health is served at its own paths only", () => {
   const document = healthDocument({ readiness: () => Promise.resolve({ isReady: true, checks: [] }) });
 
   deepEqual(["/healthz", "/healthzz", "/health", "/readyz/a/b"].map(document.answers), [true, false, false, true]);

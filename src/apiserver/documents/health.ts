@@ -1,6 +1,6 @@
 /**
- * /healthz, /livez and /readyz with upstream's checks, each check by its own path, and /metrics/slis, which counts their results.
- * Not here: the text (base/health-reporter.ts), and what is checked (post-start-hooks.ts, api-server.ts).
+ * /healthz, /livez and /readyz with upstream's checks, each check at its own path, and /metrics/slis, which counts their results. Not here:
+ * the output format (base/health-reporter.ts), and the checks (post-start-hooks.ts, api-server.ts).
  */
 import { HealthReporter, type HealthAnswer, type HealthCheck } from "../../base/health-reporter.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../../base/metrics/prometheus-text.ts";
@@ -11,7 +11,7 @@ import type { WholeAnswer } from "../framework/exchange.ts";
 const ROOTS = ["/healthz", "/livez", "/readyz"] as const;
 const INDICATORS_PATH = "/metrics/slis";
 
-/** A server that is stopping, or has not read everything yet, is not ready for requests, but a restart would not help it. */
+/** A server that is stopping, or whose caches are not synced, is not ready, but a restart would not help. */
 const READY_ONLY: ReadonlySet<string> = new Set(["etcd-readiness", "informer-sync", "shutdown"]);
 
 export function healthDocument({ readiness }: Pick<DocumentDependencies, "readiness">): Document {

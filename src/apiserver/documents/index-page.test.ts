@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../testing/server.ts";
 
-test("/ lists the paths of the server, sorted, each once", async () => {
+test("/ lists the paths of the server, sorted and without duplicates", async () => {
   await using server = await startServer();
 
   const { code, headers, body } = await server.call("GET", "/");
@@ -20,7 +20,7 @@ test("/ lists the paths of the server, sorted, each once", async () => {
   }
 });
 
-test("what / lists is answered", async () => {
+test("every path listed at / is served", async () => {
   await using server = await startServer();
   const { paths } = (await server.call("GET", "/")).body as { readonly paths: readonly string[] };
 
@@ -30,7 +30,7 @@ test("what / lists is answered", async () => {
   deepEqual([...codes], [200]);
 });
 
-test("/ is for those who may read it", async () => {
+test("/ requires permission", async () => {
   await using server = await startServer({ config: { authorizationModes: ["RBAC"] } });
   const anonymous = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
@@ -40,7 +40,7 @@ test("/ is for those who may read it", async () => {
 });
 
 for (const path of ["/version?timeout=soon", "/healthz?timeout=1", "/api/v1/pods?timeout=1x", "/?timeout=-"]) {
-  test(`a timeout that is no duration is refused: ${path}`, async () => {
+  test(`an invalid timeout parameter is rejected: ${path}`, async () => {
     await using server = await startServer();
 
     const { code, body } = await server.call("GET", path);
@@ -51,7 +51,7 @@ for (const path of ["/version?timeout=soon", "/healthz?timeout=1", "/api/v1/pods
 }
 
 for (const path of ["/version?timeout=30s", "/healthz?timeout=0", "/version?timeout=", "/version?notimeout=x"]) {
-  test(`a timeout that is a duration is accepted: ${path}`, async () => {
+  test(`a valid timeout parameter is accepted: ${path}`, async () => {
     await using server = await startServer();
     equal((await server.call("GET", path)).code, 200);
   });

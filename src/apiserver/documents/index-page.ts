@@ -1,4 +1,4 @@
-/** "/" and /index.html: the paths that the server answers. */
+/** "/" and /index.html: the paths that the server serves. */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { Document, DocumentDependencies } from "../framework/document.ts";
 

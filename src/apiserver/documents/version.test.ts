@@ -2,7 +2,7 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../testing/server.ts";
 
-test("the version is that of the API, with a suffix that says who serves it", async () => {
+test("/version reports the API version with a build suffix", async () => {
   await using started = await startServer();
 
   const { code, headers, body } = await started.call("GET", "/version");
@@ -13,7 +13,7 @@ test("the version is that of the API, with a suffix that says who serves it", as
   match(body.gitVersion, /^v1\.36\.\d+\+[a-z0-9]+$/);
 });
 
-test("the version can only be had as JSON, and only be read", async () => {
+test("/version is read-only and JSON only", async () => {
   await using started = await startServer();
 
   equal((await started.call("GET", "/version", undefined, { accept: "text/plain" })).code, 406);

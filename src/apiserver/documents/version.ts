@@ -1,6 +1,6 @@
 /**
- * /version: which Kubernetes this is. Tools decide by it what they may ask for, so it is that of the API which is served; the suffix says
- * who serves it, and is none of a version's order (semver calls it build metadata). What only a Go program has is empty.
+ * /version: the Kubernetes version of the served API, which tools use for feature detection; the suffix names the implementation and is
+ * semver build metadata, without effect on precedence. Fields specific to Go are empty.
  */
 import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
 import type { Document } from "../framework/document.ts";
@@ -18,7 +18,7 @@ const VERSION = {
   gitVersion: `v${major}.${minor}.${patch}+k8ts`,
   gitCommit: "",
   gitTreeState: "",
-  // As upstream writes that it does not know.
+  // Upstream's value for unknown.
   buildDate: "1970-01-01T00:00:00Z",
   goVersion: "",
   compiler: "typescript",

@@ -22,7 +22,7 @@ interface ShownWrite {
   readonly cause?: typeof CAUSE;
 }
 
-/** What is shown, without what every start of a server writes first. */
+/** The entries, without those of the server's start. */
 async function shown({ call }: Pick<StartedServer, "call">, query = "resource=configmaps&namespace=default") {
   const { code, body } = await call("GET", `${CAUSES_PATH}?${query}`);
   equal(code, 200);
@@ -46,7 +46,7 @@ function inProcess(request: Partial<TransportRequest>): TransportRequest {
   return { verb: "create", group: "", version: "v1", plural: "configmaps", namespace: "default", ...request };
 }
 
-test("a write over HTTP is shown with who made it, when, and why", async () => {
+test("/debug/k8ts/causes lists a write over HTTP with its user, time and cause", async () => {
   await using server = await startServer();
   await makeMap(server, "a", CAUSE_HEADERS);
 
@@ -66,7 +66,7 @@ test("a write over HTTP is shown with who made it, when, and why", async () => {
   ]);
 });
 
-test("a write from the same process is shown with the cause that was handed over", async () => {
+test("/debug/k8ts/causes lists a write from the same process with the cause that the caller passed", async () => {
   await using server = await startServer();
   const transport = server.server.transport({ user: { name: "somebody", groups: ["system:masters"] }, userAgent: "part" });
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "a-" } };
@@ -78,7 +78,7 @@ test("a write from the same process is shown with the cause that was handed over
   deepEqual([write?.name, write?.user, write?.userAgent, write?.cause], [name, "somebody", "part", CAUSE]);
 });
 
-test("every verb that writes is shown in order, reads are not", async () => {
+test("/debug/k8ts/causes lists every writing verb in order, and no reads", async () => {
   await using server = await startServer();
   await makeMap(server, "a");
   await makeMap(server, "b", CAUSE_HEADERS);
@@ -99,7 +99,7 @@ test("every verb that writes is shown in order, reads are not", async () => {
   ]);
 });
 
-/** "MODIFIED a 7 going": what a watch of all changes since `after` shows, with the mark of an object that is being deleted. */
+/** "MODIFIED a 7 going": the events of a watch since `after`, with a mark for terminating objects. */
 async function watched({ transport, clock }: StartedServer, plural: string, after: string): Promise<readonly string[]> {
   const events: string[] = [];
   const watch = await transport().watch(
@@ -119,7 +119,7 @@ async function watched({ transport, clock }: StartedServer, plural: string, afte
   return events;
 }
 
-test("a deletion is shown with the revision that watchers see: when it marks the object, and when the object is gone", async () => {
+test("/debug/k8ts/causes lists a deletion with the revisions that watches see: of deletionTimestamp and of the removal", async () => {
   await using server = await startServer();
   const finalizers = ["example.com/hold"];
   const { body: held } = await server.call("POST", MAPS, { metadata: { name: "held", finalizers } });
@@ -144,7 +144,7 @@ test("a deletion is shown with the revision that watchers see: when it marks the
   );
 });
 
-test("a Pod that a node must stop is shown with the revision of each step", async () => {
+test("/debug/k8ts/causes lists each step of a graceful Pod deletion with its revision", async () => {
   await using server = await startServer();
   const pods = "/api/v1/namespaces/default/pods";
   const { body } = await server.call("POST", pods, {
@@ -162,7 +162,7 @@ test("a Pod that a node must stop is shown with the revision of each step", asyn
   );
 });
 
-test("a write that changes nothing is not shown: it has no revision", async () => {
+test("/debug/k8ts/causes omits a write without changes, which has no revision", async () => {
   await using server = await startServer();
   await makeMap(server, "a");
   equal((await server.call("PUT", `${MAPS}/a`, { metadata: { name: "a" }, data: { key: "content" } })).code, 200);
@@ -170,7 +170,7 @@ test("a write that changes nothing is not shown: it has no revision", async () =
   deepEqual(await lines(server), ["create a"]);
 });
 
-test("an object that the server keeps is created again for the revision of its deletion", async () => {
+test("a bootstrap object is recreated with the revision of its deletion as cause", async () => {
   await using server = await startServer();
   equal((await server.call("DELETE", "/api/v1/namespaces/default/services/kubernetes")).code, 200);
   await server.clock.settle();
@@ -186,7 +186,7 @@ test("an object that the server keeps is created again for the revision of its d
   });
 });
 
-test("what was only tried is not shown: dry runs, however they are asked for, and what was refused", async () => {
+test("/debug/k8ts/causes omits dry runs and rejected writes", async () => {
   await using server = await startServer();
   await makeMap(server, "a");
   const dry = { apiVersion: "v1", kind: "DeleteOptions", dryRun: ["All"] };
@@ -202,7 +202,7 @@ test("what was only tried is not shown: dry runs, however they are asked for, an
   deepEqual(await lines(server), ["create a"]);
 });
 
-test("each commit of an eviction is shown as such (condition, mark, removal), and none that was a dry run", async () => {
+test("/debug/k8ts/causes lists each commit of an eviction (condition, mark, removal), and none of a dry run", async () => {
   await using server = await startServer();
   const pods = "/api/v1/namespaces/default/pods";
   await server.call("POST", pods, { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
@@ -213,7 +213,7 @@ test("each commit of an eviction is shown as such (condition, mark, removal), an
   deepEqual(await lines(server, "resource=pods"), ["create p", ...Array.from({ length: 3 }, () => "create eviction p")]);
 });
 
-test("a review writes nothing and is not shown", async () => {
+test("/debug/k8ts/causes omits reviews, which write nothing", async () => {
   await using server = await startServer();
   const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
   equal((await server.call("POST", path, { spec: { nonResourceAttributes: { path: "/", verb: "get" } } })).code, 201);
@@ -221,7 +221,7 @@ test("a review writes nothing and is not shown", async () => {
   deepEqual(await shown(server, "resource=selfsubjectaccessreviews.authorization.k8s.io"), []);
 });
 
-test("leases and events, which are written by the clock and explain nothing, are not shown", async () => {
+test("/debug/k8ts/causes omits leases and events, which are periodic and explain nothing", async () => {
   await using server = await startServer();
   const before = await lines(server, "namespace=default");
   const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
@@ -240,7 +240,7 @@ test("leases and events, which are written by the clock and explain nothing, are
   deepEqual(await lines(server, "namespace=default"), [...before, "create a"]);
 });
 
-test("filters leave out others, and each counts", async () => {
+test("/debug/k8ts/causes combines its filters", async () => {
   await using server = await startServer();
   await makeMap(server, "a");
   await makeMap(server, "b");
@@ -268,7 +268,7 @@ test("filters leave out others, and each counts", async () => {
   }
 });
 
-test("only the last writes are kept, the oldest first", async () => {
+test("/debug/k8ts/causes keeps only the latest writes, oldest first", async () => {
   await using server = await startServer();
   await makeMap(server, "a");
   const transport = server.transport();
@@ -283,7 +283,7 @@ test("only the last writes are kept, the oldest first", async () => {
   deepEqual([kept.length, kept[0], kept.at(-1)], [CAUSES_MAX, "10", String(writes - 1)]);
 });
 
-test("neither content of objects nor a secret is in it, and what programs call themselves is cut", async () => {
+test("/debug/k8ts/causes contains no object content or secret, and truncates user agents", async () => {
   await using server = await startServer();
   const headers = { authorization: "Bearer known-secret", "user-agent": "u".repeat(10_000) };
   const secret = { metadata: { name: "s", annotations: { a: "known-secret" } }, stringData: { password: "known-secret" } };
@@ -296,7 +296,7 @@ test("neither content of objects nor a secret is in it, and what programs call t
   equal(write?.userAgent.length, 256);
 });
 
-test("a header that is no cause, or too long for one, is as good as none", async () => {
+test("an invalid or oversized cause header is ignored", async () => {
   await using server = await startServer();
   await makeMap(server, "a", { "k8ts-cause": "because" });
   await makeMap(server, "b", { "k8ts-cause": `controller=${"c".repeat(2_000)},key=k` });
@@ -304,7 +304,7 @@ test("a header that is no cause, or too long for one, is as good as none", async
   deepEqual(await lines(server), ["create a", "create b"]);
 });
 
-test("only who is given the path may read it", async () => {
+test("/debug/k8ts/causes requires permission for its path", async () => {
   await using server = await startGuardedServer();
   const anybody = server.as({ name: "anybody", groups: [] });
   const { code, body } = await anybody.call("GET", CAUSES_PATH);
@@ -326,7 +326,7 @@ test("only who is given the path may read it", async () => {
   equal((await anybody.call("GET", CAUSES_PATH)).code, 200);
 });
 
-test("it is JSON, and nothing else", async () => {
+test("/debug/k8ts/causes is served as JSON only", async () => {
   await using server = await startServer();
   const { body, headers } = await server.call("GET", CAUSES_PATH);
 

@@ -1,6 +1,6 @@
 /**
- * /debug/k8ts/causes: the last writes with why they were made, the oldest first. `?namespace=`, `?name=` and `?resource=deployments.apps`
- * leave out others. It says who wrote what, so only those who are given this path may read it (the administrator is).
+ * /debug/k8ts/causes: the latest writes with their causes, oldest first. `?namespace=`, `?name=` and `?resource=deployments.apps` filter.
+ * It reveals users and object names, so it needs permission for this path (administrators have it).
  */
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import { groupResourceOf } from "../../../api/machinery/object.ts";

@@ -1,4 +1,4 @@
-/** Aggregated discovery: everything that is served under /api or /apis in one document (apidiscovery.k8s.io/v2). */
+/** Aggregated discovery: all resources under /api or /apis in one document (apidiscovery.k8s.io/v2). */
 import type { GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
@@ -33,7 +33,7 @@ function resourceEntry(endpoint: Endpoint) {
   };
 }
 
-/** Group and version are empty where they are those of the place in the document. */
+/** Group and version are empty where they equal those of the enclosing entry. */
 function responseKind({ served }: Endpoint, { group, version, kind }: GroupVersionKind) {
   const isOwn = group === served.group && version === served.version;
   return isOwn ? { group: "", version: "", kind } : { group, version, kind };

@@ -7,14 +7,14 @@ import { schemas } from "../../../api/schemas.ts";
 import { startServer } from "../../testing/server.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-/** What client-go sends. */
+/** client-go's Accept header. */
 const CLIENT_GO = `${AGGREGATED};profile=nopeer,${AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json`;
 
 interface NamedEntry {
   readonly name: string;
 }
 
-test("a resource is described with its verbs, names and scope, and its subresources after it", async () => {
+test("discovery lists a resource with verbs, names and scope, followed by its subresources", async () => {
   await using started = await startServer();
 
   const { body } = await started.call("GET", "/apis/apps/v1");
@@ -45,7 +45,7 @@ test("a resource is described with its verbs, names and scope, and its subresour
   ]);
 });
 
-test("connections are shown with the options that they take, and a log as its Pod", async () => {
+test("discovery lists connections with their options kind, and log as Pod", async () => {
   await using started = await startServer();
 
   const { body } = await started.call("GET", "/api/v1");
@@ -72,7 +72,7 @@ test("connections are shown with the options that they take, and a log as its Po
   );
 });
 
-test("the newest stable version of a group is preferred", async () => {
+test("discovery prefers the newest stable version of a group", async () => {
   await using started = await startServer();
   const [v2, v1] = ["v2", "v1"].map((version) => ({ groupVersion: `autoscaling/${version}`, version }));
 
@@ -81,7 +81,7 @@ test("the newest stable version of a group is preferred", async () => {
   deepEqual(body, { kind: "APIGroup", apiVersion: "v1", name: "autoscaling", versions: [v2, v1], preferredVersion: v2 });
 });
 
-test("the core group has a root of its own and is not among the others", async () => {
+test("the core group is at /api and not listed under /apis", async () => {
   await using started = await startServer();
 
   const core = await started.call("GET", "/api");
@@ -95,14 +95,14 @@ test("the core group has a root of its own and is not among the others", async (
 });
 
 for (const path of ["/apis/nope", "/apis/apps/v2", "/api/v2"]) {
-  test(`nothing is found at ${path}`, async () => {
+  test(`discovery answers ${path} with 404`, async () => {
     await using started = await startServer();
 
     equal((await started.call("GET", path)).code, 404);
   });
 }
 
-test("a client that accepts the aggregated document gets it, and is told so", async () => {
+test("discovery returns the aggregated document with its content type to a client that accepts it", async () => {
   await using started = await startServer();
 
   const { headers, body } = await started.call("GET", "/api", undefined, { accept: CLIENT_GO });
@@ -119,7 +119,7 @@ test("a client that accepts the aggregated document gets it, and is told so", as
   );
 });
 
-test("the aggregated document is not sent again to who has it, until what is served changes", async () => {
+test("the aggregated document is answered with 304 until the served resources change", async () => {
   await using started = await startServer();
   const ask = (headers: Readonly<Record<string, string>> = {}) =>
     started.call("GET", "/apis", undefined, { accept: AGGREGATED, ...headers });
@@ -135,7 +135,7 @@ test("the aggregated document is not sent again to who has it, until what is ser
   notEqual(changed.headers["etag"], tag);
 });
 
-test("a group appears with its first resource and goes with its last", async () => {
+test("a group is listed from its first resource until its last is removed", async () => {
   await using started = await startServer();
   const code = async () => (await started.call("GET", "/apis/coordination.k8s.io/v1")).code;
   const before = await code();
@@ -155,7 +155,7 @@ const refused: readonly { readonly path: string; readonly accept: string }[] = [
 ];
 
 for (const { path, accept } of refused) {
-  test(`${path} cannot be had as ${accept}`, async () => {
+  test(`discovery does not serve ${path} as ${accept}`, async () => {
     await using started = await startServer();
 
     equal((await started.call("GET", path, undefined, { accept })).code, 406);
@@ -173,7 +173,7 @@ const protobufs: readonly { readonly path: string; readonly accept: string; read
 ];
 
 for (const { path, accept, type } of protobufs) {
-  test(`${path} says the same in protobuf as in JSON (${type.split(".").at(-1)})`, async () => {
+  test(`${path} has the same content in protobuf as in JSON (${type.split(".").at(-1)})`, async () => {
     await using started = await startServer();
     const json = await started.call("GET", path, undefined, { accept: accept.replace("vnd.kubernetes.protobuf", "json") });
 
@@ -187,7 +187,7 @@ for (const { path, accept, type } of protobufs) {
   });
 }
 
-/** Protobuf does not tell empty from absent. */
+/** Protobuf does not distinguish empty from absent. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (value === null || typeof value !== "object") return value;

@@ -1,6 +1,6 @@
 /**
- * Discovery: /api, /apis and what is below them, from which clients learn what there is. Plain documents, and on the two roots the
- * aggregated one for clients that accept it. Each is made when it is first asked for and kept until the set of what is served changes.
+ * Discovery: /api, /apis and below. Plain documents, and on the two roots the aggregated one for clients that accept it. Each is built on
+ * first request and cached until the served resources change.
  */
 import { writeJson } from "../../../api/machinery/codec/json.ts";
 import {
@@ -60,7 +60,7 @@ class Discovery {
   readonly #endpoints: Endpoints;
   readonly #schemas: SchemaSet;
   #groups: readonly DiscoveredGroup[] | undefined;
-  /** By path and content type. */
+  /** Keyed by path and content type. */
   readonly #kept = new Map<string, Kept>();
 
   constructor(endpoints: Endpoints, schemas: SchemaSet) {
@@ -142,7 +142,7 @@ class Discovery {
   }
 }
 
-/** JSON for whoever accepts it, as everywhere. There is no YAML of the aggregated document, and none for a part of it. */
+/** JSON by default, as everywhere. The aggregated document is not available as YAML, and not for a single group. */
 function negotiateForm(accept: string | undefined, isRoot: boolean): NegotiatedType {
   const isAcceptable = ({ mediaType, convert, stream }: NegotiatedType): boolean => {
     if (stream !== undefined) return false;

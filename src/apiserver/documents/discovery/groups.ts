@@ -1,6 +1,6 @@
 /**
- * What is served, by group and version, in the order of discovery: groups as they were first added, versions with the preferred one
- * first, resources by name. Clients take the first that fits a short name, so order is behaviour.
+ * The served resources by group and version, in discovery order: groups in order of addition, versions with the preferred one first,
+ * resources by name. Clients use the first match of a short name, so the order is significant.
  */
 import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
@@ -40,7 +40,7 @@ function byPlural(a: Endpoint, b: Endpoint): number {
   return a.resource.plural < b.resource.plural ? -1 : 1;
 }
 
-/** v2 before v1 before v2beta1 before v1beta2 before v1alpha1; what is no version of Kubernetes comes last, by its letters. */
+/** v2 before v1 before v2beta1 before v1beta2 before v1alpha1; non-Kubernetes versions come last, alphabetically. */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [rankOf(a), rankOf(b)];
   if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined) || (a < b ? -1 : 1);
@@ -58,13 +58,13 @@ function rankOf(version: string): { readonly stability: number; readonly major: 
 export interface DiscoveredSubresource {
   readonly name: string;
   readonly verbs: readonly string[];
-  /** What is sent and answered there. */
+  /** Request and response type. */
   readonly kind: GroupVersionKind;
 }
 
 const SCALE: GroupVersionKind = { group: "autoscaling", version: "v1", kind: "Scale" };
 
-/** By name. */
+/** Sorted by name. */
 export function subresourcesOf({ resource, served }: Endpoint): readonly DiscoveredSubresource[] {
   return Object.entries(resource.subresources)
     .map(([name, subresource]) => ({ name, verbs: sortedVerbs(subresource), kind: kindOf(subresource, resource, served) }))

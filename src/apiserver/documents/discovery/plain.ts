@@ -1,11 +1,11 @@
-/** The discovery documents that every client knows: one of all groups, one per group, one per group and version. */
+/** The unaggregated discovery documents: one of all groups, one per group, one per group and version. */
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
 import { sha256 } from "../../../base/crypto/hash.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject, type DiscoveredVersion } from "./groups.ts";
 
-/** /api. Which address a client should use depends on where it is, and that is not known here: it has one that works. */
+/** /api. Server addresses per client CIDR are omitted: the client already uses one that works. */
 export function apiVersions(core: DiscoveredGroup | undefined): DiscoveryObject {
   const versions = core?.versions.map(({ version }) => version) ?? [];
   return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };
@@ -30,7 +30,7 @@ function groupEntry({ name, versions }: DiscoveredGroup) {
 export function apiResourceList(group: string, { version, endpoints }: DiscoveredVersion): DiscoveryObject {
   return {
     kind: "APIResourceList",
-    // Upstream's core group does not say it.
+    // Upstream omits it for the core group.
     ...(group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: apiVersionOf({ group, version }),
     resources: endpoints.flatMap((endpoint) => [resourceEntry(endpoint), ...subresourceEntries(endpoint)]),
@@ -51,7 +51,7 @@ function resourceEntry({ resource }: Endpoint) {
   };
 }
 
-/** The same for the same storage version, on every server: clients that migrate stored objects compare it. */
+/** Equal for the same storage version on every server: storage version migrators compare it. */
 function storageVersionHash({ group, version }: GroupVersion, kind: string): string {
   return encodeBase64(sha256(new TextEncoder().encode(`${group}/${version}/${kind}`)).subarray(0, 8));
 }

@@ -1,4 +1,4 @@
-/** /debug/api_priority_and_fairness/dump_…: the state of priority levels, queues and requests as text, for people (upstream's paths). */
+/** /debug/api_priority_and_fairness/dump_…: priority levels, queues and requests as text (upstream's paths). */
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 

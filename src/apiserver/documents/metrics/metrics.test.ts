@@ -7,7 +7,7 @@ async function linesOf({ call }: StartedServer, name: string): Promise<readonly 
   return text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 }
 
-test("requests are counted under upstream's names, writing ones by their method", async () => {
+test("/metrics counts requests under upstream's names, writes by their method", async () => {
   await using started = await startServer();
   await started.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } });
   await started.call("GET", "/api/v1/namespaces/default/configmaps/nope");
@@ -25,7 +25,7 @@ test("requests are counted under upstream's names, writing ones by their method"
   equal((await linesOf(started, "apiserver_request_duration_seconds_count")).filter((line) => line.includes("configmaps")).length, 2);
 });
 
-test("running watches, what they were sent, and stored objects are shown", async () => {
+test("/metrics shows running watches, events sent to them, and stored objects", async () => {
   await using started = await startServer();
   const watch = await started.watch("/api/v1/configmaps?watch=true");
   await started.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } });
@@ -45,7 +45,7 @@ test("running watches, what they were sent, and stored objects are shown", async
   );
 });
 
-test("the answer is the text format of Prometheus and shows the store", async () => {
+test("/metrics is in Prometheus text format and includes the store", async () => {
   await using started = await startServer();
   const { headers } = await started.call("GET", "/metrics");
 
@@ -53,7 +53,7 @@ test("the answer is the text format of Prometheus and shows the store", async ()
   match((await linesOf(started, "k8ts_store_revision"))[0] ?? "", / [1-9]\d*$/);
 });
 
-test("figures of other parts of the process are asked for each time, and follow", async () => {
+test("/metrics appends current metrics of other components of the process", async () => {
   let asked = 0;
   const moreMetrics = () => [{ name: "more_total", type: "counter", help: "More", samples: [{ labels: {}, value: ++asked }] }] as const;
   await using started = await startServer({ moreMetrics });

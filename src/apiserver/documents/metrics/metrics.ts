@@ -1,7 +1,7 @@
 /**
- * /metrics: the server's figures for Prometheus, under upstream's names and labels where it has the same figure, so that dashboards work.
- * Figures of other parts of the same process (the controllers) follow. Not here: figures of the process itself (memory, file
- * descriptors), which only the machine knows.
+ * /metrics: the server's metrics for Prometheus, with upstream's names and labels where it has the same metric, so that dashboards work.
+ * Metrics of other components of the process (the controllers) follow. Not here: process metrics (memory, file descriptors), which come
+ * from the host.
  */
 import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
@@ -37,13 +37,13 @@ export function metricsDocument({ endpoints, metrics, server, fairness, moreMetr
   };
 }
 
-/** Upstream names writing requests after their method. */
+/** Upstream's verb label of writes is the method. */
 const VERB_LABELS: ReadonlyMap<string, string> = new Map([
   ["CREATE", "POST"],
   ["UPDATE", "PUT"],
 ]);
 
-/** The keys of the metrics are label values, joined with tabs. */
+/** The keys of the metrics are label values joined by tabs. */
 function requestLabels(key: string): Labels {
   const [verb = "", group = "", version = "", resource = "", subresource = "", scope = "", code] = key.split("\t");
   const labels = { component: "apiserver", dry_run: "", group, resource, scope, subresource, verb: VERB_LABELS.get(verb) ?? verb, version };
@@ -101,7 +101,7 @@ function watchFamilies({ longRunning, watchEvents }: Metrics): readonly Family[]
   ];
 }
 
-/** Of resources that somebody has asked for: the others are not counted, since that would load them. */
+/** Only resources that are loaded: counting the others would load them. */
 function objects(endpoints: Endpoints): Family {
   const loaded = new Map<string, number>();
   for (const { storage, resource } of endpoints.all()) {

@@ -25,7 +25,7 @@ function shown({ parameters }: { readonly parameters: readonly Parameter[] }): r
 
 const PODS = "/api/v1/namespaces/{namespace}/pods/{name}";
 
-test("in OpenAPI v3, connections are operations of their methods that answer with anything", async () => {
+test("OpenAPI v3 describes connections as operations of each method with any content type", async () => {
   const { paths } = await read("/openapi/v3/api/v1");
 
   deepEqual(paths[`${PODS}/exec`].get, {
@@ -50,7 +50,7 @@ test("in OpenAPI v3, connections are operations of their methods that answer wit
   deepEqual([command.description, name.description], ["PodExecOptions command", "name of the PodExecOptions"]);
 });
 
-test("a proxy has all methods, with and without a path behind it", async () => {
+test("OpenAPI v3 describes a proxy with all methods, with and without a path suffix", async () => {
   const { paths } = await read("/openapi/v3/api/v1");
   const ids = (path: string) =>
     Object.entries(paths[path]).flatMap(([, operation]) => (operation as { operationId?: string }).operationId ?? []);
@@ -66,7 +66,7 @@ test("a proxy has all methods, with and without a path behind it", async () => {
   deepEqual(shown(paths["/api/v1/nodes/{name}/proxy/{path}"]).toSorted(), ["path name string", "path path string", "query path string"]);
 });
 
-test("a log is read as text, and its parameters are those that a query can say", async () => {
+test("OpenAPI v3 describes a log as text with its query parameters", async () => {
   const { paths } = await read("/openapi/v3/api/v1");
   const { get } = paths[`${PODS}/log`];
 
@@ -92,7 +92,7 @@ test("a log is read as text, and its parameters are those that a query can say",
   );
 });
 
-test("OpenAPI v2 says the same", async () => {
+test("OpenAPI v2 describes connections like v3", async () => {
   const { paths } = await read("/openapi/v2");
 
   deepEqual(paths[`${PODS}/portforward`].post, {

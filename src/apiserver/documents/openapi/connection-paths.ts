@@ -1,4 +1,4 @@
-/** The paths of connections (log, exec, attach, portforward, proxy) as OpenAPI shows them. */
+/** The paths of connections (log, exec, attach, portforward, proxy) in OpenAPI. */
 import type { Resource, Subresource, Verb } from "../../../api/machinery/resource.ts";
 import { capitalise } from "./words.ts";
 import type { ApiPath, Method, Operation, Place } from "./api-path.ts";

@@ -1,4 +1,4 @@
-/** What documents of both versions of OpenAPI have in common: their head, media types, and which types they name. */
+/** Common parts of OpenAPI v2 and v3 documents: header, media types, and referenced types. */
 import { BUILT_IN_TYPES, JSON_TYPE, streamTypes } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { KUBERNETES_VERSION } from "../../shared/kubernetes-version.ts";
@@ -31,12 +31,12 @@ export function answerTypes({ form }: Operation): readonly string[] {
 
 export const CODE_WORDS = { 200: "OK", 201: "Created", 202: "Accepted" } as const;
 
-/** All types that the operations name. */
+/** Returns all types that the operations reference. */
 export function typeNames(paths: readonly ApiPath[]): Set<string> {
   return new Set(paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => [answer ?? [], body?.type ?? []].flat())));
 }
 
-/** What an operation answers with. */
+/** Returns the response type of an operation. */
 export function answerSchema(dialect: Dialect, { answer }: Operation): JsonObject {
   return answer === undefined ? { type: "string" } : reference(dialect, answer);
 }

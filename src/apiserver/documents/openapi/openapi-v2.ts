@@ -1,6 +1,6 @@
 /**
- * /openapi/v2: everything in one document, for clients that do not know version 3. JSON, or protobuf for those that ask for it. Made when it is
- * first asked for and kept until the set of what is served changes.
+ * /openapi/v2: everything in one document, for clients without OpenAPI v3. JSON, or protobuf on request. Built on first request and cached
+ * until the served resources change.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
@@ -15,7 +15,7 @@ import { v2Document } from "./v2-document.ts";
 import { encodeV2Document } from "./v2-protobuf.ts";
 
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-/** An "@" may not be in a media type, so this name is understood and the other one sent. */
+/** "@" is invalid in a media type, so this name is accepted and the other one sent. */
 const PROTOBUF_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 type Dependencies = Pick<DocumentDependencies, "endpoints" | "server" | "loadDescriptions">;
@@ -39,14 +39,14 @@ export function openApiV2Document(dependencies: Dependencies): Document {
       const form = negotiate(request.header("accept"), [JSON_TYPE, PROTOBUF, PROTOBUF_OLD], () => true)?.mediaType;
       if (form === undefined) throw notAcceptable([JSON_TYPE, PROTOBUF]);
       const current = (making ??= make(dependencies));
-      // Whoever asks next tries again.
+      // The next request retries.
       current.catch(() => (making = making === current ? undefined : making));
       return answerWith(request, await current, form === JSON_TYPE, clock);
     },
   };
 }
 
-/** Tens of milliseconds for each of the three parts, so what else waits gets a turn in between. */
+/** Each of the three parts takes tens of milliseconds, so the event loop gets a tick in between. */
 async function make({ endpoints, server, loadDescriptions }: Dependencies): Promise<Made> {
   const { schemas, clock } = server;
   const types = new TypeSchemas({ dialect: "v2", schemas, descriptions: await loadDescriptions() });

@@ -1,7 +1,7 @@
 /**
- * /openapi/v3: an index of documents with the hash of each, and the documents. Clients keep a document as long as its hash is in the index
- * (kubectl: on disk), so the hash is of what is sent. The index needs all of them. A document
- * is kept until its own endpoints change.
+ * /openapi/v3: an index of documents with their hashes, and the documents. Clients cache a document while its hash is in the index
+ * (kubectl: on disk), so the hash is of the sent bytes. The index requires all documents. A document is cached until its own endpoints
+ * change.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
@@ -15,7 +15,7 @@ import { TypeSchemas } from "./type-schemas.ts";
 import { v3Document } from "./v3-document.ts";
 
 const ROOT = "/openapi/v3";
-/** How long a document may be kept without asking; its address changes when it does. */
+/** Cache lifetime of a document; its URL changes with its content. */
 const KEEP_MS = 365 * 24 * 3_600_000;
 
 type Dependencies = Pick<DocumentDependencies, "endpoints" | "server" | "loadDescriptions">;
@@ -41,7 +41,7 @@ interface Made {
   readonly hash: string;
 }
 
-/** A document, perhaps still on its way, and what it is made from. */
+/** A document, possibly being built, and its source. */
 interface Making {
   readonly source: DocumentSource;
   readonly made: Promise<Made>;
@@ -49,7 +49,7 @@ interface Making {
 
 class Documents {
   readonly #dependencies: Dependencies;
-  /** Until the set of what is served changes. */
+  /** Valid until the served resources change. */
   #sources: ReadonlyMap<string, DocumentSource> | undefined;
   #types: Promise<TypeSchemas> | undefined;
   readonly #making = new Map<string, Making>();
@@ -75,12 +75,12 @@ class Documents {
     if (known !== undefined && isSame(known.source, source)) return known.made;
     const made = this.#make(source);
     this.#making.set(path, { source, made });
-    // Whoever asks next tries again.
+    // The next request retries.
     made.catch(() => this.#making.delete(path));
     return made;
   }
 
-  /** Tens of milliseconds for the large ones, so what else waits gets a turn in between. */
+  /** Large ones take tens of milliseconds, so the event loop gets a tick in between. */
   async #make(source: DocumentSource): Promise<Made> {
     const types = await this.#typesOnce();
     const body = new TextEncoder().encode(writeJson(v3Document(source.make(), types)));
@@ -126,7 +126,7 @@ function answerDocument(request: ExchangeRequest, path: string, { body, hash }: 
   if (negotiate(request.header("accept"), [JSON_TYPE], () => true) === undefined) throw notAcceptable([JSON_TYPE]);
   const asked = new URLSearchParams(request.query).get("hash");
   const headers = { etag: entityTag(hash), vary: "Accept", ...cachingOf(asked === hash, clock) };
-  // Who asks for a document that was is sent to the one that is, so that nobody keeps it under the old address.
+  // A request with an outdated hash is redirected, so that the client does not cache the document under the old URL.
   if (asked !== null && asked !== "" && asked !== hash)
     return { code: 301, headers: { ...headers, location: urlOf(path, hash) }, body: [] };
   if (hasAlready(request, hash)) return { code: 304, headers, body: [] };

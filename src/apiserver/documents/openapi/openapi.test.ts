@@ -14,14 +14,14 @@ async function start(): Promise<StartedServer> {
   return startServer({ loadDescriptions: () => Promise.resolve(described) });
 }
 
-/** Large documents are made in several turns of the loop. */
+/** Large documents take several event-loop ticks. */
 async function read({ call, clock }: StartedServer, path: string, headers: Readonly<Record<string, string>> = {}): Promise<CallAnswer> {
   const answer = call("GET", path, undefined, headers);
   await clock.advance(1);
   return answer;
 }
 
-test("the index leads to a document of every group and version, each with the hash of what is there", async () => {
+test("the OpenAPI v3 index lists a document for every group and version with its hash", async () => {
   await using started = await start();
 
   const { body } = await read(started, "/openapi/v3");
@@ -39,7 +39,7 @@ test("the index leads to a document of every group and version, each with the ha
   equal(document.headers["expires"], new Date(started.clock.now() + 365 * 24 * 3_600_000).toUTCString());
 });
 
-test("a document that the client has is not sent again, and an old address leads to the new one", async () => {
+test("an unchanged OpenAPI v3 document is answered with 304, and an outdated URL redirects to the current one", async () => {
   await using started = await start();
   const path = "/openapi/v3/apis/coordination.k8s.io/v1";
   const { headers } = await read(started, path);
@@ -53,7 +53,7 @@ test("a document that the client has is not sent again, and an old address leads
   deepEqual([old.code, old.headers["location"]], [301, `${path}?hash=${tag.replaceAll('"', "")}`]);
 });
 
-test("a document changes and goes with what it describes, and others stay as they were", async () => {
+test("an OpenAPI v3 document changes with its resources, and others do not", async () => {
   await using started = await start();
   const index = async () => (await read(started, "/openapi/v3")).body.paths;
   const before = await index();
@@ -68,7 +68,7 @@ test("a document changes and goes with what it describes, and others stay as the
   deepEqual(after["api/v1"], before["api/v1"]);
 });
 
-test("an operation says what it takes and answers, and what all operations of a path have stands at the path", async () => {
+test("an OpenAPI v3 operation has request and response, and common parameters are at its path", async () => {
   await using started = await start();
   const name = "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}";
   const lease = { schema: { $ref: "#/components/schemas/io.k8s.api.coordination.v1.Lease" } };
@@ -95,7 +95,7 @@ test("an operation says what it takes and answers, and what all operations of a 
   );
 });
 
-test("a path with one operation has all of its parameters at the path", async () => {
+test("an OpenAPI v3 path with one operation has all parameters at the path", async () => {
   await using started = await start();
 
   const { body } = await read(started, "/openapi/v3/apis/coordination.k8s.io/v1");
@@ -108,7 +108,7 @@ test("a path with one operation has all of its parameters at the path", async ()
   equal("parameters" in get, false);
 });
 
-test("a type is written with its descriptions, and the kinds of every group name the document's own", async () => {
+test("OpenAPI v3 types have descriptions, and kinds of every group name the document's own group", async () => {
   await using started = await start();
   const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const meta = "io.k8s.apimachinery.pkg.apis.meta.v1";
@@ -134,7 +134,7 @@ test("a type is written with its descriptions, and the kinds of every group name
   );
 });
 
-test("every reference of every document leads somewhere in it", async () => {
+test("every reference in an OpenAPI v3 document resolves", async () => {
   await using started = await start();
   const { body: index } = await read(started, "/openapi/v3");
   for (const path of Object.keys(index.paths)) {
@@ -147,7 +147,7 @@ test("every reference of every document leads somewhere in it", async () => {
   }
 });
 
-test("operation ids are never used twice", async () => {
+test("OpenAPI operation ids are unique", async () => {
   await using started = await start();
   const { text } = await read(started, "/openapi/v2");
   const ids = Array.from(text.matchAll(/"operationId":"([^"]+)"/g), ([, id]) => id);
@@ -156,7 +156,7 @@ test("operation ids are never used twice", async () => {
   equal(new Set(ids).size, ids.length);
 });
 
-test("version 2 has everything in one document, with what is said beside references and without defaults", async () => {
+test("OpenAPI v2 is one document, with siblings of references and without defaults", async () => {
   await using started = await start();
 
   const { headers, body } = await read(started, "/openapi/v2");
@@ -181,14 +181,14 @@ test("version 2 has everything in one document, with what is said beside referen
 });
 
 for (const path of ["/openapi/v2", "/openapi/v3/apis/apps/v1"]) {
-  test(`${path} cannot be had as text`, async () => {
+  test(`${path} is not served as text`, async () => {
     await using started = await start();
 
     equal((await read(started, path, { accept: "text/plain" })).code, 406);
   });
 }
 
-test("a failure to load descriptions is not kept", async () => {
+test("a failure to load OpenAPI descriptions is not cached", async () => {
   let attempts = 0;
   const loadDescriptions = () => (attempts++ < 2 ? Promise.reject(new Error("no file")) : Promise.resolve(described));
   await using started = await startServer({ loadDescriptions });

@@ -1,4 +1,4 @@
-/** The parameters of the API's paths and queries, with what is said of them. Each operation names those it has (operations.ts). */
+/** The path and query parameters of the API with their descriptions. Operations name theirs (operations.ts). */
 
 export interface Parameter {
   readonly in: "path" | "query";

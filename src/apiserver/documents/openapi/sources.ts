@@ -1,26 +1,26 @@
-/** What documents there are, and from which endpoints each is made: one per group and version, and small ones of the server itself. */
+/** The documents and their source endpoints: one per group and version, and small ones of the server itself. */
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath } from "./operations.ts";
 import type { ApiPath } from "./api-path.ts";
 
-/** What a document is written from. */
+/** Source of a document. */
 export interface DocumentContent {
   /** Absent for documents of the server itself. */
   readonly place?: GroupVersion;
   readonly paths: readonly ApiPath[];
-  /** Types that are not in the set of all. */
+  /** Types outside the common set. */
   readonly own: ReadonlyMap<string, ObjectSchema>;
 }
 
 export interface DocumentSource {
-  /** None for what is always the same. */
+  /** None for static documents. */
   readonly endpoints: readonly Endpoint[];
   make(): DocumentContent;
 }
 
-/** By what stands behind /openapi/v3/: "api/v1", "apis/apps/v1", "version". */
+/** Keyed by the path below /openapi/v3/: "api/v1", "apis/apps/v1", "version". */
 export function sourcesOf(endpoints: Iterable<Endpoint>): ReadonlyMap<string, DocumentSource> {
   const places = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {

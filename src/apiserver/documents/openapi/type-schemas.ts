@@ -1,7 +1,7 @@
 /**
- * Types as OpenAPI describes them, in both of its versions: from the same schemas that decoding and patching follow, with the descriptions.
- * Version 2 has no defaults, and may say something beside a reference; in version 3 a reference stands alone or inside of `allOf`.
- * What is made of a type is kept with it, since most documents share most types.
+ * Types as OpenAPI schemas in both versions: from the schemas that decoding and patching use, with descriptions. Version 2 has no defaults,
+ * and allows siblings of a reference; in version 3 a reference is alone or inside `allOf`. Results are cached per type, since most
+ * documents share most types.
  */
 import type { Descriptions } from "../../../api/descriptions.ts";
 import type { GroupVersionKind, JsonObject, Json } from "../../../api/machinery/object.ts";
@@ -10,7 +10,7 @@ import type { NamedParameter } from "./query-parameters.ts";
 
 export type Dialect = "v2" | "v3";
 
-/** Types that have a name and no fields, and what documents say of their form. */
+/** Named types without fields, and their format. */
 const NAMED_FORMS: Readonly<Record<string, Readonly<Record<Dialect, JsonObject>>>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": {
     v2: { type: "string" },
@@ -37,14 +37,14 @@ function both(form: JsonObject): Readonly<Record<Dialect, JsonObject>> {
 
 const REFERENCE: Readonly<Record<Dialect, string>> = { v2: "#/definitions/", v3: "#/components/schemas/" };
 
-/** A reference to a type, as operations have it. */
+/** A reference to a type, as operations use it. */
 export function reference(dialect: Dialect, name: string): JsonObject {
   return { $ref: `${REFERENCE[dialect]}${name}` };
 }
 
 export interface DescribedType {
   readonly definition: JsonObject;
-  /** The types that it names. */
+  /** The referenced types. */
   readonly references: ReadonlySet<string>;
 }
 
@@ -61,11 +61,11 @@ export class TypeSchemas {
 
   constructor(options: TypeSchemasOptions) {
     this.#options = options;
-    // Each form has one schema, so that it is known by it.
+    // One schema object per form, so that identity identifies it.
     this.#formNames = new Map(Object.keys(NAMED_FORMS).map((name) => [options.schemas.get(name), name]));
   }
 
-  /** The definitions of these types and of all that they lead to, by name. `own` are types that are not in the set. */
+  /** Returns the definitions of these types and all they reference, by name. `own` are types outside the common set. */
   reachable(names: Iterable<string>, own: ReadonlyMap<string, ObjectSchema>): ReadonlyMap<string, JsonObject> {
     const found = new Map<string, JsonObject>();
     const waiting = [...names];
@@ -78,7 +78,7 @@ export class TypeSchemas {
     return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The fields of a type as parameters of a query; those that are neither scalars nor lists of them are not shown. */
+  /** Converts the fields of a type to query parameters; only scalars and lists of scalars are included. */
   parametersOf(typeName: string): readonly NamedParameter[] {
     const { schemas, descriptions } = this.#options;
     const schema = schemas.get(typeName);
@@ -151,7 +151,7 @@ export class TypeSchemas {
     return Object.keys(beside).length + Object.keys(extensions).length === 0 ? to : { ...beside, allOf: [to], ...extensions };
   }
 
-  /** Of types without a name. */
+  /** For unnamed types. */
   #inline(schema: Schema, references: Set<string>): JsonObject {
     switch (schema.type) {
       case "object":
@@ -174,14 +174,14 @@ export class TypeSchemas {
   }
 }
 
-/** What stands beside the form of a value. */
+/** Siblings of a value's schema. */
 interface Beside {
   readonly description?: string;
   readonly default?: Json | undefined;
   readonly extensions?: JsonObject;
 }
 
-/** What Go has for a value that is not given; nothing for forms whose zero is written as null. */
+/** Go's zero value; nothing for types whose zero is null. */
 function zeroOf(schema: Schema): Json | undefined {
   switch (schema.type) {
     case "object":

@@ -1,4 +1,4 @@
-/** The one OpenAPI v2 document: all paths, and all types that they lead to. */
+/** Builds the OpenAPI v2 document: all paths, and all types that they reference. */
 import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Reader, WIRE_BYTES, WIRE_VARINT } from "../../../base/protobuf/wire.ts";
 import { encodeV2Document } from "./v2-protobuf.ts";
 
-/** Field numbers and what they hold, as far down as the path of numbers leads. */
+/** Decodes field numbers and values along the path of numbers. */
 function at(bytes: Uint8Array, ...numbers: readonly number[]): readonly Uint8Array[] {
   const [number, ...rest] = numbers;
   if (number === undefined) return [bytes];
@@ -54,7 +54,7 @@ const document = {
 
 const bytes = Uint8Array.from([...encodeV2Document(document)].flatMap((piece) => [...piece]));
 
-/** Numbers of gnostic's messages, read from their names to their values. */
+/** Field numbers of gnostic's messages, from names to values. */
 const rows: readonly { readonly what: string; readonly path: readonly number[]; readonly holds: readonly string[] }[] = [
   { what: "the version of Swagger", path: [1], holds: ["2.0"] },
   { what: "the title", path: [2, 1], holds: ["Kubernetes"] },
@@ -80,7 +80,7 @@ const rows: readonly { readonly what: string; readonly path: readonly number[]; 
 ];
 
 for (const { what, path, holds } of rows) {
-  test(`a client that knows gnostic's messages finds ${what}`, () => {
+  test(`a client with gnostic's messages decodes ${what}`, () => {
     deepEqual(
       at(bytes, ...path).map((found) => new TextDecoder().decode(found)),
       holds,

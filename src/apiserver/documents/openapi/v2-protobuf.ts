@@ -1,6 +1,6 @@
 /**
- * The OpenAPI v2 document as protobuf, in the messages of gnostic (openapi.v2.Document), which kubectl asks for. Only what our document has is
- * described. What is free in form (enumerations, extensions) is text of YAML there; JSON is YAML, so it is written as JSON.
+ * Encodes the OpenAPI v2 document as protobuf, in gnostic's messages (openapi.v2.Document), which kubectl requests. Covers only what our
+ * document uses. Free-form values (enumerations, extensions) are YAML text there; JSON is YAML, so they are written as JSON.
  */
 import { encode, type FieldDescriptor, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
@@ -22,7 +22,7 @@ const many = (number: number, type: MessageDescriptor): FieldDescriptor => ({ nu
 const ANY = message("Any", { yaml: text(2) });
 const EXTENSION = named("NamedAny", ANY);
 
-/** A schema has schemas in it, so its fields come after it. */
+/** Schemas are recursive, so the fields are set afterwards. */
 const schemaFields: Record<string, FieldDescriptor> = {};
 const SCHEMA = message("Schema", schemaFields);
 const PROPERTIES = message("Properties", { entries: many(1, named("NamedSchema", SCHEMA)) });
@@ -100,12 +100,11 @@ const DOCUMENT = message("Document", {
   securityDefinitions: one(13, message("SecurityDefinitions", { entries: many(1, SECURITY) })),
 });
 
-/** Entries of a map in one piece: a few milliseconds. */
+/** Map entries per chunk: a few milliseconds. */
 const PIECE_ENTRIES = 32;
 
 /**
- * `document` is what v2-document.ts makes. In pieces, so that others get a turn in between: parts of a message that follow each other are put
- * together by whoever reads them.
+ * `document` is built by v2-document.ts. Encoded in chunks with event-loop ticks in between: decoders merge consecutive parts of a message.
  */
 export function* encodeV2Document({ swagger, info, paths, definitions, securityDefinitions, security }: JsonObject): Iterable<Uint8Array> {
   yield encodePart({

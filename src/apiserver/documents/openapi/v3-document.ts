@@ -1,4 +1,4 @@
-/** One OpenAPI v3 document: the paths of one group and version, and the types that they lead to. */
+/** Builds one OpenAPI v3 document: the paths of one group and version, and the types that they reference. */
 import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import { META_TYPES } from "./operations.ts";
@@ -23,7 +23,7 @@ export function v3Document({ place, paths, own }: DocumentContent, types: TypeSc
 
 const KINDS = "x-kubernetes-group-version-kind";
 
-/** DeleteOptions and WatchEvent are kinds of every group; a document names its own and the core group. */
+/** DeleteOptions and WatchEvent exist in every group; a document names its own and the core group. */
 function withKindsOf(place: GroupVersion | undefined, definition: JsonObject): JsonObject {
   const kinds = definition[KINDS] as readonly GroupVersionKind[] | undefined;
   if (kinds === undefined) return definition;

@@ -6,7 +6,7 @@ import { startServer } from "../../testing/server.ts";
 const CONFIGURATION = "/.well-known/openid-configuration";
 const KEYS = "/openid/v1/jwks";
 
-test("who checks tokens elsewhere finds out who signs them, and where the keys are", async () => {
+test("the OpenID configuration names the issuer and the JWKS URL", async () => {
   await using server = await startTokenServer({ jwksUri: "https://keys.example/jwks" });
 
   const { code, headers, text } = await server.call("GET", CONFIGURATION);
@@ -19,7 +19,7 @@ test("who checks tokens elsewhere finds out who signs them, and where the keys a
   );
 });
 
-test("the keys are shown, each with its name and algorithm", async () => {
+test("the JWKS lists each key with its id and algorithm", async () => {
   await using server = await startTokenServer({ verifiers: [KEY.verifier, OTHER_KEY.verifier] });
 
   const { code, headers, text, body } = await server.call("GET", KEYS);
@@ -32,13 +32,13 @@ test("the keys are shown, each with its name and algorithm", async () => {
   equal(body.keys[1].kid, OTHER_KEY.verifier.keyId);
 });
 
-test("the keys are below the issuer, if nothing else is said", async () => {
+test("the JWKS URL defaults to a path below the issuer", async () => {
   await using server = await startTokenServer();
 
   equal((await server.call("GET", CONFIGURATION)).body.jwks_uri, `${ISSUER}/openid/v1/jwks`);
 });
 
-test("the documents can be had in one form only, and only be read", async () => {
+test("the OpenID documents are read-only and have one content type each", async () => {
   await using server = await startTokenServer();
 
   const refused = await server.call("GET", KEYS, undefined, { accept: "application/json" });
@@ -55,14 +55,14 @@ for (const [what, settings] of [
   ["has a fragment", { issuers: ["https://issuer.example#a"] }],
   ["has its keys where everybody on the way can read them", { jwksUri: "http://keys.example" }],
 ] as const) {
-  test(`an issuer that ${what} has no documents`, async () => {
+  test(`the OpenID documents are not served for an issuer that ${what}`, async () => {
     await using server = await startTokenServer(settings);
 
     deepEqual([(await server.call("GET", CONFIGURATION)).code, (await server.call("GET", KEYS)).code], [404, 404]);
   });
 }
 
-test("a server that signs no tokens has no documents", async () => {
+test("the OpenID documents are not served without a signing key", async () => {
   await using server = await startServer();
 
   equal((await server.call("GET", CONFIGURATION)).code, 404);

@@ -1,6 +1,6 @@
 /**
- * /.well-known/openid-configuration and /openid/v1/jwks: who signs the tokens of service accounts, and with which keys, so that others
- * can check such tokens without asking this server. Only if the issuer is a URL at which they could look it up.
+ * /.well-known/openid-configuration and /openid/v1/jwks: issuer and public keys of service account tokens, so that others can verify tokens
+ * offline. Served only if the issuer is a URL where they could be looked up.
  */
 import { JSON_TYPE, negotiate } from "../../../api/machinery/codec/media-type.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
@@ -12,7 +12,7 @@ const CONFIGURATION_PATH = "/.well-known/openid-configuration";
 const KEYS_PATH = "/openid/v1/jwks";
 const KEYS_TYPE = "application/jwk-set+json";
 
-/** Upstream's: a key must be shown for an hour before tokens are signed with it. */
+/** Upstream's: a key must be published for an hour before it signs tokens. */
 const CACHE_CONTROL = "public, max-age=3600";
 
 export function openIdDocument({ server }: Pick<DocumentDependencies, "server">): Document {
@@ -49,7 +49,7 @@ function pageOf(type: string, content: object): Page {
   return { type, body: new TextEncoder().encode(JSON.stringify(content)) };
 }
 
-/** The members are in upstream's order. */
+/** Members are in upstream's order. */
 function configurationOf(issuer: string, keysUri: string, verifiers: readonly Verifier[]): object {
   return {
     issuer,
@@ -72,7 +72,7 @@ function keyOf(verifier: Verifier): object {
   };
 }
 
-/** That with which tokens are signed; the key may allow more. */
+/** The signing algorithm; the key may allow more. */
 function algorithmOf({ algorithms }: Verifier): string {
   return algorithms[0] ?? "";
 }
@@ -81,12 +81,12 @@ function isHttps(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === "https:";
 }
 
-/** As OpenID Connect wants an issuer to be. */
+/** The form that OpenID Connect requires of an issuer. */
 function isPlainHttps(url: string): boolean {
   return isHttps(url) && new URL(url).search === "" && new URL(url).hash === "";
 }
 
-/** Upstream says it in other words here than for resources. */
+/** Upstream's message differs from that of resources. */
 function notAcceptable(type: string): StatusError {
   return new StatusError("NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${type}`, { details: {} });
 }

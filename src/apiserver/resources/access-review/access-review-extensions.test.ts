@@ -10,7 +10,7 @@ const podsInDefault = { verb: "get", resource: "pods", namespace: "default" };
 const GIVEN = 'RBAC: allowed by RoleBinding "jane/default" of Role "reader" to User "jane"';
 const LOST = 'RBAC: clusterrole.rbac.authorization.k8s.io "lost" not found';
 
-/** Jane may get pods in "default"; Joe has a role that is not there. */
+/** Jane may get pods in "default"; Joe's role does not exist. */
 async function withRoles(): Promise<StartedServer> {
   const server = await startGuardedServer();
   const rules = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
@@ -55,7 +55,7 @@ const QUESTIONS: readonly [what: string, path: string, spec: JsonObject, status:
 ];
 
 for (const [what, path, spec, status] of QUESTIONS) {
-  test(`a review tells whether ${what} may, and why`, async () => {
+  test(`an access review reports whether ${what} may, and why`, async () => {
     await using server = await withRoles();
 
     const { code, body } = await server.call("POST", `${GROUP}/${path}`, { spec });
@@ -65,7 +65,7 @@ for (const [what, path, spec, status] of QUESTIONS) {
   });
 }
 
-test("everybody may ask about themselves, and only some about others", async () => {
+test("every user may review their own access, and only some that of others", async () => {
   await using server = await withRoles();
   const { call } = server.as(JANE);
 
@@ -79,7 +79,7 @@ test("everybody may ask about themselves, and only some about others", async () 
   );
 });
 
-test("a review in a namespace is about that namespace", async () => {
+test("a LocalSubjectAccessReview applies to its namespace only", async () => {
   await using server = await startGuardedServer();
   const path = `${GROUP}/namespaces/default/localsubjectaccessreviews`;
   const spec = { user: "jane", resourceAttributes: { ...podsInDefault, namespace: "other" } };
@@ -113,7 +113,7 @@ const SELECTORS: readonly [what: string, attributes: JsonObject, error: string |
 ];
 
 for (const [what, attributes, error] of SELECTORS) {
-  test(`a question with selectors ${what} is answered ${error === undefined ? "plainly" : "with what was left out"}`, async () => {
+  test(`a review with selectors ${what} is answered ${error === undefined ? "without an error" : "with the ignored parts"}`, async () => {
     await using server = await startGuardedServer();
 
     const { body } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, {
@@ -124,7 +124,7 @@ for (const [what, attributes, error] of SELECTORS) {
   });
 }
 
-test("what only the server says of an object is no question", async () => {
+test("server-set metadata of an access review is ignored", async () => {
   await using server = await startGuardedServer();
   const metadata = { uid: "a", selfLink: "b", deletionTimestamp: "2026-01-02T03:04:05Z" };
 
@@ -140,7 +140,7 @@ test("what only the server says of an object is no question", async () => {
   );
 });
 
-test("what one may do is listed, with what is not known, and only with a namespace", async () => {
+test("a SelfSubjectRulesReview lists rules with evaluation errors, and requires a namespace", async () => {
   await using server = await withRoles();
   const ask = (name: string, spec: JsonObject) =>
     server.as({ name, groups: [] }).call("POST", `${GROUP}/selfsubjectrulesreviews`, { spec });

@@ -1,6 +1,6 @@
 /**
- * Would somebody be allowed to? In four forms: anybody, anybody in a namespace, whoever asks, and everything that whoever asks may do.
- * The answer is that of the authorizer which every request asks.
+ * Access reviews in four forms: any user, any user in a namespace, the requesting user, and all rules of the requesting user. Answered by
+ * the authorizer of all requests.
  */
 import type {
   LocalSubjectAccessReview,
@@ -54,7 +54,7 @@ export const selfSubjectRulesReviewExtension: ExtensionFactory = ({ authorizer }
     const { apiVersion, kind, spec } = object as SelfSubjectRulesReview;
     const { namespace = "" } = spec;
     if (namespace === "") throw badRequest("no namespace on request");
-    // As upstream: the answer does not repeat the question.
+    // As upstream: the response omits the spec.
     return answered(endpoint, { kind, apiVersion, metadata: {}, spec: {}, status: authorizer.rulesFor(request.context.user, namespace) });
   },
 });

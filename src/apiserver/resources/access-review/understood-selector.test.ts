@@ -22,7 +22,7 @@ const FIELDS: readonly [selector: FieldSelectorAttributes | undefined, text: str
 ];
 
 for (const [selector, text, isPart] of FIELDS) {
-  test(`of the fields ${JSON.stringify(selector)} "${text}" is understood`, () => {
+  test(`the field selector ${JSON.stringify(selector)} is understood as "${text}"`, () => {
     assert.deepEqual(understoodFields(selector), { text, isPart });
   });
 }
@@ -46,12 +46,12 @@ const LABELS: readonly [selector: LabelSelectorAttributes | undefined, text: str
 ];
 
 for (const [selector, text, isPart] of LABELS) {
-  test(`of the labels ${JSON.stringify(selector)} "${text}" is understood`, () => {
+  test(`the label selector ${JSON.stringify(selector)} is understood as "${text}"`, () => {
     assert.deepEqual(understoodLabels(selector), { text, isPart });
   });
 }
 
-test("who asks is told of what was left out, and of nothing else", () => {
+test("a review reports ignored parts of its selectors, and nothing else", () => {
   assert.equal(ignoredSentence("labelSelector", { text: "", isPart: false }), "");
   assert.equal(
     ignoredSentence("labelSelector", { text: "a", isPart: true }),

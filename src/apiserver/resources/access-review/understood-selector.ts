@@ -1,6 +1,6 @@
 /**
- * The selectors of a question, as text. What is not understood of one is left out: the question is then about more, so the answer is
- * never too generous; and whoever asks is told.
+ * Converts the selectors of a review to text. Parts that are not understood are omitted: the review then covers more, so the answer is
+ * never too permissive; and the omission is reported.
  */
 import type { FieldSelectorAttributes, LabelSelectorAttributes } from "../../../api/generated/authorization.k8s.io/v1.ts";
 import type { FieldSelectorRequirement, LabelSelectorRequirement } from "../../../api/generated/meta/v1.ts";
@@ -14,9 +14,9 @@ import {
 import { LabelSelector, parseLabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 
 export interface UnderstoodSelector {
-  /** "" if there is nothing. */
+  /** "" if empty. */
   readonly text: string;
-  /** Whether something was left out. */
+  /** True if a part was omitted. */
   readonly isPart: boolean;
 }
 
@@ -27,13 +27,13 @@ const LABEL_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-/** Sentence about what was left out of a selector; "" if nothing was. */
+/** Returns the error about omitted parts of a selector; "" if there are none. */
 export function ignoredSentence(field: string, { text, isPart }: UnderstoodSelector): string {
   if (!isPart) return "";
   return `spec.resourceAttributes.${field} ${text === "" ? "ignored" : "partially ignored"} due to parse error`;
 }
 
-/** More than a request can carry in its query; reading them would hold up everybody else. */
+/** More than a query can contain; parsing them would block the event loop. */
 const SELECTOR_LENGTH_MAX = 65_536;
 const REQUIREMENTS_MAX = 1_000;
 
@@ -46,7 +46,7 @@ export function understoodFields({ rawSelector = "", requirements = [] }: FieldS
   return { text: new FieldSelector(known).toString(), isPart: known.length < requirements.length };
 }
 
-/** Fields can be compared with one value, and no more. */
+/** Field selectors support one value only. */
 function fieldRequirementOf({ key, operator, values = [] }: FieldSelectorRequirement): readonly FieldRequirement[] {
   const [value, ...more] = values;
   if (value === undefined || more.length > 0 || (operator !== "In" && operator !== "NotIn")) return [];

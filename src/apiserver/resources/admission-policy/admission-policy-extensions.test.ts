@@ -44,7 +44,7 @@ function bindingOf(policyName: string, paramRef: JsonObject): JsonObject {
   return { metadata: { name: "b" }, spec: { policyName, paramRef: { parameterNotFoundAction: "Deny", ...paramRef } } };
 }
 
-test("who names a kind of parameters must be able to get all of that kind, and masters are", async () => {
+test("a policy with a paramKind requires permission to get all objects of that kind, which system:masters has", async () => {
   await using server = await withWriters();
   const rows = [
     ["validatingadmissionpolicies", validating("p", CONFIG_MAPS)],
@@ -67,7 +67,7 @@ test("who names a kind of parameters must be able to get all of that kind, and m
   }
 });
 
-test("who cannot be told which kind is meant must be able to get everything there could be", async () => {
+test("a policy with an unresolvable paramKind requires permission to get everything", async () => {
   await using server = await withWriters();
 
   const { code } = await server
@@ -77,7 +77,7 @@ test("who cannot be told which kind is meant must be able to get everything ther
   assert.equal(code, 422);
 });
 
-test("who sends a policy that is wrong is told only what is wrong", async () => {
+test("an invalid policy is rejected with its validation errors only", async () => {
   await using server = await withWriters();
 
   const { body } = await server
@@ -90,7 +90,7 @@ test("who sends a policy that is wrong is told only what is wrong", async () => 
   );
 });
 
-test("a policy may be changed by who cannot read its parameters, as long as the kind of these stays", async () => {
+test("a policy may be updated without access to its parameters while paramKind is unchanged", async () => {
   await using server = await withWriters();
   await server.call("POST", `${GROUP}/validatingadmissionpolicies`, validating("p", CONFIG_MAPS));
   const patch = (body: JsonObject) => server.as(JANE).call("PATCH", `${GROUP}/validatingadmissionpolicies/p`, body, MERGE);
@@ -138,7 +138,7 @@ const BINDINGS: readonly [what: string, plural: string, policy: string, paramRef
 ];
 
 for (const [what, plural, policy, paramRef, message] of BINDINGS) {
-  test(`who names ${what} in a binding must be able to read it`, async () => {
+  test(`a binding to ${what} requires permission to read it`, async () => {
     await using server = await withWriters();
     await server.call("POST", `${GROUP}/validatingadmissionpolicies`, validating("p", CONFIG_MAPS));
     await server.call("POST", `${GROUP}/validatingadmissionpolicies`, validating("unknown", { apiVersion: "v1", kind: "Unknown" }));

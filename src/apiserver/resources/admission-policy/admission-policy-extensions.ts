@@ -1,4 +1,4 @@
-/** Policies of admission and their bindings: whether who writes one may read the parameters that it names (param-access.ts). */
+/** Admission policies and bindings: authorizes access of the writer to the parameters they name (param-access.ts). */
 import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -49,7 +49,7 @@ function validatePolicy(server: ServerContext, plural: string, write: CheckedWri
   return problem === undefined ? [] : [forbidden("spec.paramKind", problem)];
 }
 
-/** Of a binding that names parameters each update is asked about anew, as upstream does, which finds no two references the same. */
+/** An update of a binding with parameters is always checked again, as upstream, which never considers two references equal. */
 async function validateBinding(
   server: ServerContext,
   { plural, policies }: { readonly plural: string; readonly policies: string },
@@ -63,7 +63,7 @@ async function validateBinding(
   return problem === undefined ? [] : [forbidden("spec.paramRef", problem)];
 }
 
-/** Who sends something that is wrong in itself is told only that. */
+/** An invalid object is rejected with its validation errors only. */
 function isWellFormed({ endpoints }: ServerContext, plural: string, { object, previous, subresource }: CheckedWrite): boolean {
   if (subresource !== "") return false;
   const resource = endpoints.stored(GROUP, plural)?.resource;

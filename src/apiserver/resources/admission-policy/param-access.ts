@@ -1,7 +1,7 @@
 /**
- * Policies of admission look at objects of other kinds, their parameters, on behalf of everybody who writes. So that nobody reads by way
- * of a policy what they may not read: who names a kind of parameters must be able to get all of its objects, and who names some of them
- * in a binding must be able to get or list those. What is missing is told as an error of a field, as upstream has it.
+ * Admission policies read parameter objects on behalf of all writers. To prevent reads through a policy: writing a policy with a paramKind
+ * requires permission to get all its objects, and a binding with a paramRef requires permission to get or list those. A missing permission
+ * is reported as a field error, as upstream.
  */
 import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { type AccessedResource, MASTERS } from "../../framework/authorization.ts";
@@ -11,10 +11,10 @@ import type { ServerContext } from "../../framework/server-context.ts";
 
 type Kind = Pick<AccessedResource, "group" | "version" | "plural">;
 
-/** What is asked about where it is not known which kind is meant. */
+/** Checked where the kind cannot be resolved. */
 const ANYTHING: Kind = { group: "*", version: "*", plural: "*" };
 
-/** Why whoever asks may not name that kind; undefined if they may. */
+/** Returns why the user may not name that kind; undefined if they may. */
 export function paramKindProblem(
   { authorizer, endpoints }: ServerContext,
   { context }: ApiRequest,
@@ -32,11 +32,11 @@ export function paramKindProblem(
 export interface NamedParams {
   readonly paramRef: ParamRef;
   readonly policyName: string;
-  /** Absent: there is no such policy. */
+  /** Absent: the policy does not exist. */
   readonly policy: { readonly paramKind?: ParamKind } | undefined;
 }
 
-/** The same for a binding. `swaps`: upstream's message has two of its words the wrong way round for one kind of policy. */
+/** The same for a binding. `swaps`: upstream's message has two words swapped for one kind of policy. */
 export function paramRefProblem(
   { authorizer, endpoints }: ServerContext,
   { context }: ApiRequest,
@@ -60,7 +60,7 @@ export function paramRefProblem(
   return `user ${first} does not have "${second}" permission on the object referenced by paramRef`;
 }
 
-/** The resource, or all of its group and version if there is no such kind. */
+/** The resource, or all of its group and version if the kind is unknown. */
 function resolved(endpoints: Endpoints, { apiVersion = "", kind = "" }: ParamKind): Kind {
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
   for (const { served, resource } of endpoints.all()) {
@@ -69,7 +69,7 @@ function resolved(endpoints: Endpoints, { apiVersion = "", kind = "" }: ParamKin
   return { group, version, plural: "*" };
 }
 
-/** As upstream shows a user as a whole: name, uid, groups and everything else. */
+/** Formatted like Go's %v of a user: name, uid, groups and extra. */
 function describeWhole({ name, uid = "", groups, extra = {} }: User): string {
   const more = Object.keys(extra).toSorted();
   return `&{${name} ${uid} [${groups.join(" ")}] map[${more.map((key) => `${key}:[${(extra[key] ?? []).join(" ")}]`).join(" ")}]}`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../../testing/server.ts";
 
-test("a Binding of its own does what one sent to the Pod does", async () => {
+test("a Binding created at bindings has the effect of pods/binding", async () => {
   await using server = await startServer();
   const pods = "/api/v1/namespaces/default/pods";
   await server.call("POST", pods, { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });

@@ -1,4 +1,4 @@
-/** `bindings`: the older way to say that a Pod belongs to a node; the same as `pods/binding`. */
+/** `bindings`: the legacy form of `pods/binding`. */
 import { validatePathSegmentName } from "../../../api/machinery/names.ts";
 import { badRequest, noSuchPath } from "../../../api/machinery/status-error.ts";
 import { bindPod } from "../../shared/bind-pod.ts";
@@ -10,7 +10,7 @@ export const bindingExtension: ExtensionFactory = (server) => ({
   answer({ request, object }) {
     const endpoint = server.endpoints.stored("", "pods");
     if (endpoint === undefined) throw noSuchPath();
-    // The type says that there is one; a client may have left it out.
+    // Required by the type, but a client may omit it.
     const { name }: { readonly name?: string } = object.metadata;
     if (name === undefined || name === "") throw badRequest("Name parameter required.");
     const [problem] = validatePathSegmentName(name);

@@ -7,7 +7,7 @@ import { wrappedStore } from "../../testing/wrapped-store.ts";
 
 const PATH = "/api/v1/componentstatuses";
 
-test("the store is healthy as long as it answers", async () => {
+test("ComponentStatus: the store is healthy while it responds", async () => {
   const memory = memoryStore(virtualClock());
   let isBroken = false;
   const store = wrappedStore(memory, {
@@ -24,7 +24,7 @@ test("the store is healthy as long as it answers", async () => {
   assert.deepEqual(broken.body.rows[1].cells, ["etcd-0", "Unhealthy", "the store does not answer", ""]);
 });
 
-test("there is nothing but what there is, and nobody can make more", async () => {
+test("ComponentStatus is read-only and has no other components", async () => {
   await using server = await startServer();
 
   const none = await server.call("GET", `${PATH}/x`);
@@ -34,7 +34,7 @@ test("there is nothing but what there is, and nobody can make more", async () =>
   assert.equal((await server.call("DELETE", `${PATH}/etcd-0`)).code, 405);
 });
 
-test("the scheduler and the controller manager are healthy while a leader renews their leases", async () => {
+test("ComponentStatus: scheduler and controller manager are healthy while a leader renews their leases", async () => {
   await using server = await startServer();
   const name = "kube-scheduler";
   const messages = async () => {

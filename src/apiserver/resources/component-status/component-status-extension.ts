@@ -1,7 +1,7 @@
 /**
- * ComponentStatus: whether the store answers, and whether the scheduler and the controller manager work, by upstream's names. Upstream
- * probes them on ports of its own machine; here they run in this process, in another one or on another machine, and only the leader
- * works, so each is judged by the Lease that its leader renews every few seconds wherever it runs.
+ * ComponentStatus: health of the store, the scheduler and the controller manager, by upstream's names. Upstream probes ports on its own
+ * machine; here they run in this process, in another one or on another machine, and only the leader is active, so each is judged by the
+ * Lease that its leader renews every few seconds.
  */
 import type { Lease } from "../../../api/generated/coordination.k8s.io/v1.ts";
 import type { ComponentCondition, ComponentStatus } from "../../../api/generated/core/v1.ts";
@@ -17,7 +17,7 @@ export const componentStatusExtension: ExtensionFactory = (server) => ({
   async objects() {
     const isHealthy = await storeAnswers(server.store, server.clock);
     const etcd = isHealthy ? undefined : "the store does not answer";
-    // Without the store nothing is known of the others.
+    // Without the store the others are unknown.
     const problem = (name: string) => (isHealthy ? leaseProblem(server, name) : Promise.resolve("the store does not answer"));
     return [
       status("controller-manager", await problem("kube-controller-manager")),

@@ -1,6 +1,6 @@
 /**
- * What a PodDisruptionBudget says to the eviction of one of its Pods, in upstream's words, and what becomes of its status when it says
- * yes. Pure: whoever evicts writes the status before the Pod goes, so that no two evictions spend the same allowance.
+ * Decides whether a PodDisruptionBudget allows an eviction, with upstream's messages, and computes its new status. Pure: the eviction
+ * writes the status before it deletes the Pod, so that no two evictions use the same allowance.
  */
 import { findCondition, withCondition } from "../../../api/machinery/conditions.ts";
 import { labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
@@ -9,7 +9,7 @@ import { formatTime } from "../../../api/machinery/time.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../../api/generated/policy/v1.ts";
 
-/** Evictions that whoever watches the budget has not seen yet. At more, nobody seems to watch. */
+/** Maximum evictions that the disruption controller has not observed yet. Beyond it, the controller seems to be down. */
 const DISRUPTED_PODS_MAX = 2_000;
 
 const RETRY_SECONDS = 10;
@@ -18,12 +18,12 @@ export function isBudgetOf({ spec }: PodDisruptionBudget, { metadata }: Pod): bo
   return labelSelectorFromObject(spec?.selector).matches(metadata.labels ?? {});
 }
 
-/** A Pod that is over, has not begun or is going disrupts nothing by going. */
+/** A finished, pending or terminating Pod disrupts nothing. */
 export function needsNoBudget({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || ["Succeeded", "Failed", "Pending"].includes(status?.phase ?? "");
 }
 
-/** Whether a Pod that is not ready may go without being counted: always if the budget says so, and else while enough others are healthy. */
+/** True if an unready Pod may be evicted without being counted: always if the policy says so, otherwise while enough others are healthy. */
 export function mayGoUnhealthy(budget: PodDisruptionBudget, pod: Pod): boolean {
   if (findCondition(pod.status?.conditions, "Ready")?.status === "True") return false;
   if (budget.spec?.unhealthyPodEvictionPolicy === "AlwaysAllow") return true;
@@ -31,7 +31,7 @@ export function mayGoUnhealthy(budget: PodDisruptionBudget, pod: Pod): boolean {
   return currentHealthy >= desiredHealthy && desiredHealthy > 0;
 }
 
-/** The budget's status after this Pod was evicted; throws if it may not be. */
+/** Returns the budget's status after this eviction; throws if it is not allowed. */
 export function spend(budget: PodDisruptionBudget, podName: string, nowMs: number): PodDisruptionBudgetStatus {
   const { name, generation = 0 } = budget.metadata;
   const status = statusOf(budget);
@@ -48,7 +48,7 @@ export function spend(budget: PodDisruptionBudget, podName: string, nowMs: numbe
   return disruptionsAllowed > 0 ? spent : { ...spent, conditions: withoutAllowance(status, nowMs) };
 }
 
-/** The client is told to try again: somebody must look at the budget first. */
+/** The client should retry: the controller must process the budget first. */
 export function stillProcessed(name: string): StatusError {
   return wouldViolate(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
 }
@@ -82,7 +82,7 @@ function withoutAllowance({ conditions, observedGeneration }: PodDisruptionBudge
   return withCondition(conditions, condition, nowMs);
 }
 
-/** One that nobody has looked at yet allows nothing. */
+/** A budget that the controller has not processed yet allows nothing. */
 function statusOf({ status }: PodDisruptionBudget) {
   return { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, ...status };
 }

@@ -7,14 +7,14 @@ const PODS = "/api/v1/namespaces/default/pods";
 const BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 const MERGE = { "content-type": "application/merge-patch+json" };
 const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
-/** Where nobody runs Pods, one goes at once; where somebody does, it waits for its grace period. */
+/** Without a node a Pod is removed immediately; with one, it waits for its grace period. */
 const NOW = { deleteOptions: { gracePeriodSeconds: 0 } };
 
 interface Given {
   readonly phase?: string;
   readonly ready?: boolean;
   readonly budget?: JsonObject;
-  /** Of the budget. Absent: nobody has looked at it. */
+  /** The budget's status. Absent: not processed yet. */
   readonly status?: JsonObject;
 }
 
@@ -52,7 +52,7 @@ async function exists(server: StartedServer, name: string): Promise<boolean> {
   return (await server.call("GET", `${PODS}/${name}`)).code === 200;
 }
 
-test("an eviction spends the budget, and the next one finds it empty", async () => {
+test("an eviction uses up the budget, and the next one is rejected", async () => {
   await using server = await withPods(["p", "q"], { status: { disruptionsAllowed: 1 } });
 
   const first = await evict(server, "p");
@@ -67,7 +67,7 @@ test("an eviction spends the budget, and the next one finds it empty", async () 
   assert.equal(second.headers["retry-after"], undefined);
 });
 
-test("of 64 evictions at once exactly as many happen as the budget allows", async () => {
+test("of 64 concurrent evictions exactly the allowed number succeed", async () => {
   const names = Array.from({ length: 64 }, (_, index) => `p${index}`);
   await using server = await withPods(names, { status: { disruptionsAllowed: 9, currentHealthy: 64, desiredHealthy: 55 } });
 
@@ -121,7 +121,7 @@ function failedSync(reason: string): JsonObject {
 }
 
 for (const [what, given, code, message, cause] of REASONS) {
-  test(`an eviction against a budget ${what} is refused with its reason`, async () => {
+  test(`an eviction against a budget ${what} is rejected with its reason`, async () => {
     await using server = await withPods(["p"], given);
 
     const { body, code: answered } = await evict(server, "p");
@@ -141,7 +141,7 @@ const FREE: readonly [what: string, given: Given][] = [
 ];
 
 for (const [what, given] of FREE) {
-  test(`a Pod ${what} goes without being counted`, async () => {
+  test(`a Pod ${what} is evicted without being counted`, async () => {
     await using server = await withPods(["p"], given);
 
     assert.equal((await evict(server, "p")).code, 201);
@@ -160,7 +160,7 @@ test("a Pod with two budgets cannot be evicted", async () => {
   assert.deepEqual([code, body.message], [500, why]);
 });
 
-test("a dry run asks the budget and takes nothing", async () => {
+test("a dry-run eviction checks the budget and does not use it", async () => {
   await using server = await withPods(["p"], { status: { disruptionsAllowed: 1 } });
 
   assert.equal((await evict(server, "p", {}, "?dryRun=All")).code, 201);
@@ -171,7 +171,7 @@ test("a dry run asks the budget and takes nothing", async () => {
   assert.equal((await evict(server, "p", {}, "?dryRun=All")).code, 429);
 });
 
-test("a Pod that goes after its grace period shows why it goes", async () => {
+test("a Pod evicted with a grace period has the DisruptionTarget condition", async () => {
   await using server = await withPods([], {});
   const spec = { containers: [{ name: "c", image: "i" }], nodeName: "n" };
   await server.call("POST", PODS, { metadata: { name: "slow" }, spec });
@@ -182,7 +182,7 @@ test("a Pod that goes after its grace period shows why it goes", async () => {
   assert.deepEqual(status.conditions.at(-1).reason, "EvictionByEvictionAPI");
 });
 
-test("preconditions of an eviction must hold, and what cannot be asked for is refused", async () => {
+test("an eviction checks its preconditions and rejects unsupported delete options", async () => {
   await using server = await withPods(["p"], { status: { disruptionsAllowed: 1 } });
 
   const stale = await evict(server, "p", { deleteOptions: { preconditions: { resourceVersion: "1" } } });
@@ -200,7 +200,7 @@ test("preconditions of an eviction must hold, and what cannot be asked for is re
   assert.equal((await evict(server, "none")).code, 404);
 });
 
-test("an Eviction of the version before is taken, and of any other refused", async () => {
+test("an Eviction of policy/v1beta1 is accepted, and of any other version rejected", async () => {
   await using server = await withPods(["p"], { status: { disruptionsAllowed: 1 } });
 
   assert.equal((await evict(server, "p", { apiVersion: "policy/v2" })).code, 400);

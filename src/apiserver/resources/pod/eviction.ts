@@ -1,6 +1,6 @@
 /**
- * `pods/eviction`: a delete that says why, and asks first. The budget of disruption that the Pod belongs to is spent before the Pod
- * goes, and the Pod shows the reason as a condition.
+ * `pods/eviction`: a delete that respects disruption budgets. The Pod's budget is charged before the Pod is deleted, and a condition of the
+ * Pod gives the reason.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
@@ -21,7 +21,7 @@ import type { StoredObject } from "../../framework/storage/storage.ts";
 import { checkPreconditions } from "../../framework/storage/preconditions.ts";
 import { UNCHECKED } from "../../framework/storage/writes.ts";
 
-/** Others that may change the Pod, one after the other, before a client is told to look again. */
+/** Maximum conflicts on the Pod before the client receives a Conflict. */
 const ATTEMPTS_MAX = 20;
 
 interface Eviction extends KubeObject {
@@ -39,7 +39,7 @@ export async function evict(server: ServerContext, call: ActionCall): Promise<Ou
       return done(options);
     }
     try {
-      // One that has not begun could begin meanwhile, and would need a budget then.
+      // A pending Pod could start meanwhile, and would need a budget then.
       await remove(server, call, pod.status?.phase === "Pending" ? pinned(options, stored) : options);
       return done(options);
     } catch (error) {
@@ -53,7 +53,7 @@ function done(options: DeleteOptions): Outcome {
   return isDry(options) ? { ...success(201), isRehearsed: true } : success(201);
 }
 
-/** What cannot be evicted is told before anything is spent. */
+/** Invalid requests are rejected before the budget is charged. */
 async function podOf({ endpoint, request }: ActionCall, options: DeleteOptions): Promise<StoredObject> {
   const stored = await endpoint.storage.get({ namespace: request.namespace, name: request.name });
   if (stored === undefined) throw notFound(endpoint.name, request.name);
@@ -63,7 +63,7 @@ async function podOf({ endpoint, request }: ActionCall, options: DeleteOptions):
 
 interface WantedEviction {
   readonly options: DeleteOptions;
-  /** The Pod as it was found. */
+  /** The Pod that was read. */
   readonly stored: StoredObject;
 }
 
@@ -94,7 +94,7 @@ function optionsOf({ metadata, deleteOptions = {} }: Eviction, { name, options }
   return { ...wanted, dryRun: said.length > 0 ? said : asked };
 }
 
-/** It goes unhealthy or not at all: if it changed, the budget must be asked anew. */
+/** Only while it is unready: if it changed, the budget must be checked again. */
 async function removeUnhealthy(
   server: ServerContext,
   call: ActionCall,
@@ -121,7 +121,7 @@ async function budgetOf(server: ServerContext, pod: Pod): Promise<PodDisruptionB
   const storage = budgets(server)?.storage;
   if (storage === undefined) return undefined;
   await storage.cache.load();
-  // On a shared store the cache may be a little behind; it is brought up to what is there now.
+  // On a shared store the cache may lag; it is brought up to date.
   await storage.cache.freshRevision();
   const { from, before } = storage.rangeOf(pod.metadata.namespace ?? "");
   const range = before === undefined ? { from } : { from, before };
@@ -143,7 +143,7 @@ async function spendBudget(server: ServerContext, request: ApiRequest, name: str
   if (endpoint === undefined) return;
   const { group, plural } = endpoint.name;
   const { version } = endpoint.served;
-  // A dry run asks the budget, too, and takes nothing from it.
+  // A dry run checks the budget, too, but does not charge it.
   const options = isDryRun ? { dryRun: ["All"] } : {};
   await server.writes.update({
     endpoint,

@@ -1,4 +1,4 @@
-/** What Pods need beyond their description: being bound to a node, being evicted. */
+/** Pod subresources beyond the resource definition: binding and eviction. */
 import type { ServerContext } from "../../framework/server-context.ts";
 import type { ResourceExtension } from "../../framework/extension.ts";
 import { bindPod } from "../../shared/bind-pod.ts";

@@ -6,7 +6,7 @@ const GROUP = "/apis/resource.k8s.io/v1/namespaces";
 const WORDS = "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
 const devices = { requests: [{ name: "all", exactly: { deviceClassName: "gpu", allocationMode: "All", adminAccess: true } }] };
 
-test("claims and templates may ask for admin access only in a namespace that is marked for it", async () => {
+test("ResourceClaims and templates may request admin access only in a labelled namespace", async () => {
   await using server = await startServer();
   const labels = { "resource.kubernetes.io/admin-access": "true" };
   await server.call("POST", "/api/v1/namespaces", { metadata: { name: "admin", labels } });
@@ -22,7 +22,7 @@ test("claims and templates may ask for admin access only in a namespace that is 
   }
 });
 
-test("what is wrong besides is told in the same answer", async () => {
+test("a rejected admin access request includes all other validation errors", async () => {
   await using server = await startServer();
 
   const { body } = await server.call("POST", `${GROUP}/default/resourceclaims`, { metadata: { name: "C" }, spec: { devices } });

@@ -1,6 +1,6 @@
 /**
- * Claims of devices, and templates of them, that ask for admin access: whether they may is a label of their namespace. And who may write
- * which part of a claim's status (status-access.ts).
+ * ResourceClaims and templates with admin access: allowed by a label of their namespace. And authorization of parts of a claim's status
+ * (status-access.ts).
  */
 import { validateAdminAccess, validateAdminAccessOfStatus } from "../../../api/resource.k8s.io/v1/resource-claim/admin-access.ts";
 import type { ResourceClaim, ResourceClaimTemplate } from "../../../api/generated/resource.k8s.io/v1.ts";
@@ -37,7 +37,7 @@ export const resourceClaimTemplateExtension: ExtensionFactory = (server) => ({
 
 type LabelRule = (labels: Readonly<Record<string, string>>) => Iterable<FieldError>;
 
-/** The namespace is only looked at if a rule asks for it. */
+/** The namespace is read only if a rule needs it. */
 async function inNamespace({ endpoints }: ServerContext, { object }: CheckedWrite, rule: LabelRule): Promise<Iterable<FieldError>> {
   if ([...rule({})].length === 0) return [];
   const name = object.metadata.namespace ?? "";

@@ -39,7 +39,7 @@ const ROWS: readonly [who: string, node: string, change: JsonObject, refused: re
 
 for (const [who, node, change, refused] of ROWS) {
   const from = node === "" ? "" : ` from the node "${node}"`;
-  test(`${who}${from} who writes ${JSON.stringify(change)} is ${refused.length === 0 ? "let" : `refused ${refused.join(", ")}`}`, async () => {
+  test(`${who}${from} writing ${JSON.stringify(change)} to a claim's status is ${refused.length === 0 ? "allowed" : `refused ${refused.join(", ")}`}`, async () => {
     await using server = await startGuardedServer();
     await server.call("POST", CLAIMS, {
       metadata: { name: "c" },
@@ -71,7 +71,7 @@ for (const [who, node, change, refused] of ROWS) {
   });
 }
 
-test("who may not is told which right it takes", async () => {
+test("a rejected claim status write names the missing permission", async () => {
   await using server = await startGuardedServer();
   await server.call("POST", CLAIMS, {
     metadata: { name: "c" },

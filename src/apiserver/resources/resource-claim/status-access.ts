@@ -1,7 +1,7 @@
 /**
- * Who may write which part of a claim's status, beyond the status as a whole: the allocation is the scheduler's, and what is said of
- * devices is their driver's, best from the node where they are. They are rights on subresources that nobody serves,
- * resourceclaims/binding and resourceclaims/driver. What is missing is told as errors of fields, as upstream has it.
+ * Authorizes parts of a claim's status, beyond permission for the status: the allocation is the scheduler's, and the device status is the
+ * driver's, preferably from the node of the devices. The permissions are on the virtual subresources resourceclaims/binding and
+ * resourceclaims/driver. Missing ones are reported as field errors, as upstream.
  */
 import type {
   AllocatedDeviceStatus,
@@ -17,7 +17,7 @@ import { accessRefusal } from "../../framework/access/forbidden-message.ts";
 import type { ApiRequest } from "../../framework/request.ts";
 import { isOnNode } from "../../shared/service-account-identity.ts";
 
-/** Before the verb: for who runs on the node of the claim, and for who may come from anywhere. */
+/** Verb prefixes: for users on the claim's node, and for users anywhere. */
 const ASSOCIATED_NODE = "associated-node:";
 const ARBITRARY_NODE = "arbitrary-node:";
 
@@ -25,7 +25,7 @@ export function* validateStatusAccess(authorizer: Authorizer, { object, previous
   const { status = {} } = object as ResourceClaim;
   const { status: before = {} } = previous as ResourceClaim;
   yield* validateBindingAccess(authorizer, request, status, before);
-  // Without an allocation nothing is said of devices, which nobody needs a right for.
+  // Without an allocation there is no device status, so no permission is needed.
   if (status.allocation !== undefined) yield* validateDriverAccess(authorizer, request, status, before);
 }
 
@@ -37,14 +37,14 @@ function* validateBindingAccess(
 ): Iterable<FieldError> {
   if (deepEqual(next.allocation, before.allocation) && deepEqual(next.reservedFor ?? [], before.reservedFor ?? [])) return;
   const { verb } = request;
-  // Of all claims there are: who allocates does so for the whole cluster.
+  // For all claims: the scheduler allocates cluster-wide.
   const why = whyNot(authorizer, request, verb, { subresource: "binding", namespace: "", name: "" });
   if (why === undefined) return;
   const what = `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission`;
   yield forbidden("status.allocation", `${what}: ${why}`);
 }
 
-/** The name that is asked about is the driver's. One of the verbs is enough. */
+/** The checked name is the driver's. One of the verbs suffices. */
 function* validateDriverAccess(
   authorizer: Authorizer,
   request: ApiRequest,
@@ -62,7 +62,7 @@ function* validateDriverAccess(
   }
 }
 
-/** undefined: whoever asks may. */
+/** undefined: allowed. */
 function whyNot(
   authorizer: Authorizer,
   { group, version, plural, context }: ApiRequest,
@@ -75,7 +75,7 @@ function whyNot(
   return accessRefusal(access, [evaluationError, reason].filter((part) => part !== "").join(": ")).message;
 }
 
-/** Those of whose devices something was added, changed or removed; sorted. */
+/** Drivers whose device status was added, changed or removed; sorted. */
 function changedDrivers(next: readonly AllocatedDeviceStatus[], before: readonly AllocatedDeviceStatus[]): readonly string[] {
   const gone = new Map(before.map((device) => [keyOf(device), device]));
   const drivers = new Set<string>();
@@ -91,7 +91,7 @@ function keyOf({ driver, pool, device, shareID = "" }: AllocatedDeviceStatus): s
   return JSON.stringify([driver, pool, device, shareID]);
 }
 
-/** The one node on which the devices are, if it is said so and in no other way; "" if not. */
+/** The node of the devices, if the allocation selects exactly one by name; otherwise "". */
 function nodeOf(allocation: AllocationResult | undefined): string {
   const [term, ...otherTerms] = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
   const [field, ...otherFields] = term?.matchFields ?? [];

@@ -1,6 +1,6 @@
 /**
- * Nobody can give away more than they have: who writes a role must have all that is in it, or the right to "escalate"; who binds one, all
- * that is in the role, or the right to "bind" it. Members of system:masters have everything. Words are upstream's.
+ * Prevents privilege escalation: writing a role requires all its permissions, or the verb "escalate"; binding one requires all permissions
+ * of the role, or the verb "bind" on it. Members of system:masters have all. Messages are upstream's.
  */
 import type { ClusterRole, PolicyRule, RoleRef } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -10,16 +10,16 @@ import type { Authorizer } from "../../framework/authorization.ts";
 import type { PermittedWrite } from "../../framework/extension.ts";
 import type { ApiRequest } from "../../framework/request.ts";
 
-/** As a rule that gives all there is. */
+/** The rule that grants everything. */
 const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-/** What is said of roles that are not there. Where it is about a write, upstream names the resource that is written instead. */
+/** Not-found errors of roles. For a write, upstream names the written resource instead. */
 const MISSING_ROLE = /\b(?:cluster)?role\.(rbac\.authorization\.k8s\.io ")/g;
 
-/** Whether the write changes nothing but what the garbage collector writes, which must be able to do its work without any rights. */
+/** True if the write changes only fields of the garbage collector, which must work without these permissions. */
 export function isGarbageCollection({ object, previous }: PermittedWrite): boolean {
   if (previous === undefined) return false;
   const { ownerReferences, finalizers, managedFields } = previous.metadata;
@@ -31,7 +31,7 @@ export function mayEscalate(authorizer: Authorizer, { context, group, plural, na
   return authorizer.authorize({ user: context.user, verb: "escalate", resource, path: "" }).allowed;
 }
 
-/** Asked where the binding is: a ClusterRole may be given out in one namespace and nowhere else. */
+/** Checked in the binding's namespace: a ClusterRole may be bindable in one namespace only. */
 export function mayBind(authorizer: Authorizer, { context, namespace }: ApiRequest, { kind, apiGroup = "", name }: RoleRef): boolean {
   if (kind !== "ClusterRole" && kind !== "Role") return false;
   const plural = kind === "Role" ? "roles" : "clusterroles";
@@ -39,7 +39,7 @@ export function mayBind(authorizer: Authorizer, { context, namespace }: ApiReque
   return authorizer.authorize({ user: context.user, verb: "bind", resource, path: "" }).allowed;
 }
 
-/** Why whoever asks may not give these rules away; undefined if they may. */
+/** Returns why the user may not grant these rules; undefined if they may. */
 export function escalationOf(authorizer: Authorizer, request: ApiRequest, wanted: readonly PolicyRule[]): string | undefined {
   const { user } = request.context;
   const { resourceRules, nonResourceRules, evaluationError = "" } = authorizer.rulesFor(user, request.namespace);
@@ -52,7 +52,7 @@ export function escalationOf(authorizer: Authorizer, request: ApiRequest, wanted
   return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${errors}`;
 }
 
-/** A role that takes its rules from others can come to have anything. */
+/** An aggregated role can acquire any permission. */
 export function aggregationEscalation(authorizer: Authorizer, { object, previous, request }: PermittedWrite): string | undefined {
   if (!hasAggregation(object as ClusterRole) && !hasAggregation(previous as ClusterRole | undefined)) return undefined;
   if (escalationOf(authorizer, request, FULL_AUTHORITY) === undefined) return undefined;

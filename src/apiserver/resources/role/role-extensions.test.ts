@@ -39,7 +39,7 @@ async function make(server: StartedServer, path: string, object: JsonObject): Pr
   assert.equal(code, 201, text);
 }
 
-/** Everywhere, by a role of its own. */
+/** Cluster-wide, by a role of its own. */
 async function give(server: StartedServer, user: string, ...rules: readonly JsonObject[]): Promise<void> {
   await make(server, CLUSTER_ROLES, role(`of-${user}`, rules));
   await make(server, CLUSTER_ROLE_BINDINGS, binding(`of-${user}`, "ClusterRole", `of-${user}`, user));
@@ -48,7 +48,7 @@ async function give(server: StartedServer, user: string, ...rules: readonly Json
 const LACKS_SECRETS = `user "jane" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:
 {APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}`;
 
-test("who writes roles may write those whose rules they have, in every way of writing, and no others", async () => {
+test("a role can be written, by any verb, only with permissions that its writer has", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites, readPods);
   const { call } = server.as(JANE);
@@ -79,7 +79,7 @@ test("who writes roles may write those whose rules they have, in every way of wr
   assert.equal((await server.call("GET", `${CLUSTER_ROLES}/secrets2`)).code, 404);
 });
 
-test("what is had in one namespace can be given away there only", async () => {
+test("permissions of one namespace can be granted there only", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await make(server, ROLES, role("reader", [readPods]));
@@ -92,7 +92,7 @@ test("what is had in one namespace can be given away there only", async () => {
   assert.equal((await call("POST", CLUSTER_ROLES, role("mine", [readPods]))).code, 403);
 });
 
-test("a role or binding that gives too much to compare with what is had is refused, and the same many times is once", async () => {
+test("a role or binding too large for the escalation check is rejected, and duplicate rules count once", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites, may("get", "*", "*"));
   const { call } = server.as(JANE);
@@ -111,7 +111,7 @@ test("a role or binding that gives too much to compare with what is had is refus
   assert.equal((await call("POST", ROLES, role("same", [same]))).code, 201);
 });
 
-test("who may escalate one role may put anything into that one, by its name", async () => {
+test("the verb escalate on one role allows any rules in that role only", async () => {
   await using server = await startGuardedServer();
   const writeRoles = may("create,update", "rbac.authorization.k8s.io", "clusterroles");
   await give(server, "jane", writeRoles, may("escalate", "rbac.authorization.k8s.io", "clusterroles", "mine"));
@@ -124,7 +124,7 @@ test("who may escalate one role may put anything into that one, by its name", as
 
 const AGGREGATION = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } };
 
-test("who puts a role together from others must have everything, also to stop it", async () => {
+test("setting or removing an aggregation rule requires all permissions", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await give(server, "root", ...everything);
@@ -147,7 +147,7 @@ test("who puts a role together from others must have everything, also to stop it
   assert.equal((await server.as({ name: "root", groups: [] }).call("POST", CLUSTER_ROLES, role("mine", [], AGGREGATION))).code, 201);
 });
 
-test("who binds a role must have its rules, or the right to bind just that one", async () => {
+test("binding a role requires its permissions or the verb bind on it", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites, readPods, may("bind", "rbac.authorization.k8s.io", "clusterroles", "admin-of-all"));
   await make(server, CLUSTER_ROLES, role("pods", [readPods]));
@@ -185,7 +185,7 @@ const REFERENCES: readonly [what: string, path: string, kind: string, name: stri
 ];
 
 for (const [what, path, kind, name, code, message] of REFERENCES) {
-  test(`who binds ${what} is told so`, async () => {
+  test(`binding ${what} is reported`, async () => {
     await using server = await startGuardedServer();
     await give(server, "jane", rbacWrites);
 
@@ -195,7 +195,7 @@ for (const [what, path, kind, name, code, message] of REFERENCES) {
   });
 }
 
-test("finalizers and owners can be changed without the role's rules, and nothing else", async () => {
+test("finalizers and owner references can be changed without the role's permissions, and nothing else", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await make(server, CLUSTER_ROLES, role("all", everything));
@@ -215,7 +215,7 @@ test("finalizers and owners can be changed without the role's rules, and nothing
   }
 });
 
-test("what is wrong with one's own bindings is told along with what is missing", async () => {
+test("an escalation error includes evaluation errors of the user's own bindings", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await make(server, CLUSTER_ROLE_BINDINGS, binding("lost", "ClusterRole", "lost", "jane"));
@@ -228,7 +228,7 @@ test("what is wrong with one's own bindings is told along with what is missing",
   );
 });
 
-test("a rule without verbs is found to have none, whoever sends it", async () => {
+test("a rule without verbs is a validation error for every user", async () => {
   await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
 

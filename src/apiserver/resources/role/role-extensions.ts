@@ -1,4 +1,4 @@
-/** Roles and bindings: who may write which. What counts as giving away too much: escalation.ts. */
+/** Roles and bindings: authorizes their contents. See escalation.ts. */
 import type { PolicyRule, Role, RoleBinding, RoleRef } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { badRequest, forbiddenError, notFound, StatusError } from "../../../api/machinery/status-error.ts";
@@ -38,7 +38,7 @@ export const clusterRoleBindingExtension: ExtensionFactory = (server) => ({
 function permitRole(authorizer: ServerContext["authorizer"], write: PermittedWrite): void {
   const { object, request } = write;
   if (isMaster(write) || mayEscalate(authorizer, request) || isGarbageCollection(write)) return;
-  // That there are none is null.
+  // An empty list is null.
   const rules = (object as Role).rules ?? [];
   refuse(write, escalationOf(authorizer, request, rules) ?? aggregationEscalation(authorizer, write));
 }
@@ -58,7 +58,7 @@ function refuse({ object, request }: PermittedWrite, why: string | undefined): v
   if (why !== undefined) throw forbiddenError({ group: GROUP, plural: request.plural }, object.metadata.name ?? "", why);
 }
 
-/** Read from the store: a role may have been made a moment ago by way of another server. What is said of one that is not there is upstream's. */
+/** Read from the store: another server may have just created the role. Not-found errors are upstream's. */
 async function rulesOf(objects: Objects, { kind, name }: RoleRef, request: ApiRequest): Promise<readonly PolicyRule[]> {
   if (kind !== "ClusterRole" && kind !== "Role") throw new StatusError("Unknown", `unsupported role reference kind: ${quoteGo(kind)}`);
   if (name === "") throw badRequest("Name parameter required.");

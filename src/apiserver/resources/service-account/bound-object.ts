@@ -1,4 +1,4 @@
-/** What a token is asked to be bound to: found, and found to be what the asker means. The words are upstream's. */
+/** Looks up and verifies the object that a token is to be bound to. Messages are upstream's. */
 import type { BoundObjectReference } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -17,7 +17,7 @@ const PODS: KindName = { group: "", plural: "pods" };
 const SECRETS: KindName = { group: "", plural: "secrets" };
 const NODES: KindName = { group: "", plural: "nodes" };
 
-/** `serviceAccount`: whose token it is. Throws a StatusError. */
+/** `serviceAccount`: the account of the token. Throws a StatusError. */
 export async function findBoundObjects(
   objects: Objects,
   serviceAccount: ObjectName,
@@ -52,7 +52,7 @@ async function find(objects: Objects, kind: KindName, name: ObjectName): Promise
   return found;
 }
 
-/** The one that is there, if it is the one that is meant. */
+/** Returns the existing object if its uid matches. */
 function claimOf({ metadata }: KubeObject, { kind = "", name = "", uid: meant = "" }: BoundObjectReference): ObjectClaim {
   const { uid = "" } = metadata;
   if (meant === "" || meant === uid) return { name: metadata.name, uid };
@@ -60,7 +60,7 @@ function claimOf({ metadata }: KubeObject, { kind = "", name = "", uid: meant = 
   throw conflict({ group: "", plural: kind }, name, why);
 }
 
-/** Where the Pod is. Of a node that is not there the name still says something to whoever reads the token. */
+/** The node of the Pod. The name of a missing node is still useful in the token. */
 async function nodeOf(objects: Objects, { spec }: Pod): Promise<{ readonly node?: ObjectClaim }> {
   const name = spec?.nodeName ?? "";
   if (name === "") return {};
@@ -68,7 +68,7 @@ async function nodeOf(objects: Objects, { spec }: Pod): Promise<{ readonly node?
   return { node: { name, uid: node?.metadata.uid ?? "" } };
 }
 
-/** As upstream reads it here: what is neither `version` nor `group/version` is nothing. */
+/** Parsed as upstream: anything other than `version` or `group/version` is empty. */
 function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
   const parts = apiVersion.split("/");
   if (parts.length > 2) return { group: "", version: "" };

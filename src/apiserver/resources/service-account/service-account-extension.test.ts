@@ -38,7 +38,7 @@ function bound(kind: string, name: string, more: JsonObject = {}): JsonObject {
   return { spec: { boundObjectRef: { kind, apiVersion: "v1", name, ...more } } };
 }
 
-test("a token is for this API and for an hour, if nothing else is asked for", async () => {
+test("a TokenRequest defaults to the API's audience and one hour", async () => {
   await using server = await prepared();
 
   const { code, body, headers } = await server.ask({});
@@ -65,7 +65,7 @@ test("a token is for this API and for an hour, if nothing else is asked for", as
   });
 });
 
-test("each token has an id of its own, and what else was sent with the request comes back", async () => {
+test("each token has a unique id, and the response keeps the metadata of the request", async () => {
   await using server = await prepared();
 
   const first = await server.ask({ metadata: { name: "a", labels: { x: "y" } } });
@@ -81,7 +81,7 @@ for (const [kind, name, refers, claims] of [
   ["Secret", "s", {}, ["secret"]],
   ["Node", "n", {}, ["node"]],
 ] as const) {
-  test(`a token can be bound to a ${kind}${"apiVersion" in refers ? " of no version" : ""}`, async () => {
+  test(`a token can be bound to a ${kind}${"apiVersion" in refers ? " without a version" : ""}`, async () => {
     await using server = await prepared();
     const path = { Pod: "namespaces/default/pods/p", Secret: "namespaces/default/secrets/s", Node: "nodes/n" }[kind];
     const { uid } = (await server.call("GET", `/api/v1/${path}`)).body.metadata;
@@ -95,7 +95,7 @@ for (const [kind, name, refers, claims] of [
   });
 }
 
-test("of a Pod's node the token says the uid, if it is there", async () => {
+test("a Pod's token contains the uid of its node, if the node exists", async () => {
   await using server = await prepared();
   const { uid } = (await server.call("GET", "/api/v1/nodes/n")).body.metadata;
 
@@ -115,20 +115,20 @@ for (const [what, spec, settings, lives] of [
   ["where that is switched off", { boundObjectRef: { kind: "Pod", name: "p" } }, { extendsExpiration: false }, [3_607, undefined]],
 ] as const) {
   const [lifeSeconds, warnAfterSeconds] = lives;
-  test(`a token ${what} lives ${lifeSeconds} s`, async () => {
+  test(`a token ${what} is valid for ${lifeSeconds} s`, async () => {
     await using server = await prepared(settings);
 
     const { body } = await server.ask({ spec: { expirationSeconds: 3_607, ...spec } });
 
     const { exp, iat, "kubernetes.io": own } = payloadOf(body.status.token);
     assert.deepEqual([exp - iat, own.warnafter], [lifeSeconds, warnAfterSeconds === undefined ? undefined : iat + warnAfterSeconds]);
-    // The client is told to come back when it asked to.
+    // The response reports the requested expiry.
     const asked = "expirationSeconds" in spec ? spec.expirationSeconds : 3_607;
     assert.equal(Date.parse(body.status.expirationTimestamp) / 1_000 - iat, asked);
   });
 }
 
-test("nobody gets a token for longer than there is, and is told so", async () => {
+test("the token lifetime is capped at the maximum, and the response reports it", async () => {
   await using server = await prepared({ maxExpirationSeconds: 3_600 });
 
   const { body, headers } = await server.ask({ spec: { expirationSeconds: 7_200 } });
@@ -137,7 +137,7 @@ test("nobody gets a token for longer than there is, and is told so", async () =>
   assert.deepEqual([body.spec.expirationSeconds, body.status.expirationTimestamp], [3_600, "2026-01-01T01:00:00Z"]);
 });
 
-test("a dry run gives a token, too, as upstream does", async () => {
+test("a dry-run TokenRequest returns a token, as upstream", async () => {
   await using server = await prepared();
 
   const { body } = await server.ask({}, "?dryRun=All");
@@ -197,7 +197,7 @@ for (const [what, body, code, message] of [
   ["bound to nothing in particular", { spec: { boundObjectRef: {} } }, 400, "cannot bind token to object of type /, Kind="],
   ["bound to a Pod without a name", { spec: { boundObjectRef: { kind: "Pod" } } }, 400, "Name parameter required."],
 ] as readonly (readonly [string, JsonObject, number, string])[]) {
-  test(`a token ${what} is refused with ${code}`, async () => {
+  test(`a TokenRequest ${what} is rejected with ${code}`, async () => {
     await using server = await prepared();
 
     const answer = await server.ask(body);
@@ -206,7 +206,7 @@ for (const [what, body, code, message] of [
   });
 }
 
-test("a token of another account of the name is refused", async () => {
+test("a TokenRequest for a recreated account is rejected", async () => {
   await using server = await prepared();
   const { uid } = (await server.call("GET", `${ACCOUNTS}/a`)).body.metadata;
 
@@ -220,7 +220,7 @@ test("a token of another account of the name is refused", async () => {
   assert.equal((await server.ask({ metadata: { uid } })).code, 201);
 });
 
-test("there is no token of an account that there is not, and none that nobody signs", async () => {
+test("a TokenRequest for a missing account or without a signing key is rejected", async () => {
   await using server = await startServer();
   await server.call("POST", ACCOUNTS, { metadata: { name: "a" } });
 
@@ -231,7 +231,7 @@ test("there is no token of an account that there is not, and none that nobody si
   assert.equal(unsigned.code, 503);
 });
 
-test("a token can be had as YAML and as protobuf", async () => {
+test("a TokenRequest can be sent as YAML and as protobuf", async () => {
   await using server = await prepared();
 
   for (const accept of ["application/yaml", "application/vnd.kubernetes.protobuf"]) {

@@ -1,6 +1,6 @@
 /**
- * `serviceaccounts/token`: a token for a ServiceAccount, signed and bound as was asked. Nothing is stored, so a dry run gives a token,
- * too, as upstream does: whoever may try may also ask. What tokens say and how they are checked is authentication/service-account-token.
+ * `serviceaccounts/token`: issues a token for a ServiceAccount, bound as requested. Nothing is stored, so a dry run issues a token, too, as
+ * upstream. Claims and verification are in authentication/service-account-token.
  */
 import type { TokenRequest, TokenRequestSpec } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import {
@@ -23,9 +23,9 @@ import { boundPayload } from "../../shared/bound-claims.ts";
 
 const TOKEN_REQUEST = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
-/** What the kubelet asks for, for Pods that did not ask themselves: an hour, and seven seconds to be known by. */
+/** The kubelet's expiry for automatically mounted tokens: an hour, and seven seconds as a mark. */
 const EXTENDED_EXPIRATION_SECONDS = 60 * 60 + 7;
-/** How long such a token lives, so that programs which read their token only once go on working. */
+/** Extended lifetime of such tokens, for programs that read their token only once. */
 const EXTENSION_SECONDS = 365 * 24 * 60 * 60;
 
 export const serviceAccountExtension: ExtensionFactory = (server) => ({
@@ -51,7 +51,7 @@ async function answerTokenRequest(server: ServerContext, { endpoint, request, ob
   return { is: "value", code: 201, schema: "io.k8s.api.authentication.v1.TokenRequest", value };
 }
 
-/** Whoever names the service account by its uid wants no token of another one that has its name now. */
+/** A uid in the request must match: a recreated account gets no token. */
 function checkUid({ metadata }: TokenRequest, account: KubeObject): void {
   const { uid = "" } = metadata;
   if (uid === "" || uid === account.metadata.uid) return;
@@ -99,17 +99,17 @@ async function issue({ server, settings }: Issuer, { wanted, account, context }:
     kind,
     apiVersion,
     metadata: { ...(metadata as JsonObject), name, namespace, uid, creationTimestamp: formatTime(nowMs) },
-    // Upstream shows that it is bound to nothing.
+    // Upstream includes an explicit null.
     spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
     status: {
       token: writeToken(payload, { signer: settings.signer, keyId: settings.signerKeyId }),
-      // When the client should have the next one, which is before the token ends if it is extended.
+      // The expiry for the client, which precedes the token's if that is extended.
       expirationTimestamp: formatTime(nowMs + expirationSeconds * 1_000),
     },
   };
 }
 
-/** What was asked for, or the most that there is. */
+/** The requested lifetime, capped at the maximum. */
 function shortened(
   { expirationSeconds = 0 }: TokenRequestSpec = {},
   { maxExpirationSeconds }: ServiceAccountTokens,

@@ -1,6 +1,6 @@
 /**
- * The ranges from which Services get their addresses: those of the ServiceCIDRs that are ready, the configured one first. Until the first
- * ServiceCIDR is there, the configured one stands for it.
+ * The ranges of Service addresses: those of all ready ServiceCIDRs, the configured one first. Until the first ServiceCIDR exists the
+ * configured range is used.
  */
 import {
   addToIp,
@@ -20,14 +20,14 @@ import { isInRange, type NumberRange } from "./number-range.ts";
 export interface AddressRange {
   readonly family: IpFamily;
   readonly cidr: Cidr;
-  /** Of the offsets that are given; 0 is the network itself. */
+  /** Offsets that can be allocated; 0 is the network address. */
   readonly offsets: NumberRange;
 }
 
-/** Larger ranges are used only so far when an address is chosen: more Services than this do not fit into a cluster. */
+/** Random allocation uses only this much of larger ranges: a cluster has fewer Services. */
 const OFFSETS_MAX = 2 ** 31;
 
-/** The configured ranges; throws if the text is none. */
+/** Parses the configured ranges; throws if they are invalid. */
 export function configuredRanges(text: string): readonly AddressRange[] {
   return text.split(",").map((part) => {
     const cidr = parseCidr(part);
@@ -36,7 +36,7 @@ export function configuredRanges(text: string): readonly AddressRange[] {
   });
 }
 
-/** Those that addresses are taken from at the moment. */
+/** The ranges available for allocation now. */
 export function readyRanges(objects: readonly ServiceCIDR[], configured: readonly AddressRange[]): readonly AddressRange[] {
   if (objects.length === 0) return configured;
   const ranges = objects.filter(isReady).flatMap(({ spec }) => (spec?.cidrs ?? []).flatMap(knownRange));
@@ -44,7 +44,7 @@ export function readyRanges(objects: readonly ServiceCIDR[], configured: readonl
   return [...ranges.filter(isConfigured), ...ranges.filter((range) => !isConfigured(range))];
 }
 
-/** One of which nobody said anything is new, and as good as ready. */
+/** A ServiceCIDR without conditions is new and counts as ready. */
 function isReady({ metadata, status }: ServiceCIDR): boolean {
   const ready = (status?.conditions ?? []).find(({ type }) => type === "Ready");
   return metadata.deletionTimestamp === undefined && (ready === undefined || ready.status === "True");
@@ -63,7 +63,7 @@ function rangeOf(parsed: Cidr): AddressRange {
   const cidr = networkOf(parsed);
   const size = Number(cidrSize(cidr) > BigInt(OFFSETS_MAX) ? BigInt(OFFSETS_MAX) : cidrSize(cidr));
   const family = cidr.address.family === 4 ? "IPv4" : "IPv6";
-  // Neither the network, nor (IPv4) its broadcast address. The first is the cluster's own Service.
+  // Excludes the network and (IPv4) broadcast address. The first is the kubernetes Service's.
   const last = family === "IPv4" ? size - 2 : size - 1;
   return { family, cidr, offsets: { first: 1, last, reserved: reservedAddresses(size) } };
 }
@@ -73,7 +73,7 @@ function reservedAddresses(size: number): number {
   return size <= 16 ? 0 : Math.min(256, Math.max(16, Math.floor(size / 16)));
 }
 
-/** The one way in which an address is written, so that one cannot be taken twice under two names. */
+/** Canonical form, so that an address cannot be allocated twice in two spellings. */
 export function canonicalAddress(address: string): string {
   const ip = parseIp(address);
   return ip === undefined ? address : formatIp(ip);
@@ -88,6 +88,6 @@ export function containsAddress({ cidr, family, offsets }: AddressRange, address
   const ip = parseIp(address);
   const offset = ip === undefined ? undefined : offsetIn(cidr, ip);
   if (offset === undefined) return false;
-  // Beyond what is given by chance, everything else of a large range of IPv6 can be asked for.
+  // Addresses of a large IPv6 range beyond the random part can still be requested explicitly.
   return isInRange(offsets, Number(offset)) || (family === "IPv6" && offset > BigInt(offsets.last));
 }

@@ -1,6 +1,6 @@
-/** Who holds what is counted: an address or a port is held while a write that asks for it is on its way, and by the Service that has it. */
+/** Tracks holders of addresses and ports: writes in progress, and Services. */
 export class Holders<Item> {
-  /** More than one can hold an item, while a write that replaces its holder is on its way. */
+  /** An item has several holders while a write that replaces its holder is in progress. */
   readonly #counts = new Map<Item, number>();
 
   isHeld(item: Item): boolean {

@@ -1,6 +1,6 @@
 /**
- * Choosing a free number of a range: an address's offset, a node port. What is asked for by number comes from anywhere; what is given by
- * chance comes from the upper part first, so that the lower part stays free for those who choose (as upstream).
+ * Allocates a free number of a range: an address offset, or a node port. Explicit requests may use the whole range; random allocation uses
+ * the upper part first, so that the lower part stays free for explicit requests (as upstream).
  */
 import type { Random } from "../../../base/random.ts";
 
@@ -8,18 +8,18 @@ export interface NumberRange {
   /** The first and the last number, both included. */
   readonly first: number;
   readonly last: number;
-  /** So many from the first on are given by chance only when all others are taken. */
+  /** Size of the lower part, used by random allocation only when all others are taken. */
   readonly reserved: number;
 }
 
-/** Guesses before the range is gone through: with half of it taken, this many wrong guesses in a row are rarer than one in 60,000. */
+/** Random attempts before a linear scan: with half of the range taken, this many misses in a row are rarer than one in 60,000. */
 const GUESSES_MAX = 16;
 
 export function isInRange({ first, last }: NumberRange, number: number): boolean {
   return number >= first && number <= last;
 }
 
-/** A number that is not taken, or undefined if there is none. */
+/** Returns a free number, or undefined if there is none. */
 export function pickFree(range: NumberRange, random: Random, isTaken: (number: number) => boolean): number | undefined {
   const { first, last, reserved } = range;
   const upper = Math.min(first + reserved, last);
@@ -37,7 +37,7 @@ function pickBetween(
     const number = first + random.below(size);
     if (!isTaken(number)) return number;
   }
-  // Nearly full, or bad luck: the first free one after a random place.
+  // Nearly full, or bad luck: scans from a random position.
   const start = random.below(size);
   for (let step = 0; step < size; step++) {
     const number = first + ((start + step) % size);

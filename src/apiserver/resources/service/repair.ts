@@ -1,8 +1,8 @@
 /**
- * At start: every address that a Service has gets its IPAddress if it has none (data of before, an object that somebody deleted), and an
- * IPAddress of a Service that has no such address goes (a crash between the two addresses of one Service).
- * Other API servers of the same store may give and take addresses meanwhile. So an IPAddress goes only in a turn (turns.ts), since it may
- * be the one that somebody writes before its Service; and it comes together with a write of the Service as it is, which may be going.
+ * Repairs IPAddresses at start: creates missing ones of Services (old data, manual deletion), and deletes orphaned ones (a crash between
+ * the two addresses of a Service). Other API servers on the store may allocate concurrently. So an IPAddress is deleted only in a turn
+ * (turns.ts), since another server may have written it before its Service; and it is created together with a write of the unchanged
+ * Service, which may be in deletion.
  */
 import { heldClusterIps } from "../../../api/core/v1/service/allocation.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
@@ -13,7 +13,7 @@ import { isOf, ServiceAddresses } from "./service-addresses.ts";
 import { Turns } from "./turns.ts";
 import type { ResourceStorage, StoredObject } from "../../framework/storage/storage.ts";
 
-/** Others may be first this often; what is left then is mended at the next start. */
+/** Maximum conflicts; the rest is repaired at the next start. */
 const ATTEMPTS_MAX = 32;
 
 export async function repairServiceAddresses(server: ServerContext): Promise<void> {
@@ -21,7 +21,7 @@ export async function repairServiceAddresses(server: ServerContext): Promise<voi
   if (services === undefined) return;
   const repair = new Repair(server, services);
   await services.cache.load();
-  // First what is made of Services, then the Services: whoever has an address is seen after it, never before.
+  // IPAddresses are read before Services: so the owner of an address is always seen.
   for (const stored of await repair.addresses.made()) await repair.removeUnlessHeld(stored);
   for (const [, { object }] of services.cache.snapshot().entries()) await repair.takeMissing(object as Service);
 }
@@ -44,7 +44,7 @@ class Repair {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) if (await this.#remove(stored)) return;
   }
 
-  /** False: somebody else had a turn meanwhile, or the IPAddress is gone, which the next look shows. */
+  /** False: another server had a turn meanwhile, or the IPAddress is already deleted, which the next pass shows. */
   async #remove(stored: StoredObject): Promise<boolean> {
     const address = stored.object as IPAddress;
     const turn = await this.#turns.begin();

@@ -1,9 +1,8 @@
 /**
- * The addresses of Services are given out as IPAddress objects, which are written with the Service or not at all, and go with it; so
- * after a crash nothing is left over and nothing is given twice, and several API servers on one store exclude each other by the names.
- * A commit changes one object of a kind, so the second address of a Service with two families comes before it and goes after it; what a
- * crash leaves of it is mended at the next start (repair.ts).
- * Not here: which addresses a Service needs (api/core/v1/service/allocation.ts).
+ * Service addresses are allocated as IPAddress objects, committed and deleted together with the Service; so a crash leaks nothing and
+ * allocates nothing twice, and several API servers on one store exclude each other by object name. A commit changes one object of a
+ * resource, so the second address of a dual-stack Service is written before and deleted after it; leftovers of a crash are repaired at the
+ * next start (repair.ts). Not here: which addresses a Service needs (api/core/v1/service/allocation.ts).
  */
 import type { IpFamily } from "../../../api/core/v1/service/validate-cluster-ips.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
@@ -33,12 +32,12 @@ export class ServiceAddresses {
     this.#configured = configuredRanges(server.config.serviceClusterIpRange);
   }
 
-  /** In the order of preference: a Service that does not say which family it wants gets the first. */
+  /** In order of preference: a Service without a family gets the first. */
   get families(): readonly IpFamily[] {
     return this.#configured.map(({ family }) => family);
   }
 
-  /** Resolves when the ranges and the addresses that are taken are known. */
+  /** Resolves when ranges and allocated addresses are synced. */
   async ready(): Promise<void> {
     for (const { storage } of [this.#addresses(), this.#cidrs()]) if (!storage.cache.isLoaded) await storage.cache.load();
   }
@@ -47,7 +46,7 @@ export class ServiceAddresses {
     return this.#ranges().some((range) => containsAddress(range, address));
   }
 
-  /** A free address of a family; undefined if there is none. `isHeld` knows of those that are on their way. */
+  /** Returns a free address of a family; undefined if there is none. `isHeld` covers allocations in progress. */
   pick(family: IpFamily, random: Random, isHeld: (address: string) => boolean): string | undefined {
     const { storage } = this.#addresses();
     const isTaken = (address: string): boolean => isHeld(address) || storage.cache.get(storage.keyOf(nameOf(address))) !== undefined;
@@ -59,12 +58,12 @@ export class ServiceAddresses {
     return undefined;
   }
 
-  /** The object that says whose the address is; undefined if it is free. */
+  /** The IPAddress of an address; undefined if it is free. */
   async ownerOf(address: string): Promise<IPAddress | undefined> {
     return (await this.#addresses().storage.get(nameOf(address)))?.object as IPAddress | undefined;
   }
 
-  /** To be written with the Service that gets the address. */
+  /** Operation to commit with the Service that gets the address. */
   take(address: string, service: Service): Operation {
     const endpoint = this.#addresses();
     const { name, namespace = "" } = service.metadata;
@@ -81,12 +80,12 @@ export class ServiceAddresses {
     return endpoint.storage.putOperation(nameOf(address), stored, { is: "absent" });
   }
 
-  /** Takes it at once; false if somebody else was first. */
+  /** Allocates it immediately; false on a conflict. */
   async takeNow(address: string, service: Service): Promise<boolean> {
     return this.commit(this.take(address, service));
   }
 
-  /** How the Service lets go of the addresses. An IPAddress that is somebody else's stays. */
+  /** Operations that release the addresses of the Service. IPAddresses of other owners stay. */
   async give(addresses: readonly string[], service: Service): Promise<readonly Operation[]> {
     const operations: Operation[] = [];
     for (const address of addresses) {
@@ -96,19 +95,19 @@ export class ServiceAddresses {
     return operations;
   }
 
-  /** False: something is not as it was when its operation was made. */
+  /** False: a precondition of an operation failed. */
   async commit(...operations: readonly Operation[]): Promise<boolean> {
     return (await translated(() => this.#server.store.commit(operations))).committed;
   }
 
-  /** Every IPAddress that this allocator made, whoever it is of. */
+  /** All IPAddresses of this allocator, whatever their owner. */
   async made(): Promise<readonly StoredObject[]> {
     await this.ready();
     const objects = [...this.#addresses().storage.cache.snapshot().entries()].map(([, stored]) => stored);
     return objects.filter(({ object }) => object.metadata.labels?.[MANAGER_LABEL] === MANAGER);
   }
 
-  /** One that somebody holds with a finalizer is marked as going, as every delete does it. */
+  /** One with a finalizer is marked as terminating, as in every delete. */
   giveBack(stored: StoredObject): readonly Operation[] {
     const { resource, storage } = this.#addresses();
     const name = nameOf(stored.object.metadata.name);
@@ -139,7 +138,7 @@ export class ServiceAddresses {
   }
 }
 
-/** Whether an address is this Service's, by what it says itself. */
+/** True if the IPAddress references this Service. */
 export function isOf({ spec }: IPAddress, { metadata }: Service): boolean {
   const { group = "", resource, namespace = "", name } = spec.parentRef;
   return group === "" && resource === "services" && namespace === metadata.namespace && name === metadata.name;

@@ -17,7 +17,7 @@ for (const [what, clusterIP, why] of [
   ["outside of the range", "1.2.3.4", "the provided network does not match the current range"],
   ["that another Service has", "10.96.200.1", "provided IP is already allocated"],
 ] as const) {
-  test(`an address ${what} is refused in upstream's words`, async () => {
+  test(`a Service address ${what} is rejected with upstream's message`, async () => {
     await using server = await startServer();
     await server.call("POST", SERVICES, { metadata: { name: "first" }, spec: { clusterIP: "10.96.200.1", ports: [{ port: 80 }] } });
 
@@ -31,7 +31,7 @@ for (const [what, clusterIP, why] of [
   });
 }
 
-/** Six addresses, of which the first Service has one, and five ports. */
+/** Six addresses, one of them the first Service's, and five ports. */
 const SMALL = { serviceClusterIpRange: "10.0.0.0/29", serviceNodePortRange: { first: 30_000, last: 30_004 } };
 const REFUSED = { labels: { refused: "" } };
 
@@ -42,7 +42,7 @@ const refusing: AdmissionPlugin = {
   },
 };
 
-/** A server with one Service "first" that has no port, and a store that can be broken. */
+/** A server with one Service "first" without a port, and a store that can be broken. */
 async function withFirst(shared: boolean) {
   const memory = memoryStore(virtualClock());
   let isBroken = false;
@@ -66,7 +66,7 @@ async function withFirst(shared: boolean) {
 }
 
 for (const shared of [false, true]) {
-  test(`a hundred writes that come to nothing take no number away, on a store ${shared ? "of many" : "of one"}`, async () => {
+  test(`a hundred failed Service writes leak no address or port, on a store ${shared ? "of many" : "of one"}`, async () => {
     const { create, addPort, remove, breakStore } = await withFirst(shared);
     const fails = (work: Promise<unknown>, reason: Reason) => assert.rejects(work, (error) => isReason(error, reason));
     const dryRun = { dryRun: ["All"] };
@@ -98,7 +98,7 @@ for (const shared of [false, true]) {
 const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
 const MERGE = { "content-type": "application/merge-patch+json" };
 
-test("the address of a Service is an IPAddress that says whose it is, and both come and go at the same moment", async () => {
+test("a Service and the IPAddress that references it are created and deleted in one commit", async () => {
   await using server = await startServer();
   const made = await server.call("POST", SERVICES, { metadata: { name: "web" }, spec: { clusterIP: "10.96.4.4", ports: [{ port: 80 }] } });
 
@@ -113,7 +113,7 @@ test("the address of a Service is an IPAddress that says whose it is, and both c
   assert.equal((await server.call("GET", `${ADDRESSES}/10.96.4.4`)).code, 404);
 });
 
-test("a Service that no longer needs its addresses lets go of them", async () => {
+test("a Service that no longer needs its addresses releases them", async () => {
   const config = { serviceClusterIpRange: "10.96.0.0/16,fd00::/112" };
   await using server = await startServer({ config });
   const spec = { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.4.4", clusterIPs: ["10.96.4.4", "fd00::44"], ports: [{ port: 80 }] };
@@ -134,7 +134,7 @@ test("a Service that no longer needs its addresses lets go of them", async () =>
   assert.deepEqual(await codes(), [404, 404]);
 });
 
-test("the second address of a Service that is refused is given back", async () => {
+test("the second address of a rejected Service is released", async () => {
   const config = { serviceClusterIpRange: "10.96.0.0/16,fd00::/112" };
   await using server = await startServer({ config });
   const spec = { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.4.4", clusterIPs: ["10.96.4.4", "fd00::44"], ports: [{ port: 80 }] };
@@ -147,7 +147,7 @@ test("the second address of a Service that is refused is given back", async () =
   assert.equal((await server.call("POST", SERVICES, { metadata: { name: "other" }, spec })).code, 201);
 });
 
-test("addresses come from every ServiceCIDR that is ready, and an IPAddress that somebody made is taken", async () => {
+test("Service addresses come from every ready ServiceCIDR, and existing IPAddresses are not reused", async () => {
   await using server = await startServer({ config: { serviceClusterIpRange: "10.0.0.0/30" } });
   const cidrs = "/apis/networking.k8s.io/v1/servicecidrs";
   const make = (name: string, clusterIP?: string) =>
@@ -168,7 +168,7 @@ test("addresses come from every ServiceCIDR that is ready, and an IPAddress that
   assert.equal((await make("d")).code, 500, "that range is not ready");
 });
 
-test("a Service that goes leaves an IPAddress of its own that somebody holds, but marked as going", async () => {
+test("the IPAddress of a deleted Service with a finalizer stays, marked as terminating", async () => {
   await using server = await startServer();
   await server.call("POST", SERVICES, { metadata: { name: "web" }, spec: { clusterIP: "10.96.4.4", ports: [{ port: 80 }] } });
   await server.call("PATCH", `${ADDRESSES}/10.96.4.4`, { metadata: { finalizers: ["example.com/wait"] } }, MERGE);

@@ -1,7 +1,7 @@
 /**
- * Gives Services their cluster addresses and node ports. What was chosen and not written is given back.
- * Addresses exclude each other as objects (service-addresses.ts). Node ports are no objects: several API servers on one store take turns
- * at giving them (turns.ts), and what others gave until then has been seen before anything is chosen.
+ * Allocates cluster IPs and node ports of Services. Allocations that are not committed are released. Addresses exclude each other as
+ * objects (service-addresses.ts). Node ports have no objects: API servers on one store allocate them in turns (turns.ts), after observing
+ * earlier allocations of the others.
  */
 import {
   clusterIpNeeds,
@@ -84,7 +84,7 @@ function inTurn({ object, alongside = [], settle }: Allocation, turn: Turn | und
   };
 }
 
-/** Ports are no objects that exclude each other, and of two addresses one is written before its Service. */
+/** Ports have no objects that exclude each other, and of two addresses one is written before its Service. */
 function needsTurn(service: Service, previous: Service | undefined, families: readonly IpFamily[]): boolean {
   if (nodePortNeeds(service, previous).length > 0 || healthCheckNodePortNeed(service, previous) !== undefined) return true;
   const { service: resolved } = resolveIpFamilies(service, previous, families);
@@ -97,15 +97,15 @@ interface Sources {
   readonly random: Random;
 }
 
-/** The numbers of one write. */
+/** The allocations of one write. */
 class ServiceAllocation {
   readonly #numbers: ServiceNumbers;
   readonly #addresses: ServiceAddresses;
   readonly #random: Random;
   readonly #held: ServiceNumber[] = [];
-  /** Addresses whose objects are written already. */
+  /** Addresses whose objects are already written. */
   readonly #early: string[] = [];
-  /** Held meanwhile for others, of whom the watch has not told yet. */
+  /** Held meanwhile for Services that the watch has not delivered yet. */
   readonly #others: ServiceNumber[];
 
   constructor({ numbers, addresses, random }: Sources, others: readonly ServiceNumber[]) {
@@ -129,7 +129,7 @@ class ServiceAllocation {
       const gone = await this.#given(complete, before);
       const together = taken === undefined ? gone.slice(0, 1) : [this.#addresses.take(taken, complete)];
       const later = taken === undefined ? gone.slice(1) : gone;
-      // What was written holds its numbers by itself, and what was not, does not.
+      // A committed Service holds its numbers by itself.
       return { object: complete, alongside: together, settle: (written) => this.#settle(written, complete, later) };
     } catch (error) {
       await this.#giveBack(service);
@@ -137,7 +137,7 @@ class ServiceAllocation {
     }
   }
 
-  /** The IPAddresses that go because of this write. */
+  /** The IPAddresses to delete with this write. */
   async #given(service: Service, previous: Service | undefined): Promise<readonly Operation[]> {
     if (previous === undefined) return [];
     const held = new Set(heldClusterIps(service));
@@ -152,7 +152,7 @@ class ServiceAllocation {
     for (const need of clusterIpNeeds(service, previous)) {
       const address = await this.#address(service, need);
       given.set(need.index, address);
-      // The first is written with the Service, and only the first can be.
+      // Only the first can be committed with the Service.
       if (given.size > 1 && !dryRun) await this.#takeNow(address, service);
     }
     return withClusterIps(service, given);

@@ -9,7 +9,7 @@ import { pickFree } from "./number-range.ts";
 const SERVICES = "/api/v1/namespaces/default/services";
 const MERGE = { "content-type": "application/merge-patch+json" };
 
-/** So few that they run out: addresses .1 to .6, ports 30000 to 30004. */
+/** Few enough to run out: addresses .1 to .6, ports 30000 to 30004. */
 const SMALL = { serviceClusterIpRange: "10.0.0.0/29", serviceNodePortRange: { first: 30_000, last: 30_004 } };
 
 function service(name: string, spec: JsonObject = {}): JsonObject {
@@ -56,7 +56,7 @@ async function step(server: StartedServer, random: Random): Promise<number> {
   }
 }
 
-test("no two Services ever have one address or port, and what is free can be had", async () => {
+test("no two Services ever share an address or port, and every free one can be allocated", async () => {
   for (let round = 0; round < rounds({ quick: 10, full: 300 }); round++) {
     await using server = await startServer({ config: SMALL });
     const random = seededRandom(testSeed() * 1_000 + round);
@@ -65,7 +65,7 @@ test("no two Services ever have one address or port, and what is free can be had
       for (const code of codes) assert([200, 201, 404, 409, 422, 500].includes(code), String(code));
       assertDistinct(await held(server));
     }
-    // Nothing was lost on the way: when all are gone, everything can be given out again.
+    // No leaks: when all are deleted, everything can be allocated again.
     for (const { name } of await held(server)) await server.call("DELETE", `${SERVICES}/${name}`);
     for (let index = 0; index < 5; index++) {
       const { code, text } = await server.call("POST", SERVICES, service(`n${index}`, { type: "NodePort" }));
@@ -78,7 +78,7 @@ test("no two Services ever have one address or port, and what is free can be had
   }
 });
 
-test("what is asked for by number is given if it is free and in the range, and told why otherwise", async () => {
+test("an explicitly requested address or port is allocated if it is free and in range, and otherwise rejected with the reason", async () => {
   await using server = await startServer({ config: SMALL });
   const ask = (name: string, clusterIP: string) => server.call("POST", SERVICES, service(name, { clusterIP }));
 
@@ -93,7 +93,7 @@ test("what is asked for by number is given if it is free and in the range, and t
   assert.equal((await ask("b", "10.0.0.5")).code, 201);
 });
 
-test("a write that is refused or only tried gives everything back", async () => {
+test("a rejected or dry-run Service write releases its allocations", async () => {
   await using server = await startServer({ config: SMALL });
   const tried = service("a", { type: "NodePort", clusterIP: "10.0.0.3", ports: [{ port: 80, nodePort: 30_002 }] });
 
@@ -105,14 +105,14 @@ test("a write that is refused or only tried gives everything back", async () => 
   assert.equal((await server.call("POST", SERVICES, tried)).code, 201);
 });
 
-test("after a new start, and after the feed of Services broke, what they hold is held as often as before", async () => {
+test("after a restart and after a broken Service watch the same addresses and ports are held", async () => {
   await using first = await startServer({ config: SMALL });
   await first.call("POST", SERVICES, service("a", { clusterIP: "10.0.0.3" }));
   await using second = await startServer({ config: SMALL, store: first.store, clock: first.clock });
 
   assert.equal((await second.call("POST", SERVICES, service("b", { clusterIP: "10.0.0.3" }))).code, 422);
   const { cache } = second.server.endpoints.find("", "v1", "services")!.storage;
-  // Somebody's mistake breaks the feed; it is read anew.
+  // A faulty listener breaks the watch; it is relisted.
   const saboteur = {
     scope: { namespace: "" },
     changed() {
@@ -128,7 +128,7 @@ test("after a new start, and after the feed of Services broke, what they hold is
   assert.equal((await second.call("POST", SERVICES, service("d", { clusterIP: "10.0.0.3" }))).code, 201, "it is free again");
 });
 
-test("a range gives out each of its numbers once, the lower ones last", () => {
+test("a number range allocates each number once, the lower ones last", () => {
   const range = { first: 10, last: 29, reserved: 4 };
   const random = seededRandom(testSeed());
   const given = new Set<number>();

@@ -1,7 +1,6 @@
 /**
- * The addresses and node ports that Services hold. It follows from the Services themselves: it is read from them when the first is
- * written, and kept up to date by watching them; so there is nothing to store and nothing to repair.
- * A number is also held from the moment it is chosen until its write is decided.
+ * The addresses and node ports held by Services. Derived from the Services: listed at the first write, and kept up to date by a watch; so
+ * there is nothing to store and nothing to repair. A number is also held from its allocation until its write is decided.
  */
 import { heldClusterIps, heldHealthCheckNodePort, heldNodePorts } from "../../../api/core/v1/service/allocation.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
@@ -19,7 +18,7 @@ export class ServiceNumbers {
   readonly nodePorts: NumberRange;
   readonly held = new Holders<ServiceNumber>();
   readonly #storage: ResourceStorage;
-  /** Held for writes that the watch has not told of yet. */
+  /** Held for writes that the watch has not delivered yet. */
   readonly #unseen = new Set<{ readonly number: ServiceNumber }>();
   #following: Promise<void> | undefined;
 
@@ -29,19 +28,16 @@ export class ServiceNumbers {
     this.nodePorts = { first, last, reserved: reservedPorts(last - first + 1) };
   }
 
-  /** Resolves when what the existing Services hold is known. */
+  /** Resolves when the numbers of existing Services are known. */
   ready(): Promise<void> {
     this.#following ??= this.#follow().catch((error: unknown) => {
-      this.#following = undefined; // The next write tries again.
+      this.#following = undefined; // The next write retries.
       throw error;
     });
     return this.#following;
   }
 
-  /**
-   * These were written. Where others write to the store, too, the watch tells of a write after its answer; until then the numbers must
-   * not be free, so they are held for it.
-   */
+  /** These were committed. On a shared store the watch delivers a write after its response; until then the numbers are held for it. */
   written(numbers: readonly ServiceNumber[]): void {
     for (const number of numbers) {
       const isSeen = this.held.count(number) > 1;
@@ -51,8 +47,8 @@ export class ServiceNumbers {
   }
 
   /**
-   * What Services hold that the watch has not told of yet, though it was written before this call. Where the store can say how far the
-   * watch has come, it is waited for and nothing is left; where it cannot, the Services are read.
+   * Numbers of Services that the watch has not delivered yet, though they were written before this call. If the store reports watch
+   * progress, it is awaited and nothing is left; otherwise the Services are read.
    */
   async heldByOthers(): Promise<readonly ServiceNumber[]> {
     const { cache, store, prefix } = this.#storage;
@@ -67,7 +63,7 @@ export class ServiceNumbers {
     const unseen = [...this.#unseen];
     await cache.load();
     for (const [, { object }] of cache.snapshot().entries()) this.#hold(object as Service);
-    // What was written before is in there, or gone again.
+    // Earlier writes are included, or already deleted.
     for (const held of unseen) this.#seen(held);
     const listener = {
       scope: { namespace: "" },
@@ -75,7 +71,7 @@ export class ServiceNumbers {
         if (type === "put") this.#holdWritten(object.object as Service);
         if (previous !== undefined) this.#release(previous.object as Service);
       },
-      // The cache is read anew; so are we, when the next Service is written. What it has now is what we hold for it.
+      // The cache is relisted; so are we, at the next Service write. What it has now is what we hold for it.
       ended: () => {
         cache.leave(listener);
         for (const [, { object }] of cache.snapshot().entries()) this.#release(object as Service);

@@ -20,7 +20,7 @@ function twoServers({ shared = true } = {}) {
   };
 }
 
-test("of two servers that began at the same time only one has its turn", async () => {
+test("of two servers that start a turn concurrently only one commits it", async () => {
   const { one, two, commit } = twoServers();
   const turns = [await one.begin(), await two.begin()] as const;
 
@@ -30,7 +30,7 @@ test("of two servers that began at the same time only one has its turn", async (
   assert.equal(await commit(await two.begin()), true);
 });
 
-test("the writes of one server wait for each other, so that all have their turn at the first try", async () => {
+test("turns within one server are serialized, so that all succeed at the first attempt", async () => {
   const { one, commit } = twoServers();
   const write = async () => {
     const turn = await one.begin();
@@ -42,7 +42,7 @@ test("the writes of one server wait for each other, so that all have their turn 
   assert.deepEqual(await Promise.all([write(), write(), write()]), [true, true, true]);
 });
 
-test("a write that takes long is not waited for, and loses its turn to the next", async () => {
+test("a slow write does not block the next turn, and loses its own", async () => {
   const { clock, one, commit } = twoServers();
   const slow = await one.begin();
 

@@ -1,7 +1,7 @@
 /**
- * Turns at giving numbers to Services, where several API servers share a store: whoever gives some also writes a key, on the condition
- * that nobody did since it was read. Within one server the writes wait for each other, so that servers compete and not all their
- * clients: of 64 that try at once only one would succeed, and the last would have tried 64 times.
+ * Turns at allocating Service numbers, where several API servers share a store: an allocation also writes a key, on condition that it is
+ * unchanged since it was read. Within one server writes are serialized, so that servers compete and not all their clients: of 64 concurrent
+ * ones only one would succeed, and the last would need 64 attempts.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
@@ -12,13 +12,13 @@ import { translated } from "../../framework/storage/store-failure.ts";
 import { TurnQueue } from "../../shared/serial-queue.ts";
 import { newUid } from "../../framework/storage/identifiers.ts";
 
-/** Whoever writes it has its turn. */
+/** Writing this key takes the turn. */
 const TURN_KEY = `${bookkeepingPrefix("servicenumbers")}turn`;
 
 export interface Turn {
-  /** To be committed with what is given. */
+  /** To be committed with the allocation. */
   readonly operations: readonly Operation[];
-  /** The next can have its turn. */
+  /** Lets the next one start. */
   end(): void;
 }
 
@@ -35,7 +35,7 @@ export class Turns {
     this.#queue = new TurnQueue(clock);
   }
 
-  /** What is read from now on is still so when the turn is committed, as far as it changes only in turns. */
+  /** State read from now on, as far as it changes only in turns, is still valid when the turn is committed. */
   async begin(): Promise<Turn> {
     if (!this.#store.capabilities.shared) return NOBODY_ELSE;
     const end = await this.#queue.begin();
@@ -48,7 +48,7 @@ export class Turns {
     }
   }
 
-  /** The value is another one each time, so that nobody takes another's turn for their own. */
+  /** A unique value, so that a server cannot mistake another's turn for its own. */
   #take(before: Entry | undefined): Operation {
     const value = bytesValue(new TextEncoder().encode(newUid(this.#random)));
     const precondition = before === undefined ? ({ is: "absent" } as const) : ({ is: "at", revision: before.revision } as const);

@@ -4,7 +4,7 @@ import { startServer } from "../../testing/server.ts";
 
 const REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews";
 
-test("a review tells whose token it is, and that a token is unknown", async () => {
+test("a TokenReview returns the user of a token, or that the token is unknown", async () => {
   await using server = await startServer();
 
   const known = await server.call("POST", REVIEWS, { spec: { token: "known" } });
@@ -17,7 +17,7 @@ test("a review tells whose token it is, and that a token is unknown", async () =
   assert.deepEqual([none.code, none.body.message], [400, "token is required for TokenReview in authentication"]);
 });
 
-test("one can ask who one is", async () => {
+test("a SelfSubjectReview returns the requesting user", async () => {
   await using server = await startServer();
 
   const { code, body } = await server.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {});

@@ -1,4 +1,4 @@
-/** TokenReview: whose token is this, and is it meant for me? The answer is that of the authenticator which every request asks. */
+/** TokenReview: user and audiences of a token. Answered by the authenticator of all requests. */
 import type { TokenReview, TokenReviewSpec, TokenReviewStatus } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { TokenReviewAnswer } from "../../framework/authentication.ts";
@@ -17,12 +17,12 @@ export const tokenReviewExtension: ExtensionFactory = ({ authenticator }) => ({
   },
 });
 
-/** The type says that there is a token; a client may have left it out. */
+/** Required by the type, but a client may omit it. */
 function specOf({ spec }: TokenReview): Partial<TokenReviewSpec> {
   return spec;
 }
 
-/** Upstream shows an empty user where there is none. */
+/** Upstream returns an empty user if there is none. */
 function statusOf(answer: TokenReviewAnswer): TokenReviewStatus {
   if (!answer.authenticated) return { user: {}, ...(answer.error === "" ? {} : { error: answer.error }) };
   const { user, audiences } = answer;
