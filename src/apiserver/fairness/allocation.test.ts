@@ -5,7 +5,7 @@ import { allocateSeats, type AllocationItem } from "./allocation.ts";
 
 const item = (lowerBound: number, target: number, upperBound: number): AllocationItem => ({ lowerBound, target, upperBound });
 
-test("seats are divided by targets, within bounds", () => {
+test("allocation divides seats in proportion to targets, within bounds", () => {
   const rows: readonly [it: string, sum: number, items: readonly AllocationItem[], seats: readonly number[], fraction: number][] = [
     ["no bound matters", 100, [item(0, 10, 1_000), item(0, 30, 1_000)], [25, 75], 2.5],
     ["a lower bound holds", 100, [item(40, 40, 1_000), item(0, 160, 1_000)], [40, 60], 0.375],
@@ -25,14 +25,14 @@ test("seats are divided by targets, within bounds", () => {
   }
 });
 
-test("bounds that make the sum impossible are noticed", () => {
+test("allocation reports bounds that make the sum impossible", () => {
   equal(allocateSeats(10, [item(20, 20, 30)]), undefined);
   equal(allocateSeats(40, [item(20, 20, 30)]), undefined);
   equal(allocateSeats(25, [item(20, 10, 30)]), undefined);
   equal(allocateSeats(-1, []), undefined);
 });
 
-test("any possible problem is solved: the sum is met, and each item has its fair part or a bound", () => {
+test("allocation solves any feasible problem: the sum is met, and each item has its fair share or a bound", () => {
   const items = fc.array(
     fc
       .tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 100 }))

@@ -1,6 +1,6 @@
 /**
  * Divides a number of seats among priority levels in proportion to their targets, within the bounds of each: upstream's water-filling
- * (apiserver/pkg/util/flowcontrol/conc_alloc.go). One factor, the fair fraction, applies to all levels that no bound holds.
+ * (apiserver/pkg/util/flowcontrol/conc_alloc.go). One factor, the fair fraction, applies to all levels that are not at a bound.
  */
 export interface AllocationItem {
   /** At least `lowerBound`. */
@@ -15,7 +15,7 @@ export interface Allocation {
   readonly fairFraction: number;
 }
 
-/** A smaller target counts as this one: nothing is divided by zero. */
+/** Minimum target: avoids a division by zero. */
 const TARGET_MIN = 0.001;
 const EPSILON = 1e-7;
 
@@ -24,7 +24,7 @@ interface RelativeItem extends AllocationItem {
   readonly relativeUpper: number;
 }
 
-/** undefined: the bounds make the sum impossible. */
+/** undefined: infeasible bounds. */
 export function allocateSeats(requiredSum: number, items: readonly AllocationItem[]): Allocation | undefined {
   const relative = items.map(relativeOf);
   const lowSum = sum(items.map(({ lowerBound }) => lowerBound));
@@ -50,7 +50,7 @@ function relativeOf(item: AllocationItem): RelativeItem {
   return { ...item, target, relativeLower: item.lowerBound / target, relativeUpper: item.upperBound / target };
 }
 
-/** Raises the fraction from bound to bound; between two of them the sum grows with the targets of the items that no bound holds. */
+/** Raises the fraction from bound to bound; between two of them the sum grows with the targets of the items that are not at a bound. */
 function fairFractionOf(requiredSum: number, items: readonly RelativeItem[], lowSum: number): number {
   const bounds = items
     .flatMap(({ target, relativeLower, relativeUpper }) => [

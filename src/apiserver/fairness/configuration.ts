@@ -1,6 +1,6 @@
 /**
- * From the FlowSchemas and PriorityLevelConfigurations that exist to levels and a classifier (upstream: lockAndDigestConfigObjects).
- * The mandatory objects are supplied where they are missing or unusable; a level whose object is gone drains before it ends.
+ * Builds priority levels and a classifier from the FlowSchemas and PriorityLevelConfigurations (upstream: lockAndDigestConfigObjects).
+ * Mandatory objects are substituted where they are missing or invalid; a level whose object is deleted drains before it is removed.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { builtInFlowSchemas, builtInPriorityLevels } from "../../api/flowcontrol.apiserver.k8s.io/v1/built-in.ts";
@@ -23,7 +23,7 @@ export interface Configuration {
 export interface DigestOptions {
   readonly serverTotal: number;
   readonly nowMs: number;
-  /** An object that cannot be used, and why. */
+  /** An invalid object, and why. */
   ignored(kind: string, name: string, problem: string): void;
 }
 
@@ -65,7 +65,7 @@ function kept(object: PriorityLevelConfiguration, before: ReadonlyMap<string, Le
   return level;
 }
 
-/** Those that name a level, in the order of matching; exempt first and catch-all last where their objects are missing. */
+/** FlowSchemas with an existing level, in matching order; exempt first and catch-all last where their objects are missing. */
 function orderedSchemas(schemas: readonly FlowSchema[], levels: ReadonlyMap<string, Level>) {
   const usable = schemas.filter((schema) => levels.has(levelNameOf(schema))).toSorted(byPrecedence);
   const names = new Set(usable.map(({ metadata }) => metadata.name));
@@ -91,7 +91,7 @@ function share(levels: ReadonlyMap<string, Level>, serverTotal: number): void {
   }
 }
 
-/** Counts of FlowSchemas that were deleted end with their last request: names come from outside, and there is no end of them. */
+/** Statistics of deleted FlowSchemas are dropped with their last request: names are chosen by clients and unbounded. */
 function forgetUnused(levels: ReadonlyMap<string, Level>, schemas: readonly FlowSchema[]): void {
   const used = new Set([EXEMPT_LEVEL, CATCH_ALL, ...schemas.map(({ metadata }) => metadata.name)]);
   for (const { flowStatistics } of levels.values()) {

@@ -1,4 +1,4 @@
-/** The condition Dangling of a FlowSchema: whether the priority level that it names is missing. Upstream's words. */
+/** The Dangling condition of a FlowSchema: whether its priority level is missing. Upstream's messages. */
 import type { FlowSchema, FlowSchemaCondition, PriorityLevelConfiguration } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { levelNameOf } from "./configuration.ts";
@@ -6,10 +6,10 @@ import { levelProblem } from "./level.ts";
 
 const TYPE = "Dangling";
 
-/** Without its time. */
+/** Without its timestamp. */
 export type DanglingCondition = Required<Omit<FlowSchemaCondition, "lastTransitionTime">>;
 
-/** Levels that exist as objects and can be used. */
+/** Levels with a valid object. */
 export function usableLevelNames(levels: Iterable<PriorityLevelConfiguration>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const level of levels) if (levelProblem(level) === undefined) names.add(level.metadata.name);

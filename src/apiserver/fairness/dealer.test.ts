@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { deal, deckProblem, hashOfFlow } from "./dealer.ts";
 
-/** Takes cards out of a deck one after the other: what the arithmetic must be equal to. */
+/** Reference implementation: draws cards from a deck one after the other. */
 function dealFromDeck(hash: bigint, deckSize: number, handSize: number): readonly number[] {
   const deck = Array.from({ length: deckSize }, (_, card) => card);
   let rest = hash;
@@ -14,7 +14,7 @@ function dealFromDeck(hash: bigint, deckSize: number, handSize: number): readonl
   });
 }
 
-test("a hand is what is drawn from a deck by the digits of the hash", () => {
+test("a hand equals the cards drawn from a deck by the digits of the hash", () => {
   for (const [deckSize, handSize] of [
     [128, 6],
     [64, 6],
@@ -48,7 +48,7 @@ test("a flow's hash is the beginning of SHA-256 of schema and distinguisher, lit
   ok(hashOfFlow("a", "bc") !== hashOfFlow("ab", "c"), "the separator counts");
 });
 
-test("a deck that needs more than 60 bits of the hash, or that is no deck, is refused", () => {
+test("an invalid deck, or one that needs more than 60 bits of the hash, is rejected", () => {
   equal(deckProblem({ deckSize: 128, handSize: 6 }), undefined);
   equal(deckProblem({ deckSize: 64, handSize: 10 }), undefined);
   match(deckProblem({ deckSize: 128, handSize: 9 }) ?? "", /entropy bits/);

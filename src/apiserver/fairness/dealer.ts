@@ -1,12 +1,12 @@
 /**
- * Shuffle sharding: deals every flow a small hand of a level's queues, so that a flow which fills all of its own leaves most queues to
- * others. Upstream's arithmetic (apiserver/pkg/util/shufflesharding), so that the same flow gets the same queues there and here.
+ * Shuffle sharding: deals every flow a small hand of a level's queues, so that a flow that fills all of its own leaves most queues to
+ * others. Upstream's arithmetic (apiserver/pkg/util/shufflesharding), so that a flow gets the same queues there and here.
  */
 import { sha256 } from "../../base/crypto/hash.ts";
 
-/** Bits of a flow's hash that may be used: with all 64 the last card would be dealt unevenly. */
+/** Usable bits of a flow's hash: with all 64 the last card would be dealt unevenly. */
 const HASH_BITS_MAX = 60;
-/** More queues than this are a mistake. */
+/** Larger decks are rejected as a mistake. */
 const DECK_SIZE_MAX = 2 ** 26;
 
 export interface Deck {
@@ -14,7 +14,7 @@ export interface Deck {
   readonly handSize: number;
 }
 
-/** Why such a deck cannot be dealt; undefined if it can. Validation refuses such objects, but the store may hold older ones. */
+/** Returns why such a deck is invalid; undefined if it is valid. Validation rejects such objects, but the store may hold older ones. */
 export function deckProblem({ deckSize, handSize }: Deck): string | undefined {
   if (deckSize <= 0 || handSize <= 0) return `deckSize ${deckSize} or handSize ${handSize} is not positive`;
   if (handSize > deckSize) return `handSize ${handSize} is greater than deckSize ${deckSize}`;
@@ -24,7 +24,7 @@ export function deckProblem({ deckSize, handSize }: Deck): string | undefined {
   return undefined;
 }
 
-/** Queue indexes of the flow with this hash: distinct, each from 0 to deckSize - 1, in the order of dealing. */
+/** Returns the queue indexes of the flow with this hash: distinct, each from 0 to deckSize - 1, in dealing order. */
 export function deal(hash: bigint, { deckSize, handSize }: Deck): readonly number[] {
   const remainders: number[] = [];
   let rest = hash;
@@ -35,7 +35,7 @@ export function deal(hash: bigint, { deckSize, handSize }: Deck): readonly numbe
   }
   return remainders.map((remainder, dealt) => {
     let card = remainder;
-    // Skips the cards that were dealt before, from the last to the first.
+    // Skips the cards dealt before, from the last to the first.
     for (let before = dealt - 1; before >= 0; before--) if (card >= (remainders[before] as number)) card++;
     return card;
   });

@@ -1,6 +1,6 @@
 /**
- * The debug dumps of API Priority and Fairness: upstream's columns, one row per priority level, queue or request
- * (apf_controller_debug.go). Levels are in the order of their names, where upstream's order is that of a map.
+ * The debug dumps of API Priority and Fairness: upstream's columns, one row per priority level, queue or request (apf_controller_debug.go).
+ * Levels are sorted by name, where upstream has map order.
  */
 import { durationOfMs, formatDuration } from "../../api/machinery/duration.ts";
 import { flowNamespaceOf, type FlowRequest } from "../framework/flow-request.ts";
@@ -12,7 +12,7 @@ export function dumpPriorityLevels(levels: readonly Level[]): string {
   const rows = levels.map(({ name, isQuiescing, queueSet }) => {
     const { waiting, executing, dispatched, rejected, cancelled } = queueSet;
     const active = queueSet.queues.filter(({ length }) => length > 0).length;
-    // Upstream counts what waited too long as cancelled, and nothing as timed out.
+    // Upstream counts queue timeouts as cancelled, and nothing as timed out.
     return [name, active, queueSet.isIdle, isQuiescing, waiting, executing, dispatched, rejected, 0, cancelled].map(String);
   });
   const columns = [
@@ -57,7 +57,7 @@ const REQUEST_COLUMNS = [
   "FlowSchemaName",
   "QueueIndex",
   "RequestIndexInQueue",
-  // As upstream spells it.
+  // Upstream's spelling.
   "FlowDistingsher",
   "ArriveTime",
   "InitialSeats",
@@ -69,7 +69,7 @@ const DETAIL_COLUMNS = ["UserName", "Verb", "APIPath", "Namespace", "Name", "API
 
 export interface RequestDumpOptions {
   readonly withDetails: boolean;
-  /** Wall clock time of an instant of the monotonic clock. */
+  /** Wall clock time of a monotonic timestamp. */
   wallMs(monotonicMs: number): number;
 }
 
@@ -124,7 +124,7 @@ function pathOf({ path, group, version, namespace, plural, name, subresource }: 
   return [root, ...place, plural, ...(name === "" ? [] : [name]), ...(subresource === "" ? [] : [subresource])].join("/");
 }
 
-/** RFC 3339 without zeros at the end of the fraction, as Go writes it. */
+/** RFC 3339 without trailing zeros in the fraction, as Go formats it. */
 function timeText(ms: number): string {
   return new Date(ms).toISOString().replace(/\.?0+Z$/, "Z");
 }

@@ -40,7 +40,7 @@ function fairnessOf(objects: Objects, serverTotal = 600) {
   return { clock, fairness, ignored, admit, current };
 }
 
-/** One seat for everybody, three queues of two. */
+/** One seat for all users, three queues of two. */
 const SMALL: Objects = {
   levels: [priorityLevel("small", queuing(95, 3, 1, 2))],
   schemas: [flowSchema("all", { level: "small" })],
@@ -52,7 +52,7 @@ function now(seat: Seat | Promise<Seat>): Seat {
   return seat;
 }
 
-test("requests are of the first FlowSchema by precedence that matches, and of its priority level", () => {
+test("a request belongs to the first matching FlowSchema by precedence and to its priority level", () => {
   const { fairness } = fairnessOf(BUILT_IN);
   const lease = { group: "coordination.k8s.io", plural: "leases", verb: "update", name: "a" };
   const manager = user("system:kube-controller-manager");
@@ -82,7 +82,7 @@ test("requests are of the first FlowSchema by precedence that matches, and of it
   }
 });
 
-test("without any object the mandatory ones decide", () => {
+test("without any object the mandatory FlowSchemas and levels apply", () => {
   const { fairness } = fairnessOf({ levels: [], schemas: [] });
   equal(fairness.classify(flowRequest({ user: ROOT })).flowSchema, "exempt");
   equal(fairness.classify(flowRequest()).flowSchema, "catch-all");
@@ -95,7 +95,7 @@ test("without any object the mandatory ones decide", () => {
   );
 });
 
-test("a FlowSchema that names no level does not match, and a broken level is as good as none", () => {
+test("a FlowSchema with a missing level does not match, and an invalid level counts as missing", () => {
   const broken = priorityLevel("broken", { nominalConcurrencyShares: 1, limitResponse: { type: "Queue" } });
   const { fairness, ignored } = fairnessOf({
     levels: [broken, ...SMALL.levels],
@@ -109,7 +109,7 @@ test("a FlowSchema that names no level does not match, and a broken level is as 
   match(ignored[0] ?? "", /broken: broken union structure for limit response/);
 });
 
-test("seats are given synchronously while there are some; then requests wait, and full queues reject with Retry-After", async () => {
+test("free seats are assigned synchronously; then requests queue, and full queues reject with Retry-After", async () => {
   const { admit, fairness } = fairnessOf(SMALL, ONE);
   const first = now(admit(flowRequest()));
   const waiting = [admit(flowRequest()), admit(flowRequest())];
@@ -149,7 +149,7 @@ test("a request waits for a quarter of its timeout at most, or until it is cance
   equal(fairness.levels().find(({ name }) => name === "small")?.queueSet.cancelled, 2);
 });
 
-test("a user with 500 requests does not delay another user's request by more than its own turn", async () => {
+test("a user with 500 requests does not delay another user's request beyond its fair share", async () => {
   const level = priorityLevel("small", queuing(95, 128, 6, 500));
   const { admit, clock } = fairnessOf({ levels: [level], schemas: SMALL.schemas }, ONE);
   const order: string[] = [];
@@ -167,7 +167,7 @@ test("a user with 500 requests does not delay another user's request by more tha
   ok(order.indexOf("joe") <= 12, `joe was served as number ${order.indexOf("joe")}`);
 });
 
-test("a busy level borrows idle seats after 10 seconds, and gives them back when their owner needs them", async () => {
+test("a busy level borrows idle seats after 10 seconds, and returns them when their owner needs them", async () => {
   const { admit, clock, current } = fairnessOf(BUILT_IN);
   const seats = Array.from({ length: 90 }, () => admit(flowRequest(), { timeoutMs: 240_000 }));
   const before = current("global-default") ?? 0;
@@ -178,7 +178,7 @@ test("a busy level borrows idle seats after 10 seconds, and gives them back when
   for (const name of ["node-high", "leader-election", "workload-high"]) ok((current(name) ?? 0) > 0, name);
 });
 
-test("limits are adjusted for all periods that passed while nothing happened", async () => {
+test("limits are adjusted for all periods that passed while idle", async () => {
   const quiet = fairnessOf(BUILT_IN);
   const polled = fairnessOf(BUILT_IN);
   for (const { admit, clock, fairness } of [quiet, polled]) {
@@ -194,7 +194,7 @@ test("limits are adjusted for all periods that passed while nothing happened", a
   deepEqual(limits(quiet), limits(polled));
 });
 
-test("a changed object counts from the next request on, and serves who waits", async () => {
+test("a changed object applies from the next request on, and dispatches waiting requests", async () => {
   const objects: Objects = { ...SMALL };
   const { admit, fairness } = fairnessOf(objects, ONE * 100);
   objects.levels = [priorityLevel("small", queuing(1, 3, 1, 2)), priorityLevel("other", queuing(99, 3, 1, 2))];
@@ -210,7 +210,7 @@ test("a changed object counts from the next request on, and serves who waits", a
   equal(fairness.classify(flowRequest()).flowSchema, "first");
 });
 
-test("a level whose object was deleted drains before it ends", () => {
+test("a level whose object was deleted drains before it is removed", () => {
   const objects: Objects = { ...SMALL };
   const { admit, fairness } = fairnessOf(objects, 100);
   const seat = now(admit(flowRequest()));
@@ -222,7 +222,7 @@ test("a level whose object was deleted drains before it ends", () => {
   deepEqual(names(), ["catch-all", "exempt"]);
 });
 
-test("closing rejects requests that wait", async () => {
+test("closing rejects waiting requests", async () => {
   const { admit, fairness } = fairnessOf(SMALL, ONE);
   now(admit(flowRequest()));
   const waits = admit(flowRequest()) as Promise<Seat>;
@@ -230,7 +230,7 @@ test("closing rejects requests that wait", async () => {
   await rejects(waits, OverloadError);
 });
 
-test("the dumps have upstream's columns, aligned, and rows for waiting and executing requests", () => {
+test("the dumps have upstream's columns, aligned, with rows for waiting and executing requests", () => {
   const { admit, fairness } = fairnessOf(SMALL, ONE);
   now(admit(flowRequest()));
   void (admit(flowRequest({ verb: "get", name: "a" })) as Promise<Seat>).catch(() => undefined);

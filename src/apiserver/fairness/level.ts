@@ -1,4 +1,4 @@
-/** One priority level: its object, its limits, its seats and queues, and what is counted of it. State only; decisions are elsewhere. */
+/** One priority level: its object, limits, seats, queues and statistics. State only; decisions are elsewhere. */
 import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { deckProblem } from "./dealer.ts";
 import { requestSeatsMax, type NominalLimits } from "./limits.ts";
@@ -16,17 +16,17 @@ export class Level {
   currentLimit = 0;
   /** Target of the last adjustment, for the metrics. */
   targetSeats = 0;
-  /** Its object is gone: it ends when its last request does. */
+  /** Its object was deleted: removed with its last request. */
   isQuiescing = false;
   readonly demand: SeatDemand;
   readonly statistics: LevelStatistics;
   readonly queueSet: QueueSet;
   readonly retryAfter = new RetryAfter();
-  /** By the name of the FlowSchema. */
+  /** Keyed by the name of the FlowSchema. */
   readonly flowStatistics = new Map<string, FlowStatistics>();
-  /** The most seats of one request; undefined: only the estimator's own limit counts. */
+  /** Maximum seats of one request; undefined: only the estimator's own limit applies. */
   seatsMax: number | undefined;
-  /** It has had no limit yet. */
+  /** No limit was computed yet. */
   isNew = true;
 
   constructor(object: PriorityLevelConfiguration, nowMs: number) {
@@ -80,7 +80,10 @@ export function queueSetConfig({ limited }: PriorityLevelConfigurationSpec): Que
   return { queues, handSize, queueLengthLimit };
 }
 
-/** Why the object cannot be used; undefined if it can. Validation refuses such objects, but the store may hold some of other servers. */
+/**
+ * Returns why the object is invalid; undefined if it is valid. Validation rejects such objects, but the store may hold some of other
+ * servers.
+ */
 export function levelProblem({ metadata: { name }, spec }: PriorityLevelConfiguration): string | undefined {
   if (spec === undefined) return "it has no spec";
   if ((spec.type === "Limited") !== (spec.limited !== undefined)) return "broken union structure at the top, for Limited";

@@ -7,14 +7,14 @@ import { currentLimits, nominalLimits, requestSeatsMax, sharesOf, type LevelDema
 const SPECS = builtInPriorityLevels.map(({ object }) => [object.metadata.name, specOf(object)] as const);
 const SHARE_SUM = SPECS.reduce((sum, [, spec]) => sum + sharesOf(spec), 0);
 
-test("the built-in levels have upstream's limits of 600 seats", () => {
+test("the built-in levels have upstream's limits for 600 seats", () => {
   const limits = Object.fromEntries(
     SPECS.map(([name, spec]) => {
       const { nominal, min, max } = nominalLimits(spec, SHARE_SUM, 600);
       return [name, [nominal, min, max, requestSeatsMax(spec, nominal)]];
     }),
   );
-  // As apiserver_flowcontrol_{nominal,lower,upper}_limit_seats of kube-apiserver 1.36 show them.
+  // From apiserver_flowcontrol_{nominal,lower,upper}_limit_seats of kube-apiserver 1.36.
   deepEqual(limits, {
     exempt: [0, 0, 600, undefined],
     "catch-all": [13, 13, 613, undefined],
@@ -27,7 +27,7 @@ test("the built-in levels have upstream's limits of 600 seats", () => {
   });
 });
 
-test("borrowingLimitPercent bounds what is borrowed", () => {
+test("borrowingLimitPercent limits borrowed seats", () => {
   const spec = { type: "Limited", limited: { nominalConcurrencyShares: 10, lendablePercent: 50, borrowingLimitPercent: 20 } };
   deepEqual(nominalLimits(spec, 20, 100), { nominal: 50, min: 25, max: 60 });
 });
@@ -38,7 +38,7 @@ function level(changes: Partial<LevelDemand> & { readonly smoothed?: number; rea
   return { isExempt: false, nominal: 50, min: 25, max: 150, current: 50, demand, ...rest };
 }
 
-test("a level that needs more borrows what others lend, and no level goes below its minimum", () => {
+test("a level with more demand borrows what others lend, and no level goes below its minimum", () => {
   const { limits } = currentLimits([level({ smoothed: 200, highWatermark: 200 }), level({})]);
   deepEqual(limits, [75, 25]);
 });
@@ -48,7 +48,7 @@ test("a level keeps what it used in the last period, up to its nominal limit", (
   deepEqual(limits, [60, 40]);
 });
 
-test("exempt requests take from what is lent; if that is not enough, every level falls to its minimum", () => {
+test("exempt requests reduce the lendable seats; if these are exhausted, every level falls to its minimum", () => {
   const exempt = (highWatermark: number) => level({ isExempt: true, nominal: 0, min: 0, max: 0, highWatermark });
   const busy = level({ smoothed: 50, highWatermark: 50 });
   deepEqual(currentLimits([exempt(60), busy, busy]).limits, [60, 25, 25]);

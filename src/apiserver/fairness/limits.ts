@@ -1,6 +1,6 @@
 /**
- * The concurrency limits of priority levels: nominal ones from their shares of the server's total, and current ones, which move seats
- * from levels that do not use them to levels that do (upstream: updateBorrowingLocked in apf_controller.go). Pure.
+ * The concurrency limits of priority levels: nominal ones from their shares of the server's total, and current ones, which move seats from
+ * idle to busy levels (upstream: updateBorrowingLocked in apf_controller.go). Pure.
  */
 import type { PriorityLevelConfigurationSpec } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { allocateSeats, type AllocationItem } from "./allocation.ts";
@@ -8,21 +8,21 @@ import type { DemandStatistics } from "./seat-demand.ts";
 
 export interface NominalLimits {
   readonly nominal: number;
-  /** Nominal less what may be lent. */
+  /** Nominal minus the lendable seats. */
   readonly min: number;
-  /** Nominal plus what may be borrowed. */
+  /** Nominal plus the borrowable seats. */
   readonly max: number;
 }
 
-/** Part of the nominal limit that one request may occupy at most: 10 of the largest built-in level's seats at the default total. */
+/** Maximum fraction of the nominal limit for one request: 10 of the largest built-in level's seats at the default total. */
 const REQUEST_SEATS_FRACTION_MAX = 0.15;
 
-/** Shares that a spec asks for; an exempt level may have some to lend. */
+/** Shares of a spec; an exempt level may have some to lend. */
 export function sharesOf({ limited, exempt }: PriorityLevelConfigurationSpec): number {
   return limited?.nominalConcurrencyShares ?? exempt?.nominalConcurrencyShares ?? 0;
 }
 
-/** Rounded up, so that every level with a share has a seat; the limits may add up to a little more than the total. */
+/** Rounded up, so that every level with a share has a seat; the limits may exceed the total slightly. */
 export function nominalLimits(spec: PriorityLevelConfigurationSpec, shareSum: number, serverTotal: number): NominalLimits {
   const nominal = shareSum === 0 ? 0 : Math.ceil((serverTotal * sharesOf(spec)) / shareSum);
   const { lendablePercent = 0 } = spec.limited ?? spec.exempt ?? {};
@@ -32,7 +32,7 @@ export function nominalLimits(spec: PriorityLevelConfigurationSpec, shareSum: nu
   return { nominal, min: nominal - lendable, max: nominal + borrowable };
 }
 
-/** The most seats that the work estimator may give one request of the level; undefined: only the estimator's own limits count. */
+/** Maximum seats of one request of the level for the work estimator; undefined: only the estimator's own limits apply. */
 export function requestSeatsMax(spec: PriorityLevelConfigurationSpec, nominal: number): number | undefined {
   const queuing = spec.limited?.limitResponse?.queuing;
   if (queuing === undefined) return undefined;
@@ -43,7 +43,7 @@ export function requestSeatsMax(spec: PriorityLevelConfigurationSpec, nominal: n
 export interface LevelDemand extends NominalLimits {
   readonly isExempt: boolean;
   readonly demand: DemandStatistics;
-  /** The limit until now, which stays if none can be computed. */
+  /** The previous limit, kept if none can be computed. */
   readonly current: number;
 }
 
@@ -86,7 +86,7 @@ export function currentLimits(levels: readonly LevelDemand[]): CurrentLimits {
   return { limits, targets, fairFraction: allocation?.fairFraction ?? 0 };
 }
 
-/** A level keeps what it needed in the last period, up to its nominal limit; what was used by exempt requests cannot be lent at all. */
+/** A level keeps what it needed in the last period, up to its nominal limit; seats used by exempt requests cannot be lent. */
 function currentMinimum({ isExempt, min, nominal, demand: { highWatermark } }: LevelDemand): number {
   return Math.max(min, isExempt ? highWatermark : Math.min(nominal, highWatermark));
 }

@@ -7,7 +7,7 @@ import { documentRequest, flowRequest, flowSchema, JANE, user } from "./testing/
 
 const ROBOT = user("system:serviceaccount:ci:robot", "system:serviceaccounts");
 
-test("a subject matches users, groups and service accounts, with * for all of them", () => {
+test("a FlowSchema subject matches users, groups and service accounts, and * matches all of them", () => {
   const rows: readonly [subject: Subject, jane: boolean, robot: boolean][] = [
     [{ kind: "User", user: { name: "jane" } }, true, false],
     [{ kind: "User", user: { name: "*" } }, true, true],
@@ -47,7 +47,7 @@ test("a resource rule matches by verb, group, resource, subresource, namespace a
     [{ namespaces: ["*"] }, flowRequest({ namespace: "" }), false],
     [{ resources: ["nodes"] }, cluster, false],
     [{ resources: ["nodes"], clusterScope: true }, cluster, true],
-    // A Namespace is in itself, as upstream's RequestInfo has it.
+    // A Namespace object is in its own namespace, as in upstream's RequestInfo.
     [{ resources: ["namespaces"], namespaces: ["n"] }, flowRequest({ plural: "namespaces", namespace: "", name: "n" }), true],
     [{}, documentRequest("/version"), false],
   ];
@@ -55,7 +55,7 @@ test("a resource rule matches by verb, group, resource, subresource, namespace a
     equal(matchesRequest(request, rule(changes)), matches, JSON.stringify([changes, request]));
 });
 
-test("a non-resource rule matches a path, everything below it, and * everything", () => {
+test("a non-resource rule matches a path and everything below it, and * matches all paths", () => {
   const rows: readonly [url: string, path: string, matches: boolean][] = [
     ["*", "/version", true],
     ["/healthz", "/healthz", true],

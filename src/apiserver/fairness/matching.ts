@@ -63,7 +63,7 @@ function matchesNonResourceRule(verb: string, path: string, { verbs, nonResource
   return contains(verbs, verb) && nonResourceURLs.some((url) => matchesPath(path, url));
 }
 
-/** "/debug/*" and "/debug" both match everything below /debug, as upstream has it. */
+/** "/debug/*" and "/debug" both match everything below /debug, as upstream. */
 function matchesPath(path: string, url: string): boolean {
   if (url === ALL || url === path) return true;
   const prefix = url.endsWith(ALL) ? url.slice(0, -1) : url;

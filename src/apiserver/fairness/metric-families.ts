@@ -1,4 +1,4 @@
-/** apiserver_flowcontrol_*: upstream's names, labels, buckets and help (flowcontrol/metrics/metrics.go), made when /metrics is read. */
+/** apiserver_flowcontrol_*: upstream's names, labels, buckets and help (flowcontrol/metrics/metrics.go), built when /metrics is read. */
 import type { Family, HistogramFamily, HistogramSample, Labels, Sample } from "../../base/metrics/prometheus-text.ts";
 import type { Fairness } from "./fairness.ts";
 import type { Level } from "./level.ts";
@@ -46,7 +46,7 @@ const HELP = {
 } as const;
 
 function flowCounters(flows: readonly CountedFlow[]): readonly Family[] {
-  // Upstream has a series from its first count on.
+  // Upstream creates a series at its first count.
   const rejected = flows.flatMap(({ labels, statistics }) =>
     REJECT_REASONS.flatMap((reason) => {
       const value = statistics.rejected[reason];
@@ -88,7 +88,7 @@ function flowGauges(flows: readonly CountedFlow[]): readonly Family[] {
 }
 
 function flowHistograms(flows: readonly CountedFlow[]): readonly HistogramFamily[] {
-  // Labels are in the order of their names, as upstream's.
+  // Labels are sorted by name, as upstream's.
   const samples = (
     of: (statistics: FlowStatistics) => HistogramValues,
     { before = {}, after = {} }: MoreLabels = {},
@@ -182,7 +182,7 @@ function demandGauges(levels: readonly Level[]): readonly Family[] {
 }
 
 function virtualTimeGauges(levels: readonly Level[]): readonly Family[] {
-  // Upstream has series of dispatches from the first one on.
+  // Upstream creates dispatch series at the first dispatch.
   const used = levels.filter(({ queueSet: { queues, dispatched } }) => queues.length > 0 && dispatched > 0);
   const bounds = (name: string, help: string, of: (level: Level) => readonly [min: number, max: number]): Family => ({
     ...family(name, "gauge", help),
@@ -269,7 +269,7 @@ function perFlow(
   type: Family["type"],
   { help, value }: { readonly help: string; readonly value: (statistics: FlowStatistics) => number },
 ): Family {
-  // Upstream has a series from the first request on.
+  // Upstream creates a series at the first request.
   const used = flows.filter(({ statistics }) => statistics.estimatedSeats.count > 0);
   return { ...family(name, type, help), samples: used.map(({ labels, statistics }): Sample => ({ labels, value: value(statistics) })) };
 }

@@ -27,7 +27,7 @@ function setOf(config: Partial<QueueSetConfig>, limit: number) {
   return { set, demand, order, start };
 }
 
-test("a request that finds a seat executes at once; the next waits and gets the seat that becomes free", () => {
+test("a request with a free seat executes immediately; the next waits for the seat", () => {
   const { set, order, start } = setOf({}, 1);
   const first = start(flow("a", 0), 0).ticket;
   const second = start(flow("b", 1), 1).ticket;
@@ -38,7 +38,7 @@ test("a request that finds a seat executes at once; the next waits and gets the 
   equal(set.isIdle, true);
 });
 
-test("a flow with few requests goes before a flow with many that came earlier", () => {
+test("a request of a light flow precedes earlier requests of a heavy flow", () => {
   const { set, order, start } = setOf({}, 1);
   const [hot, quiet] = [flow("hot", 0), flow("quiet", 1)];
   const running = start(hot, 0).ticket;
@@ -52,7 +52,7 @@ test("a flow with few requests goes before a flow with many that came earlier", 
   ok(order.indexOf("quiet") <= 2, `quiet was served as number ${order.indexOf("quiet")} of ${order.join()}`);
 });
 
-test("two flows that always have requests waiting are served in turns, by their work and not by their number of requests", () => {
+test("two flows with a constant backlog are served fairly by work, not by number of requests", () => {
   const { set, start } = setOf({ queueLengthLimit: 1_000 }, 10);
   const [wide, narrow] = [flow("wide", 0), flow("narrow", 1)];
   for (let index = 0; index < 400; index++) {
@@ -79,7 +79,7 @@ test("a request is rejected when its queue is full and no seat is free", () => {
   deepEqual([set.rejected, one.statistics.rejected["queue-full"]], [1, 1]);
 });
 
-test("a level without queues rejects what finds no seat, and an exempt one nothing", () => {
+test("a level without queues rejects requests without a free seat, and an exempt level none", () => {
   const reject = setOf({ queues: 0 }, 1);
   equal(reject.start(flow("a"), 0).reason, undefined);
   equal(reject.start(flow("a"), 0).reason, "concurrency-limit");
@@ -88,7 +88,7 @@ test("a level without queues rejects what finds no seat, and an exempt one nothi
   equal(exempt.set.executing, 100);
 });
 
-test("a cancelled request leaves its queue and lets the next one pass", () => {
+test("a cancelled request leaves its queue and unblocks the next one", () => {
   const { set, order, start } = setOf({}, 3);
   const running = start(flow("a", 0), 0, { ...ONE_SEAT, initialSeats: 2 }).ticket;
   const wide = start(flow("b", 1), 0, { ...ONE_SEAT, initialSeats: 3 }).ticket;
@@ -101,7 +101,7 @@ test("a cancelled request leaves its queue and lets the next one pass", () => {
   set.finish(running, 3);
 });
 
-test("a request that is wider than the limit executes alone", () => {
+test("a request wider than the limit executes alone", () => {
   const { set, start } = setOf({}, 2);
   const first = start(flow("a", 0), 0).ticket;
   const wide = start(flow("b", 1), 0, { ...ONE_SEAT, initialSeats: 5 }).ticket;
@@ -120,7 +120,7 @@ test("a write keeps its seats until its watches are notified, without a timer", 
   deepEqual([next.state, next.startedMs, set.nextReleaseMs], ["executing", 15, undefined]);
 });
 
-test("fewer queues are reached when the surplus ones are empty, and more seats serve who waits", () => {
+test("surplus queues are removed once empty, and additional seats dispatch waiting requests", () => {
   const { set, start } = setOf({}, 1);
   const first = start(flow("a", 3), 0).ticket;
   const second = start(flow("a", 3), 0).ticket;

@@ -1,10 +1,10 @@
 /**
- * The seats and queues of one priority level: fair queuing by virtual time, as upstream's queueset. Virtual time R advances at the rate
- * at which every active queue is served; the queue whose next request would finish first in virtual time is served next, so a flow that
- * has used little goes before one that has used much.
+ * The seats and queues of one priority level: fair queuing by virtual time, as upstream's queueset. Virtual time R advances at the rate at
+ * which every active queue is served; the queue whose next request would finish first in virtual time is served next, so a light flow
+ * precedes a heavy one.
  *
- * A request that finds a free seat and nobody waiting gets it at once, without a look at the queues. Seats that a write keeps after its
- * answer are given back when somebody looks, so nothing here needs a timer; `nextReleaseMs` says when a look is worth it.
+ * A request that finds a free seat and no waiting request gets it immediately, without visiting the queues. Seats that a write keeps after
+ * its response are released lazily, so no timer is needed; `nextReleaseMs` returns the next release time.
  */
 import { Heap } from "../../base/heap.ts";
 import type { LevelStatistics, RejectReason } from "./statistics.ts";
@@ -12,13 +12,13 @@ import type { SeatDemand } from "./seat-demand.ts";
 import { RequestQueue, SERVICE_DURATION_S, type Ticket } from "./ticket.ts";
 
 export interface QueueSetConfig {
-  /** -1: exempt, everything executes at once; 0: what finds no seat is rejected. */
+  /** -1: exempt, everything executes immediately; 0: requests without a free seat are rejected. */
   readonly queues: number;
   readonly handSize: number;
   readonly queueLengthLimit: number;
 }
 
-/** Virtual time at which it is set back, long before a double loses the hundredth of a microsecond that upstream counts in. */
+/** Virtual time at which it is rebased, long before a double loses the hundredth of a microsecond that upstream counts in. */
 const EPOCH_R = 1e7;
 
 export class QueueSet {
@@ -27,11 +27,11 @@ export class QueueSet {
   #config: QueueSetConfig;
   #limit = 0;
   #queues: RequestQueue[] = [];
-  /** Queues with requests that wait or execute. */
+  /** Queues with waiting or executing requests. */
   #active = 0;
   #currentR = 0;
   #syncedMs: number;
-  /** Queue that was served last. */
+  /** The queue served last. */
   #robin = 0;
   #enqueued = 0;
   readonly #executingWithoutQueue = new Set<Ticket>();
@@ -70,12 +70,12 @@ export class QueueSet {
     return this.#currentR;
   }
 
-  /** When seats that requests linger on are free again; undefined: there are none. */
+  /** When lingering seats become free; undefined: there are none. */
   get nextReleaseMs(): number | undefined {
     return this.#lingering.peek()?.lingersUntilMs;
   }
 
-  /** Queues are added at once and removed when they are empty. What waits is dispatched as far as the new limit allows. */
+  /** Queues are added immediately and removed when empty. Waiting requests are dispatched as far as the new limit allows. */
   configure(config: QueueSetConfig, limit: number, nowMs: number): void {
     this.advance(nowMs);
     while (this.#queues.length < config.queues) this.#queues.push(new RequestQueue(this.#queues.length));
@@ -85,7 +85,7 @@ export class QueueSet {
     this.#dispatchAll(nowMs);
   }
 
-  /** Brings virtual time and lingering seats up to now. */
+  /** Advances virtual time and lingering seats to now. */
   advance(nowMs: number): void {
     for (let next = this.#lingering.peek(); next !== undefined && next.lingersUntilMs <= nowMs; next = this.#lingering.peek()) {
       this.#lingering.pop();
@@ -104,7 +104,7 @@ export class QueueSet {
     const queue = this.#queueOf(ticket.flow.hand);
     if (this.seatsInUse >= this.#limit && queue.length >= this.#config.queueLengthLimit) return this.#reject(ticket, "queue-full");
     this.#enqueue(ticket, queue);
-    // The only one that waits is the next one: no need to compare queues.
+    // A single waiting request is the next one: no need to compare queues.
     if (this.waiting > 1) this.#dispatchAll(nowMs);
     else if (this.seatsInUse < this.#limit) {
       if (this.#fits(ticket.seats)) {
@@ -117,7 +117,7 @@ export class QueueSet {
     return undefined;
   }
 
-  /** Of a ticket that waits. */
+  /** For a waiting ticket. */
   cancel(ticket: Ticket, nowMs: number): void {
     this.advance(nowMs);
     const { queue } = ticket;
@@ -133,7 +133,7 @@ export class QueueSet {
     this.#noteDemand(nowMs);
   }
 
-  /** Of a ticket that executes: its seats go to whoever waits. */
+  /** For an executing ticket: its seats are given to waiting ones. */
   finish(ticket: Ticket, nowMs: number): void {
     if (ticket.state !== "executing") return;
     this.advance(nowMs);
@@ -172,7 +172,7 @@ export class QueueSet {
     return reason;
   }
 
-  /** The queue of the hand in which the least work waits; begins elsewhere each time, so that overlapping hands are treated alike. */
+  /** Returns the queue of the hand with the least waiting work; rotates the start, so that overlapping hands are treated equally. */
   #queueOf(hand: readonly number[]): RequestQueue {
     const offset = this.#enqueued++ % hand.length;
     let best = this.#queues[hand[offset] as number] as RequestQueue;
@@ -218,7 +218,7 @@ export class QueueSet {
     }
   }
 
-  /** The queue whose oldest request would finish first; of equal ones the first after the queue that was served last. */
+  /** Returns the queue whose oldest request would finish first; ties go to the first after the queue served last. */
   #nextQueue(): RequestQueue | undefined {
     let best: RequestQueue | undefined;
     let bestFinish = Infinity;
@@ -303,7 +303,7 @@ export class QueueSet {
     return seats > this.#limit ? this.executing === 0 : this.seatsInUse + seats <= this.#limit;
   }
 
-  /** No request starts in virtual time before it arrived: a queue must not save up what it did not use. */
+  /** No request starts in virtual time before it arrived: an idle queue must not accumulate credit. */
   #bound(queue: RequestQueue): void {
     const oldest = queue.peek();
     if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;

@@ -1,4 +1,4 @@
-/** Requests that read and requests that write, waiting and executing, over time (read_vs_write_current_requests). */
+/** Waiting and executing requests over time, by reads and writes (read_vs_write_current_requests). */
 import { queueSetConfig, specOf, type Level } from "./level.ts";
 import { BOUNDS } from "./statistics.ts";
 import { TimingHistogram } from "./timing-histogram.ts";

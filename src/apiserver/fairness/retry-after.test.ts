@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { RetryAfter } from "./retry-after.ts";
 
-test("Retry-After doubles while many requests are rejected, up to 32, and falls by one while few are", () => {
+test("Retry-After doubles up to 32 while many requests are rejected, and decrements while few are", () => {
   const retry = new RetryAfter();
   const seen: number[] = [];
   let second = 1_000;

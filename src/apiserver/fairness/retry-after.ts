@@ -1,6 +1,6 @@
 /**
- * The Retry-After of rejected requests of one priority level: doubles while many are rejected and falls by one while few are, as TCP
- * does (upstream: dropped_requests_tracker.go). Counts per second, and only looks back when a second ends.
+ * The Retry-After of rejected requests of one priority level: doubles while many are rejected and decrements while few are (upstream:
+ * dropped_requests_tracker.go). Counts per second, and evaluates when a second ends.
  */
 const RETRY_AFTER_MAX_S = 32;
 
@@ -10,14 +10,14 @@ interface RejectedInSecond {
 }
 
 export class RetryAfter {
-  /** The oldest first; never longer than RETRY_AFTER_MAX_S seconds. */
+  /** Oldest first; never longer than RETRY_AFTER_MAX_S seconds. */
   #history: RejectedInSecond[] = [];
   #second = 0;
   #requests = 0;
   #seconds = 1;
   #raisedAtSecond = 0;
 
-  /** What a client that is rejected now is told. */
+  /** The value for a client rejected now. */
   get seconds(): number {
     return this.#seconds;
   }
@@ -40,7 +40,7 @@ export class RetryAfter {
     this.#history = this.#history.filter(({ second }) => this.#second - second <= keptSeconds);
   }
 
-  /** By what was rejected in the last `seconds` whole seconds. */
+  /** Based on the rejections of the last `seconds` whole seconds. */
   #adjust(now: number): void {
     const rejected = this.#history.reduce(
       (sum, { second, requests }) => sum + (second < now && now - second <= this.#seconds ? requests : 0),

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { SeatDemand, smoothedDemand } from "./seat-demand.ts";
 
-test("average and deviation are weighted by time, and the high watermark is of the period", () => {
+test("average and deviation of seat demand are time-weighted, and the high watermark is per period", () => {
   const demand = new SeatDemand(0);
   demand.set(10, 0);
   demand.set(0, 5_000);
@@ -13,14 +13,14 @@ test("average and deviation are weighted by time, and the high watermark is of t
   equal(demand.statistics.smoothed, 9.77);
 });
 
-test("the smoothed demand rises at once and has a half-life of 5 minutes", () => {
+test("the smoothed seat demand rises immediately and has a half-life of 5 minutes", () => {
   equal(smoothedDemand(5, 100), 100);
   let smoothed = 100;
   for (let period = 0; period < 30; period++) smoothed = smoothedDemand(smoothed, 0);
   ok(Math.abs(smoothed - 50) < 1, String(smoothed));
 });
 
-test("many periods without a change have the result of ending each of them", () => {
+test("ending many unchanged periods at once equals ending each of them", () => {
   const [one, all] = [new SeatDemand(0), new SeatDemand(0)];
   for (const demand of [one, all]) {
     demand.set(80, 1_000);

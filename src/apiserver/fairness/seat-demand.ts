@@ -1,6 +1,6 @@
 /**
- * How many seats a priority level could use: executing and waiting ones, integrated over time. Every adjustment period yields average,
- * deviation and high watermark, and a smoothed envelope that rises at once and falls slowly (upstream: half-life of 5 minutes).
+ * Seat demand of a priority level: executing and waiting seats, integrated over time. Every adjustment period yields average, deviation and
+ * high watermark, and a smoothed envelope that rises immediately and falls slowly (upstream: half-life of 5 minutes).
  */
 /** Upstream's decay of the smoothed demand per adjustment period. */
 const SMOOTHING_COEFFICIENT = 0.977;
@@ -27,7 +27,7 @@ export class SeatDemand {
     this.#lastMs = nowMs;
   }
 
-  /** Of the last period that has ended. */
+  /** Values of the last completed period. */
   get statistics(): DemandStatistics {
     return this.#statistics;
   }
@@ -61,7 +61,7 @@ export class SeatDemand {
     this.#max = this.#seats;
   }
 
-  /** The same for `count` whole periods during which nothing changed; the last of them ends now. */
+  /** The same for `count` whole periods without changes; the last of them ends now. */
   endUnchangedPeriods(count: number, nowMs: number): void {
     if (count <= 0) return;
     const { smoothed } = this.#statistics;
@@ -79,7 +79,7 @@ export class SeatDemand {
   }
 }
 
-/** Rises to the envelope (average plus deviation) at once and decays towards it. */
+/** Rises to the envelope (average plus deviation) immediately and decays towards it. */
 export function smoothedDemand(before: number, envelope: number): number {
   return Math.max(envelope, SMOOTHING_COEFFICIENT * before + (1 - SMOOTHING_COEFFICIENT) * envelope);
 }

@@ -1,4 +1,4 @@
-/** What is counted per FlowSchema and per priority level, for the metrics. Counting is an addition; how it is shown: metric-families.ts. */
+/** Statistics per FlowSchema and per priority level, for the metrics. Counting is an addition; the output is in metric-families.ts. */
 import { ObservationHistogram, TimingHistogram } from "./timing-histogram.ts";
 
 /** Upstream's bounds. */
@@ -13,11 +13,11 @@ export const BOUNDS = {
   demand: [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6],
 } as const;
 
-/** Upstream's reasons. A request that is cancelled counts as one that waited too long. */
+/** Upstream's reasons. A cancelled request counts as a queue timeout. */
 export const REJECT_REASONS = ["concurrency-limit", "queue-full", "time-out"] as const;
 export type RejectReason = (typeof REJECT_REASONS)[number];
 
-/** Of the requests of one FlowSchema at one priority level. */
+/** Statistics of one FlowSchema at one priority level. */
 export class FlowStatistics {
   dispatched = 0;
   readonly rejected: Record<RejectReason, number> = { "concurrency-limit": 0, "queue-full": 0, "time-out": 0 };
@@ -39,9 +39,9 @@ export class FlowStatistics {
   }
 }
 
-/** Of one priority level, over time. */
+/** Statistics of one priority level, over time. */
 export class LevelStatistics {
-  /** Figures of the last dispatch, in seat-seconds. */
+  /** Values of the last dispatch, in seat-seconds. */
   readonly lastDispatch = { currentR: 0, latestS: 0, minS: 0, maxS: 0, minDiscountedS: 0, maxDiscountedS: 0 };
   epochAdvances = 0;
   readonly seatUtilization: TimingHistogram;

@@ -1,4 +1,4 @@
-/** Columns of text as Go's tabwriter aligns them with the settings of upstream's dumps: at least 8 wide, one blank of padding. */
+/** Aligns columns of text like Go's tabwriter with the settings of upstream's dumps: minimum width 8, padding 1. */
 const COLUMN_WIDTH_MIN = 8;
 const PADDING = 1;
 
@@ -21,7 +21,7 @@ function widthOf(cell: string): number {
   return Array.from(cell).length;
 }
 
-/** Names of users come from outside and may have anything in them. */
+/** User names are untrusted and may contain any character. */
 function harmless(cell: string): string {
   // oxlint-disable-next-line no-control-regex -- exactly those
   return cell.replace(/[\u0000-\u001f]/g, "?");

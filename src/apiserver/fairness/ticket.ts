@@ -1,12 +1,12 @@
 /**
- * A request on its way through a priority level: waiting in a queue, executing on seats, or lingering on them. And the queue, a FIFO
- * that a cancelled request leaves at the same cost from any place.
+ * A request in a priority level: waiting in a queue, executing on seats, or lingering on them. And the queue, a FIFO from which a cancelled
+ * request is removed at constant cost.
  */
 import type { FlowRequest } from "../framework/flow-request.ts";
 import type { FlowStatistics } from "./statistics.ts";
 import { maxSeatsOf, type WorkEstimate } from "./work-estimate.ts";
 
-/** Expected duration of a request until it is known: upstream's. Virtual time is corrected when the request ends. */
+/** Assumed duration of a request until it is known: upstream's. Virtual time is corrected when the request ends. */
 export const SERVICE_DURATION_S = 0.003;
 
 /** One flow of one FlowSchema, as the queues see it. */
@@ -24,14 +24,14 @@ export class Ticket {
   readonly estimate: WorkEstimate;
   readonly seats: number;
   readonly arrivedMs: number;
-  /** Work in seat-seconds, as far as it is known before the request ran. */
+  /** Work in seat-seconds, as estimated before the request ran. */
   readonly totalWork: number;
   state: "waiting" | "executing" | "over" = "waiting";
   queue: RequestQueue | undefined;
-  /** Virtual time of the arrival. */
+  /** Virtual arrival time. */
   arrivalR = 0;
   startedMs = 0;
-  /** When the seats are free again, of a request that is over and lingers. */
+  /** When the lingering seats of a finished request become free. */
   lingersUntilMs = 0;
   /** Called when a waiting request may execute. */
   dispatched: (() => void) | undefined;
@@ -52,7 +52,7 @@ export class RequestQueue {
   index: number;
   readonly executing = new Set<Ticket>();
   seatsInUse = 0;
-  /** Virtual time at which the next request of this queue starts. */
+  /** Virtual start time of the next request of this queue. */
   nextDispatchR = 0;
   /** Sums over waiting requests. */
   length = 0;
@@ -82,7 +82,7 @@ export class RequestQueue {
     this.#count(ticket, 1);
   }
 
-  /** Of a ticket that waits in this queue. */
+  /** For a ticket that waits in this queue. */
   remove(ticket: Ticket): void {
     if (ticket.before === undefined) this.#oldest = ticket.after;
     else ticket.before.after = ticket.after;
@@ -101,7 +101,7 @@ export class RequestQueue {
     this.length += sign;
     this.waitingInitialSeats += sign * estimate.initialSeats;
     this.waitingSeats += sign * seats;
-    // An empty queue has no work at all, whatever rounding has left of it.
+    // Resets the accumulated rounding error: an empty queue has no work.
     this.waitingWork = this.length === 0 ? 0 : this.waitingWork + sign * totalWork;
   }
 }

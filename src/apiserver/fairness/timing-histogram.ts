@@ -1,6 +1,6 @@
 /**
- * A histogram of a value over time: how long it was in which bucket (upstream: "observations at the end of every nanosecond"). A plain
- * one, of observations, is beside it; both cost a short scan per change and allocate nothing.
+ * A histogram of a value over time: the duration in each bucket (upstream: "observations at the end of every nanosecond"). Beside it a
+ * plain one of observations; both cost a short scan per change and allocate nothing.
  */
 const NANOSECONDS_PER_MS = 1e6;
 
@@ -29,7 +29,7 @@ export class ObservationHistogram implements HistogramValues {
   }
 }
 
-/** Of a ratio whose denominator, a limit, may change. */
+/** Histogram of a ratio whose denominator, a limit, may change. */
 export class TimingHistogram {
   readonly #bounds: readonly number[];
   readonly #counts: number[];

@@ -1,6 +1,6 @@
 /**
- * Counts running watches by what they watch, for the estimate of how much work a write causes (upstream: watch_tracker.go). Watches of
- * the Pods of one node are left out: an index finds them, so a write costs them nothing.
+ * Counts running watches by their scope, for the work estimate of writes (upstream: watch_tracker.go). Watches of the Pods of one node are
+ * excluded: an index finds them, so they cost a write nothing.
  */
 import { flowNameOf, type FlowRequest } from "../framework/flow-request.ts";
 
@@ -17,7 +17,7 @@ export class WatchCounts {
     this.#add(request, -1);
   }
 
-  /** Watches that a write of this request may concern. */
+  /** Returns the number of watches that a write of this request may affect. */
   concernedBy({ group, plural, namespace, name }: FlowRequest): number {
     let count = this.#counts.get(keyOf(group, plural, "", "")) ?? 0;
     if (namespace !== "") count += this.#counts.get(keyOf(group, plural, namespace, "")) ?? 0;

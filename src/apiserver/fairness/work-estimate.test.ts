@@ -7,14 +7,14 @@ import { estimateWork, type EstimateInputs } from "./work-estimate.ts";
 
 const inputs = (objects: number | undefined, watches = 0): EstimateInputs => ({ objectCount: () => objects, watchCount: () => watches });
 
-test("a list occupies a seat per 100 objects that it processes, up to 10 and to the level's maximum", () => {
+test("a list occupies one seat per 100 objects, up to 10 and to the level's maximum", () => {
   const rows: readonly [objects: number | undefined, options: FlowRequestOptions, seats: number][] = [
     [undefined, {}, 1],
     [0, {}, 1],
     [100, {}, 1],
     [101, {}, 2],
     [5_000, {}, 10],
-    // From memory all objects are looked at, whatever the limit.
+    // Lists from the cache scan all objects, whatever the limit.
     [5_000, { limit: 500 }, 10],
     [5_000, { limit: 100, continue: "token" }, 2],
     [400, { limit: 100, continue: "token", labelSelector: "a=b" }, 5],
@@ -28,7 +28,7 @@ test("a list occupies a seat per 100 objects that it processes, up to 10 and to 
   equal(estimateWork(flowRequest(), inputs(5_000), 3).initialSeats, 3);
 });
 
-test("a watch costs as a list only if it starts with initial events", () => {
+test("a watch is estimated like a list only if it sends initial events", () => {
   const watch = (options: FlowRequestOptions) => estimateWork(flowRequest({ verb: "watch", options }), inputs(500)).initialSeats;
   equal(watch({ resourceVersion: "7" }), 1);
   equal(watch({}), 5);
@@ -50,7 +50,7 @@ test("a write lingers on seats for its watches: 10 of them are a seat for 5 ms, 
   equal(estimateWork(token, inputs(0, 100)).finalSeats, 0);
 });
 
-test("watches are counted by what they watch, and those of one node's Pods are not", () => {
+test("watches are counted by scope, except those of one node's Pods", () => {
   const counts = new WatchCounts();
   const watch = (changes: Partial<FlowRequest>) => counts.started(flowRequest({ verb: "watch", namespace: "", ...changes }));
   watch({});

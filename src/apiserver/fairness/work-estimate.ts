@@ -1,36 +1,36 @@
 /**
- * Estimates how many seats a request occupies and for how long: lists and watches with initial events by the number of objects, writes
- * by the number of watches that they concern, everything else one seat (upstream: flowcontrol/request). Pure.
- * Objects are counted, not weighed: their encoded sizes are unknown until somebody reads them. Upstream before 1.34 did the same.
+ * Estimates how many seats a request occupies and for how long: lists and watches with initial events by the number of objects, writes by
+ * the number of affected watches, everything else one seat (upstream: flowcontrol/request). Pure. Objects are counted without their sizes,
+ * which are unknown until they are encoded; as upstream before 1.34.
  */
 import { flowNameOf, type FlowRequest } from "../framework/flow-request.ts";
 
 export interface WorkEstimate {
-  /** Seats while the request is executed. */
+  /** Seats while the request executes. */
   readonly initialSeats: number;
-  /** Seats that stay occupied for `additionalLatencyMs` after the answer, while watches are notified. */
+  /** Seats that stay occupied for `additionalLatencyMs` after the response, while watches are notified. */
   readonly finalSeats: number;
   readonly additionalLatencyMs: number;
-  /** Watches that the write concerns; only of writes. */
+  /** Watches affected by the write; only for writes. */
   readonly watchCount?: number;
 }
 
 export interface EstimateInputs {
-  /** Objects of a resource; undefined if they are not in memory. */
+  /** Number of objects of a resource; undefined if they are not cached. */
   objectCount(request: FlowRequest): number | undefined;
-  /** Running watches that a write concerns. */
+  /** Number of running watches that a write affects. */
   watchCount(request: FlowRequest): number;
 }
 
-/** Shared instance: most requests are of one seat. */
+/** Shared instance: most requests occupy one seat. */
 export const ONE_SEAT: WorkEstimate = { initialSeats: 1, finalSeats: 0, additionalLatencyMs: 0 };
 
 const SEATS_MIN = 1;
-/** Upstream's upper limit for one request, whatever its level allows. */
+/** Upstream's maximum for one request, whatever its level allows. */
 const SEATS_MAX = 10;
 const OBJECTS_PER_SEAT = 100;
 const WATCHES_PER_SEAT = 10;
-/** Upstream's estimate of what notifying the watches of one seat takes. */
+/** Upstream's estimate of the time to notify the watches of one seat. */
 const EVENT_DURATION_MS = 5;
 
 export function maxSeatsOf({ initialSeats, finalSeats }: WorkEstimate): number {
@@ -75,7 +75,7 @@ function processedObjects(request: FlowRequest, stored: number): number {
   return labelSelector !== "" || fieldSelector !== "" ? stored + limited : 2 * limited;
 }
 
-/** Pages and exact versions are read from history; the rest is in memory. */
+/** Pages and exact versions are read from history; all others from the cache. */
 function isFromCache({ options }: FlowRequest): boolean {
   const { limit = 0, resourceVersion = "", resourceVersionMatch = "", continue: token = "" } = options;
   if (resourceVersionMatch === "Exact") return false;
@@ -90,7 +90,7 @@ function withSeats(seats: number): WorkEstimate {
 }
 
 function estimateWrite(request: FlowRequest, { watchCount }: EstimateInputs, seatsMax: number): WorkEstimate {
-  // A token is no change that a watch is notified of.
+  // A token request changes no object, so no watch is notified.
   if (request.plural === "serviceaccounts" && request.subresource === "token") return ONE_SEAT;
   const watches = watchCount(request);
   if (watches < WATCHES_PER_SEAT) return FEW_WATCHES[watches] ?? ONE_SEAT;

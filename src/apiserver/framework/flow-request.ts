@@ -1,4 +1,7 @@
-/** What API Priority and Fairness reads of a request. An ApiRequest satisfies it as it is, so the hot path copies nothing. Types only. */
+/**
+ * The attributes of a request that API Priority and Fairness uses. An ApiRequest satisfies it as it is, so the hot path copies nothing.
+ * Types only.
+ */
 
 export interface FlowUser {
   readonly name: string;
@@ -19,7 +22,7 @@ export interface FlowRequest {
   readonly context: { readonly user: FlowUser };
 }
 
-/** Query parameters that decide how much work a list or watch is. */
+/** Query parameters that determine the work of a list or watch. */
 export interface FlowRequestOptions {
   readonly limit?: number;
   readonly continue?: string;
@@ -30,14 +33,14 @@ export interface FlowRequestOptions {
   readonly sendInitialEvents?: boolean;
 }
 
-/** Namespace as upstream's RequestInfo has it: a request for one Namespace object is a request in that namespace. */
+/** Namespace as in upstream's RequestInfo: a request for a Namespace object is in that namespace. */
 export function flowNamespaceOf({ plural, group, namespace, name }: FlowRequest): string {
   return plural === "namespaces" && group === "" && name !== "" ? name : namespace;
 }
 
 const METADATA_NAME = /(?:^|,)metadata\.name==?([^,!=]+)(?:,|$)/;
 
-/** Name as upstream's RequestInfo has it: a field selector on metadata.name counts as the name in the path. */
+/** Name as in upstream's RequestInfo: a field selector on metadata.name counts as the name in the path. */
 export function flowNameOf({ name, options: { fieldSelector = "" } }: FlowRequest): string {
   return name !== "" || fieldSelector === "" ? name : (METADATA_NAME.exec(fieldSelector)?.[1] ?? "");
 }

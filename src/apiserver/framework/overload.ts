@@ -1,4 +1,4 @@
-/** The answer to a request that the server has no seat for. Over HTTP it is upstream's plain text, unlike other 429s. */
+/** The rejection of a request without a free seat. Over HTTP it is upstream's plain text, unlike other 429s. */
 import { StatusError } from "../../api/machinery/status-error.ts";
 
 export const OVERLOAD_MESSAGE = "Too many requests, please try again later.";

@@ -13,7 +13,7 @@ interface Case {
   readonly code?: number;
 }
 
-describe("an answer is compressed if that is allowed and of use", () => {
+describe("a response is compressed if the client accepts it and the body is large enough", () => {
   const cases: readonly Case[] = [
     { why: "large, to another machine, which takes gzip", compressed: true },
     { why: "gzip is one of several", accept: "deflate, gzip , br", compressed: true },
@@ -45,7 +45,7 @@ describe("an answer is compressed if that is allowed and of use", () => {
   }
 });
 
-test("caches are told that the answer depends on Accept-Encoding, beside what they were told before", () => {
+test("a compressible response has Vary: Accept-Encoding in addition to other Vary values", () => {
   deepEqual(withVary({ a: "b" }), { a: "b", vary: ["Accept-Encoding"] });
   deepEqual(withVary({ vary: "Accept" }), { vary: ["Accept", "Accept-Encoding"] });
 });

@@ -1,10 +1,10 @@
 /**
- * Which answers are compressed. As upstream: if the client lists gzip, and the body is over a threshold. Beyond that not for loopback
- * clients, to whom bytes cost less than compressing them, and only for GET, where the large answers are.
+ * Decides which responses are compressed. As upstream: if the client lists gzip, and the body exceeds a threshold. In addition only for
+ * GET, which has the large responses, and not for loopback clients, for whom compression costs more than it saves.
  */
 import type { ExchangeRequest, WholeAnswer } from "../framework/exchange.ts";
 
-/** Upstream's. A smaller body gains less than it costs. */
+/** Upstream's. Compressing a smaller body costs more than it saves. */
 export const GZIP_BYTES_MIN = 128 * 1024 + 1;
 
 export function isToBeCompressed(
@@ -30,12 +30,12 @@ function isLarge(body: readonly Uint8Array[]): boolean {
   return false;
 }
 
-/** Upstream looks for the bare word: "gzip;q=0.5" and "*" are not it. */
+/** Upstream looks for the bare token: "gzip;q=0.5" and "*" do not match. */
 function acceptsGzip(acceptEncoding: string): boolean {
   return acceptEncoding !== "" && acceptEncoding.split(",").some((word) => word.trim() === "gzip");
 }
 
-/** With what caches must know: the answer depends on the header. */
+/** Adds Vary for caches. */
 export function withVary(headers: WholeAnswer["headers"]): WholeAnswer["headers"] {
   const given = headers["vary"] ?? [];
   return { ...headers, vary: [...(typeof given === "string" ? [given] : given), "Accept-Encoding"] };

@@ -10,7 +10,7 @@ import type { ConnectionCall, NodeConnector } from "../framework/node-connector.
 
 const POD = "/api/v1/namespaces/default/pods/web";
 
-/** The whole way over real sockets, to a Pod whose kubelet is the function. */
+/** End to end over real sockets, to a Pod whose kubelet is the function. */
 async function withPod(connect: (call: ConnectionCall) => ExchangeAnswer | Promise<ExchangeAnswer>): Promise<Served> {
   const connector: NodeConnector = { connect: async (call) => connect(call) };
   const server = await startServer({ connector, clock: realClock });
@@ -31,7 +31,7 @@ async function withPod(connect: (call: ConnectionCall) => ExchangeAnswer | Promi
   };
 }
 
-test("an exec over a WebSocket talks to the kubelet, both ways, until one side leaves", async () => {
+test("an exec over a WebSocket streams both ways to the kubelet until one side closes", async () => {
   let closed: () => void = () => {};
   const over = new Promise<void>((resolve) => (closed = resolve));
   await using served = await withPod(({ offer }) => ({
@@ -53,7 +53,7 @@ test("an exec over a WebSocket talks to the kubelet, both ways, until one side l
   deepEqual([client.protocol, message.toString()], ["v5.channel.k8s.io", "\u0001\u0000hello"]);
 });
 
-test("a WebSocket that is refused is answered in words", async () => {
+test("a rejected WebSocket is answered with a Status", async () => {
   await using served = await withPod(() => Promise.reject(new Error("connection refused")));
   const url = `wss://127.0.0.1:${served.port}${POD}/exec?command=cat`;
   using client = webSocketClient(url, { protocols: ["v5.channel.k8s.io"], authority: served.authority });
@@ -65,7 +65,7 @@ test("a WebSocket that is refused is answered in words", async () => {
   deepEqual([response.statusCode, (JSON.parse(body) as { message: string }).message], [500, "connection refused"]);
 });
 
-test("a log over a WebSocket is a message per piece", async () => {
+test("a log over a WebSocket is one message per chunk", async () => {
   await using served = await withPod(() => ({
     code: 200,
     headers: {},
@@ -85,7 +85,7 @@ test("a log over a WebSocket is a message per piece", async () => {
 });
 
 for (const [protocol, connect] of Object.entries(PROTOCOLS)) {
-  test(`a request over ${protocol} goes through a proxy and back, with its headers`, async () => {
+  test(`a request over ${protocol} is proxied with its headers, and so is the response`, async () => {
     await using served = await withPod(async (call) => {
       const shown = {
         method: call.method,
@@ -116,7 +116,7 @@ for (const [protocol, connect] of Object.entries(PROTOCOLS)) {
     });
   });
 
-  test(`a log over ${protocol} comes as it is written`, async () => {
+  test(`a log over ${protocol} is streamed as it is written`, async () => {
     await using served = await withPod(() => ({
       code: 200,
       headers: {},

@@ -5,7 +5,7 @@ import type { Exchange, ExchangeAnswer, ExchangeRequest } from "../framework/exc
 import { BODY_BYTES_MAX } from "./http-api.ts";
 import { aborted, chunk, deferred, disposable, PROTOCOLS, rawConnection, readUntil, serve, text, watchAnswer } from "./testing/served.ts";
 
-/** Says what it was asked. */
+/** Echoes the request. */
 const echo: Exchange = (request) => echoUpTo(request);
 
 async function echoUpTo(request: ExchangeRequest, bytesMax?: number): Promise<ExchangeAnswer> {
@@ -22,7 +22,7 @@ async function echoUpTo(request: ExchangeRequest, bytesMax?: number): Promise<Ex
 
 for (const [protocol, client] of Object.entries(PROTOCOLS)) {
   describe(protocol, () => {
-    test("a request arrives as it was sent and is answered with its length", async () => {
+    test("a request is received unchanged and answered with a Content-Length", async () => {
       await using served = await serve(echo);
       using asking = client(served);
       const { code, headers, body } = await asking.ask({
@@ -61,7 +61,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       deepEqual([code, headers["content-length"], body], [200, "12", ""]);
     });
 
-    test("204 and 304 have neither body nor length", async () => {
+    test("responses 204 and 304 have neither body nor Content-Length", async () => {
       await using served = await serve(async ({ path }) => text("", { code: Number(path.slice(1)), body: [] }));
       using asking = client(served);
       for (const expected of [204, 304]) {
@@ -70,14 +70,14 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       }
     });
 
-    test("several headers of one name stay several", async () => {
+    test("repeated headers stay separate", async () => {
       const warning = ['299 - "one"', '299 - "two"'];
       await using served = await serve(async () => text("", { headers: { warning } }));
       using asking = client(served);
       equal((await asking.ask()).headers["warning"], warning.join(", "));
     });
 
-    test("a body of many pieces arrives whole and in order", async () => {
+    test("a request body in many chunks is received completely and in order", async () => {
       const pieces = Array.from({ length: 3_000 }, (_, index) => Buffer.from(`${index},`.repeat(100)));
       await using served = await serve(async () => text("", { body: pieces }));
       using asking = client(served);
@@ -86,14 +86,14 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       equal(body, Buffer.concat(pieces).toString());
     });
 
-    test("a body of just the limit is taken", async () => {
+    test("a request body of exactly the limit is accepted", async () => {
       await using served = await serve(async (request) => text(String((await request.body()).length)));
       using asking = client(served);
       equal((await asking.ask({ method: "POST", body: new Uint8Array(BODY_BYTES_MAX) })).body, "3145728");
     });
 
     for (const declared of [true, false]) {
-      test(`a body over the limit is refused with upstream's words, its length being ${declared ? "declared" : "unknown"}`, async () => {
+      test(`a body over the limit is rejected with upstream's message, its length being ${declared ? "declared" : "unknown"}`, async () => {
         await using served = await serve(echo);
         using asking = client(served);
         const body = new Uint8Array(BODY_BYTES_MAX + 1);
@@ -106,7 +106,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
     }
 
     for (const declared of [true, false]) {
-      test(`a body over a request's own limit gets 413, its length being ${declared ? "declared" : "unknown"}`, async () => {
+      test(`a body over a request's own limit is rejected with 413, its length being ${declared ? "declared" : "unknown"}`, async () => {
         await using served = await serve((request) => echoUpTo(request, 10));
         using asking = client(served);
         const headers: Record<string, string> = declared ? { "content-length": "11" } : {};
@@ -117,7 +117,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       });
     }
 
-    test("an exchange that fails cuts its own client off, and no other", async () => {
+    test("a failed exchange resets only its own client", async () => {
       await using served = await serve(async ({ path }) => {
         if (path === "/bad") throw new Error("not what the contract says");
         return text("fine");
@@ -128,7 +128,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       equal((await other.ask({ path: "/good" })).body, "fine");
     });
 
-    test("a client that goes away aborts the signal, and what waits for its body", async () => {
+    test("a client disconnect aborts the signal and the pending body read", async () => {
       const arrived = deferred<ExchangeRequest>();
       await using served = await serve(async (request) => {
         arrived.resolve(request);
@@ -145,7 +145,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       equal(await body, request.signal.reason);
     });
 
-    test("the signal of an answered request is not aborted, asked for early or late", async () => {
+    test("the signal of an answered request is not aborted, whether obtained early or late", async () => {
       const requests: ExchangeRequest[] = [];
       await using served = await serve(async (request) => {
         requests.push(request);
@@ -163,7 +163,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
   });
 }
 
-test("a client that waits for 100 Continue gets it when its body is wanted, and not for one that is too large", async () => {
+test("100 Continue is sent when the body is read, and not for an oversized body", async () => {
   await using served = await serve(echo);
   const post = (length: number) => `POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`;
   using wanted = disposable(await rawConnection(served));
@@ -178,14 +178,14 @@ test("a client that waits for 100 Continue gets it when its body is wanted, and 
   match(answer, /connection: close/i);
 });
 
-test("a body that nobody asked for is not waited for, and the client is told to use another connection", async () => {
+test("an unread body is not awaited, and the response closes the connection", async () => {
   await using served = await serve(async () => text("no", { code: 401 }));
   using client = disposable(await rawConnection(served));
   client.socket.write("POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n");
   match(await readUntil(client.socket, /no$/), /^HTTP\/1\.1 401 Unauthorized[^]*connection: close/i);
 });
 
-test("a request in the form for proxies is understood", async () => {
+test("a request in absolute form is accepted", async () => {
   await using served = await serve(async ({ path, query }) => text(`<${path}|${query}>`));
   using client = disposable(await rawConnection(served));
   client.socket.write("GET https://a:1/b/c?d=e HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -194,7 +194,7 @@ test("a request in the form for proxies is understood", async () => {
   match(await readUntil(client.socket, />$/), /<\/\|d=e>$/);
 });
 
-test("a header is found by its name and by nothing else", async () => {
+test("a header lookup does not find inherited properties", async () => {
   await using served = await serve(async (request) => text(`${request.header("constructor")} ${request.header("__proto__")}`));
   for (const client of Object.values(PROTOCOLS)) {
     using asking = client(served);
@@ -202,7 +202,7 @@ test("a header is found by its name and by nothing else", async () => {
   }
 });
 
-test("requests sent ahead on one HTTP/1.1 connection are answered in order, streams too", async () => {
+test("pipelined HTTP/1.1 requests, streams included, are answered in order", async () => {
   const first = deferred<void>();
   const watch = watchAnswer();
   await using served = await serve(async ({ path }) => {

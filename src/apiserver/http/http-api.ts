@@ -1,7 +1,7 @@
 /**
- * The API server's door: an Exchange served over HTTPS. It moves bytes and keeps limits; what a client can see of a request's meaning
- * is decided behind the Exchange. The machine's part is host/http; here is what is particular to the API: the sentence for a body that
- * is too large, which answers are compressed, and what becomes of a WebSocket: a watch or log, or whatever the Exchange makes of it.
+ * Serves an Exchange over HTTPS. It moves bytes and enforces limits; the meaning of requests is decided by the Exchange. The generic part
+ * is host/http; this file has what is specific to the API: the message for an oversized body, which responses are compressed, and the
+ * handling of WebSockets: a watch or log, or a connection taken over by the Exchange.
  */
 import { tooLarge } from "../../api/machinery/status-error.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -12,14 +12,14 @@ import type { Exchange, ExchangeAnswer, SwitchOffer, TunnelledAnswer, WholeAnswe
 import { isToBeCompressed, withVary } from "./compression.ts";
 import { protocolsOf, streamToWebSocket } from "./watch-web-socket.ts";
 
-/** A request's body: upstream's limit, twice what a store takes for one object. */
+/** Maximum request body: upstream's limit, twice the maximum of a store for one object. */
 export const BODY_BYTES_MAX = 3 * 1024 * 1024;
 
 export interface HttpApiOptions {
   readonly exchange: Exchange;
-  /** An address of this machine. */
+  /** A local address. */
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly tls: HttpsServerTls;
   readonly limits?: Partial<HttpLimits>;
@@ -63,11 +63,11 @@ class HttpApi {
     if (offer === undefined) return give(request, reply, answer);
     if ("run" in answer) return answer.run(await offer.accept(answer.protocol));
     if ("body" in answer) return giveWhole(request, reply, answer);
-    // The client's first choice: the bytes are the same under any name.
+    // The client's first choice: the bytes are the same for each.
     return streamToWebSocket(answer, await offer.accept(protocols[0]));
   }
 
-  /** Neither the exchange nor a header it gives should ever fail. If one does, this client alone is to feel it. */
+  /** Neither the exchange nor its headers should ever fail. If they do, only this client is affected. */
   #failed(request: HttpRequest, reply: HttpReply, error: unknown): void {
     if (request.signal.aborted) return;
     this.#log.error("Cannot answer a request", { method: request.method, path: request.path, error });
@@ -75,7 +75,7 @@ class HttpApi {
   }
 }
 
-/** What belongs to the protocol that a client wants to speak. Its token is for the API server alone. */
+/** Headers of the protocol that the client requests. The bearer token is for the API server only. */
 const PROTOCOL_HEADERS = /^(?:sec-websocket-(?:extensions|key|version)|x-stream-protocol-version)$/;
 
 function switchOffer(request: HttpRequest, { protocol }: TunnelOffer, webSocketProtocols: readonly string[]): SwitchOffer {

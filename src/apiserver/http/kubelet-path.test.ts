@@ -45,10 +45,10 @@ const ROWS: readonly [title: string, call: ConnectionCall, path: string][] = [
 ];
 
 for (const [title, call, path] of ROWS) {
-  test(`what a kubelet is asked for: ${title}`, () => equal(kubeletPath(call), path));
+  test(`kubelet request path: ${title}`, () => equal(kubeletPath(call), path));
 }
 
-test("without a Pod a kubelet cannot be asked", () => {
+test("a kubelet path without a Pod is an error", () => {
   const call: ConnectionCall = { ...callOf("exec", {}), target: { is: "kubelet", node: NODE } };
   throws(() => kubeletPath(call), /needs a Pod/);
 });

@@ -1,4 +1,4 @@
-/** What a kubelet is asked for, as upstream's kubelets understand it. */
+/** Builds the request path of a kubelet, in the form of upstream's kubelets. */
 import type { Json } from "../../api/machinery/object.ts";
 import type { ConnectionCall } from "../framework/node-connector.ts";
 
@@ -34,7 +34,7 @@ const PARAMETERS: Readonly<Record<string, (options: Options) => Parameter[]>> = 
   portforward: (options) => listOf(options["ports"]).map((port) => ["port", port]),
 };
 
-/** A kubelet has other words for them than the API. */
+/** The kubelet's parameter names differ from the API's. */
 function streamsOf(options: Options): Parameter[] {
   const names: readonly Parameter[] = [
     ["stdin", "input"],
@@ -53,7 +53,7 @@ function listOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.map(textOf) : [];
 }
 
-/** There are no others among them than text, numbers, and yes or no. */
+/** All options are strings, numbers or booleans. */
 function textOf(value: Json | undefined): string {
   switch (typeof value) {
     case "string":

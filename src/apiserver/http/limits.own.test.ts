@@ -21,17 +21,17 @@ import {
   type Served,
 } from "./testing/served.ts";
 
-/** Long enough for a busy machine to get from a connection to what is said first over it: only what comes after that is to be late. */
+/** Long enough for a loaded machine between connecting and the first bytes: only what follows is to time out. */
 const PATIENCE_MS = 500;
 
-/** Times in which a test can wait for the end of a client's patience. */
+/** Timeouts short enough to wait for in a test. */
 function quick(limits: Partial<HttpLimits>) {
   return { limits: { sweepIntervalMs: 10, ...limits } };
 }
 
 /**
- * Resolves when a request was answered. The time of the next one on that connection begins with its own first byte; that of the first one
- * begins with the connection, from which a busy machine may take long to the request.
+ * Resolves when a request was answered. The timeout of the next request on that connection starts with its own first byte; that of the
+ * first one starts with the connection, which may be long before on a loaded machine.
  */
 async function untilAnswered(client: Client): Promise<void> {
   for (;;) {
@@ -40,7 +40,7 @@ async function untilAnswered(client: Client): Promise<void> {
   }
 }
 
-/** The same, with a connection on which to go on by hand. */
+/** The same, with a connection for raw writes. */
 async function answeredConnection(served: Served): Promise<TLSSocket> {
   for (;;) {
     const socket = await rawConnection(served);
@@ -51,10 +51,10 @@ async function answeredConnection(served: Served): Promise<TLSSocket> {
   }
 }
 
-test("headers over the limit are refused", async () => {
+test("oversized request headers are rejected", async () => {
   await using served = await serve(async () => text("fine"));
   using client = http1Client(served);
-  // The connection is closed while the client still sends, which may reset it before the answer is read.
+  // The connection is closed while the client still sends, which may reset it before the response is read.
   const outcome = await client.ask({ headers: { a: "x".repeat(100_000) } }).then(
     ({ code }) => code,
     () => 431,
@@ -65,14 +65,14 @@ test("headers over the limit are refused", async () => {
   await rejects(other.ask({ headers: { a: "x".repeat(100_000) } }));
 });
 
-test("a client that does not finish its headers is closed", async () => {
+test("a client with incomplete headers times out", async () => {
   await using served = await serve(async () => text("fine"), quick({ headersTimeoutMs: PATIENCE_MS, requestTimeoutMs: PATIENCE_MS }));
   using client = disposable(await answeredConnection(served));
   client.socket.write("GET / HTTP/1.1\r\nhost: ");
   match(await allOf(client.socket), /^HTTP\/1\.1 408 /);
 });
 
-test("a client that does not finish the TLS handshake does not keep the server from stopping", async () => {
+test("a client with an incomplete TLS handshake does not block shutdown", async () => {
   const served = await serve(async () => text("fine"));
   using client = disposable(netConnect(served.port, "127.0.0.1"));
   client.socket.on("error", () => {});
@@ -81,7 +81,7 @@ test("a client that does not finish the TLS handshake does not keep the server f
 });
 
 for (const [protocol, client] of Object.entries(PROTOCOLS)) {
-  test(`${protocol}: a client that does not finish its body is given up`, async () => {
+  test(`${protocol}: a client with an incomplete body times out`, async () => {
     const gone = deferred<void>();
     await using served = await serve(
       async (request) => {
@@ -95,7 +95,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
     using asking = client(served);
     await untilAnswered(asking);
     const answer = asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" });
-    // HTTP/1.1 has an answer for it; on HTTP/2 the stream is reset.
+    // HTTP/1.1 sends a response; on HTTP/2 the stream is reset.
     await answer.then(
       ({ code }) => equal(code, 408),
       () => undefined,
@@ -130,7 +130,7 @@ test("an idle HTTP/1.1 connection is closed", async () => {
   await closed;
 });
 
-test("a client that takes nothing of a large answer is given up", async () => {
+test("a client that reads nothing of a large response times out", async () => {
   const signal = deferred<AbortSignal>();
   await using served = await serve(
     async (request) => {
@@ -145,7 +145,7 @@ test("a client that takes nothing of a large answer is given up", async () => {
   await once(await signal.promise, "abort");
 });
 
-test("a client that takes nothing on HTTP/2 is given up, and its connection goes on", async () => {
+test("a stream that is not read on HTTP/2 times out, and its connection stays open", async () => {
   await using served = await serve(
     async ({ path }) => text("small", path === "/large" ? { body: Array.from({ length: 1000 }, () => new Uint8Array(100_000)) } : {}),
     quick({ stallTimeoutMs: 100 }),
@@ -161,7 +161,7 @@ test("a client that takes nothing on HTTP/2 is given up, and its connection goes
   equal(client.session.closed, false);
 });
 
-test("connections over the limit are closed at once", async () => {
+test("connections over the limit are closed immediately", async () => {
   await using served = await serve(async () => text("fine"), { limits: { connectionsMax: 1 } });
   using client = disposable(await rawConnection(served));
   using other = disposable(netConnect(served.port, "127.0.0.1"));
@@ -171,7 +171,7 @@ test("connections over the limit are closed at once", async () => {
   await readUntil(client.socket, /fine$/);
 });
 
-test("a port that is taken is an error that says so", async () => {
+test("listening on a port in use fails with a clear error", async () => {
   await using served = await serve(async () => text("fine"));
   await rejects(
     serve(async () => text("never"), { port: served.port }),
@@ -179,7 +179,7 @@ test("a port that is taken is an error that says so", async () => {
   );
 });
 
-test("requests beyond the streams of an HTTP/2 connection wait in the client", async () => {
+test("requests beyond the stream limit of an HTTP/2 connection wait in the client", async () => {
   const release = deferred<void>();
   const arrived: string[] = [];
   await using served = await serve(

@@ -52,7 +52,7 @@ const REWRITTEN = '<a href="/proxy/a">é</a>';
 
 const connector = networkConnector({ kubeletTls: () => ({ isInsecure: true }) });
 
-/** Reads a streamed answer to its end. */
+/** Reads a streamed response to its end. */
 function whole(answer: ExchangeAnswer): Promise<{ readonly text: string; readonly isCut: boolean }> {
   ok("stream" in answer);
   return new Promise((resolve) => {
@@ -78,7 +78,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-test("a request is handed on with its path, query, headers and body, and its answer comes back", async () => {
+test("a proxied request keeps path, query, headers and body, and its response is returned", async () => {
   await using served = await serve(async (request, response) => {
     const said = { method: request.method, url: request.url, header: request.headers["x-a"], body: await bodyOf(request) };
     response.writeHead(418, { "x-b": "c" }).end(JSON.stringify(said));
@@ -99,7 +99,7 @@ test("a request is handed on with its path, query, headers and body, and its ans
   deepEqual(JSON.parse((await whole(answer)).text), { method: "POST", url: "/a%20b?q=1", header: "b", body: "hello" });
 });
 
-test("an answer that breaks off is seen to be not whole", async () => {
+test("a truncated backend response is reported as incomplete", async () => {
   await using served = await serve((_, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write("half", () => response.destroy());
@@ -108,7 +108,7 @@ test("an answer that breaks off is seen to be not whole", async () => {
   deepEqual(await whole(await connector.connect(callOf(served.target))), { text: "half", isCut: true });
 });
 
-test("where nobody listens the error says so", async () => {
+test("a refused backend connection is reported as such", async () => {
   const served = await serve(() => undefined);
   await served[Symbol.asyncDispose]();
   const { port } = served.target as ServerTarget;
@@ -130,7 +130,7 @@ test("where nobody listens the error says so", async () => {
   });
 });
 
-test("who speaks no TLS where TLS is expected, or hangs up without a word, is told in Go's words", async () => {
+test("a TLS failure or a closed backend connection is reported with Go's messages", async () => {
   await using served = await serve((request) => request.socket.destroy());
   const secure = { ...(served.target as ServerTarget), scheme: "https" } as const;
 
@@ -138,7 +138,7 @@ test("who speaks no TLS where TLS is expected, or hangs up without a word, is to
   await rejects(connector.connect(callOf(served.target)), { message: "EOF" });
 });
 
-test("a client that goes away before there is an answer ends the request", async () => {
+test("a client disconnect before the response cancels the proxied request", async () => {
   const gone = new AbortController();
   await using served = await serve(() => gone.abort(new Error("The client has gone")));
 
@@ -147,7 +147,7 @@ test("a client that goes away before there is an answer ends the request", async
 
 const SPDY: SwitchOffer = { protocol: "SPDY/3.1", headers: { "x-stream-protocol-version": "v4.channel.k8s.io" } };
 
-test("a connection is switched over, and from then on bytes go both ways as they are", async () => {
+test("an upgraded connection passes bytes both ways unchanged", async () => {
   await using served = await serve(() => undefined);
   served.server.on("upgrade", (request: IncomingMessage, socket: Socket) => {
     const version = String(request.headers["x-stream-protocol-version"]);
@@ -170,7 +170,7 @@ test("a connection is switched over, and from then on bytes go both ways as they
   await once(here, "end");
 });
 
-test("a switch that is refused is an answer like any other", async () => {
+test("a rejected upgrade is an ordinary response", async () => {
   await using served = await serve(() => undefined);
   served.server.on("upgrade", (_: IncomingMessage, socket: Socket) => {
     socket.end("HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nnot there");
@@ -183,7 +183,7 @@ test("a switch that is refused is an answer like any other", async () => {
   match(new TextDecoder().decode(answer.body[0]), /not there/);
 });
 
-test("a node whose name leads to this machine itself is not called for others", async () => {
+test("a node name that resolves to a local address is not proxied to", async () => {
   const target: ConnectionTarget = { is: "server", scheme: "http", host: "localhost", port: 1, nodeName: "a" };
   await rejects(connector.connect(callOf(target)), /address not allowed/);
 });
@@ -195,7 +195,7 @@ for (const { title, headers, packed, expected } of [
   { title: "in an encoding nobody knows", headers: { "content-encoding": "own" }, packed: Buffer.from(PAGE), expected: PAGE },
   { title: "of a redirect", headers: { location: "/elsewhere" }, packed: Buffer.from(PAGE), expected: PAGE },
 ]) {
-  test(`the links of a page that is ${title} are ${expected === PAGE ? "left as they are" : "rewritten"}`, async () => {
+  test(`the links of a page that is ${title} are ${expected === PAGE ? "not rewritten" : "rewritten"}`, async () => {
     await using served = await serve((_, response) => {
       response.writeHead(200, { "content-type": "text/html; charset=utf-8", ...headers }).end(packed);
     });
@@ -220,7 +220,7 @@ function collecting(pieces: Uint8Array[], ended: () => void): Sink {
   };
 }
 
-test("a HEAD of a packed page has no links to rewrite", async () => {
+test("a HEAD response of a compressed page is not rewritten", async () => {
   await using served = await serve((_, response) => {
     response.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" }).end();
   });

@@ -1,8 +1,7 @@
 /**
- * The way of the API server to nodes, Pods and Services over the network. A kubelet is asked over HTTPS with the API server's own
- * certificate; what a client wants to speak with it (WebSockets of exec, attach and portforward, SPDY of older clients) is handed on byte
- * by byte, so that only the two ends need to understand it.
- * Not here: who may, and where things are (apiserver/connections).
+ * Connects the API server to nodes, Pods and Services over the network. Kubelets are called over HTTPS with the API server's client
+ * certificate; upgraded protocols (WebSockets of exec, attach and portforward, SPDY of older clients) are passed through byte by byte, so
+ * that only the two ends need to understand them. Not here: authorization and target resolution (apiserver/connections).
  */
 import { isForwardable } from "../shared/forwardable.ts";
 import { HtmlLinks } from "./html-links.ts";
@@ -20,7 +19,7 @@ import { kubeletPath } from "./kubelet-path.ts";
 import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../framework/node-connector.ts";
 
 export interface NetworkConnectorOptions {
-  /** What kubelets are shown, and how they are known. Asked at each call: certificates are renewed. */
+  /** Client certificate for kubelets, and the CA to verify them. Read for each call: certificates are rotated. */
   kubeletTls(): ClientTls;
 }
 
@@ -32,7 +31,7 @@ export function networkConnector({ kubeletTls }: NetworkConnectorOptions): NodeC
         if (call.switching === undefined || call.subresource === "log") return await forward(call, place);
         return await tunnel(call, place, call.switching);
       } catch (error) {
-        // Of a client that has gone there is nothing to translate.
+        // The client has disconnected: there is no response to translate.
         if (call.signal.aborted) throw error;
         throw new Error(unreachableWords(error, call, place), { cause: error });
       }
@@ -48,7 +47,7 @@ interface Place {
   readonly path: string;
 }
 
-/** Upstream's words for a place that does not answer. */
+/** Upstream's messages for an unreachable backend. */
 function unreachableWords(error: unknown, { subresource, target }: ConnectionCall, { host, port, path }: Place): string {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const words = goRoundTripError(error, address);
@@ -56,7 +55,7 @@ function unreachableWords(error: unknown, { subresource, target }: ConnectionCal
   return subresource === "log" ? `Get "https://${address}${path}": ${words}` : `error dialing backend: ${words}`;
 }
 
-/** A Pod may have any certificate: it is reached at an address, and nobody vouches for that. As upstream. */
+/** The certificate of a Pod is not verified: it is reached by address, for which no CA vouches. As upstream. */
 const ANYBODY: ClientTls = { isInsecure: true };
 
 async function placeOf(call: ConnectionCall, kubeletTls: () => ClientTls): Promise<Place> {
@@ -72,7 +71,7 @@ async function placeOf(call: ConnectionCall, kubeletTls: () => ClientTls): Promi
   return { scheme: "https", host: at, port, tls: kubeletTls(), path: isProxy ? forwarded : kubeletPath(call) };
 }
 
-/** What a name of a node leads to may be the API server's own machine, where those who may only reach nodes have nothing to look for. */
+/** A node name may resolve to the API server's own host, which must not be reachable with permission for nodes only. */
 async function callable(target: ConnectionTarget, host: string): Promise<string> {
   if (target.is === "server" && target.nodeName === undefined) return host;
   const address = await resolveName(host);
@@ -90,7 +89,7 @@ async function forward(call: ConnectionCall, place: Place): Promise<ExchangeAnsw
   return { code, headers: {}, body: await gathered(reply.pieces(signal)) };
 }
 
-/** As they are, or, of a page, with its links rewritten: a redirect's page is not looked at, as upstream. */
+/** Unchanged or, for a page, with its links rewritten; pages of redirects are not rewritten, as upstream. */
 function piecesOf({ method, rewriteLink }: ConnectionCall, { code, headers, pieces }: ForwardReply): ForwardReply["pieces"] {
   const encoding = String(headers["content-encoding"] ?? "");
   const [type = ""] = String(headers["content-type"] ?? "").split(";", 1);
@@ -103,7 +102,7 @@ function mayHaveBody(method: string, code: number): boolean {
   return method !== "HEAD" && code !== 204 && code !== 304;
 }
 
-/** Byte by byte: pages have encodings of their own, in which links are ASCII alike. */
+/** As latin1: pages have various encodings, in all of which links are ASCII. */
 function pageChange(rewrite: (link: string) => string): BodyChange {
   const links = new HtmlLinks(rewrite);
   return {
@@ -112,7 +111,7 @@ function pageChange(rewrite: (link: string) => string): BodyChange {
   };
 }
 
-/** What a kubelet says instead of a log is short. */
+/** A kubelet's error response in place of a log is short. */
 const WORDS_BYTES_MAX = 64 << 10;
 
 async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
@@ -141,7 +140,7 @@ async function tunnel(call: ConnectionCall, place: Place, { protocol, headers }:
   };
 }
 
-/** Of an answer that refuses: what belongs to its connection stays there. */
+/** For a rejection: hop-by-hop headers are dropped. */
 function wordsOnly(headers: Readonly<Record<string, string>>): Record<string, string> {
   const type = headers["content-type"];
   return type === undefined ? {} : { "content-type": type };

@@ -43,7 +43,7 @@ interface Started extends AsyncDisposable {
   readonly core: StartedServer;
   readonly served: Served;
   hold(): void;
-  /** Lets one commit through; false if none waits. */
+  /** Lets one commit through; false if none is blocked. */
   releaseOne(): boolean;
   release(): void;
 }
@@ -87,7 +87,7 @@ function post(client: Client, user: User, path: string, object: object): Promise
   return client.ask({ method: "POST", path, headers, body });
 }
 
-/** A request whose body never comes. */
+/** A request whose body is never sent. */
 async function slowBody(served: Served, user: User): Promise<TLSSocket> {
   const socket = await rawConnection(served);
   const lines = ["host: a", `test-user: ${JSON.stringify(user)}`, `content-length: ${BODY_BYTES}`, "expect: 100-continue"];
@@ -99,13 +99,13 @@ async function dump(core: StartedServer, which: string): Promise<string> {
   return (await core.call("GET", `/debug/api_priority_and_fairness/dump_${which}`)).text;
 }
 
-test("two users with slow bodies take neither seats nor memory from a node's lease, other users and administrators", async () => {
+test("slow request bodies of two users take neither seats nor memory from a node's lease, other users and administrators", async () => {
   await using started = await start();
   const { served } = started;
   const users = [JANE, JOE].flatMap((user) => Array.from({ length: SLOW_BODIES_EACH }, () => user));
   const slow = await Promise.all(users.map((user) => slowBody(served, user)));
   try {
-    // The server has asked for a body, so the requests have reached it.
+    // The server has requested a body, so the requests have been received.
     match(await readUntil(slow[0] as TLSSocket, /\r\n/), /^HTTP\/1\.1 (100|429) /);
     using client = http1Client(served);
     equal((await post(client, NODE, LEASES, { metadata: { name: "a" } })).code, 201);
@@ -117,7 +117,7 @@ test("two users with slow bodies take neither seats nor memory from a node's lea
   }
 });
 
-test("a request that is cancelled while its body is received is answered, and its connection is closed", async () => {
+test("a request cancelled while its body is received is answered, and its connection is closed", async () => {
   await using served = await serve(async (request) => {
     const body = request.body();
     request.cancel(new Error("displaced"));
@@ -131,7 +131,7 @@ test("a request that is cancelled while its body is received is answered, and it
   await closed;
 });
 
-test("a user with 500 requests at once does not delay another user's request, and full queues reject with 429", async () => {
+test("500 concurrent requests of one user do not delay another user's request, and full queues reject with 429", async () => {
   await using started = await start();
   const { served, core } = started;
   const limited = {
@@ -177,7 +177,7 @@ test("a user with 500 requests at once does not delay another user's request, an
     if (started.releaseOne()) released++;
     else await nextTick();
   }
-  // Jane's request that executes, one of each of her queues, and his own.
+  // Jane's executing request, one of each of her queues, and his own.
   ok(released <= 10, `${released} requests were executed before joe was answered`);
   deepEqual(codes["joe"], [201]);
   started.release();

@@ -17,7 +17,7 @@ import {
 
 for (const [protocol, client] of Object.entries(PROTOCOLS)) {
   describe(protocol, () => {
-    test("a running request is answered, and then the server is closed", async () => {
+    test("shutdown answers running requests before it closes the server", async () => {
       const [arrived, release] = [deferred<void>(), deferred<void>()];
       const served = await serve(async () => {
         arrived.resolve();
@@ -34,7 +34,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       await closed;
     });
 
-    test("a stream ends when its writer ends it", async () => {
+    test("shutdown lets a stream's writer end it", async () => {
       const { answer, sink: coming } = watchAnswer();
       const served = await serve(async () => answer);
       using asking = client(served);
@@ -47,7 +47,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       await closed;
     });
 
-    test("what does not end in time is cut off", async () => {
+    test("shutdown resets requests that exceed its timeout", async () => {
       const { answer, sink } = watchAnswer();
       const served = await serve(async () => answer);
       using asking = client(served);
@@ -59,7 +59,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       await cutOff;
     });
 
-    test("idle connections do not hold it up", async () => {
+    test("idle connections do not delay shutdown", async () => {
       const served = await serve(async () => text("fine"));
       using asking = client(served);
       await asking.ask();
@@ -68,7 +68,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
   });
 }
 
-test("new connections are refused while the running requests end", async () => {
+test("new connections are refused while running requests finish", async () => {
   const [arrived, release] = [deferred<void>(), deferred<void>()];
   const served = await serve(async () => {
     arrived.resolve();
@@ -89,7 +89,7 @@ test("new connections are refused while the running requests end", async () => {
   await closed;
 });
 
-test("an HTTP/1.1 client is told that its answer is the last of the connection", async () => {
+test("during shutdown an HTTP/1.1 response has Connection: close", async () => {
   const [arrived, release] = [deferred<void>(), deferred<void>()];
   const served = await serve(async () => {
     arrived.resolve();

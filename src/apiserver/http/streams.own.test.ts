@@ -20,7 +20,7 @@ import {
 } from "./testing/served.ts";
 
 interface Watching extends Disposable {
-  /** What the client receives; it can be read slowly. */
+  /** The client's received data; it can be read slowly. */
   readonly received: Readable;
 }
 
@@ -49,7 +49,7 @@ function drained(sink: Sink): Promise<void> {
   return new Promise((resolve) => sink.onDrained(resolve));
 }
 
-/** Writes more than a connection takes ahead, turn by turn, until it waits in this process. */
+/** Writes more than a connection buffers, tick by tick, until data is buffered in this process. */
 async function fill(sink: Sink): Promise<number> {
   let waiting = 0;
   while (waiting < 4 * 1024 * 1024) {
@@ -61,7 +61,7 @@ async function fill(sink: Sink): Promise<number> {
 
 for (const [protocol, watch] of Object.entries(WATCHERS)) {
   describe(protocol, () => {
-    test("the head goes out at once, then each write in order, then a clean end", async () => {
+    test("a stream sends its head immediately, then each write in order, then a clean end", async () => {
       const { answer, sink: coming } = watchAnswer();
       await using served = await serve(async () => answer);
       using watching = await watch(served);
@@ -76,7 +76,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       await closed(sink);
     });
 
-    test("a write arrives without an end", async () => {
+    test("a stream's write is received before the stream ends", async () => {
       const { answer, sink } = watchAnswer();
       await using served = await serve(async () => answer);
       using watching = await watch(served);
@@ -85,7 +85,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       equal(piece.toString(), "event");
     });
 
-    test("what a slow reader leaves waiting is told, and told again when it has read", async () => {
+    test("backpressure of a slow reader is reported, and its end as well", async () => {
       const { answer, sink: coming } = watchAnswer();
       await using served = await serve(async () => answer);
       using watching = await watch(served);
@@ -98,7 +98,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       ok(sink.write(chunk("x")) < 100);
     });
 
-    test("abort drops what waits, and the client sees that the answer is incomplete", async () => {
+    test("abort drops buffered data, and the client detects an incomplete response", async () => {
       const { answer, sink: coming } = watchAnswer();
       await using served = await serve(async () => answer);
       using watching = await watch(served);
@@ -111,7 +111,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       await rejects(allOf(watching.received));
     });
 
-    test("a client that goes away closes the stream and aborts the signal", async () => {
+    test("a client disconnect closes the stream and aborts the signal", async () => {
       const { answer, sink } = watchAnswer();
       const signal = deferred<AbortSignal>();
       await using served = await serve(async (request) => {
@@ -125,7 +125,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       equal((await signal.promise).aborted, true);
     });
 
-    test("a stream to a client that has gone already is over from the start", async () => {
+    test("a stream to a disconnected client is closed from the start", async () => {
       const go = deferred<void>();
       const { answer, sink } = watchAnswer();
       const arrived = deferred<AbortSignal>();
@@ -146,7 +146,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
   });
 }
 
-test("writes of one turn go out together, and the frame of a chunk is made once for all HTTP/1.1 clients", async () => {
+test("writes of one tick are sent together, and a chunk is framed once for all HTTP/1.1 clients", async () => {
   const sinks: Sink[] = [];
   const both = deferred<void>();
   const stream = (sink: Sink) => {
@@ -168,7 +168,7 @@ test("writes of one turn go out together, and the frame of a chunk is made once 
   match(await readUntil(second.socket, /abc\r\n$/), /\r\n\r\na\r\n0123456789\r\n3\r\nabc\r\n$/);
 });
 
-test("a client of HTTP/1.0 gets a stream without frames", async () => {
+test("an HTTP/1.0 client receives a stream without chunked encoding", async () => {
   const { answer, sink } = watchAnswer();
   await using served = await serve(async () => answer);
   using client = disposable(await rawConnection(served));
@@ -178,7 +178,7 @@ test("a client of HTTP/1.0 gets a stream without frames", async () => {
   match(await allOf(client.socket), /connection: close\r\n\r\nevent$/i);
 });
 
-test("HEAD of a stream is its head, and the sink is over", async () => {
+test("HEAD of a stream returns its head, and the sink is closed", async () => {
   const { answer, sink } = watchAnswer();
   await using served = await serve(async () => answer);
   using client = http2Client(served);
@@ -186,7 +186,7 @@ test("HEAD of a stream is its head, and the sink is over", async () => {
   await closed(await sink);
 });
 
-test("one HTTP/2 connection carries a thousand streams at once", async () => {
+test("one HTTP/2 connection carries a thousand concurrent streams", async () => {
   const sinks: Sink[] = [];
   const all = deferred<void>();
   const stream = (sink: Sink) => {
@@ -204,7 +204,7 @@ test("one HTTP/2 connection carries a thousand streams at once", async () => {
   deepEqual(new Set((await Promise.all(bodies)).map(({ body }) => body)), new Set(["event"]));
 });
 
-test("many HTTP/1.1 connections each get every event", async () => {
+test("many HTTP/1.1 connections each receive every event", async () => {
   const sinks: Sink[] = [];
   const all = deferred<void>();
   const stream = (sink: Sink) => {

@@ -1,11 +1,8 @@
-/**
- * A watch over a WebSocket: each event is one message, a text if the answer is JSON and binary otherwise, as upstream does it. What the
- * client sends is not looked at.
- */
+/** A watch over a WebSocket: one message per event, text for JSON and binary otherwise, as upstream. Messages of the client are ignored. */
 import type { WebSocketConnection, WebSocketOffer } from "../../host/http/contract.ts";
 import type { Sink, StreamedAnswer } from "../framework/exchange.ts";
 
-/** Browsers cannot set headers on a WebSocket, so they send their token among the subprotocols. It must not be sent back. */
+/** Browsers cannot set headers on a WebSocket, so they send their token as a subprotocol. It must not be sent back. */
 const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
 export function protocolsOf({ protocols }: WebSocketOffer): readonly string[] {
@@ -14,14 +11,14 @@ export function protocolsOf({ protocols }: WebSocketOffer): readonly string[] {
 
 export function streamToWebSocket(answer: StreamedAnswer, connection: WebSocketConnection): void {
   const contentType = String(answer.headers["content-type"] ?? "");
-  // Listening is also what lets the connection notice the client's goodbye.
+  // Listening is also required to detect the client's close frame.
   connection.onMessage(() => {});
   answer.stream(sinkOf(connection, { binary: !/^application\/json\b/.test(contentType) }));
 }
 
 function sinkOf(connection: WebSocketConnection, framing: { readonly binary: boolean }): Sink {
   return {
-    // Held twice: as it was written, and encrypted.
+    // Buffered twice: as plain text and encrypted.
     write: ({ bytes }) => 2 * connection.send(bytes, framing),
     end: () => connection.close(),
     abort: () => connection.abort(),

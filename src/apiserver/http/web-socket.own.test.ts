@@ -38,7 +38,7 @@ for (const { contentType, binary } of [
   });
 }
 
-test("a client that says goodbye, or whose messages are of no use, ends or goes on with its watch", async () => {
+test("a close frame ends a watch over a WebSocket, and other client messages are ignored", async () => {
   const { answer, sink: coming } = watchAnswer();
   await using served = await serve(async () => answer);
   using client = connect(served);
@@ -68,14 +68,14 @@ for (const { offered, chosen } of [
   });
 }
 
-test("a request for a WebSocket is refused by an ordinary answer", async () => {
+test("a rejected WebSocket request gets an ordinary response", async () => {
   await using served = await serve(async (request) => text(`no ${request.path}`, { code: 403 }));
   using client = connect(served);
   const [, response] = (await once(client, "unexpected-response")) as [unknown, AsyncIterable<Buffer> & { statusCode: number }];
   equal(response.statusCode, 403);
 });
 
-test("what asks for an upgrade to something else, or a bad WebSocket, is a request like any other", async () => {
+test("an upgrade to another protocol, or an invalid WebSocket handshake, is handled as an ordinary request", async () => {
   await using served = await serve(async ({ path }) => text(`answered ${path}`));
   for (const headers of [
     "connection: upgrade\r\nupgrade: SPDY/3.1",
@@ -88,7 +88,7 @@ test("what asks for an upgrade to something else, or a bad WebSocket, is a reque
   }
 });
 
-test("an answer may take the connection, with a subprotocol, and talk both ways", async () => {
+test("a response may take over the WebSocket, with a subprotocol, and stream both ways", async () => {
   const accepted = deferred<MessageSocket>();
   await using served = await serve(async (_, offer) => ({ protocol: offer?.protocols[1] ?? "", run: accepted.resolve }));
   using client = connect(served, ["v4.channel.k8s.io", "v5.channel.k8s.io"]);
@@ -103,7 +103,7 @@ test("an answer may take the connection, with a subprotocol, and talk both ways"
   await closed;
 });
 
-test("who waits until a slow client has taken everything is told, though the client pings meanwhile", { timeout: 60_000 }, async () => {
+test("waiting for a slow WebSocket client to drain succeeds even if the client pings meanwhile", { timeout: 60_000 }, async () => {
   const accepted = deferred<MessageSocket>();
   await using served = await serve(async () => ({ protocol: "", run: accepted.resolve }));
   using client = connect(served);
@@ -113,25 +113,25 @@ test("who waits until a slow client has taken everything is told, though the cli
   const asked = new Promise<void>((resolve) => connection.onMessage(() => resolve()));
 
   client.pause();
-  // More than the network holds.
+  // More than the network buffers.
   ok(connection.send(new Uint8Array(32 << 20), { binary: true }) > 0);
   client.ping();
   client.send("after the ping");
-  // By now the answer to the ping waits behind the message.
+  // By now the pong is queued behind the message.
   await asked;
   client.resume();
 
   await drained;
 });
 
-test("a client that did not ask for a WebSocket and gets one is cut off", async () => {
+test("a client that receives an unrequested WebSocket is disconnected", async () => {
   await using served = await serve(async () => ({ run: () => {} }));
   using client = disposable(await rawConnection(served));
   client.socket.write("GET /x HTTP/1.1\r\nhost: a\r\n\r\n");
   await rejects(readUntil(client.socket, /never/), /ended after ""/);
 });
 
-test("a token among the subprotocols is not offered to whoever answers", async () => {
+test("a token among the subprotocols is not offered to the responder", async () => {
   const offered = deferred<readonly string[] | undefined>();
   await using served = await serve(async (_, offer) => (offered.resolve(offer?.protocols), text("no", { code: 400 })));
   using client = connect(served, ["base64url.bearer.authorization.k8s.io.dG9rZW4", "v5.channel.k8s.io"]);

@@ -1,4 +1,4 @@
-/** Builders of what API Priority and Fairness decides about. */
+/** Builders of requests and objects for tests of API Priority and Fairness. */
 import type {
   FlowSchema,
   FlowSchemaSpec,
@@ -13,7 +13,7 @@ export function user(name: string, ...groups: readonly string[]): FlowUser {
 
 export const JANE = user("jane");
 
-/** A list of Pods in "default" by Jane, unless said otherwise. */
+/** Default: Jane lists Pods in "default". */
 export function flowRequest(changes: Partial<FlowRequest> & { readonly user?: FlowUser } = {}): FlowRequest {
   const { user: by = JANE, ...rest } = changes;
   const place = { group: "", version: "v1", plural: "pods", subresource: "", namespace: "default", name: "" };

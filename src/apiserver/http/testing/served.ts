@@ -1,4 +1,4 @@
-/** A served exchange and clients of both protocols, for the tests of this room. Real sockets on loopback, real TLS. */
+/** A served exchange and clients of both protocols, for the tests of this folder. Real sockets on loopback, real TLS. */
 import { once } from "node:events";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders as Http2Headers } from "node:http2";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
@@ -32,7 +32,7 @@ export function text(body: string, answer: Partial<WholeAnswer> = {}): WholeAnsw
   return { code: 200, headers: { "content-type": "text/plain" }, body: [Buffer.from(body)], ...answer };
 }
 
-/** An answer whose sink is handed out when it is there. */
+/** A response whose sink is passed on when it is opened. */
 export function watchAnswer(contentType = "application/json"): { readonly answer: StreamedAnswer; readonly sink: Promise<Sink> } {
   const { promise: sink, resolve: stream } = deferred<Sink>();
   return { answer: { code: 200, headers: { "content-type": contentType }, stream }, sink };
@@ -92,7 +92,7 @@ export function http1Client({ port, authority }: Served): Client {
 
 async function ask1(options: RequestOptions, { method = "GET", path = "/", headers = {}, body }: Asked): Promise<Received> {
   const request = httpsRequest({ host: "127.0.0.1", ...options, method, path, headers });
-  // A body that is not wanted may break the connection while it is sent; the answer counts.
+  // Sending an unwanted body may break the connection; the response counts.
   request.on("error", () => {});
   request.end(body);
   const [response] = (await once(request, "response")) as [IncomingMessage];
@@ -123,7 +123,7 @@ export async function allOf(source: AsyncIterable<Uint8Array>): Promise<string> 
   return Buffer.concat(pieces).toString();
 }
 
-/** A bare TLS connection on which to write HTTP/1.1 by hand. */
+/** A raw TLS connection for HTTP/1.1 by hand. */
 export async function rawConnection({ port, authority }: Served): Promise<TLSSocket> {
   const socket = tlsConnect({ host: "127.0.0.1", port, ca: authority, ALPNProtocols: ["http/1.1"] });
   socket.on("error", () => {});
@@ -131,7 +131,7 @@ export async function rawConnection({ port, authority }: Served): Promise<TLSSoc
   return socket;
 }
 
-/** Reads until the text fits. Rejects if the connection ends before. */
+/** Reads until the text matches. Rejects if the connection ends before. */
 export async function readUntil(socket: TLSSocket, pattern: RegExp): Promise<string> {
   let received = "";
   for await (const piece of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
