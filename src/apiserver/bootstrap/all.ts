@@ -1,4 +1,4 @@
-/** What is made at start, in order: namespaces before what is in them, ranges before the first address is given. */
+/** The bootstrap steps in order: namespaces before their contents, IP ranges before the first allocation. */
 import type { BootstrapStep } from "./bootstrap.ts";
 import { clusterInfoAccess } from "./cluster-info.ts";
 import { extensionAuthentication } from "./extension-authentication.ts";

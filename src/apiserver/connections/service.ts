@@ -1,6 +1,6 @@
 /**
- * services/proxy: to one of the Pods behind a Service, picked at random. Only to addresses that belong to a Pod of the same namespace:
- * Endpoints can be written by hand, and must not lead anywhere else.
+ * services/proxy: to a random Pod of a Service. Only to addresses of Pods in the same namespace: Endpoints can be written manually, and
+ * must not reach other targets.
  */
 import type { EndpointAddress, Endpoints, EndpointSubset, Pod, Service } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
@@ -26,7 +26,7 @@ export const serviceProxy: Resolver = async (server, call) => {
   throw noEndpoints(asked);
 };
 
-/** A port may be given by its number in the Service; Endpoints know it by its name. */
+/** The port may be given by its number in the Service; Endpoints have its name. */
 async function portNameOf(server: ResolveContext, call: ResolveCall, { name, port }: { name: string; port: string }): Promise<string> {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const { namespace } = call.request;

@@ -1,7 +1,7 @@
 /**
- * Finds the flow of a request: the first FlowSchema that matches, its priority level, and the queues of its distinguisher.
- * Which rules concern a user is worked out once per user; a request is then compared with those few rules only. A classifier belongs to
- * one state of the objects: when one changes, a new classifier with empty caches takes its place.
+ * Classifies a request: the first FlowSchema that matches, its priority level, and the queues of its flow distinguisher. The rules that
+ * apply to a user are computed once per user; a request is then compared with those few rules only. A classifier is valid for one state of
+ * the objects: a change replaces it by a new one with empty caches.
  */
 import { assert } from "../../base/assert.ts";
 import { Lru } from "../../base/lru.ts";
@@ -18,11 +18,11 @@ export interface Flow extends QueuedFlow, RequestFlow {
   /** Unique among all flows. */
   readonly key: string;
   readonly level: Level;
-  /** Of the classifier that found it. */
+  /** The classifier that found it. */
   readonly classifier: Classifier;
 }
 
-/** Flows of one FlowSchema whose queues are remembered: more distinguishers are dealt anew. */
+/** Maximum flows per FlowSchema with cached queues; others are dealt again each time. */
 const FLOWS_MAX = 4_096;
 
 interface Candidate {
@@ -44,10 +44,10 @@ export class Classifier {
   readonly #candidates: readonly Candidate[];
   readonly #byUser = new WeakMap<FlowUser, readonly UserRule[]>();
 
-  /** What nothing matches: it cannot happen while the mandatory objects are what they must be. */
+  /** No match: impossible while the mandatory objects are intact. */
   readonly #fallback: Candidate;
 
-  /** `schemas` in the order of matching, each with the level it names; the one called `fallback` takes what matches nothing. */
+  /** `schemas` in matching order, each with its level; the one called `fallback` takes requests that match no other. */
   constructor(schemas: readonly { readonly schema: FlowSchema; readonly level: Level }[], fallback: string) {
     this.#candidates = schemas.map(({ schema, level }) => ({
       name: schema.metadata.name,
@@ -65,7 +65,7 @@ export class Classifier {
     this.#fallback = found;
   }
 
-  /** Hot path (called per request): allocates only for users and flows that are new. */
+  /** Hot path (called per request): allocates only for new users and flows. */
   classify(request: FlowRequest): Flow {
     const { user } = request.context;
     const rules = this.#byUser.get(user) ?? this.#rulesOf(user);
@@ -117,7 +117,7 @@ function distinguisherOf({ schema, level }: Candidate, request: FlowRequest): st
   }
 }
 
-/** Order of matching: the least precedence first, of equal ones by name. */
+/** Matching order: lowest precedence value first, then by name. */
 export function byPrecedence(a: FlowSchema, b: FlowSchema): number {
   const [first, second] = [a.spec?.matchingPrecedence ?? 0, b.spec?.matchingPrecedence ?? 0];
   return first - second || (a.metadata.name < b.metadata.name ? -1 : 1);

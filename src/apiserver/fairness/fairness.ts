@@ -1,8 +1,8 @@
 /**
  * API Priority and Fairness: decides which request executes now, which waits and which is rejected, by the FlowSchemas and
- * PriorityLevelConfigurations of the API. A request that finds a seat gets it synchronously; only one that waits costs a promise.
+ * PriorityLevelConfigurations of the API. A request that finds a free seat gets it synchronously; only a waiting one costs a promise.
  *
- * Time is an argument (`clock`), and while nothing waits there is no timer: limits are adjusted when the next request comes, for all
+ * Time is an argument (`clock`), and while nothing waits there is no timer: limits are adjusted at the next request, for all
  * periods that have passed, with the result that upstream's timer would have had.
  * Not here: reading the objects and writing their status (apiserver/fairness/flow-control.ts).
  */
@@ -19,19 +19,19 @@ import { Ticket } from "./ticket.ts";
 import type { AdmitOptions, Seat } from "../framework/concurrency.ts";
 import { estimateWork, maxSeatsOf, type EstimateInputs, type WorkEstimate } from "./work-estimate.ts";
 
-/** How often seats move between levels: upstream's period. */
+/** Interval at which seats move between levels: upstream's. */
 const ADJUSTMENT_PERIOD_MS = 10_000;
-/** Longest wait for a seat, whatever a request's timeout is: upstream's. */
+/** Maximum wait for a seat, whatever a request's timeout is: upstream's. */
 const WAIT_MS_MAX = 60_000;
 
 export interface FairnessOptions {
   readonly clock: Clock;
   /** Seats of all levels together. */
   readonly serverTotal: number;
-  /** Longest wait of a request that has no timeout of its own. */
+  /** Maximum wait of a request without a timeout. */
   readonly waitLimitMs: number;
   readonly estimate: EstimateInputs;
-  /** Reports an object that cannot be used. */
+  /** Reports an invalid object. */
   ignored(kind: string, name: string, problem: string): void;
 }
 
@@ -55,19 +55,19 @@ export class Fairness {
     this.readWrite = new ReadWriteStatistics(nowMs);
   }
 
-  /** Where the objects are read; `changed` says when they must be read again. */
+  /** Source of the objects; `changed` signals that they must be read again. */
   setObjects(objects: () => ConfigurationObjects): void {
     this.#objects = objects;
     this.#isChanged = true;
   }
 
-  /** Counts from the next request on; requests that wait are served by the new limits then, too. */
+  /** Applies from the next request on; waiting requests are then dispatched by the new limits, too. */
   changed(): void {
     this.#isChanged = true;
     if (this.#waiting > 0) this.#current(this.#options.clock.monotonic());
   }
 
-  /** All levels, up to date, by name. */
+  /** All levels, up to date, sorted by name. */
   levels(): readonly Level[] {
     const nowMs = this.#options.clock.monotonic();
     const levels = [...this.#current(nowMs).levels.values()];
@@ -75,7 +75,7 @@ export class Fairness {
     return levels.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The level's part of all seats, from 0 to 1. */
+  /** The level's share of all seats, from 0 to 1. */
   shareOf({ limits }: Level): number {
     return limits.nominal / this.#nominalSum;
   }
@@ -84,7 +84,7 @@ export class Fairness {
     return this.#current(this.#options.clock.monotonic()).classifier.classify(request);
   }
 
-  /** Throws or rejects with an OverloadError. The promise is only for a request that has to wait. */
+  /** Throws or rejects with an OverloadError. Returns a promise only for a request that must wait. */
   admit(request: FlowRequest, classified: Flow, options: AdmitOptions = {}): Seat | Promise<Seat> {
     const nowMs = this.#options.clock.monotonic();
     const { classifier } = this.#current(nowMs);
@@ -102,7 +102,7 @@ export class Fairness {
     return this.#seat(flow, ticket, nowMs);
   }
 
-  /** Requests that wait are rejected. */
+  /** Waiting requests are rejected. */
   close(): void {
     this.#closed.abort();
     this.#alarm?.timer.abort(NOT_NEEDED);
@@ -175,7 +175,7 @@ export class Fairness {
     return new OverloadError(level.retryAfter.seconds);
   }
 
-  /** The configuration at this instant: changed objects and ended periods count. Hot path: mostly two comparisons. */
+  /** The current configuration, with changed objects and ended periods applied. Hot path: mostly two comparisons. */
   #current(nowMs: number): Configuration {
     if (nowMs >= this.#nextAdjustmentMs) this.#adjust(nowMs);
     if (this.#configuration === undefined || this.#isChanged) this.#configure(nowMs);
@@ -194,7 +194,7 @@ export class Fairness {
     this.#setLimits(nowMs);
   }
 
-  /** Ends all periods that have passed. Nothing has changed since the first of them ended but seats that writes lingered on. */
+  /** Ends all periods that have passed. Since the first of them ended only lingering seats of writes have changed. */
   #adjust(nowMs: number): void {
     const levels = [...(this.#configuration?.levels.values() ?? [])];
     const periods = 1 + Math.floor((nowMs - this.#nextAdjustmentMs) / ADJUSTMENT_PERIOD_MS);
@@ -234,7 +234,7 @@ export class Fairness {
     this.readWrite.setLimits(levels, nowMs);
   }
 
-  /** While something waits: the next instant at which seats become free without a request that ends. */
+  /** While requests wait: the next time at which lingering seats become free. */
   #setAlarm(nowMs: number): void {
     let dueMs = this.#nextAdjustmentMs;
     for (const { queueSet } of this.#configuration?.levels.values() ?? []) {
@@ -246,7 +246,7 @@ export class Fairness {
     this.#alarm = { dueMs, timer };
     this.#options.clock.sleep(Math.max(0, dueMs - nowMs), timer.signal).then(
       () => this.#ring(),
-      () => undefined, // Another alarm is set.
+      () => undefined, // The alarm is already set.
     );
   }
 

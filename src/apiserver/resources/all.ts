@@ -1,4 +1,4 @@
-/** Kinds that need something which cannot be pure. In any order: each has its own. */
+/** Resources with impure behaviour. Independent of each other, in any order. */
 import {
   localSubjectAccessReviewExtension,
   selfSubjectAccessReviewExtension,

@@ -1,14 +1,14 @@
-/** The rules of a LimitRange for one container, Pod or claim, with upstream's sentences. All that is wrong is told. */
+/** Checks one container, Pod or claim against the constraints of a LimitRange, with upstream's messages. Returns all violations. */
 import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, ResourceRequirements } from "../../../api/generated/core/v1.ts";
 import { aggregateOverContainers, readQuantity, type ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import { formatQuantity, quantityOf, scaledValue, type Quantity } from "../../../api/machinery/quantity.ts";
 
 const MILLI = -3;
-/** Above it upstream compares wholes: as thousandths they would not fit. */
+/** Above this upstream compares whole units: thousandths would overflow. */
 const MILLI_COMPARED_MAX = (2n ** 63n - 1n) / 1_000n;
 const ZERO = quantityOf(0);
 
-/** What is asked for and what may be used. */
+/** Requests and limits. */
 type Demand = Pick<ResourceRequirements, "requests" | "limits">;
 
 export function podViolations({ spec }: LimitRange, pod: Pod): readonly string[] {
@@ -19,7 +19,7 @@ export function podViolations({ spec }: LimitRange, pod: Pod): readonly string[]
   });
 }
 
-/** Only what a claim asks for counts; that it may use more has no meaning. */
+/** Only the requests of a claim count; its limits have no meaning. */
 export function claimViolations({ spec }: LimitRange, { spec: claim }: PersistentVolumeClaim): readonly string[] {
   const requests = claim?.resources?.requests ?? {};
   return (spec?.limits ?? []).flatMap((item) => {
@@ -39,12 +39,12 @@ function violations({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, de
   return found.filter((sentence) => sentence !== undefined);
 }
 
-/** Upstream goes through them in no order; so does whoever wrote them. */
+/** Upstream iterates a Go map, so the order is unspecified; here it is sorted by name. */
 function sorted(list: ResourceList = {}): readonly (readonly [string, string])[] {
   return Object.entries(list).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What is wanted counts here, not what was granted; of the Pod as a whole only cpu and memory, and no overhead. */
+/** Based on desired, not allocated resources; Pod-level resources count for cpu and memory only, without overhead. */
 function podDemand({ spec }: Pod): Demand {
   const whole = (part: "requests" | "limits"): ResourceList => {
     const sums = [...aggregateOverContainers(spec ?? { containers: [] }, part)].map(([name, sum]) => [name, formatQuantity(sum)] as const);
@@ -58,7 +58,7 @@ interface Compared {
   readonly request: Quantity | undefined;
   readonly limit: Quantity | undefined;
   readonly enforced: Quantity;
-  /** Whole numbers of one unit. */
+  /** Both as integers of the same unit. */
   readonly values: { readonly request: bigint; readonly limit: bigint; readonly enforced: bigint };
 }
 

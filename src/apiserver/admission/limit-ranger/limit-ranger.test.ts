@@ -100,10 +100,10 @@ const VIOLATIONS: readonly [what: string, item: LimitRangeItem, pod: Pod, senten
 ];
 
 for (const [what, item, pod, sentences] of VIOLATIONS) {
-  test(`${what} is told as upstream tells it`, () => assert.deepEqual(podViolations(aRange(item), pod), sentences));
+  test(`LimitRanger reports ${what} with upstream's message`, () => assert.deepEqual(podViolations(aRange(item), pod), sentences));
 }
 
-test("claims are held to what they ask for", () => {
+test("LimitRanger applies claim limits to the requested storage", () => {
   const range = aRange({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "2Gi" } });
   const claim = (requests: List) => ({ spec: { resources: { requests } } }) as PersistentVolumeClaim;
 
@@ -117,7 +117,7 @@ test("claims are held to what they ask for", () => {
   assert.deepEqual(claimViolations(range, claim({ storage: "2Gi" })), []);
 });
 
-test("containers get what they do not say, and the Pod says what they got", () => {
+test("LimitRanger defaults missing requests and limits and lists them in the Pod's annotation", () => {
   const range = aRange({ type: "Container", default: { cpu: "1", memory: "1Gi" }, defaultRequest: { memory: "512Mi", cpu: "100m" } });
   const pod = aPod([{}, { requests: { cpu: "1" }, limits: { cpu: "2", memory: "2Gi" } }], { initContainers: [{ name: "i", image: "i" }] });
 
@@ -149,7 +149,7 @@ function create(server: StartedServer, resources: JsonObject, name = "p") {
   return server.call("POST", `${NAMESPACE}/pods`, { metadata: { name }, spec: { containers: [{ name: "c", image: "i", resources }] } });
 }
 
-test("a Pod is filled in and then held to the limits; one that is changed is left alone, one that is resized is not", async () => {
+test("LimitRanger defaults and validates a Pod on create and on resize, but not on other updates", async () => {
   await using server = await withRange([{ type: "Container", max: { cpu: "1" }, defaultRequest: { cpu: "100m" } }]);
 
   const filled = await create(server, {});
@@ -174,7 +174,7 @@ test("a Pod is filled in and then held to the limits; one that is changed is lef
   );
 });
 
-test("a claim is held to the limits whenever it is written, and not while it is deleted", async () => {
+test("LimitRanger validates a claim on every write except while it is being deleted", async () => {
   await using server = await withRange([{ type: "PersistentVolumeClaim", max: { storage: "1Gi" } }]);
   const claims = `${NAMESPACE}/persistentvolumeclaims`;
   const aClaim = (storage: string) => ({

@@ -17,7 +17,7 @@ import { quotaOf, QuotaBooks } from "./quota-books.ts";
 const NAMESPACE = "/api/v1/namespaces/ns";
 const QUOTA = { namespace: "ns", name: "q" };
 
-/** How often all objects of a namespace were looked at. */
+/** How often all objects of a namespace were listed. */
 class CountingObjects extends CachedObjects {
   lists = 0;
 
@@ -30,7 +30,7 @@ class CountingObjects extends CachedObjects {
 interface Run extends AsyncDisposable {
   readonly server: StartedServer;
   readonly books: QuotaBooks;
-  /** What is counted now, and how many namespaces full of objects were looked at for it. */
+  /** Returns the current usage and the number of full listings it took. */
   count(): Promise<readonly [used: object, lists: number]>;
 }
 
@@ -61,7 +61,7 @@ function make(server: StartedServer, plural: string, name: string, more: JsonObj
 
 const POD = { spec: { containers: [{ name: "c", image: "i" }] } };
 
-test("what was counted is not counted again until something that it counts, or the quota, has changed", async () => {
+test("quota usage is recomputed only after a counted object or the quota has changed", async () => {
   await using run = await started({ configmaps: "9", secrets: "9" });
   const { server } = run;
   await make(server, "configmaps", "a");
@@ -81,7 +81,7 @@ test("what was counted is not counted again until something that it counts, or t
   assert.deepEqual(await run.count(), [{ configmaps: "0" }, 1]);
 });
 
-test("a Pod that is going stops counting when its time is over, though nothing is written", async () => {
+test("a terminating Pod stops counting against the quota when its grace period expires, without a write", async () => {
   await using run = await started({ pods: "9" });
   const { server } = run;
   await make(server, "pods", "a", { metadata: { name: "a", finalizers: ["example.com/stay"] }, ...POD });
@@ -96,11 +96,11 @@ test("a Pod that is going stops counting when its time is over, though nothing i
   assert.deepEqual(await run.count(), [{ pods: "1" }, 1]);
   await server.clock.advance(120_000);
   assert.deepEqual(await run.count(), [{ pods: "0" }, 1]);
-  // From then on it stays so.
+  // Stable from then on.
   assert.deepEqual(await run.count(), [{ pods: "0" }, 0]);
 });
 
-test("a kind that begins to be served is counted", async () => {
+test("a resource that becomes served is counted against the quota", async () => {
   await using run = await started({ "count/configmaps": "9" });
   const { endpoints } = run.server.server;
   assert.deepEqual(await run.count(), [{ "count/configmaps": "0" }, 1]);
@@ -114,7 +114,7 @@ test("a kind that begins to be served is counted", async () => {
   assert.deepEqual(await run.count(), [{ "count/configmaps": "1" }, 1]);
 });
 
-/** Whoever shares a store waits for it, so time must go on. */
+/** Access to a shared store takes time, so the clock must advance. */
 async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   let isDone = false;
   const finished = work.finally(() => (isDone = true));
@@ -122,7 +122,7 @@ async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   return finished;
 }
 
-/** Tells what happened only to those who ask; without `progress`, nobody can. */
+/** Delivers events on request only; reports progress only if `progress` is set. */
 function lateStore(store: Store, { progress } = { progress: true }): Store {
   return wrappedStore(store, {
     capabilities: { ...store.capabilities, shared: true, progress },
@@ -141,7 +141,7 @@ function lateStore(store: Store, { progress } = { progress: true }): Store {
   });
 }
 
-test("on a store that others write to, what they wrote is counted though memory has not heard of it", async () => {
+test("on a shared store, writes of other servers are counted even if the cache lags behind", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   await using run = await inTime(clock, started({ configmaps: "9" }, { clock, store: lateStore(memory) }));
@@ -154,7 +154,7 @@ test("on a store that others write to, what they wrote is counted though memory 
   assert.deepEqual(await inTime(clock, run.count()), [{ configmaps: "1" }, 1]);
 });
 
-test("on a store that cannot say how far memory has come, the store itself is counted", async () => {
+test("on a store without progress notifications, quota usage is counted from the store itself", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   await using run = await inTime(clock, started({ configmaps: "9" }, { clock, store: lateStore(memory, { progress: false }) }));
@@ -166,7 +166,7 @@ test("on a store that cannot say how far memory has come, the store itself is co
   assert.deepEqual(used, { configmaps: "1" });
 });
 
-test("counting anew writes what a quota limits now, also if nothing more or less is taken", async () => {
+test("recounting updates the hard limits in the quota status even if usage is unchanged", async () => {
   await using run = await started({ configmaps: "9" });
   const status = async () => (await run.server.call("GET", `${NAMESPACE}/resourcequotas/q`)).body.status;
   assert.equal(await run.books.recount(QUOTA), true);

@@ -14,7 +14,7 @@ import { serviceAccountUser } from "./service-account-user.ts";
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS, type Reference, type VerifiedToken } from "./verified-token.ts";
 import type { ObjectClaim } from "../../shared/bound-claims.ts";
 
-/** Throws an AuthenticationError if the claims cannot be read. */
+/** Throws an AuthenticationError if the claims are malformed. */
 export function boundToken(payload: JsonObject): VerifiedToken {
   const common = readCommonClaims(payload);
   const own = objectClaim(payload["kubernetes.io"], "serviceaccount.kubernetes") ?? {};
@@ -26,7 +26,7 @@ export function boundToken(payload: JsonObject): VerifiedToken {
   const bindings: readonly Binding[] = [
     ...bindingTo(SECRETS, "secret", namespace, secret),
     ...bindingTo(PODS, "pod", namespace, pod),
-    // A Pod goes with its node, so of a Pod's token the node is only told.
+    // A Pod is deleted with its node, so the node of a Pod's token is informative only.
     ...(pod === undefined ? bindingTo(NODES, "node", "", node) : []),
   ];
   const serviceAccount = { kind: SERVICE_ACCOUNTS, namespace, ...account };
@@ -50,7 +50,7 @@ export function boundToken(payload: JsonObject): VerifiedToken {
 }
 
 interface Binding extends Reference {
-  /** As messages call it. */
+  /** Name in messages. */
   readonly what: string;
   readonly uid: string;
 }
@@ -65,7 +65,7 @@ function readObjectClaim(own: JsonObject, name: string): ObjectClaim | undefined
 }
 
 function checkAccount({ namespace, name, uid }: Reference, found: KubeObject | undefined, nowMs: number): void {
-  // Upstream asks its own API, which refuses these two in words of its own.
+  // Upstream queries its own API, which rejects these two with its own messages.
   if (name === "") throw new AuthenticationError("resource name may not be empty");
   if (namespace === "") throw new AuthenticationError("the server could not find the requested resource");
   if (found === undefined) throw new AuthenticationError(`serviceaccounts "${name}" not found`);
@@ -83,7 +83,7 @@ function checkBinding({ what, uid }: Binding, found: KubeObject | undefined, now
   if (isLongDeleted(found, nowMs)) throw new AuthenticationError(INVALIDATED);
 }
 
-/** It should have been gone for a while, and something holds it up. Until then it may still need its token to stop in good order. */
+/** Deletion is overdue. Until then the Pod may need its token for a graceful shutdown. */
 function isLongDeleted({ metadata: { deletionTimestamp } }: KubeObject, nowMs: number): boolean {
   const deletedAtMs = deletionTimestamp === undefined ? undefined : parseTime(deletionTimestamp);
   return deletedAtMs !== undefined && deletedAtMs < nowMs - LEEWAY_MS;

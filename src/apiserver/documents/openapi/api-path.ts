@@ -5,7 +5,7 @@ import type { QueryParameter } from "./query-parameters.ts";
 export interface ApiPath {
   readonly path: string;
   readonly inPath: readonly ("name" | "namespace" | "path")[];
-  /** What the name in the path is a name of. */
+  /** The kind that the name in the path belongs to. */
   readonly nameOf: string;
   /** The type whose fields are parameters of all operations. */
   readonly options?: string;
@@ -21,11 +21,11 @@ export interface Operation {
   readonly tag: string;
   readonly query: readonly QueryParameter[];
   readonly body?: { readonly type: string; readonly isRequired: boolean; readonly isPatch: boolean };
-  /** Those that succeed. */
+  /** Success responses. */
   readonly codes: readonly (200 | 201 | 202)[];
-  /** The type of what is answered. Absent: it is text. */
+  /** The response type. Absent: text. */
   readonly answer?: string;
-  /** Whether it answers in all forms of an object, also with a stream of events or as text, only in JSON, or in any form at all. */
+  /** Response media types: all forms of an object, also event streams or text, only JSON, or any. */
   readonly form: "object" | "stream" | "text" | "json" | "any";
   readonly action?: string;
   readonly kind?: GroupVersionKind;

@@ -1,6 +1,6 @@
 /**
- * What can be done at which path, as data that both versions of OpenAPI are written from. Paths, operation ids and parameters are upstream's:
- * clients are generated from them, and kubectl looks up what a PATCH accepts.
+ * The operations of each path, as data for both versions of OpenAPI. Paths, operation ids and parameters are upstream's: clients are
+ * generated from them, and kubectl looks up the PATCH types.
  */
 import type { GroupVersion, GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { Subresource, Verb } from "../../../api/machinery/resource.ts";
@@ -55,7 +55,7 @@ export function discoveryPath(place: GroupVersion): ApiPath {
   });
 }
 
-/** Everything that one endpoint serves. */
+/** All operations of one endpoint. */
 export function pathsOf(endpoint: Endpoint): readonly ApiPath[] {
   const place = placeOf(endpoint);
   return [...objectPaths(endpoint, place), ...watchPaths(endpoint, place), ...subresourcePaths(endpoint, place)].filter(
@@ -102,7 +102,7 @@ function objectPaths({ resource, served }: Endpoint, { root, collection, inColle
   ];
 }
 
-/** The old way to watch; new clients list with `watch`. */
+/** The deprecated watch path; new clients list with `watch`. */
 function watchPaths({ resource }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
   if (!resource.verbs.includes("watch")) return [];
   const nameOf = resource.kind;
@@ -152,7 +152,7 @@ function subresourcePaths(endpoint: Endpoint, place: Place): ApiPath[] {
   });
 }
 
-/** What is sent and answered. */
+/** Request and response type. */
 interface Content {
   readonly type: string;
   readonly kind: GroupVersionKind;
@@ -230,4 +230,4 @@ function deleteCollectionOperation(id: string, { tag, kind }: Subject): Operatio
   return { ...common, method: "delete", id, description, query: DELETE_COLLECTION_PARAMETERS, codes: [200], action: "deletecollection" };
 }
 
-/** A plural has none. */
+/** A plural has no article. */

@@ -1,4 +1,4 @@
-/** Which parameters stand at a path, because all of its operations have them, and which at an operation. */
+/** Moves parameters that all operations of a path share to the path. */
 import { QUERY_PARAMETERS, type NamedParameter, type QueryParameter } from "./query-parameters.ts";
 import type { TypeSchemas } from "./type-schemas.ts";
 import type { ApiPath, Operation } from "./api-path.ts";
@@ -11,7 +11,7 @@ export interface PathParameters {
 export function parametersOf({ inPath, nameOf, options, operations }: ApiPath, types: TypeSchemas): PathParameters {
   const [first, ...others] = operations;
   const shared = new Set(first?.query.filter((name) => others.every(({ query }) => query.includes(name))));
-  // Documents of the server itself have one form, and what comes from somewhere else has its own.
+  // Documents of the server itself have one form, and connections their own.
   const hasForms = first?.action !== undefined && first.action !== "connect";
   const query = [...shared, ...(hasForms ? ["pretty" as const] : [])];
   const ofOptions = options === undefined ? [] : types.parametersOf(options);

@@ -1,4 +1,4 @@
-/** SelfSubjectReview: who am I? `kubectl auth whoami` asks it. */
+/** SelfSubjectReview: the requesting user, for `kubectl auth whoami`. */
 import { formatTime } from "../../../api/machinery/time.ts";
 import { answered } from "../../framework/outcome.ts";
 import { userInfo } from "../../shared/user-info.ts";
