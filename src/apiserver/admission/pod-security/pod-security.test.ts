@@ -53,7 +53,7 @@ function warning(sentence: string): string {
   return `299 - ${JSON.stringify(sentence)}`;
 }
 
-test("PodSecurity \"enforce\" rejects a violating pod with all violations and no warning", async () => {
+test('PodSecurity "enforce" rejects a violating pod with all violations and no warning', async () => {
   await using server = await withNamespace({ enforce: "restricted" });
 
   const answer = await server.call("POST", PODS, { metadata: { name: "p" }, spec: PLAIN });
@@ -70,7 +70,7 @@ test("PodSecurity admits a compliant pod without warnings", async () => {
   assert.deepEqual(inShort(answer), [201, undefined, []]);
 });
 
-test("PodSecurity \"warn\" admits a violating pod with a warning that lists the violations", async () => {
+test('PodSecurity "warn" admits a violating pod with a warning that lists the violations', async () => {
   await using server = await withNamespace({ enforce: "baseline", warn: "restricted", "warn-version": "v1.30" });
 
   const answer = await server.call("POST", PODS, { metadata: { name: "p" }, spec: PLAIN });

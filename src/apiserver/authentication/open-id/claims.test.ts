@@ -30,7 +30,8 @@ const good: readonly [title: string, claims: JsonObject, audiences?: readonly st
 ];
 
 for (const [title, claims, audiences = ["us"]] of good) {
-  test(`an OpenID token is valid ${title}`, () => equal(checkClaims({ ...ISSUER, audiences }, claims, NOW_MS), Number(claims["exp"]) * 1_000));
+  test(`an OpenID token is valid ${title}`, () =>
+    equal(checkClaims({ ...ISSUER, audiences }, claims, NOW_MS), Number(claims["exp"]) * 1_000));
 }
 
 const bad: readonly [title: string, claims: JsonObject, message: string, audiences?: readonly string[]][] = [

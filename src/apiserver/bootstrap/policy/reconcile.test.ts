@@ -60,7 +60,7 @@ test("reconciliation recreates a binding to another role, since roleRef is immut
   assert.equal(outcome(found, binding), "replace");
 });
 
-test("reconciliation skips objects whose autoupdate annotation is \"false\"", () => {
+test('reconciliation skips objects whose autoupdate annotation is "false"', () => {
   const lessRules = annotated({ ...role, rules: [] }, { [AUTO]: "false" });
   const otherRole = annotated({ ...binding, roleRef: { ...binding.roleRef, name: "other" } }, { [AUTO]: "false" });
 
