@@ -29,28 +29,28 @@ async function whoIs(shown: Shown, identity: Partial<Identity> = {}): Promise<st
 const bearer = (authorization: string): Shown => ({ headers: { authorization } });
 const BOB = "bob: dev system:authenticated";
 const ALICE = "alice: ops system:authenticated";
-const NOBODY = "system:anonymous: system:unauthenticated";
+const ANONYMOUS = "system:anonymous: system:unauthenticated";
 const alice = certificateOf({ commonName: "alice", organizations: ["ops"], authorities: [CLIENTS] });
 const stranger = certificateOf({ commonName: "alice", organizations: ["ops"] });
 
 const rows: readonly [title: string, shown: Shown, who: string][] = [
-  ["who shows nothing is nobody in particular", {}, NOBODY],
-  ["a good token shows its user", bearer("Bearer good"), BOB],
-  ["the scheme may be written in any case", bearer("bEaReR good"), BOB],
-  ["what follows the token is not looked at", bearer("Bearer good more"), BOB],
-  ["blanks around are not looked at", bearer("  Bearer good  "), BOB],
-  ["a token that nobody knows is not authorized", bearer("Bearer other"), "Unauthorized"],
-  ["a token is not known by its beginning", bearer("Bearer goo"), "Unauthorized"],
-  ["a name that every object has is no token", bearer("Bearer __proto__"), "Unauthorized"],
-  ["another scheme shows nothing", bearer("Basic Z29vZA=="), NOBODY],
-  ["a scheme alone shows nothing", bearer("Bearer"), NOBODY],
-  ["a token after two spaces is not seen", bearer("Bearer  good"), NOBODY],
-  ["a token in the query is not seen", { query: "access_token=good&token=good&authorization=Bearer+good" }, NOBODY],
-  ["a certificate shows its user", { certificate: alice }, ALICE],
-  ["a certificate comes before a token", { certificate: alice, ...bearer("Bearer good") }, ALICE],
-  ["a certificate is enough beside a bad token", { certificate: alice, ...bearer("Bearer other") }, ALICE],
-  ["a certificate of nobody that is trusted is not authorized", { certificate: stranger }, "Unauthorized"],
-  ["a good token is enough beside a bad certificate", { certificate: stranger, ...bearer("Bearer good") }, BOB],
+  ["a request without credentials is anonymous", {}, ANONYMOUS],
+  ["a valid token authenticates its user", bearer("Bearer good"), BOB],
+  ["the scheme is case-insensitive", bearer("bEaReR good"), BOB],
+  ["text after the token is ignored", bearer("Bearer good more"), BOB],
+  ["surrounding blanks are ignored", bearer("  Bearer good  "), BOB],
+  ["an unknown token is rejected", bearer("Bearer other"), "Unauthorized"],
+  ["a token prefix is rejected", bearer("Bearer goo"), "Unauthorized"],
+  ["the name of an inherited property is not a token", bearer("Bearer __proto__"), "Unauthorized"],
+  ["another scheme is no credential", bearer("Basic Z29vZA=="), ANONYMOUS],
+  ["a scheme alone is no credential", bearer("Bearer"), ANONYMOUS],
+  ["a token after two spaces is ignored", bearer("Bearer  good"), ANONYMOUS],
+  ["a token in the query is ignored", { query: "access_token=good&token=good&authorization=Bearer+good" }, ANONYMOUS],
+  ["a client certificate authenticates its user", { certificate: alice }, ALICE],
+  ["a client certificate takes precedence over a token", { certificate: alice, ...bearer("Bearer good") }, ALICE],
+  ["a client certificate suffices beside an invalid token", { certificate: alice, ...bearer("Bearer other") }, ALICE],
+  ["a certificate of an untrusted CA is rejected", { certificate: stranger }, "Unauthorized"],
+  ["a valid token suffices beside an invalid certificate", { certificate: stranger, ...bearer("Bearer good") }, BOB],
 ];
 
 for (const [title, shown, who] of rows) {
@@ -64,7 +64,7 @@ test("anonymous requests are rejected where anonymous authentication is disabled
 
 test("anonymous requests can be limited to some paths", async () => {
   const identity = { anonymousPaths: ["/livez", "/readyz"] };
-  equal(await whoIs({ path: "/livez" }, identity), NOBODY);
+  equal(await whoIs({ path: "/livez" }, identity), ANONYMOUS);
   equal(await whoIs({ path: "/livez/ping" }, identity), "Unauthorized");
   equal(await whoIs({ path: "/livez", ...bearer("Bearer other") }, identity), "Unauthorized");
 });
@@ -77,18 +77,18 @@ function socket(protocols: string, more: Readonly<Record<string, string>> = {}):
 }
 
 const socketRows: readonly [title: string, shown: Shown, who: string][] = [
-  ["a token among the subprotocols shows its user", socket(`${encoded("good")}, v5.channel.k8s.io`), BOB],
-  ["a bad token among the subprotocols is not authorized", socket(`${encoded("other")}, x`), "Unauthorized"],
-  ["a token that is the only subprotocol is not authorized: nothing could be answered", socket(encoded("good")), "Unauthorized"],
-  ["two tokens among the subprotocols are not authorized", socket(`${encoded("good")},${encoded("good")},x`), "Unauthorized"],
-  ["a token in another alphabet is not authorized", socket(`${PROTOCOL}a+b, x`), "Unauthorized"],
-  ["a token that is no text is not authorized", socket(`${PROTOCOL}_w, x`), "Unauthorized"],
-  ["an empty token shows nothing", socket(`${PROTOCOL}, x`), NOBODY],
-  ["subprotocols without a token show nothing", socket("x, y"), NOBODY],
-  ["the header is enough beside a bad subprotocol", socket(`${PROTOCOL}!, x`, { authorization: "Bearer good" }), BOB],
-  ["a good subprotocol is enough beside a bad header", socket(`${encoded("good")}, x`, { authorization: "Bearer other" }), BOB],
-  ["without an upgrade the subprotocols are not looked at", { headers: { "sec-websocket-protocol": `${encoded("good")}, x` } }, NOBODY],
-  ["another upgrade has no token", socket(`${encoded("good")}, x`, { upgrade: "SPDY/3.1" }), NOBODY],
+  ["a token among the subprotocols authenticates its user", socket(`${encoded("good")}, v5.channel.k8s.io`), BOB],
+  ["an invalid token among the subprotocols is rejected", socket(`${encoded("other")}, x`), "Unauthorized"],
+  ["a token as the only subprotocol is rejected: none would be left to select", socket(encoded("good")), "Unauthorized"],
+  ["two tokens among the subprotocols are rejected", socket(`${encoded("good")},${encoded("good")},x`), "Unauthorized"],
+  ["a subprotocol token in standard base64 is rejected", socket(`${PROTOCOL}a+b, x`), "Unauthorized"],
+  ["a subprotocol token that is not UTF-8 is rejected", socket(`${PROTOCOL}_w, x`), "Unauthorized"],
+  ["an empty subprotocol token is no credential", socket(`${PROTOCOL}, x`), ANONYMOUS],
+  ["subprotocols without a token are no credential", socket("x, y"), ANONYMOUS],
+  ["a valid header suffices beside an invalid subprotocol", socket(`${PROTOCOL}!, x`, { authorization: "Bearer good" }), BOB],
+  ["a valid subprotocol suffices beside an invalid header", socket(`${encoded("good")}, x`, { authorization: "Bearer other" }), BOB],
+  ["subprotocols are ignored without an upgrade", { headers: { "sec-websocket-protocol": `${encoded("good")}, x` } }, ANONYMOUS],
+  ["subprotocols are ignored for another upgrade", socket(`${encoded("good")}, x`, { upgrade: "SPDY/3.1" }), ANONYMOUS],
 ];
 
 for (const [title, shown, who] of socketRows) {
@@ -119,10 +119,10 @@ test("an authenticated user is in system:authenticated unless it is anonymous", 
 });
 
 const reviews: readonly [title: string, token: string, audiences: readonly string[], answer: string][] = [
-  ["a good token is its user's, for this API", "good", [], "bob for api"],
-  ["a good token asked for by this API's name is for it", "good", ["other", "api"], "bob for api"],
-  ["a token of no audience is not for others", "good", ["other"], "invalid bearer token"],
-  ["a token that nobody knows is invalid", "other", [], "invalid bearer token"],
+  ["a valid token yields its user and this API's audience", "good", [], "bob for api"],
+  ["a valid token matches this API among the requested audiences", "good", ["other", "api"], "bob for api"],
+  ["a token without audiences is invalid for others", "good", ["other"], "invalid bearer token"],
+  ["an unknown token is invalid", "other", [], "invalid bearer token"],
 ];
 
 for (const [title, token, audiences, expected] of reviews) {

@@ -132,7 +132,7 @@ export class AuthenticationChain implements Authenticator {
     if (found !== undefined) return { user: this.#known(found.user), warnings: found.warnings ?? [] };
     const hasShownNothing = tokens.length === 0 && problems.length === 0;
     if (hasShownNothing && request !== undefined && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
-    this.#log.debug("Could not find out who asks", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
+    this.#log.debug("Authentication failed unexpectedly", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
     throw new StatusError("Unauthorized", "Unauthorized");
   }
 

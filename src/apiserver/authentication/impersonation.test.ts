@@ -56,7 +56,7 @@ function refusalOf(authorizer: Authorizer, headers: Headers, options = {}): stri
 const AUTHENTICATED = "system:authenticated";
 
 const users: readonly [title: string, authorizer: Authorizer, headers: Headers, user: User][] = [
-  ["has nothing of whoever asks", OLD, { "impersonate-user": "bob" }, { name: "bob", groups: [AUTHENTICATED] }],
+  ["has no attributes of the requestor", OLD, { "impersonate-user": "bob" }, { name: "bob", groups: [AUTHENTICATED] }],
   [
     "has the groups that were asked for, whatever is in their names",
     OLD,
@@ -85,13 +85,13 @@ const users: readonly [title: string, authorizer: Authorizer, headers: Headers, 
   ["is the first of several names", OLD, { "impersonate-user": ["bob", "eve"] }, { name: "bob", groups: [AUTHENTICATED] }],
   ["has a name in UTF-8", OLD, { "impersonate-user": asHeader("jürgen") }, { name: "jürgen", groups: [AUTHENTICATED] }],
   [
-    "is nobody if it wants to be",
+    "may be system:anonymous",
     OLD,
     { "impersonate-user": "system:anonymous" },
     { name: "system:anonymous", groups: ["system:unauthenticated"] },
   ],
   [
-    "stays out of system:authenticated if it wants to",
+    "is not in system:authenticated if it is in system:unauthenticated",
     OLD,
     { "impersonate-user": "bob", "impersonate-group": "system:unauthenticated" },
     { name: "bob", groups: ["system:unauthenticated"] },
@@ -108,7 +108,7 @@ const users: readonly [title: string, authorizer: Authorizer, headers: Headers, 
     { "impersonate-user": "system:serviceaccount:x:y", "impersonate-group": "dev" },
     { name: "system:serviceaccount:x:y", groups: ["dev", AUTHENTICATED] },
   ],
-  ["is no node in the old way", OLD, { "impersonate-user": "system:node:n" }, { name: "system:node:n", groups: [AUTHENTICATED] }],
+  ["has no node groups in the legacy mode", OLD, { "impersonate-user": "system:node:n" }, { name: "system:node:n", groups: [AUTHENTICATED] }],
   [
     "is a node with its group in a narrow way",
     EVERYTHING,
@@ -128,16 +128,16 @@ for (const [title, authorizer, headers, user] of users) {
 }
 
 test("a request without impersonation headers keeps its user", () => {
-  const nobody = allowing();
+  const denying = allowing();
   for (const headers of [
     {},
     { "impersonate-user": "" },
     { "impersonate-uid": "", "impersonate-user": "" },
     { "impersonate-other": "bob" },
   ]) {
-    equal(become(nobody, headers), SELF);
+    equal(become(denying, headers), SELF);
   }
-  deepEqual(nobody.asked, []);
+  deepEqual(denying.asked, []);
 });
 
 const WITHOUT = "without impersonating a user name";
@@ -249,8 +249,8 @@ const narrow: readonly [title: string, headers: Headers, may: readonly string[],
 
 for (const [title, headers, may, ends] of narrow) {
   test(`${title} cannot be impersonated in a constrained mode, whatever the permissions`, () => {
-    const told = refusalOf(allowing(ON_PODS, BE_BOB, ...may), { "impersonate-user": "bob", ...headers });
-    equal(told.endsWith(`: ${ends}`), true, told);
+    const message = refusalOf(allowing(ON_PODS, BE_BOB, ...may), { "impersonate-user": "bob", ...headers });
+    equal(message.endsWith(`: ${ends}`), true, message);
   });
 }
 
@@ -288,7 +288,7 @@ test("a pod's service account may be allowed to impersonate the node it runs on,
     ],
   });
   equal(refusalOf(own, { "impersonate-user": "system:node:n2" }, { asker: AGENT }).slice(0, 3), "403");
-  equal(refusalOf(own, { "impersonate-user": "system:node:n1" }, { asker: { ...AGENT, name: "somebody" } }).slice(0, 3), "403");
+  equal(refusalOf(own, { "impersonate-user": "system:node:n1" }, { asker: { ...AGENT, name: "other" } }).slice(0, 3), "403");
   equal(refusalOf(own, { "impersonate-user": "system:node:n1", "impersonate-group": "a" }, { asker: AGENT }).slice(0, 3), "403");
 });
 

@@ -38,8 +38,8 @@ const REQUESTORS_MAX = 10_000;
 /** Maximum impersonated users kept as the same object, so that authorization results can be cached. */
 const USERS_MAX = 1_000;
 /** Maximum characters of each cache: names and groups may be long. */
-const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
-const BY_LENGTH = { maxWeight: REMEMBERED_LENGTH_MAX, weigh: (_: unknown, key: string) => key.length };
+const CACHE_LENGTH_MAX = 4 * 1024 * 1024;
+const BY_LENGTH = { maxWeight: CACHE_LENGTH_MAX, weigh: (_: unknown, key: string) => key.length };
 
 class Impersonation {
   readonly #authorizer: Authorizer;
@@ -54,7 +54,7 @@ class Impersonation {
   become(wanted: WantedUser, access: AccessAttributes): User {
     const requestor = access.user.name;
     const lastMode = this.#lastModes.get(requestor);
-    let told: StatusError | undefined;
+    let rejection: StatusError | undefined;
     for (const mode of impersonationModes) {
       if (!mode.appliesTo(wanted, access.user)) continue;
       const refusal = this.#refusal(mode, wanted, access);
@@ -62,9 +62,9 @@ class Impersonation {
         this.#lastModes.set(requestor, mode);
         return this.#user(mode, wanted);
       }
-      if (told === undefined || mode === lastMode) told = refusal;
+      if (rejection === undefined || mode === lastMode) rejection = refusal;
     }
-    throw told ?? new Error("Cannot impersonate: no mode applies, though the old one always does");
+    throw rejection ?? new Error("Cannot impersonate: no mode applies, though the legacy mode always does");
   }
 
   #refusal(mode: ImpersonationMode, wanted: WantedUser, access: AccessAttributes): StatusError | undefined {

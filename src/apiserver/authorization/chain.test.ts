@@ -66,7 +66,7 @@ test("the authorizer chain is ready when all authorizers are, and rejects an unk
   await chainOf(start("a"), start("b")).start();
 
   assert.deepEqual(started, ["a", "b"]);
-  assert.throws(() => new AuthorizationChain(["constructor"], CONTEXT), /Cannot decide by "constructor": there are AlwaysAllow, /);
+  assert.throws(() => new AuthorizationChain(["constructor"], CONTEXT), /Unknown authorization mode "constructor"; known modes are AlwaysAllow, /);
 });
 
 test("AlwaysAllow lists all rules, AlwaysDeny reports an error and has no opinion", () => {

@@ -25,7 +25,7 @@ export class AuthorizationChain implements Authorizer {
   constructor(modes: readonly string[], context: AuthorizationContext, known = authorizationModules) {
     this.#modules = modes.map((mode) => {
       const make = Object.hasOwn(known, mode) ? known[mode] : undefined;
-      if (make === undefined) throw new Error(`Cannot decide by "${mode}": there are ${Object.keys(known).join(", ")}`);
+      if (make === undefined) throw new Error(`Unknown authorization mode "${mode}"; known modes are ${Object.keys(known).join(", ")}`);
       return make(context);
     });
   }

@@ -99,7 +99,7 @@ const VERSIONS: Readonly<Record<string, string>> = { autoscaling: "v2" };
 /** A body that fails right after decoding. */
 const NOTHING: JsonObject = { kind: "Nothing" };
 
-async function isLetIn(user: User, { method, path }: { readonly method: string; readonly path: string }): Promise<boolean> {
+async function isAuthorized(user: User, { method, path }: { readonly method: string; readonly path: string }): Promise<boolean> {
   const body = method === "GET" || method === "DELETE" ? undefined : NOTHING;
   const headers: Record<string, string> = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
   const { code, text } = await server.as(user).call(method, path, body, headers);
@@ -114,7 +114,7 @@ for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
       const request = requestOf(questionOf(row[0]));
       if (request === undefined) continue;
       asked++;
-      assert.deepEqual(await whoMay((user) => isLetIn(user, request)), named(row), row[0]);
+      assert.deepEqual(await whoMay((user) => isAuthorized(user, request)), named(row), row[0]);
     }
     assert.ok(asked > 0);
   });

@@ -34,7 +34,7 @@ test("cluster-info contains the server's address and CA certificate", async () =
 test("cluster-info, and nothing beside it, is readable by everyone including anonymous users", async () => {
   await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });
-  const known = server.as({ name: "somebody", groups: [] });
+  const known = server.as({ name: "jane", groups: [] });
 
   assert.equal((await known.call("GET", INFO)).code, 200);
   assert.equal((await known.call("GET", "/api/v1/namespaces/kube-public/configmaps")).code, 403);

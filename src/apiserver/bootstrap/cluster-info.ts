@@ -9,7 +9,7 @@ import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
 import type { Advertised } from "./kubernetes-endpoints.ts";
-import { CORE, EVERYBODY_KNOWN, EVERYBODY_UNKNOWN, may, RBAC } from "./policy/grants.ts";
+import { CORE, AUTHENTICATED, UNAUTHENTICATED, may, RBAC } from "./policy/grants.ts";
 
 const NAMESPACE = "kube-public";
 const NAME = "cluster-info";
@@ -31,7 +31,7 @@ const ROLE_BINDING: RoleBinding = {
   kind: "RoleBinding",
   metadata: { name: ROLE_NAME, namespace: NAMESPACE },
   roleRef: { apiGroup: RBAC, kind: "Role", name: ROLE_NAME },
-  subjects: [EVERYBODY_UNKNOWN, EVERYBODY_KNOWN],
+  subjects: [UNAUTHENTICATED, AUTHENTICATED],
 };
 
 /** Existing ones are not changed: an administrator can remove the subjects to keep the cluster private. */

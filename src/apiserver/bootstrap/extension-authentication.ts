@@ -1,5 +1,5 @@
 /**
- * The ConfigMap kube-system/extension-apiserver-authentication: tells extension API servers which CAs to trust, and in which headers this
+ * The ConfigMap kube-system/extension-apiserver-authentication: the CAs that extension API servers trust, and the headers in which this
  * server passes the user. Entries of other servers are kept (they may trust more CAs during a rotation), ours are added; it is restored
  * after it is deleted or emptied.
  */

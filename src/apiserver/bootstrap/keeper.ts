@@ -75,7 +75,7 @@ export class Keeper {
     const { signal } = this.#closed;
     if (signal.aborted) return;
     const { log, clock } = this.#context.server;
-    log.warn(`An object that every cluster has could not be made again: ${String(error)}; it is tried again in ${RETRY_MS / 1_000} s`);
+    log.warn(`Recreating a bootstrap object failed: ${String(error)}; retrying in ${RETRY_MS / 1_000} s`);
     clock.sleep(RETRY_MS, signal).then(
       () => this.#wake(step),
       () => undefined,

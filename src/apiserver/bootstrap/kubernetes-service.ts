@@ -108,7 +108,7 @@ export class AdvertisedServer {
       await this.#store.commit([{ type: "delete", key: this.#leaseKey(), precondition: { is: "exists" } }]);
       await this.#writeEndpoints(await this.#addresses());
     } catch (error) {
-      this.#context.server.log.warn(`Cannot take ${this.#self.address} out of the endpoints of "kubernetes": ${String(error)}`);
+      this.#context.server.log.warn(`Removing ${this.#self.address} from the endpoints of default/kubernetes failed: ${String(error)}`);
     }
   }
 
@@ -120,7 +120,7 @@ export class AdvertisedServer {
         await this.#refreshLease();
         await this.#writeEndpoints(await this.#addresses());
       } catch (error) {
-        if (!signal.aborted) this.#context.server.log.warn(`Cannot refresh the endpoints of "kubernetes": ${String(error)}`);
+        if (!signal.aborted) this.#context.server.log.warn(`Reconciling the endpoints of default/kubernetes failed: ${String(error)}`);
       }
     }
   }

@@ -7,7 +7,7 @@ function names(hooks: PostStartHooks): readonly string[] {
   return hooks.checks().map(({ name }) => name);
 }
 
-test("a step is not finished before it is reported, and steps that the configuration leaves out have no check", () => {
+test("a post-start hook is unfinished until it is reported, and hooks that the configuration disables have no check", () => {
   const all = new PostStartHooks();
   all.finished("rbac/bootstrap-roles");
 
@@ -22,7 +22,7 @@ test("a step is not finished before it is reported, and steps that the configura
   );
 });
 
-test("a server that has started has finished every step of its start", async () => {
+test("a started server has finished every post-start hook", async () => {
   await using server = await startServer();
   const { text } = await server.call("GET", "/readyz?verbose");
   const lines = text.split("\n").filter((line) => line.includes("poststarthook/"));

@@ -1,6 +1,6 @@
 /**
- * Which steps of the start are done, by the names that upstream gives to the same steps (poststarthook/NAME of /healthz, /livez and
- * /readyz). A step of upstream that this server does not have has no name here.
+ * Tracks which post-start hooks have finished, by upstream's names (poststarthook/NAME of /healthz, /livez and /readyz). Upstream's hooks
+ * without a counterpart in this server are not listed.
  */
 
 /** In upstream's order, which is the order of the checks. */
@@ -22,19 +22,19 @@ const HOOKS = [
 
 export type PostStartHook = (typeof HOOKS)[number];
 
-/** Steps of Priority and Fairness. */
+/** Hooks of API Priority and Fairness. */
 export const FAIRNESS_HOOKS = ["priority-and-fairness-config-consumer", "priority-and-fairness-filter"] as const;
 
 export class PostStartHooks {
   readonly #hooks: readonly PostStartHook[];
   readonly #finished = new Set<PostStartHook>();
 
-  /** `without`: steps that the configuration of this server leaves out. */
+  /** `without`: hooks that the configuration of this server disables. */
   constructor({ without = [] }: { readonly without?: readonly PostStartHook[] } = {}) {
     this.#hooks = HOOKS.filter((hook) => !without.includes(hook));
   }
 
-  /** Undefined: a step that upstream has no name for. */
+  /** Undefined: a step without an upstream hook name. */
   finished(hook: PostStartHook | undefined): void {
     if (hook !== undefined) this.#finished.add(hook);
   }

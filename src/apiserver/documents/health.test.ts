@@ -39,7 +39,7 @@ const rows: readonly {
   readonly code: number;
   readonly text: string;
 }[] = [
-  { it: "says only ok if all is well", checks: healthy, path: "/readyz", code: 200, text: "ok" },
+  { it: "returns only ok if all checks pass", checks: healthy, path: "/readyz", code: 200, text: "ok" },
   {
     it: "lists its checks when asked to",
     checks: healthy,
@@ -48,7 +48,7 @@ const rows: readonly {
     text: "[+]ping ok\n[+]etcd ok\n[+]shutdown ok\nreadyz check passed\n",
   },
   {
-    it: "lists its checks, but no reasons, if one fails",
+    it: "lists its checks without reasons if one fails",
     checks: broken,
     path: "/healthz",
     code: 500,
@@ -62,18 +62,18 @@ const rows: readonly {
     text: "[+]ping ok\n[+]etcd excluded: ok\nlivez check passed\n",
   },
   {
-    it: "says that it does not know what is excluded",
+    it: "warns about unknown excluded checks",
     checks: healthy,
     path: "/livez?verbose&exclude=b&exclude=a",
     code: 200,
     text: '[+]ping ok\n[+]etcd ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
   },
-  { it: "answers for one check that is well", checks: healthy, path: "/readyz/etcd", code: 200, text: "ok" },
-  { it: "answers for one check that is not", checks: broken, path: "/readyz/etcd", code: 500, text: "internal server error: no disk\n" },
-  { it: "does not know a check of another name", checks: healthy, path: "/readyz/nope", code: 404, text: "" },
+  { it: "returns ok for a single passing check", checks: healthy, path: "/readyz/etcd", code: 200, text: "ok" },
+  { it: "returns an error for a single failing check", checks: broken, path: "/readyz/etcd", code: 500, text: "internal server error: no disk\n" },
+  { it: "returns 404 for an unknown check", checks: healthy, path: "/readyz/nope", code: 404, text: "" },
   { it: "does not want to be restarted while it stops", checks: stopping, path: "/livez", code: 200, text: "ok" },
   {
-    it: "is not ready while it stops",
+    it: "is not ready while the server stops",
     checks: stopping,
     path: "/readyz",
     code: 500,

@@ -42,7 +42,7 @@ test("every hand has distinct queues, and every hand is possible", () => {
   equal(hands.size, 60);
 });
 
-test("a flow's hash is the beginning of SHA-256 of schema and distinguisher, little-endian", () => {
+test("the hash of a flow is the little-endian prefix of SHA-256 of schema and distinguisher", () => {
   // printf 'global-default\0jane' | sha256sum
   equal(hashOfFlow("global-default", "jane"), 0x5eae0f0b2aa99b18n);
   ok(hashOfFlow("a", "bc") !== hashOfFlow("ab", "c"), "the separator counts");

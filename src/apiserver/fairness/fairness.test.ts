@@ -74,7 +74,7 @@ test("a request belongs to the first matching FlowSchema by precedence and to it
       "workload-low",
       "system:serviceaccount:a:b",
     ],
-    [flowRequest({ user: { name: "nobody", groups: [] } }), "catch-all", "catch-all", "nobody"],
+    [flowRequest({ user: { name: "stranger", groups: [] } }), "catch-all", "catch-all", "stranger"],
   ];
   for (const [request, schema, level, distinguisher] of rows) {
     const flow = fairness.classify(request);

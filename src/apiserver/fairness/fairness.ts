@@ -2,9 +2,9 @@
  * API Priority and Fairness: decides which request executes now, which waits and which is rejected, by the FlowSchemas and
  * PriorityLevelConfigurations of the API. A request that finds a free seat gets it synchronously; only a waiting one costs a promise.
  *
- * Time is an argument (`clock`), and while nothing waits there is no timer: limits are adjusted at the next request, for all
- * periods that have passed, with the result that upstream's timer would have had.
- * Not here: reading the objects and writing their status (apiserver/fairness/flow-control.ts).
+ * Time is an argument (`clock`), and while nothing waits there is no timer: limits are adjusted at the next request, for all periods that
+ * have passed, with the same result as upstream's timer. Not here: reading the objects and writing their status
+ * (apiserver/fairness/flow-control.ts).
  */
 import { NOT_NEEDED, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,7 +1,7 @@
 /**
- * API Priority and Fairness of this server: follows FlowSchemas and PriorityLevelConfigurations in memory, so that a change counts from
- * the next request on, and writes the condition Dangling of FlowSchemas as upstream's controller does.
- * Not here: the decisions (fairness/), and who creates the built-in objects (bootstrap/flow-control.ts).
+ * API Priority and Fairness of this server: follows FlowSchemas and PriorityLevelConfigurations in the cache, so that a change applies from
+ * the next request on, and writes the Dangling condition of FlowSchemas as upstream's controller does. Not here: the decisions
+ * (fairness.ts), and creation of the built-in objects (bootstrap/flow-control.ts).
  */
 import type { FlowSchema, PriorityLevelConfiguration } from "../../api/generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -21,9 +21,9 @@ const LEVELS = { group: "flowcontrol.apiserver.k8s.io", plural: "prioritylevelco
 const SCHEMAS = { group: "flowcontrol.apiserver.k8s.io", plural: "flowschemas" };
 const SCHEMA_PLACE = { ...SCHEMAS, version: "v1", namespace: "" };
 
-/** Upstream's name of the writer. */
+/** Upstream's field manager. */
 const FIELD_MANAGER = "api-priority-and-fairness-config-consumer-v1";
-/** Status writes of one FlowSchema per minute: servers that disagree must not write forever. */
+/** Maximum status writes of one FlowSchema per minute: servers that disagree must not write forever. */
 const WRITES_PER_MINUTE_MAX = 6;
 const MINUTE_MS = 60_000;
 /** Pause after a failed or postponed write: upstream's minimum and jitter. */
@@ -36,7 +36,7 @@ export class FlowControl implements ConcurrencyGate {
   readonly #server: ServerContext;
   readonly #levels = new Map<string, PriorityLevelConfiguration>();
   readonly #schemas = new Map<string, FlowSchema>();
-  /** Instants of the last minute's status writes, by FlowSchema. */
+  /** Timestamps of the last minute's status writes, by FlowSchema. */
   readonly #writes = new Map<string, number[]>();
   readonly #closed = new AbortController();
   #requests: OwnRequests | undefined;
@@ -62,7 +62,7 @@ export class FlowControl implements ConcurrencyGate {
     this.fairness.setObjects(() => ({ levels: [...this.#levels.values()], schemas: [...this.#schemas.values()] }));
   }
 
-  /** Resolves when the objects decide and their status is written. */
+  /** Resolves when the objects are applied and their status is written. */
   async start(requests: OwnRequests): Promise<void> {
     const { objects } = this.#server;
     await objects.follow(LEVELS, this.#follower(this.#levels));
@@ -111,7 +111,7 @@ export class FlowControl implements ConcurrencyGate {
     };
   }
 
-  /** One pass at a time; a change during a pass makes another follow. */
+  /** One pass at a time; a change during a pass triggers another one. */
   #reconcile(): void {
     this.#isDirty = true;
     this.#reconciling ??= this.#reconcileWhileDirty().finally(() => (this.#reconciling = undefined));
@@ -127,7 +127,7 @@ export class FlowControl implements ConcurrencyGate {
     }
   }
 
-  /** Resolve to false where a write must be tried again. */
+  /** Resolves to false if a write must be retried. */
   #danglingWrites(): readonly Promise<boolean>[] {
     const levels = usableLevelNames(this.#levels.values());
     const writes: Promise<boolean>[] = [];
@@ -146,7 +146,7 @@ export class FlowControl implements ConcurrencyGate {
     try {
       await this.#requests?.apply(SCHEMA_PLACE, { apiVersion, kind, metadata: { name }, status } as KubeObject, FIELD_MANAGER, "status");
     } catch (error) {
-      // Deleted meanwhile: the follower hears of it.
+      // Deleted meanwhile: the follower receives the event.
       if (isReason(error, "NotFound")) return true;
       if (!this.#closed.signal.aborted)
         log.warn(`Writing the condition Dangling of FlowSchema ${name} failed: ${String(error)}; retrying later`);
@@ -169,7 +169,7 @@ export class FlowControl implements ConcurrencyGate {
     const { clock, random } = this.#server;
     clock.sleep(RETRY_MS_MIN + random.fraction() * RETRY_JITTER_MS, this.#closed.signal).then(
       () => this.#reconcile(),
-      () => undefined, // The server stops.
+      () => undefined, // The server is stopping.
     );
   }
 }

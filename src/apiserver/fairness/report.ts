@@ -1,4 +1,4 @@
-/** The state of API Priority and Fairness as documents show it. */
+/** The state of API Priority and Fairness for the debug documents. */
 import type { Clock } from "../../base/clock.ts";
 import type { FairnessReport } from "../framework/document.ts";
 import { dumpPriorityLevels, dumpQueues, dumpRequests } from "./dump.ts";

@@ -15,15 +15,15 @@ interface Case {
 
 describe("a response is compressed if the client accepts it and the body is large enough", () => {
   const cases: readonly Case[] = [
-    { why: "large, to another machine, which takes gzip", compressed: true },
+    { why: "large body for a remote client that accepts gzip", compressed: true },
     { why: "gzip is one of several", accept: "deflate, gzip , br", compressed: true },
     { why: "large only together", sizes: [GZIP_BYTES_MIN - 1, 1], compressed: true },
     { why: "just not large", sizes: [GZIP_BYTES_MIN - 1], compressed: false },
-    { why: "no word of gzip", accept: "deflate", compressed: false },
+    { why: "gzip is not listed", accept: "deflate", compressed: false },
     { why: "upstream does not read weights", accept: "gzip;q=1", compressed: false },
-    { why: "nothing is accepted", accept: "", compressed: false },
+    { why: "no Accept-Encoding", accept: "", compressed: false },
     { why: "the client is on this machine", loopback: true, compressed: false },
-    { why: "no GET", method: "POST", compressed: false },
+    { why: "not a GET", method: "POST", compressed: false },
     { why: "an error", code: 500, compressed: false },
     { why: "compressed already", headers: { "content-encoding": "br" }, compressed: false },
   ];

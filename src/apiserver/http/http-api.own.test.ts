@@ -119,7 +119,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
 
     test("a failed exchange resets only its own client", async () => {
       await using served = await serve(async ({ path }) => {
-        if (path === "/bad") throw new Error("not what the contract says");
+        if (path === "/bad") throw new Error("violates the contract");
         return text("fine");
       });
       using unlucky = client(served);
@@ -133,7 +133,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       await using served = await serve(async (request) => {
         arrived.resolve(request);
         await aborted(request);
-        return text("nobody hears it");
+        return text("not received");
       });
       const asking = client(served);
       asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" }).catch(() => "gone");

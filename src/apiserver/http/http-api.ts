@@ -70,7 +70,7 @@ class HttpApi {
   /** Neither the exchange nor its headers should ever fail. If they do, only this client is affected. */
   #failed(request: HttpRequest, reply: HttpReply, error: unknown): void {
     if (request.signal.aborted) return;
-    this.#log.error("Cannot answer a request", { method: request.method, path: request.path, error });
+    this.#log.error("Answering a request failed", { method: request.method, path: request.path, error });
     reply.abort();
   }
 }
@@ -95,8 +95,8 @@ async function switchOver(tunnel: TunnelOffer, answer: TunnelledAnswer): Promise
 }
 
 function give(request: HttpRequest, reply: HttpReply, answer: ExchangeAnswer): void {
-  if ("switching" in answer) throw new Error("Cannot switch to another protocol: the client did not ask for one");
-  if ("run" in answer) throw new Error("Cannot answer with a WebSocket: the client did not ask for one");
+  if ("switching" in answer) throw new Error("Cannot upgrade the connection: the client did not request an upgrade");
+  if ("run" in answer) throw new Error("Cannot answer with a WebSocket: the client did not request one");
   if ("stream" in answer) answer.stream(reply.stream(answer));
   else giveWhole(request, reply, answer);
 }

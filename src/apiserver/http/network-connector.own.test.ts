@@ -140,9 +140,9 @@ test("a TLS failure or a closed backend connection is reported with Go's message
 
 test("a client disconnect before the response cancels the proxied request", async () => {
   const gone = new AbortController();
-  await using served = await serve(() => gone.abort(new Error("The client has gone")));
+  await using served = await serve(() => gone.abort(new Error("The client disconnected")));
 
-  await rejects(connector.connect(callOf(served.target, { signal: gone.signal })), /The client has gone/);
+  await rejects(connector.connect(callOf(served.target, { signal: gone.signal })), /The client disconnected/);
 });
 
 const SPDY: SwitchOffer = { protocol: "SPDY/3.1", headers: { "x-stream-protocol-version": "v4.channel.k8s.io" } };
@@ -190,9 +190,9 @@ test("a node name that resolves to a local address is not proxied to", async () 
 
 for (const { title, headers, packed, expected } of [
   { title: "plain", headers: {}, packed: Buffer.from(PAGE), expected: REWRITTEN },
-  { title: "packed by gzip", headers: { "content-encoding": "gzip" }, packed: gzipSync(PAGE), expected: REWRITTEN },
+  { title: "compressed by gzip", headers: { "content-encoding": "gzip" }, packed: gzipSync(PAGE), expected: REWRITTEN },
   { title: "of another type", headers: { "content-type": "text/plain" }, packed: Buffer.from(PAGE), expected: PAGE },
-  { title: "in an encoding nobody knows", headers: { "content-encoding": "own" }, packed: Buffer.from(PAGE), expected: PAGE },
+  { title: "in an unknown encoding", headers: { "content-encoding": "own" }, packed: Buffer.from(PAGE), expected: PAGE },
   { title: "of a redirect", headers: { location: "/elsewhere" }, packed: Buffer.from(PAGE), expected: PAGE },
 ]) {
   test(`the links of a page that is ${title} are ${expected === PAGE ? "not rewritten" : "rewritten"}`, async () => {

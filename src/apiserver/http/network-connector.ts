@@ -33,7 +33,7 @@ export function networkConnector({ kubeletTls }: NetworkConnectorOptions): NodeC
       } catch (error) {
         // The client has disconnected: there is no response to translate.
         if (call.signal.aborted) throw error;
-        throw new Error(unreachableWords(error, call, place), { cause: error });
+        throw new Error(unreachableMessage(error, call, place), { cause: error });
       }
     },
   };
@@ -48,7 +48,7 @@ interface Place {
 }
 
 /** Upstream's messages for an unreachable backend. */
-function unreachableWords(error: unknown, { subresource, target }: ConnectionCall, { host, port, path }: Place): string {
+function unreachableMessage(error: unknown, { subresource, target }: ConnectionCall, { host, port, path }: Place): string {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const words = goRoundTripError(error, address);
   if (target.is === "server" || subresource === "proxy") return words;
@@ -56,14 +56,14 @@ function unreachableWords(error: unknown, { subresource, target }: ConnectionCal
 }
 
 /** The certificate of a Pod is not verified: it is reached by address, for which no CA vouches. As upstream. */
-const ANYBODY: ClientTls = { isInsecure: true };
+const UNVERIFIED: ClientTls = { isInsecure: true };
 
 async function placeOf(call: ConnectionCall, kubeletTls: () => ClientTls): Promise<Place> {
   const { target, path, query } = call;
   const forwarded = `${path === "" ? "/" : path}${query === "" ? "" : `?${query}`}`;
   if (target.is === "server") {
     const { scheme, host, port } = target;
-    return { scheme, host: await callable(target, host), port, tls: ANYBODY, path: forwarded };
+    return { scheme, host: await callable(target, host), port, tls: UNVERIFIED, path: forwarded };
   }
   const { host, port } = target.node;
   const isProxy = call.subresource === "proxy";
@@ -84,8 +84,8 @@ async function forward(call: ConnectionCall, place: Place): Promise<ExchangeAnsw
   const body = method === "GET" || method === "HEAD" ? undefined : await call.body();
   const reply = await forwardRequest({ ...place, method, headers, signal, ...(body === undefined ? {} : { body }) });
   const { code } = reply;
-  if (call.subresource !== "log") return streamedAnswer(reply, piecesOf(call, reply), { tellsFailure: false });
-  if (code === 200) return streamedAnswer({ code, headers: {} }, reply.pieces, { tellsFailure: true });
+  if (call.subresource !== "log") return streamedAnswer(reply, piecesOf(call, reply), { reportsFailure: false });
+  if (code === 200) return streamedAnswer({ code, headers: {} }, reply.pieces, { reportsFailure: true });
   return { code, headers: {}, body: await gathered(reply.pieces(signal)) };
 }
 

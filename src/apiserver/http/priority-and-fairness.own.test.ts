@@ -1,6 +1,6 @@
 /**
- * API Priority and Fairness over HTTPS: users cannot take what nodes and other users need, with slow bodies or with many requests. The core
- * runs under virtual time, which stands still: whatever the machine does, no request waits for too long.
+ * API Priority and Fairness over HTTPS: slow bodies or many requests of one user cannot starve nodes and other users. The core runs under
+ * virtual time, which does not advance: however slow the machine is, no request times out.
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { once } from "node:events";

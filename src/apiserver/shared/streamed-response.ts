@@ -7,7 +7,7 @@ const WAITING_BYTES_MAX = 256 << 10;
 export function streamedAnswer(
   head: Pick<StreamedAnswer, "code" | "headers">,
   read: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
-  options: { readonly tellsFailure: boolean },
+  options: { readonly reportsFailure: boolean },
 ): StreamedAnswer {
   return {
     ...head,
@@ -20,12 +20,12 @@ export function streamedAnswer(
 }
 
 /** Never rejects. What goes wrong when a text has begun can only be told within it; of anything else, the client sees that it is not whole. */
-async function pour(pieces: AsyncIterable<Uint8Array>, sink: Sink, { tellsFailure }: { readonly tellsFailure: boolean }): Promise<void> {
+async function pour(pieces: AsyncIterable<Uint8Array>, sink: Sink, { reportsFailure }: { readonly reportsFailure: boolean }): Promise<void> {
   const flow = new Flow(sink);
   try {
     for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await flow.goesOn();
   } catch (error) {
-    if (!tellsFailure) return sink.abort();
+    if (!reportsFailure) return sink.abort();
     sink.write({ bytes: new TextEncoder().encode(error instanceof Error ? error.message : String(error)) });
   }
   sink.end();

@@ -22,7 +22,7 @@ export function breakableStore(store: Store, state: { readonly isBroken: boolean
   return wrappedStore(store, {
     commit: (operations, ...more) =>
       state.isBroken && operations[0]?.type === "put"
-        ? Promise.reject(new StoreError("Unavailable", "Nobody answers"))
+        ? Promise.reject(new StoreError("Unavailable", "The store does not respond"))
         : store.commit(operations, ...more),
   });
 }

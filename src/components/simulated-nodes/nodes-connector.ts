@@ -71,7 +71,7 @@ function log(kubelet: Kubelet, call: ConnectionCall, clock: Clock): ExchangeAnsw
   if (found.is === "refused") return text(400, found.message);
   const read = (signal: AbortSignal): AsyncIterable<Uint8Array> =>
     logBytes(kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), signal), options);
-  return streamedAnswer({ code: 200, headers: {} }, read, { tellsFailure: true });
+  return streamedAnswer({ code: 200, headers: {} }, read, { reportsFailure: true });
 }
 
 const NO_POD = { namespace: "", name: "" };

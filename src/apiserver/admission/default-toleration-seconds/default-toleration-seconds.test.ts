@@ -17,12 +17,12 @@ function pod(tolerations: readonly object[]) {
 }
 
 for (const [what, own, added] of [
-  ["says nothing", [], [NOT_READY, UNREACHABLE]],
+  ["sets nothing", [], [NOT_READY, UNREACHABLE]],
   ["tolerates everything", [{ operator: "Exists" }], []],
   ["tolerates eviction by everything", [{ operator: "Exists", effect: "NoExecute" }], []],
   ["tolerates everything but eviction", [{ operator: "Exists", effect: "NoSchedule" }], [NOT_READY, UNREACHABLE]],
-  ["speaks of one of the two", [{ key: NOT_READY.key, operator: "Exists" }], [UNREACHABLE]],
-  ["speaks of one of the two with a value", [{ key: UNREACHABLE.key, value: "x", effect: "NoExecute" }], [NOT_READY]],
+  ["tolerates one of the two", [{ key: NOT_READY.key, operator: "Exists" }], [UNREACHABLE]],
+  ["tolerates one of the two with a value", [{ key: UNREACHABLE.key, value: "x", effect: "NoExecute" }], [NOT_READY]],
   ["speaks of one, not of eviction", [{ key: NOT_READY.key, operator: "Exists", effect: "NoSchedule" }], [NOT_READY, UNREACHABLE]],
 ] as const) {
   test(`DefaultTolerationSeconds: a pod that ${what} gets ${added.length} tolerations`, async () => {

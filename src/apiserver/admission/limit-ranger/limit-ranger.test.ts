@@ -67,19 +67,19 @@ const VIOLATIONS: readonly [what: string, item: LimitRangeItem, pod: Pod, senten
     ],
   ],
   [
-    "a Pod whose containers are too much together",
+    "a Pod whose containers together exceed the maximum",
     { type: "Pod", max: { cpu: "1", memory: "2Gi" }, min: { memory: "1Gi" } },
     aPod([{ limits: { cpu: "600m" } }, { limits: { cpu: "600m", memory: "512Mi" }, requests: { memory: "512Mi" } }]),
     ["minimum memory usage per Pod is 1Gi, but request is 512Mi", "maximum cpu usage per Pod is 1, but limit is 1200m"],
   ],
   [
-    "a Pod with an init container that takes more than the others",
+    "a Pod with an init container larger than the others together",
     { type: "Pod", max: { cpu: "1" } },
     aPod([{ limits: { cpu: "600m" } }], { initContainers: [{ name: "i", image: "i", resources: { limits: { cpu: "2" } } }] }),
     ["maximum cpu usage per Pod is 1, but limit is 2"],
   ],
   [
-    "a Pod that says it as a whole",
+    "a Pod with Pod-level resources",
     { type: "Pod", max: { cpu: "1" } },
     aPod([{}], { resources: { limits: { cpu: "2" } } }),
     ["maximum cpu usage per Pod is 1, but limit is 2"],

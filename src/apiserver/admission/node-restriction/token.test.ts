@@ -44,7 +44,7 @@ async function withPods(): Promise<{ readonly server: StartedServer; readonly ui
       ],
     },
     inline: { nodeName: "n1", volumes: [{ name: "a", csi: { driver: "inline" } }] },
-    lost: { nodeName: "n1", volumes: [{ name: "a", csi: { driver: "nobody" } }] },
+    lost: { nodeName: "n1", volumes: [{ name: "a", csi: { driver: "missing" } }] },
     disk: { nodeName: "n1", volumes: [{ name: "a", gcePersistentDisk: { pdName: "d" } }] },
     theirs: { nodeName: "n2" },
   };
@@ -104,7 +104,7 @@ const AUDIENCES: readonly [pod: string, audiences: readonly string[], why: strin
   ["claiming", ["for-inline"], unasked("for-inline")],
   ["inline", ["for-inline"], ""],
   ["disk", ["for-disks"], ""],
-  ["lost", ["x"], 'error validating audience "x": csidriver.storage.k8s.io "nobody" not found'],
+  ["lost", ["x"], 'error validating audience "x": csidriver.storage.k8s.io "missing" not found'],
   ["waiting", ["x"], 'error validating audience "x": [persistentvolume "" not found, persistentvolumeclaim "waiting-e" not found]'],
 ];
 

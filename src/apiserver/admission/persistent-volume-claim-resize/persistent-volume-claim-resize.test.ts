@@ -13,10 +13,10 @@ for (const [what, storageClassName, annotations, size, code, message] of [
   ["of a class that lets it grow", "grows", {}, "2Gi", 200, undefined],
   ["of such a class by annotation", "stays", { [ANNOTATION]: "grows" }, "2Gi", 200, undefined],
   ["of a class that does not", "stays", {}, "2Gi", 403, CANNOT],
-  ["of a class that says nothing", "silent", {}, "2Gi", 403, CANNOT],
-  ["of a class that is not there", "missing", {}, "2Gi", 403, CANNOT],
-  ["of no class", "", {}, "2Gi", 403, CANNOT],
-  ["of a class that does not, by no more than its unit", "stays", {}, "1024Mi", 200, undefined],
+  ["of a class without allowVolumeExpansion", "silent", {}, "2Gi", 403, CANNOT],
+  ["of a missing class", "missing", {}, "2Gi", 403, CANNOT],
+  ["without a class", "", {}, "2Gi", 403, CANNOT],
+  ["of a class without expansion, in another unit only", "stays", {}, "1024Mi", 200, undefined],
 ] as const) {
   test(`PersistentVolumeClaimResize: a bound claim ${what} ${code === 200 ? "may be expanded" : "may not be expanded"}`, async () => {
     await using server = await startServer({ config: { admission: onlyPlugins("PersistentVolumeClaimResize") } });

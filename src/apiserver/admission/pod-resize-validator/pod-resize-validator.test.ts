@@ -10,7 +10,7 @@ const CAPACITY = [{ reason: "NodeCapacity" }];
 
 for (const [what, nodeName, requests, code, message, causes] of [
   ["to all that its node has", "n1", { cpu: "2", memory: "1Gi" }, 200],
-  ["to more than it has and is not bound", undefined, { cpu: "100" }, 200],
+  ["to more than the node has, without being bound", undefined, { cpu: "100" }, 200],
   ["to what it is", "missing", { cpu: "1000m" }, 200],
   ["to more CPU than its node has", "n1", { cpu: "100" }, 403, `${SHORT} cpu, requested: 100000, allocatable: 2000`, CAPACITY],
   [
@@ -21,9 +21,9 @@ for (const [what, nodeName, requests, code, message, causes] of [
     `${SHORT} cpu, requested: 2001, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824`,
     CAPACITY,
   ],
-  ["and is on a node that nobody knows", "missing", { cpu: "2" }, 403, `pods "p" is forbidden: node "missing" not found`],
+  ["and is on an unknown node", "missing", { cpu: "2" }, 403, `pods "p" is forbidden: node "missing" not found`],
   [
-    "and is on a node of another kind",
+    "and is on a node of another operating system",
     "w1",
     { cpu: "2" },
     403,

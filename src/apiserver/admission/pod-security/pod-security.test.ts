@@ -158,9 +158,9 @@ test("PodSecurity allows irrelevant updates of a violating pod but not a new ima
 });
 
 for (const [what, exemptions, user] of [
-  ["namespace", { namespaces: ["n"] }, "somebody"],
+  ["namespace", { namespaces: ["n"] }, "jane"],
   ["user", { usernames: ["deployer"] }, "deployer"],
-  ["runtime class", { runtimeClasses: ["sandboxed"] }, "somebody"],
+  ["runtime class", { runtimeClasses: ["sandboxed"] }, "jane"],
 ] as const) {
   test(`PodSecurity neither rejects nor warns for requests exempt by ${what}`, async () => {
     const none = { namespaces: [], usernames: [], runtimeClasses: [] };

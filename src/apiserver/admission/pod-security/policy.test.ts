@@ -21,17 +21,17 @@ for (const [what, members, expected] of [
     ["baseline:v1.20", "restricted:latest", "restricted:v1.21"],
   ],
   [
-    "only what is enforced, which is told of, too",
+    "only enforce, which also sets warn",
     { enforce: "restricted", "enforce-version": "v1.20" },
     ["restricted:v1.20", "privileged:latest", "restricted:v1.20"],
   ],
   [
-    "of warnings only the version",
+    "only the version of warn",
     { enforce: "baseline", "warn-version": "v1.1" },
     ["baseline:latest", "privileged:latest", "baseline:v1.1"],
   ],
   [
-    "that nobody is to be warned",
+    "no warnings",
     { enforce: "restricted", warn: "privileged" },
     ["restricted:latest", "privileged:latest", "privileged:latest"],
   ],
@@ -79,12 +79,12 @@ test("invalid Pod Security defaults are rejected at start", () => {
 });
 
 test("labels on an exempt namespace cause a warning only if they would have an effect", () => {
-  const told = (members: Readonly<Record<string, string>>) =>
+  const warningFor = (members: Readonly<Record<string, string>>) =>
     exemptWarning("n", policyOf(labels(members), DEFAULTS).policy, labels(members), DEFAULTS);
 
-  assert.equal(told({ enforce: "privileged", "enforce-version": "v1.1" }), undefined);
+  assert.equal(warningFor({ enforce: "privileged", "enforce-version": "v1.1" }), undefined);
   assert.equal(
-    told({ enforce: "baseline", "audit-version": "v1.2", warn: "restricted" }),
+    warningFor({ enforce: "baseline", "audit-version": "v1.2", warn: "restricted" }),
     'namespace "n" is exempt from Pod Security, and the policy (enforce=baseline:latest, warn=restricted:latest) will be ignored',
   );
 });

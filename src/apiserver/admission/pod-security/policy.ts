@@ -69,7 +69,7 @@ export function defaultPolicy({ defaults }: PodSecurityConfig): NamespacePolicy 
     },
   );
   const [first] = errors;
-  if (first !== undefined) throw new Error(`Cannot use the defaults of PodSecurity: ${first.field}: ${first.body}`);
+  if (first !== undefined) throw new Error(`Invalid PodSecurity defaults: ${first.field}: ${first.body}`);
   return policy;
 }
 
@@ -107,13 +107,13 @@ function readPolicy(entries: readonly (readonly [string, string])[], defaults: N
   const audit = read("audit");
   const warn = read("warn");
   // A stricter enforce level also applies to warnings, for pod templates.
-  const tells =
+  const inheritsEnforce =
     !labels.has(levelLabel("warn")) &&
     labels.has(levelLabel("enforce")) &&
     isEnforceReadable &&
     compareLevels(enforce.level, warn.level) > 0;
   const version = labels.has(versionLabel("warn")) ? warn.version : enforce.version;
-  return { policy: { enforce, audit, warn: tells ? { level: enforce.level, version } : warn }, errors };
+  return { policy: { enforce, audit, warn: inheritsEnforce ? { level: enforce.level, version } : warn }, errors };
 }
 
 function readLevel(text: string | undefined, mode: Mode, byDefault: Level, errors: FieldError[]): Level {

@@ -26,7 +26,7 @@ for (const [what, target, own, labels] of [
   ["a node with half of them", { kind: "Node", name: "half" }, { [REGION]: "own" }, { [ZONE]: "h", [REGION]: "own" }],
   ["a node, whatever it said itself", { kind: "Node", name: "there" }, { [ZONE]: "own", a: "b" }, { ...OF_NODE, a: "b" }],
   ["a node without such labels", { kind: "Node", name: "plain" }, { a: "b" }, { a: "b" }],
-  ["a node that is not known", { kind: "Node", name: "nowhere" }, {}, undefined],
+  ["an unknown node", { kind: "Node", name: "nowhere" }, {}, undefined],
   ["what does not say that it is a node", { name: "there" }, {}, undefined],
 ] as const) {
   test(`a pod bound to ${what} gets the topology labels ${JSON.stringify(labels)}`, async () => {

@@ -29,7 +29,7 @@ for (const [what, spec, name, number, policy] of [
   ["names a class", { priorityClassName: "high" }, "high", 1000, "PreemptLowerPriority"],
   ["names a class and its number", { priorityClassName: "high", priority: 1000 }, "high", 1000, "PreemptLowerPriority"],
   ["names a class that does not preempt", { priorityClassName: "never" }, "never", 5, "Never"],
-  ["names a class worth nothing", { priorityClassName: "zero" }, "zero", 0, "Never"],
+  ["names a class of value 0", { priorityClassName: "zero" }, "zero", 0, "Never"],
   [
     "names a class of the cluster, in any namespace",
     { priorityClassName: "system-node-critical" },

@@ -160,7 +160,7 @@ export class QuotaGate {
         if (!isShown) return;
       } catch (error) {
         const quota = `${namespace}/${stored.object.metadata.name}`;
-        this.#dependencies.log.warn("Cannot show how much of a quota is taken", { quota, error });
+        this.#dependencies.log.warn("Writing the recounted usage of a quota failed", { quota, error });
         return;
       }
     }
@@ -217,7 +217,7 @@ export class QuotaGate {
         await this.#books.recount({ namespace, name });
       } catch (error) {
         // The excess stays charged until a write would be rejected because of it and recounts.
-        this.#dependencies.log.warn("Cannot give back what was charged to a quota", { quota: `${namespace}/${name}`, error });
+        this.#dependencies.log.warn("Releasing a quota charge failed", { quota: `${namespace}/${name}`, error });
       }
     }
   }

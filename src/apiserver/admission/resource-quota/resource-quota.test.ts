@@ -162,7 +162,7 @@ test("a failed status write of a quota does not affect the rejection", async () 
   const memory = memoryStore(clock);
   let isBroken = false;
   const store = wrappedStore(memory, {
-    commit: (...all) => (isBroken ? Promise.reject(new StoreError("Unavailable", "Nobody answers")) : memory.commit(...all)),
+    commit: (...all) => (isBroken ? Promise.reject(new StoreError("Unavailable", "The store does not respond")) : memory.commit(...all)),
   });
   await using server = await start({ store, clock });
   await addQuota(server, "q", { pods: "0" });

@@ -29,14 +29,14 @@ const COST = { cpu: "1", memory: "1Gi" };
 
 for (const [what, spec, wanted] of [
   ["no class", {}, {}],
-  ["a class that says nothing", { runtimeClassName: "plain" }, {}],
+  ["a class without overhead and scheduling", { runtimeClassName: "plain" }, {}],
   ["a class with a cost", { runtimeClassName: "costly" }, { overhead: COST }],
   [
-    "a class with a cost, and says the same",
+    "a class with overhead, set to the same",
     { runtimeClassName: "costly", overhead: { cpu: "1", memory: "1073741824" } },
     { overhead: COST },
   ],
-  ["a class whose cost is nothing", { runtimeClassName: "free" }, {}],
+  ["a class with empty overhead", { runtimeClassName: "free" }, {}],
   ["a class with a place", { runtimeClassName: "placed" }, { nodeSelector: { a: "b" }, tolerations: [{ key: "k", operator: "Exists" }] }],
   [
     "a class with a place, and has its own",
@@ -76,13 +76,13 @@ const NONE = "pod rejected: Pod Overhead set without corresponding RuntimeClass 
 
 for (const [what, spec, why] of [
   ["of an unknown class", { runtimeClassName: "nope" }, 'pod rejected: RuntimeClass "nope" not found'],
-  ["that says another cost", { runtimeClassName: "costly", overhead: { cpu: "2", memory: "1Gi" } }, OTHER],
-  ["that says less of the cost", { runtimeClassName: "costly", overhead: { cpu: "1" } }, OTHER],
-  ["that says a cost where the class says none", { runtimeClassName: "free", overhead: { cpu: "1" } }, OTHER],
-  ["that says a cost where the class does not", { runtimeClassName: "plain", overhead: { cpu: "1" } }, NONE],
-  ["that says a cost without a class", { overhead: { cpu: "1" } }, NONE],
+  ["with other overhead", { runtimeClassName: "costly", overhead: { cpu: "2", memory: "1Gi" } }, OTHER],
+  ["with partial overhead", { runtimeClassName: "costly", overhead: { cpu: "1" } }, OTHER],
+  ["with overhead where the class has empty overhead", { runtimeClassName: "free", overhead: { cpu: "1" } }, OTHER],
+  ["with overhead where the class has none", { runtimeClassName: "plain", overhead: { cpu: "1" } }, NONE],
+  ["with overhead without a class", { overhead: { cpu: "1" } }, NONE],
   [
-    "for another place",
+    "with a conflicting node selector",
     { runtimeClassName: "placed", nodeSelector: { a: "z" } },
     "conflict: runtimeClass.scheduling.nodeSelector[a] = b; pod.spec.nodeSelector[a] = z",
   ],

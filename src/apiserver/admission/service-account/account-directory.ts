@@ -15,7 +15,7 @@ const SERVICE_ACCOUNTS = { group: "", plural: "serviceaccounts" };
 /** Upstream tries ten times with 100 to 199 ms (jitter) in between. */
 const WAITS = 9;
 const WAIT_MIN_MS = 100;
-const WAIT_CHANCE_MS = 100;
+const WAIT_JITTER_MS = 100;
 
 export interface AccountDirectoryOptions {
   readonly objects: Objects;
@@ -28,7 +28,7 @@ export class AccountDirectory {
   readonly #clock: Pick<Clock, "sleep">;
   readonly #random: Random;
   /** Waiters for the default account of a namespace. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiters = new Map<string, Set<() => void>>();
 
   constructor({ objects, clock, random }: AccountDirectoryOptions) {
     this.#objects = objects;
@@ -39,8 +39,8 @@ export class AccountDirectory {
   start(): Promise<void> {
     return this.#objects.follow(SERVICE_ACCOUNTS, {
       put: ({ metadata }: KubeObject) => {
-        if (metadata.name !== DEFAULT_ACCOUNT || this.#waiting.size === 0) return;
-        for (const wake of this.#waiting.get(metadata.namespace ?? "") ?? []) wake();
+        if (metadata.name !== DEFAULT_ACCOUNT || this.#waiters.size === 0) return;
+        for (const wake of this.#waiters.get(metadata.namespace ?? "") ?? []) wake();
       },
       gone() {},
       reset() {},
@@ -56,31 +56,31 @@ export class AccountDirectory {
   async find(namespace: string, name: string, signal: AbortSignal | undefined): Promise<ServiceAccount | undefined> {
     const found = await this.#objects.getExact<ServiceAccount>(SERVICE_ACCOUNTS, { namespace, name });
     if (found !== undefined || name !== DEFAULT_ACCOUNT) return found;
-    await this.#untilTold(namespace, signal);
+    await this.#waitForDefault(namespace, signal);
     return this.#objects.getExact<ServiceAccount>(SERVICE_ACCOUNTS, { namespace, name });
   }
 
   /** Waits until the namespace's default account exists or the timeout expires. */
-  async #untilTold(namespace: string, signal: AbortSignal | undefined): Promise<void> {
-    const told = new AbortController();
-    const wake = () => told.abort();
-    const waiting = this.#waiting.get(namespace) ?? new Set();
-    this.#waiting.set(namespace, waiting.add(wake));
+  async #waitForDefault(namespace: string, signal: AbortSignal | undefined): Promise<void> {
+    const appeared = new AbortController();
+    const wake = () => appeared.abort();
+    const waiters = this.#waiters.get(namespace) ?? new Set();
+    this.#waiters.set(namespace, waiters.add(wake));
     try {
       // It may have appeared between lookup and registration.
       if (this.cached(namespace, DEFAULT_ACCOUNT) !== undefined) return;
-      const either = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
+      const either = signal === undefined ? appeared.signal : AbortSignal.any([appeared.signal, signal]);
       // Several short waits: in a stalled process one long wait would expire before the account can be observed.
-      for (let waits = 0; waits < WAITS && !told.signal.aborted; waits++) await this.#waitOnce(either, told.signal);
+      for (let waits = 0; waits < WAITS && !appeared.signal.aborted; waits++) await this.#waitOnce(either, appeared.signal);
     } finally {
-      waiting.delete(wake);
-      if (waiting.size === 0) this.#waiting.delete(namespace);
+      waiters.delete(wake);
+      if (waiters.size === 0) this.#waiters.delete(namespace);
     }
   }
 
-  async #waitOnce(either: AbortSignal, told: AbortSignal): Promise<void> {
-    await this.#clock.sleep(WAIT_MIN_MS + this.#random.below(WAIT_CHANCE_MS), either).catch((error: unknown) => {
-      if (!told.aborted) throw error;
+  async #waitOnce(either: AbortSignal, appeared: AbortSignal): Promise<void> {
+    await this.#clock.sleep(WAIT_MIN_MS + this.#random.below(WAIT_JITTER_MS), either).catch((error: unknown) => {
+      if (!appeared.aborted) throw error;
     });
   }
 }

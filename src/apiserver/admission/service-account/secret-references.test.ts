@@ -22,33 +22,33 @@ function variables(secret: string) {
 const NOT = "is not allowed because service account a does not reference that secret";
 
 const ROWS: readonly (readonly [what: string, spec: Partial<PodSpec>, why: string | undefined])[] = [
-  ["names nothing", {}, undefined],
+  ["references no secret", {}, undefined],
   [
     "names what its account names",
     { containers: [variable("E", "own"), variables("own")], imagePullSecrets: [{ name: "pull" }] },
     undefined,
   ],
   ["mounts its account's", { volumes: [{ name: "v", secret: { secretName: "own" } }] }, undefined],
-  ["mounts another", { volumes: [{ name: "v", secret: { secretName: "x" } }] }, `volume with secret.secretName="x" ${NOT}`],
+  ["mounts another secret", { volumes: [{ name: "v", secret: { secretName: "x" } }] }, `volume with secret.secretName="x" ${NOT}`],
   [
-    "projects another, which upstream does not look at",
+    "projects another secret, which upstream does not check",
     { volumes: [{ name: "v", projected: { sources: [{ secret: { name: "x" } }] } }] },
     undefined,
   ],
-  ["has a variable of another", { containers: [variable("E", "x")] }, `container c with envVar E referencing secret.secretName="x" ${NOT}`],
-  ["has variables of another", { containers: [variables("x")] }, `container c with envFrom referencing secret.secretName="x" ${NOT}`],
+  ["has a variable from another secret", { containers: [variable("E", "x")] }, `container c with envVar E referencing secret.secretName="x" ${NOT}`],
+  ["has variables from another secret", { containers: [variables("x")] }, `container c with envFrom referencing secret.secretName="x" ${NOT}`],
   [
-    "begins with a variable of another",
+    "has an init container with a variable from another secret",
     { initContainers: [variable("E", "x")] },
     `init container c with envVar E referencing secret.secretName="x" ${NOT}`,
   ],
   [
-    "begins with variables of another",
+    "has an init container with variables from another secret",
     { initContainers: [variables("x")] },
     `init container c with envFrom referencing secret.secretName="x" ${NOT}`,
   ],
   [
-    "pulls with another",
+    "pulls images with another secret",
     { imagePullSecrets: [{ name: "pull" }, { name: "own" }] },
     'imagePullSecrets[1].name="own" is not allowed because service account a does not reference that imagePullSecret',
   ],
@@ -62,8 +62,8 @@ for (const [what, spec, why] of ROWS) {
 
 for (const [what, container, why] of [
   ["of its account", variable("E", "own"), undefined],
-  ["of another", variable("E", "x"), `ephemeral container c with envVar E referencing secret.secretName="x" ${NOT}`],
-  ["wholly of another", variables("x"), `ephemeral container c with envFrom referencing secret.secretName="x" ${NOT}`],
+  ["from another secret", variable("E", "x"), `ephemeral container c with envVar E referencing secret.secretName="x" ${NOT}`],
+  ["all from another secret", variables("x"), `ephemeral container c with envFrom referencing secret.secretName="x" ${NOT}`],
 ] as const) {
   test(`an ephemeral container with variables ${what} is ${why === undefined ? "admitted" : "rejected"} under enforced mountable secrets`, () => {
     assert.equal(forbiddenEphemeralReference(ACCOUNT, { containers: [], ephemeralContainers: [container] }), why);

@@ -33,9 +33,9 @@ function pod(spec: object = {}, metadata: object = {}): JsonObject {
 for (const [what, spec, account, mounts, pulls] of [
   ["names no account", {}, "default", 1, undefined],
   ["names an account by the older field", { serviceAccount: "puller" }, "puller", 1, [{ name: "a" }, { name: "b" }]],
-  ["is of an account that mounts nothing", { serviceAccountName: "silent" }, "silent", 0, undefined],
-  ["wants a token from such an account", { serviceAccountName: "silent", automountServiceAccountToken: true }, "silent", 1, undefined],
-  ["wants no token", { automountServiceAccountToken: false }, "default", 0, undefined],
+  ["has an account with automount disabled", { serviceAccountName: "silent" }, "silent", 0, undefined],
+  ["enables automount with such an account", { serviceAccountName: "silent", automountServiceAccountToken: true }, "silent", 1, undefined],
+  ["disables automount", { automountServiceAccountToken: false }, "default", 0, undefined],
   ["has its own secret for images", { serviceAccountName: "puller", imagePullSecrets: [SECRET] }, "puller", 1, [SECRET]],
   ["is of an account that checks secrets, and uses its own", { serviceAccountName: "strict" }, "strict", 1, [{ name: "a" }]],
 ] as const) {

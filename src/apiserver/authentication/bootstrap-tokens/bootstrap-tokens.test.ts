@@ -32,14 +32,14 @@ function secretOf(values: Readonly<Record<string, string>>, more: Partial<Secret
 }
 
 const groups: readonly [title: string, extra: Readonly<Record<string, string>>, groups: readonly string[]][] = [
-  ["is in the one group of all", {}, ["system:bootstrappers"]],
+  ["is in the bootstrappers group", {}, ["system:bootstrappers"]],
   [
     "is in those groups that its Secret names, each once and in order",
     { "auth-extra-groups": "system:bootstrappers:z,system:bootstrappers:a:b-c,system:bootstrappers:z" },
     ["system:bootstrappers", "system:bootstrappers:a:b-c", "system:bootstrappers:z"],
   ],
   ["may end later", { expiration: "2026-01-01T00:00:01Z" }, ["system:bootstrappers"]],
-  ["may end later, in another time zone", { expiration: "2025-12-31T23:30:00-01:00" }, ["system:bootstrappers"]],
+  ["may have an expiry in another time zone", { expiration: "2025-12-31T23:30:00-01:00" }, ["system:bootstrappers"]],
 ];
 
 for (const [title, extra, expected] of groups) {
@@ -52,11 +52,11 @@ const wrong: readonly [title: string, secret: Secret, about: string][] = [
   ["has no secret part", secretOf({ ...GOOD, "token-secret": "" }), "token-secret"],
   ["has another id", secretOf({ ...GOOD, "token-id": "abcdeg" }), "token-id"],
   ["has ended", secretOf({ ...GOOD, expiration: "2026-01-01T00:00:00Z" }), "expired"],
-  ["ends at no time that there is", secretOf({ ...GOOD, expiration: "never" }), "expired"],
-  ["is not for this", secretOf({ ...GOOD, "usage-bootstrap-authentication": "yes" }), "usage-bootstrap-authentication"],
-  ["names a group of others", secretOf({ ...GOOD, "auth-extra-groups": "system:masters" }), "auth-extra-groups"],
+  ["has an invalid expiry", secretOf({ ...GOOD, expiration: "never" }), "expired"],
+  ["is not for authentication", secretOf({ ...GOOD, "usage-bootstrap-authentication": "yes" }), "usage-bootstrap-authentication"],
+  ["names a group outside system:bootstrappers", secretOf({ ...GOOD, "auth-extra-groups": "system:masters" }), "auth-extra-groups"],
   [
-    "names a group of others after a good one",
+    "names a group outside system:bootstrappers after a valid one",
     secretOf({ ...GOOD, "auth-extra-groups": "system:bootstrappers:a,system:masters" }),
     "auth-extra-groups",
   ],
@@ -68,7 +68,7 @@ const wrong: readonly [title: string, secret: Secret, about: string][] = [
   ["names an empty group", secretOf({ ...GOOD, "auth-extra-groups": "system:bootstrappers:" }), "auth-extra-groups"],
   ["is of another type", secretOf(GOOD, { type: "Opaque" }), "type"],
   ["goes", secretOf(GOOD, { metadata: { name: "x", deletionTimestamp: "2026-01-01T00:00:00Z" } }), "deleted"],
-  ["holds no base64", secretOf(GOOD, { data: { "token-secret": "%" } }), "token-secret"],
+  ["has invalid base64", secretOf(GOOD, { data: { "token-secret": "%" } }), "token-secret"],
 ];
 
 for (const [title, secret, about] of wrong) {

@@ -34,7 +34,7 @@ export const bootstrapTokens: TokenAuthenticatorFactory = ({ identity, objects, 
         const found = judge(secret, { id, secretPart, nowMs: clock.now() });
         if ("wrong" in found) {
           // Rate-limited: unauthenticated clients must not be able to flood the log.
-          log.debug("A bootstrap token is not good", { secret: `${BOOTSTRAP_TOKEN_NAMESPACE}/${name}`, wrong: found.wrong });
+          log.debug("Bootstrap token rejected", { secret: `${BOOTSTRAP_TOKEN_NAMESPACE}/${name}`, wrong: found.wrong });
           return undefined;
         }
         const answer = answers.get(secret) ?? { user: { name: `system:bootstrap:${id}`, groups: found.groups } };

@@ -39,18 +39,18 @@ test("a request without a client certificate is not authenticated by this authen
 const UNKNOWN = extension("1.2.3.4", Uint8Array.of(5, 0), { critical: true });
 
 const bad: readonly [title: string, certificate: PeerCertificate][] = [
-  ["that no authority signed", certificateOf({ commonName: "ann" })],
-  ["that another authority signed", certificateOf({ commonName: "ann", authorities: ["front-proxy"] })],
-  ["that names nobody", certificateOf({ organizations: ["system:masters"], authorities: [CLIENTS] })],
-  ["that has ended", certificateOf({ commonName: "ann", authorities: [CLIENTS], toMs: IN_2026 - 1_000 })],
-  ["that has not begun", certificateOf({ commonName: "ann", authorities: [CLIENTS], fromMs: IN_2026 + 1_000 })],
-  ["that is for servers", certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [PURPOSE.server] })],
+  ["that no CA signed", certificateOf({ commonName: "ann" })],
+  ["of another CA", certificateOf({ commonName: "ann", authorities: ["front-proxy"] })],
+  ["without a common name", certificateOf({ organizations: ["system:masters"], authorities: [CLIENTS] })],
+  ["that is expired", certificateOf({ commonName: "ann", authorities: [CLIENTS], toMs: IN_2026 - 1_000 })],
+  ["that is not yet valid", certificateOf({ commonName: "ann", authorities: [CLIENTS], fromMs: IN_2026 + 1_000 })],
+  ["for servers only", certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [PURPOSE.server] })],
   [
-    "that must be understood and is not",
+    "with an unknown critical extension",
     certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [PURPOSE.any], otherExtensions: [UNKNOWN] }),
   ],
-  ["that is none", { pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", authorities: [CLIENTS] }],
-  ["that is not there", { pem: "", authorities: [CLIENTS] }],
+  ["that is malformed", { pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", authorities: [CLIENTS] }],
+  ["that is empty", { pem: "", authorities: [CLIENTS] }],
 ];
 
 for (const [title, certificate] of bad) {

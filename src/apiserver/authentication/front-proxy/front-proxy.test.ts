@@ -28,13 +28,13 @@ function proxy(options: CertificateOptions = {}) {
 
 const users: readonly [title: string, headers: NonNullable<Shown["headers"]>, user: User | undefined][] = [
   ["a name is enough", { "x-remote-user": "bob" }, { name: "bob", groups: [] }],
-  ["without a name there is no user", { "x-remote-group": "system:masters", "x-remote-uid": "1" }, undefined],
+  ["a missing name yields no user", { "x-remote-group": "system:masters", "x-remote-uid": "1" }, undefined],
   ["an empty name is none", { "x-remote-user": "", "x-remote-group": "system:masters" }, undefined],
-  ["the first header that says something names the user", { "x-remote-user": "", "x-forwarded-user": "eve" }, { name: "eve", groups: [] }],
+  ["the first non-empty header is the user name", { "x-remote-user": "", "x-forwarded-user": "eve" }, { name: "eve", groups: [] }],
   ["of several names the first counts", { "x-remote-user": ["bob", "eve"] }, { name: "bob", groups: [] }],
   ["the UID is taken along", { "x-remote-user": "bob", "x-remote-uid": "7" }, { name: "bob", uid: "7", groups: [] }],
   [
-    "each header is one group, whatever is in it",
+    "each header is one group, whatever its content",
     { "x-remote-user": "bob", "x-remote-group": ["a, b", "", "c"], "x-forwarded-group": "d" },
     { name: "bob", groups: ["a, b", "c", "d"] },
   ],
@@ -52,7 +52,7 @@ const users: readonly [title: string, headers: NonNullable<Shown["headers"]>, us
     },
   ],
   [
-    "names are UTF-8, and what is none stays what it is",
+    "names are decoded as UTF-8 unless invalid",
     { "x-remote-user": asHeader("jürgen"), "x-remote-group": "\u00ff" },
     { name: "jürgen", groups: ["\u00ff"] },
   ],

@@ -21,12 +21,12 @@ const ISSUER: OpenIdIssuer = {
 };
 
 const good: readonly [title: string, claims: JsonObject, audiences?: readonly string[]][] = [
-  ["for us", { aud: "us", exp: NOW + 1 }],
-  ["for us among others", { aud: ["them", "us"], exp: NOW + 1 }],
-  ["for one of us", { aud: ["b"], exp: NOW + 1 }, ["a", "b"]],
-  ["that ends this second", { aud: "us", exp: NOW }],
-  ["that begins within the minute by which clocks differ", { aud: "us", exp: NOW + 99, nbf: NOW + 60 }],
-  ["that is authorized for somebody else to show: upstream does not look", { aud: "us", azp: "them", exp: NOW + 1 }],
+  ["for our audience", { aud: "us", exp: NOW + 1 }],
+  ["for our audience among others", { aud: ["them", "us"], exp: NOW + 1 }],
+  ["for one of our audiences", { aud: ["b"], exp: NOW + 1 }, ["a", "b"]],
+  ["that expires this second", { aud: "us", exp: NOW }],
+  ["whose nbf is within the tolerated clock skew", { aud: "us", exp: NOW + 99, nbf: NOW + 60 }],
+  ["with another azp, which upstream ignores", { aud: "us", azp: "them", exp: NOW + 1 }],
 ];
 
 for (const [title, claims, audiences = ["us"]] of good) {
@@ -35,14 +35,14 @@ for (const [title, claims, audiences = ["us"]] of good) {
 }
 
 const bad: readonly [title: string, claims: JsonObject, message: string, audiences?: readonly string[]][] = [
-  ["for others", { aud: "them", exp: NOW + 1 }, 'expected audience "us" got ["them"]'],
-  ["for nobody", { exp: NOW + 1 }, 'expected audience "us" got []'],
-  ["for none of us", { aud: ["c", "d"], exp: NOW + 1 }, 'expected audience in ["a" "b"] got ["c" "d"]', ["b", "a"]],
-  ["for a number", { aud: 1, exp: NOW + 1 }, "failed to unmarshal claims: json: cannot unmarshal number into Go value of type string"],
-  ["that has ended", { aud: "us", exp: NOW - 1 }, "token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)"],
-  ["that never said when it ends", { aud: "us" }, "token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)"],
+  ["for another audience", { aud: "them", exp: NOW + 1 }, 'expected audience "us" got ["them"]'],
+  ["without an audience", { exp: NOW + 1 }, 'expected audience "us" got []'],
+  ["for none of our audiences", { aud: ["c", "d"], exp: NOW + 1 }, 'expected audience in ["a" "b"] got ["c" "d"]', ["b", "a"]],
+  ["whose audience is a number", { aud: 1, exp: NOW + 1 }, "failed to unmarshal claims: json: cannot unmarshal number into Go value of type string"],
+  ["that is expired", { aud: "us", exp: NOW - 1 }, "token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)"],
+  ["without an expiry", { aud: "us" }, "token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)"],
   [
-    "that ends at a text",
+    "whose expiry is a string",
     { aud: "us", exp: "9999999999" },
     "failed to unmarshal claims: json: cannot unmarshal string into Go value of type int64",
   ],
@@ -77,20 +77,20 @@ const users: readonly [title: string, issuer: Partial<OpenIdIssuer>, claims: Jso
     { name: "a@b", groups: [] },
   ],
   [
-    "an address is a name if nobody says whether it was verified",
+    "an email is accepted without email_verified",
     { usernameClaim: "email", usernamePrefix: "" },
     { email: "a@b" },
     { name: "a@b", groups: [] },
   ],
-  ["claims that are required may be there", { requiredClaims: { hd: "b" } }, { sub: "1", hd: "b" }, { name: "oidc:1", groups: [] }],
-  ["groups that nobody asked for are not taken", { groupsClaim: "roles" }, { sub: "1", groups: ["a"] }, { name: "oidc:1", groups: [] }],
+  ["required claims are checked", { requiredClaims: { hd: "b" } }, { sub: "1", hd: "b" }, { name: "oidc:1", groups: [] }],
+  ["groups of another claim are ignored", { groupsClaim: "roles" }, { sub: "1", groups: ["a"] }, { name: "oidc:1", groups: [] }],
 ];
 
 for (const [title, issuer, claims, user] of users) {
   test(`of an OpenID token's user, ${title}`, () => deepEqual(userOfClaims({ ...ISSUER, ...issuer }, claims), user));
 }
 
-const nobody: readonly [issuer: Partial<OpenIdIssuer>, claims: JsonObject, message: string][] = [
+const rejectedClaims: readonly [issuer: Partial<OpenIdIssuer>, claims: JsonObject, message: string][] = [
   [{}, {}, 'oidc: parse username claims "sub": claim not present'],
   [{ usernameClaim: "constructor" }, { sub: "1" }, 'oidc: parse username claims "constructor": claim not present'],
   [{}, { sub: 1 }, 'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string'],
@@ -106,7 +106,7 @@ const nobody: readonly [issuer: Partial<OpenIdIssuer>, claims: JsonObject, messa
   [
     {},
     { sub: "1", _claim_names: { groups: "src" }, _claim_sources: { src: { endpoint: "https://x" } } },
-    "oidc: could not expand distributed claims: the groups must stand in the token itself",
+    "oidc: could not expand distributed claims: the groups must be in the token itself",
   ],
   [{ uidClaim: "oid" }, { sub: "1" }, 'oidc: parse uid claim "oid": claim not present'],
   [{ requiredClaims: { hd: "b" } }, { sub: "1" }, "oidc: required claim hd not present in ID token"],
@@ -118,7 +118,7 @@ const nobody: readonly [issuer: Partial<OpenIdIssuer>, claims: JsonObject, messa
   ],
 ];
 
-for (const [issuer, claims, message] of nobody) {
+for (const [issuer, claims, message] of rejectedClaims) {
   test(`the OpenID claims ${JSON.stringify(claims)} are rejected: ${message}`, () => {
     throws(
       () => userOfClaims({ ...ISSUER, ...issuer }, claims),

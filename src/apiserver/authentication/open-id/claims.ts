@@ -66,7 +66,7 @@ function groupsOf({ groupsClaim, groupsPrefix }: OpenIdIssuer, claims: JsonObjec
   if (!Object.hasOwn(claims, groupsClaim)) {
     const elsewhere = claims["_claim_names"];
     if (isObject(elsewhere) && Object.hasOwn(elsewhere, groupsClaim))
-      throw new AuthenticationError("oidc: could not expand distributed claims: the groups must stand in the token itself");
+      throw new AuthenticationError("oidc: could not expand distributed claims: the groups must be in the token itself");
     return [];
   }
   const value = claims[groupsClaim] ?? [];
@@ -117,9 +117,9 @@ function list(texts: readonly string[]): string {
 }
 
 /** Years of more than four digits are clamped to the last one with four. */
-const LAST_SHOWN_MS = Date.UTC(9999, 11, 31);
+const LAST_FORMATTED_MS = Date.UTC(9999, 11, 31);
 
 function goTime(timeMs: number): string {
-  const shown = Number.isFinite(timeMs) ? Math.min(timeMs, LAST_SHOWN_MS) : -62_135_596_800_000;
+  const shown = Number.isFinite(timeMs) ? Math.min(timeMs, LAST_FORMATTED_MS) : -62_135_596_800_000;
   return formatTime(shown).replace("T", " ").replace("Z", " +0000 UTC");
 }

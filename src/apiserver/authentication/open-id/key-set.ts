@@ -65,7 +65,7 @@ export class KeySet {
     } catch (error) {
       // Repeat the discovery next time: the key set URL may have changed.
       this.#keysUrl = undefined;
-      log.warn("Cannot fetch the keys of an issuer of tokens", { issuer: issuer.url, error });
+      log.warn("Fetching the keys of an OpenID issuer failed", { issuer: issuer.url, error });
       throw new AuthenticationError("oidc: verify token: failed to verify signature: fetching keys failed", { cause: error });
     }
   }
@@ -75,13 +75,13 @@ export class KeySet {
     const { url, discoveryUrl } = this.#options.issuer;
     const document = await this.#document(discoveryUrl ?? `${url.replace(/\/$/, "")}/.well-known/openid-configuration`);
     const { issuer, jwks_uri: keysUrl } = document;
-    if (issuer !== url) throw new Error(`The issuer must call itself "${url}", and calls itself ${JSON.stringify(issuer)}`);
-    if (typeof keysUrl !== "string" || keysUrl === "") throw new Error('The issuer must say where its keys are, and has no "jwks_uri"');
+    if (issuer !== url) throw new Error(`Issuer mismatch: discovery document must have issuer "${url}", has ${JSON.stringify(issuer)}`);
+    if (typeof keysUrl !== "string" || keysUrl === "") throw new Error('The discovery document has no "jwks_uri"');
     return keysUrl;
   }
 
   #read({ keys }: JsonObject): readonly Verifier[] {
-    if (!Array.isArray(keys)) throw new Error('The keys must be a list in "keys", and are not');
+    if (!Array.isArray(keys)) throw new Error('The JWKS has no list "keys"');
     return (keys as readonly Json[])
       .slice(0, KEYS_MAX)
       .flatMap((key) =>

@@ -60,7 +60,7 @@ test("a token of a trusted issuer authenticates its user, and the issuer's docum
   deepEqual([await nameOf(tokenOf()), await nameOf(tokenOf({ sub: "eve" }))], ["bob", "eve"]);
   deepEqual(fetched, [`${URL}/.well-known/openid-configuration`, KEYS_URL]);
   const again = authenticator.authenticateToken(tokenOf(), []);
-  equal(again instanceof Promise, false, "a token that was good a moment ago is not waited for");
+  equal(again instanceof Promise, false, "a cached token is authenticated synchronously");
 });
 
 test("the discovery URL can be configured, and a trailing slash of the issuer is not doubled", async () => {
@@ -75,10 +75,10 @@ test("the discovery URL can be configured, and a trailing slash of the issuer is
 });
 
 const others: readonly [title: string, token: string][] = [
-  ["no token of this form", "abcdef.0123456789abcdef"],
+  ["a token in another format", "abcdef.0123456789abcdef"],
   ["a token of another issuer", tokenOf({ iss: "https://other.example" })],
   ["a token of the issuer with a slash more", tokenOf({ iss: `${URL}/` })],
-  ["a token of the issuer in other letters", tokenOf({ iss: URL.toUpperCase() })],
+  ["a token with the issuer in other case", tokenOf({ iss: URL.toUpperCase() })],
   ["a token without an issuer", tokenOf({ iss: null })],
   ["an issuer that every object has", tokenOf({ iss: "__proto__" })],
 ];
@@ -99,17 +99,17 @@ test("an OpenID token must use an allowed algorithm, never none or a shared secr
     const { authenticator, fetched } = issuerWorld();
     const forged = `${encode({ alg })}.${payload}.${alg === "none" ? "" : signature}`;
     throws(() => authenticator.authenticateToken(forged, []), /unsupported algorithm, expected \["ES256"\]/, alg);
-    deepEqual(fetched, [], "nobody is asked about it");
+    deepEqual(fetched, [], "no request to the issuer");
   }
 });
 
 const forged: readonly [title: string, token: string][] = [
   ["by another key", tokenOf({}, SECOND)],
-  ["by another key of another name", tokenOf({}, SECOND, "second")],
-  ["over other claims", tokenOf().replace(/\.[^.]+\./, `.${encode({ iss: URL, aud: "us", sub: "admin", exp: NOW + 3_600 })}.`)],
+  ["by an unknown key with another key id", tokenOf({}, SECOND, "second")],
+  ["for other claims", tokenOf().replace(/\.[^.]+\./, `.${encode({ iss: URL, aud: "us", sub: "admin", exp: NOW + 3_600 })}.`)],
   ["not at all", tokenOf().replace(/[^.]+$/, "")],
   [
-    "with something that must be understood",
+    "with a critical header",
     tokenOf().replace(/^[^.]+/, encode({ alg: "ES256", kid: "first", crit: ["b64"], b64: false })),
   ],
 ];
@@ -153,7 +153,7 @@ test("rotated keys of an OpenID issuer are fetched when a token needs them", asy
 
   equal(await nameOf(changed), "bob");
   equal(fetched.filter((url) => url === KEYS_URL).length, 3);
-  await rejects(() => nameOf(tokenOf({ sub: "old" })), AuthenticationError, "a key that is gone is no longer good");
+  await rejects(() => nameOf(tokenOf({ sub: "old" })), AuthenticationError, "a removed key is no longer valid");
 });
 
 test("forged OpenID tokens cause only a limited number of requests to the issuer", async () => {
@@ -179,10 +179,10 @@ test("concurrent requests for the keys of an OpenID issuer share one fetch", asy
 
 const broken: readonly [title: string, url: string, document: JsonObject | Error][] = [
   ["cannot be reached", `${URL}/.well-known/openid-configuration`, new Error("connect ECONNREFUSED")],
-  ["calls itself by another name", `${URL}/.well-known/openid-configuration`, { issuer: "https://other", jwks_uri: KEYS_URL }],
+  ["has another issuer in its discovery document", `${URL}/.well-known/openid-configuration`, { issuer: "https://other", jwks_uri: KEYS_URL }],
   ["does not say where its keys are", `${URL}/.well-known/openid-configuration`, { issuer: URL }],
-  ["has no keys to be reached", KEYS_URL, new Error("timeout")],
-  ["has keys that are no list", KEYS_URL, { keys: {} }],
+  ["has no JWKS URL", KEYS_URL, new Error("timeout")],
+  ["has a JWKS without a list", KEYS_URL, { keys: {} }],
   ["has no keys", KEYS_URL, { keys: [] }],
 ];
 

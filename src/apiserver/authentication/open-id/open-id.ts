@@ -15,10 +15,10 @@ import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
 import { KeySet } from "./key-set.ts";
 
 /** Upstream's cache time for valid tokens. */
-const REMEMBERED_MS = 10_000;
-const REMEMBERED_MAX = 10_000;
+const CACHE_TTL_MS = 10_000;
+const CACHE_ENTRIES_MAX = 10_000;
 /** Maximum characters of all cached tokens. */
-const REMEMBERED_LENGTH_MAX = 16 * 1024 * 1024;
+const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 
 /** Only this issuer may omit the scheme of its name, for historical reasons. */
 const GOOGLE = "accounts.google.com";
@@ -81,7 +81,7 @@ class Issuer {
   }
 
   #judge({ payload, repeatedClaim }: SignedToken): Good {
-    if (repeatedClaim !== undefined) throw refusedToken("failed to unmarshal claims: a claim is there twice");
+    if (repeatedClaim !== undefined) throw refusedToken("failed to unmarshal claims: duplicate claim");
     const endMs = checkClaims(this.#issuer, payload, this.#clock.now());
     return { user: userOfClaims(this.#issuer, payload), endMs };
   }
@@ -106,8 +106,8 @@ interface Entry extends AuthenticatedToken {
 class Remembered {
   readonly #clock: Clock;
   readonly #entries = new Lru<string, Entry>({
-    max: REMEMBERED_MAX,
-    maxWeight: REMEMBERED_LENGTH_MAX,
+    max: CACHE_ENTRIES_MAX,
+    maxWeight: CACHE_LENGTH_MAX,
     weigh: (_, text) => text.length,
   });
 
@@ -124,7 +124,7 @@ class Remembered {
     const before = this.#entries.peek(text)?.user;
     // The same object for the same user, so that authorization results can be cached.
     const kept = before !== undefined && JSON.stringify(before) === JSON.stringify(user) ? before : user;
-    const entry = { user: kept, untilMs: Math.min(endMs, this.#clock.now() + REMEMBERED_MS) };
+    const entry = { user: kept, untilMs: Math.min(endMs, this.#clock.now() + CACHE_TTL_MS) };
     this.#entries.set(text, entry);
     return entry;
   }

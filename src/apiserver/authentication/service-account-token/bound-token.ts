@@ -1,9 +1,9 @@
 /**
- * Tokens that TokenRequest gives: they end by themselves, and they end with what they are bound to (the service account always, and a
- * Pod, Secret or Node if it was asked for). Their claims are written by shared/bound-claims.ts.
+ * Tokens issued by TokenRequest: they expire, and become invalid with the objects they are bound to (the service account always, and a Pod,
+ * Secret or Node if requested). shared/bound-claims.ts encodes their claims.
  *
- * A token that lives longer than was asked for, so that old clients have time (`warnafter`), is as good as any other: upstream notes in
- * its audit log that it is stale, and tells the client nothing.
+ * A token with an extended lifetime for old clients (`warnafter`) is as valid as any other: upstream records its use in the audit log and
+ * does not notify the client.
  */
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
@@ -71,7 +71,7 @@ function checkAccount({ namespace, name, uid }: Reference, found: KubeObject | u
   if (found === undefined) throw new AuthenticationError(`serviceaccounts "${name}" not found`);
   if (found.metadata.uid !== uid)
     throw new AuthenticationError(`service account UID (${found.metadata.uid}) does not match claim (${uid})`);
-  if (isLongDeleted(found, nowMs)) throw new AuthenticationError(`service account ${namespace}/${name} has been deleted`);
+  if (isDeletionOverdue(found, nowMs)) throw new AuthenticationError(`service account ${namespace}/${name} has been deleted`);
 }
 
 const INVALIDATED = "service account token has been invalidated";
@@ -80,11 +80,11 @@ function checkBinding({ what, uid }: Binding, found: KubeObject | undefined, now
   if (found === undefined) throw new AuthenticationError(INVALIDATED);
   if (found.metadata.uid !== uid)
     throw new AuthenticationError(`${what} UID (${found.metadata.uid}) does not match service account ${what} ref claim (${uid})`);
-  if (isLongDeleted(found, nowMs)) throw new AuthenticationError(INVALIDATED);
+  if (isDeletionOverdue(found, nowMs)) throw new AuthenticationError(INVALIDATED);
 }
 
 /** Deletion is overdue. Until then the Pod may need its token for a graceful shutdown. */
-function isLongDeleted({ metadata: { deletionTimestamp } }: KubeObject, nowMs: number): boolean {
+function isDeletionOverdue({ metadata: { deletionTimestamp } }: KubeObject, nowMs: number): boolean {
   const deletedAtMs = deletionTimestamp === undefined ? undefined : parseTime(deletionTimestamp);
   return deletedAtMs !== undefined && deletedAtMs < nowMs - LEEWAY_MS;
 }

@@ -27,9 +27,9 @@ export function readCommonClaims(payload: JsonObject): CommonClaims {
     issuer: textClaim(payload["iss"]),
     subject: textClaim(payload["sub"]),
     audiences: audiencesClaim(payload["aud"]),
-    expiresAtMs: momentClaim(payload["exp"]),
-    notBeforeMs: momentClaim(payload["nbf"]),
-    issuedAtMs: momentClaim(payload["iat"]),
+    expiresAtMs: timestampClaim(payload["exp"]),
+    notBeforeMs: timestampClaim(payload["nbf"]),
+    issuedAtMs: timestampClaim(payload["iat"]),
     id: textClaim(payload["jti"]),
   };
 }
@@ -56,7 +56,7 @@ export function objectClaim(claim: Json | undefined, goType: string): JsonObject
   return claim;
 }
 
-function momentClaim(claim: Json | undefined): number | undefined {
+function timestampClaim(claim: Json | undefined): number | undefined {
   if (claim === undefined || claim === null) return undefined;
   if (typeof claim !== "number" && typeof claim !== "bigint")
     throw new AuthenticationError("go-jose/go-jose/jwt: expected number value to unmarshal NumericDate");

@@ -21,7 +21,7 @@ for (const [what, lastUsed, writes] of [
   ["was never used", undefined, true],
   ["was used yesterday", "2025-12-31", true],
   ["was used today", "2026-01-01", false],
-  ["was used tomorrow, by the clock of another server", "2026-01-02", false],
+  ["was used tomorrow according to another server's clock", "2026-01-02", false],
   ["was used in a far future", "2026-01-03", true],
 ] as const) {
   test(`the last-used date of a Secret that ${what} is ${writes ? "" : "not "}written`, async () => {

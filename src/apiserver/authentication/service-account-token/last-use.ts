@@ -37,7 +37,7 @@ export class LastUse {
     try {
       await this.#context.label?.(SECRETS, { namespace, name }, { [LAST_USED_LABEL]: today });
     } catch (error) {
-      this.#context.log.error("Could not note when the token of a secret was used last", { secret: `${namespace}/${name}`, error });
+      this.#context.log.error("Recording the last use of a Secret token failed", { secret: `${namespace}/${name}`, error });
     }
   }
 }

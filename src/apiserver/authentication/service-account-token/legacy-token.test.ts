@@ -73,15 +73,15 @@ test("the last-used date of a Secret is written once a day", async () => {
 });
 
 for (const [what, spoil, error] of [
-  ["that says nobody's name", { sub: null }, "sub claim is missing"],
-  ["of no namespace", { [`${CLAIM}namespace`]: null }, "namespace claim is missing"],
-  ["of no Secret", { [`${CLAIM}secret.name`]: null }, "secretName claim is missing"],
-  ["of no account", { [`${CLAIM}service-account.name`]: null }, "serviceAccountName claim is missing"],
-  ["of no account's uid", { [`${CLAIM}service-account.uid`]: null }, "serviceAccountUID claim is missing"],
-  ["with the name of another", { sub: "system:serviceaccount:default:b" }, "sub claim is invalid"],
-  ["of a namespace that cannot be", { sub: "system:serviceaccount:A:a", [`${CLAIM}namespace`]: "A" }, "sub claim is invalid"],
-  ["that is not in its Secret", { extra: "x" }, "Token does not match server's copy"],
-  ["whose Secret is not there", { [`${CLAIM}secret.name`]: "t" }, "Token has been invalidated"],
+  ["without a subject", { sub: null }, "sub claim is missing"],
+  ["without a namespace", { [`${CLAIM}namespace`]: null }, "namespace claim is missing"],
+  ["without a Secret name", { [`${CLAIM}secret.name`]: null }, "secretName claim is missing"],
+  ["without an account name", { [`${CLAIM}service-account.name`]: null }, "serviceAccountName claim is missing"],
+  ["without an account uid", { [`${CLAIM}service-account.uid`]: null }, "serviceAccountUID claim is missing"],
+  ["with the subject of another account", { sub: "system:serviceaccount:default:b" }, "sub claim is invalid"],
+  ["with an invalid namespace", { sub: "system:serviceaccount:A:a", [`${CLAIM}namespace`]: "A" }, "sub claim is invalid"],
+  ["that differs from its Secret", { extra: "x" }, "Token does not match server's copy"],
+  ["whose Secret does not exist", { [`${CLAIM}secret.name`]: "t" }, "Token has been invalidated"],
 ] as const) {
   test(`a Secret token ${what} is rejected`, async () => {
     await using server = await prepared();

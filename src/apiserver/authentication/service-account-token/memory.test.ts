@@ -48,7 +48,7 @@ function authenticatorOf({ objects }: TwoPlaces, verifier: Verifier = KEY.verifi
   const serviceAccounts = { ...TOKENS, verifiers: [verifier] };
   const identity = { anonymous: true, bootstrapTokens: false, openIdIssuers: [], serviceAccounts };
   const made = serviceAccountTokenAuthenticator({ identity, objects, clock, log: silentLogger });
-  if (made === undefined) throw new Error("There is no authenticator");
+  if (made === undefined) throw new Error("The authenticator does not exist");
   return made;
 }
 

@@ -25,9 +25,9 @@ import type { Judgement, Reference, VerifiedToken } from "./verified-token.ts";
 /**
  * More than the pods of a large cluster that call the API within an hour. Only signed tokens are cached, so other clients cannot fill it.
  */
-const REMEMBERED_TOKENS_MAX = 20_000;
+const CACHED_TOKENS_MAX = 20_000;
 /** Maximum characters of cached tokens: 16 MB at about a thousand each, whatever audiences clients request. */
-const REMEMBERED_LENGTH_MAX = 16 * 1024 * 1024;
+const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 
 export const serviceAccountTokenAuthenticator: TokenAuthenticatorFactory = (context) => {
   const { serviceAccounts } = context.identity;
@@ -40,8 +40,8 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   readonly #context: AuthenticationContext;
   readonly #lastUse: LastUse;
   readonly #verified = new Lru<string, VerifiedToken>({
-    max: REMEMBERED_TOKENS_MAX,
-    maxWeight: REMEMBERED_LENGTH_MAX,
+    max: CACHED_TOKENS_MAX,
+    maxWeight: CACHE_LENGTH_MAX,
     weigh: (_, text) => text.length,
   });
   /** Resources that are cached. */

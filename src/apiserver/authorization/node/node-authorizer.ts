@@ -8,7 +8,7 @@ import { nodeNameOf } from "../../shared/node-identity.ts";
 import { graphFollowers } from "./graph-followers.ts";
 import { NodeGraph } from "./node-graph.ts";
 import { ruleFor } from "./resource-rules.ts";
-import { mayEveryNode } from "./uniform-rules.ts";
+import { isAllowedForAllNodes } from "./uniform-rules.ts";
 
 const ALLOWED: AccessDecision = { allowed: true };
 
@@ -24,7 +24,7 @@ export const nodeAuthorizer: AuthorizationModuleFactory = ({ objects }) => {
       if (node === "") return { allowed: false, reason: `unknown node for user ${quoteGo(user.name)}` };
       if (resource === undefined) return NO_OPINION;
       const rule = ruleFor(resource);
-      if (rule === undefined) return mayEveryNode(verb, resource) ? ALLOWED : NO_OPINION;
+      if (rule === undefined) return isAllowedForAllNodes(verb, resource) ? ALLOWED : NO_OPINION;
       const refusal = rule({ node, verb, resource, graph });
       if (refusal === undefined) return ALLOWED;
       return refusal === "" ? NO_OPINION : { allowed: false, reason: refusal };

@@ -38,7 +38,7 @@ function secrets(...names: readonly string[]): Partial<PodSpec> {
 
 /** "n1 n2": the nodes that reach it. */
 function nodesOf(graph: NodeGraph, kind: RelatedKind, name: string, namespace = "ns"): string {
-  return ["n1", "n2", ""].filter((node) => graph.leadsTo(node, kind, { namespace, name })).join(" ");
+  return ["n1", "n2", ""].filter((node) => graph.reaches(node, kind, { namespace, name })).join(" ");
 }
 
 test("a pod gives its node access to everything it references, in its namespace only", () => {
@@ -189,15 +189,15 @@ class NaiveGraph {
   readonly pods = new Map<string, { node: string; secrets: readonly string[]; claims: readonly string[] }>();
   readonly volumes = new Map<string, { claim: string | undefined; secrets: readonly string[] }>();
 
-  leadsToSecret(node: string, secret: string): boolean {
+  reachesSecret(node: string, secret: string): boolean {
     const own = [...this.pods.values()].filter((pod) => pod.node === node);
     return (
       own.some((pod) => pod.secrets.includes(secret)) ||
-      [...this.volumes].some(([name, { secrets: ofVolume }]) => ofVolume.includes(secret) && this.leadsToVolume(node, name))
+      [...this.volumes].some(([name, { secrets: ofVolume }]) => ofVolume.includes(secret) && this.reachesVolume(node, name))
     );
   }
 
-  leadsToVolume(node: string, name: string): boolean {
+  reachesVolume(node: string, name: string): boolean {
     const { claim } = this.volumes.get(name) ?? {};
     return claim !== undefined && [...this.pods.values()].some((pod) => pod.node === node && pod.claims.includes(claim));
   }
@@ -234,12 +234,12 @@ test("after random changes the node graph equals a full recomputation, and is em
 
       for (const node of ["n1", "n2"]) {
         for (const name of ["s1", "s2"]) {
-          assert.equal(graph.leadsTo(node, "secrets", { namespace: "ns", name }), naive.leadsToSecret(node, name), `${node} ${name}`);
+          assert.equal(graph.reaches(node, "secrets", { namespace: "ns", name }), naive.reachesSecret(node, name), `${node} ${name}`);
         }
         for (const name of ["v1", "v2"]) {
           assert.equal(
-            graph.leadsTo(node, "persistentvolumes", { namespace: "", name }),
-            naive.leadsToVolume(node, name),
+            graph.reaches(node, "persistentvolumes", { namespace: "", name }),
+            naive.reachesVolume(node, name),
             `${node} ${name}`,
           );
         }

@@ -47,7 +47,7 @@ export class NodeGraph {
   readonly #reach = new Reach();
 
   /** True if the node may access this object. */
-  leadsTo(node: string, kind: RelatedKind, { namespace, name }: RelatedName): boolean {
+  reaches(node: string, kind: RelatedKind, { namespace, name }: RelatedName): boolean {
     switch (kind) {
       case "pods":
         return this.#pods.get(thing(kind, namespace, name))?.node === node;

@@ -46,7 +46,7 @@ export function ruleFor({ group, plural }: AccessedResource): NodeRule | undefin
 
 function related({ node, resource, graph }: NodeQuestion, kind: RelatedKind): Refusal {
   if (resource.name === "") return "No Object name found";
-  return graph.leadsTo(node, kind, resource) ? undefined : `no relationship found between node '${node}' and this object`;
+  return graph.reaches(node, kind, resource) ? undefined : `no relationship found between node '${node}' and this object`;
 }
 
 function getsRelated(kind: RelatedKind): NodeRule {

@@ -23,7 +23,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   "node.k8s.io": { runtimeclasses: READ },
 };
 
-export function mayEveryNode(verb: string, { group, plural, subresource }: AccessedResource): boolean {
+export function isAllowedForAllNodes(verb: string, { group, plural, subresource }: AccessedResource): boolean {
   if (subresource !== "" || !Object.hasOwn(RULES, group)) return false;
   const resources = RULES[group] ?? {};
   return Object.hasOwn(resources, plural) && (resources[plural]?.includes(verb) ?? false);

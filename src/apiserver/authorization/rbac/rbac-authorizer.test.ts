@@ -119,7 +119,7 @@ const SOURCES: readonly [what: string, binding: [Plural, Any], who: User, namesp
     'ClusterRoleBinding "b" of ClusterRole "r" to User "jane"',
   ],
   [
-    "the first subject that is meant",
+    "the first matching subject",
     bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [user("joe"), group("dev"), user("jane")]),
     JANE,
     "n",
@@ -148,10 +148,10 @@ const SOURCES: readonly [what: string, binding: [Plural, Any], who: User, namesp
     "n",
     'RoleBinding "b/n" of Role "r" to ServiceAccount "robot/n"',
   ],
-  ["a service account of no namespace", bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [account("robot")]), ROBOT, "n", undefined],
+  ["a service account without a namespace", bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [account("robot")]), ROBOT, "n", undefined],
   ["a user with the name of a group", bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [user("dev")]), JANE, "n", undefined],
   [
-    "something that is nobody",
+    "an unknown subject kind",
     bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [{ kind: "Node", name: "jane" }]),
     JANE,
     "n",

@@ -13,7 +13,7 @@ import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
 
 /** Clients can craft questions, also in reviews. Those longer than any real one are answered but not cached. */
-const REMEMBERED_LENGTH_MAX = 512;
+const CACHED_LENGTH_MAX = 512;
 
 /** Shared cache limit of all users; one for all servers of a policy. */
 export class AnswerBudget {
@@ -83,7 +83,7 @@ export class UserAccess {
       const grants = this.#policy.grants(this.#user, namespace);
       // Nearly all namespaces, and all that do not exist.
       if (grants.length === 0) return this.#withoutGrants;
-      const isKept = namespace.length <= REMEMBERED_LENGTH_MAX && !this.#budget.isSpent;
+      const isKept = namespace.length <= CACHED_LENGTH_MAX && !this.#budget.isSpent;
       scope = new ScopeAccess({ grants, before: this.#everywhere.errors, budget: isKept ? this.#budget : NOTHING_LEFT });
       if (!isKept) return scope;
       this.#budget.spend();
@@ -167,7 +167,7 @@ class AnswerTable {
 
   set(verb: string, { group, plural, subresource }: Question, answer: Answer): void {
     const length = verb.length + group.length + plural.length + subresource.length;
-    if (length > REMEMBERED_LENGTH_MAX || this.#budget.isSpent) return;
+    if (length > CACHED_LENGTH_MAX || this.#budget.isSpent) return;
     this.#budget.spend();
     innerMap(innerMap(innerMap(this.#answers, detachedText(verb)), detachedText(group)), detachedText(plural)).set(
       detachedText(subresource),

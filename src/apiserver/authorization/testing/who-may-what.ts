@@ -4,9 +4,9 @@
  * everyone may read here, as in clusters created by kubeadm.
  */
 
-const EVERYBODY_KNOWN =
-  "somebody admin edit view team-admin team-edit team-view monitoring service-account kube-controller-manager kube-scheduler kube-proxy kube-dns deployment replicaset namespace garbage autoscaler endpoint quota certificate aggregation bootstrapper node-1";
-const EVERYBODY = `anonymous ${EVERYBODY_KNOWN}`;
+const AUTHENTICATED =
+  "user admin edit view team-admin team-edit team-view monitoring service-account kube-controller-manager kube-scheduler kube-proxy kube-dns deployment replicaset namespace garbage autoscaler endpoint quota certificate aggregation bootstrapper node-1";
+const EVERYONE = `anonymous ${AUTHENTICATED}`;
 const SERVICE_ACCOUNTS =
   "service-account kube-dns deployment replicaset namespace garbage autoscaler endpoint quota certificate aggregation";
 /** In the namespace "team". */
@@ -22,22 +22,22 @@ export type Row = readonly [question: string, ...who: readonly string[]];
 
 export const WHO_MAY_WHAT: Readonly<Record<string, readonly Row[]>> = {
   Paths: [
-    ["get /healthz", EVERYBODY],
+    ["get /healthz", EVERYONE],
     ["get /livez/ping", "monitoring"],
-    ["get /version", EVERYBODY],
-    ["get /api", EVERYBODY_KNOWN],
-    ["get /apis/apps/v1", EVERYBODY_KNOWN],
-    ["get /openapi/v3", EVERYBODY_KNOWN],
+    ["get /version", EVERYONE],
+    ["get /api", AUTHENTICATED],
+    ["get /apis/apps/v1", AUTHENTICATED],
+    ["get /openapi/v3", AUTHENTICATED],
     ["get /metrics", "monitoring"],
     ["get /logs"],
     ["get /.well-known/openid-configuration", SERVICE_ACCOUNTS],
     ["get /openid/v1/jwks", SERVICE_ACCOUNTS],
     ["post /healthz"],
   ],
-  "About oneself and others": [
-    ["create selfsubjectreviews.authentication.k8s.io", EVERYBODY_KNOWN],
-    ["create selfsubjectaccessreviews.authorization.k8s.io", EVERYBODY_KNOWN],
-    ["create selfsubjectrulesreviews.authorization.k8s.io", EVERYBODY_KNOWN],
+  "Self and other reviews": [
+    ["create selfsubjectreviews.authentication.k8s.io", AUTHENTICATED],
+    ["create selfsubjectaccessreviews.authorization.k8s.io", AUTHENTICATED],
+    ["create selfsubjectrulesreviews.authorization.k8s.io", AUTHENTICATED],
     ["create tokenreviews.authentication.k8s.io", "kube-controller-manager kube-scheduler node-1"],
     ["create subjectaccessreviews.authorization.k8s.io", "kube-controller-manager kube-scheduler certificate node-1"],
     ["create localsubjectaccessreviews.authorization.k8s.io in team", ADMINS, "node-1"],
@@ -98,7 +98,7 @@ export const WHO_MAY_WHAT: Readonly<Record<string, readonly Row[]>> = {
     ["get configmaps mine in team", VIEWERS, "kube-controller-manager namespace garbage"],
     ["update configmaps mine in team", EDITORS, "garbage"],
     ["list configmaps in kube-public", CLUSTER_VIEWERS, "kube-controller-manager namespace garbage quota"],
-    ["get configmaps cluster-info in kube-public", EVERYBODY],
+    ["get configmaps cluster-info in kube-public", EVERYONE],
     [
       "get configmaps extension-apiserver-authentication in kube-system",
       CLUSTER_VIEWERS,
@@ -228,7 +228,7 @@ export const WHO_MAY_WHAT: Readonly<Record<string, readonly Row[]>> = {
     ["list priorityclasses.scheduling.k8s.io", "kube-controller-manager namespace garbage quota"],
     ["list runtimeclasses.node.k8s.io", "kube-controller-manager namespace garbage quota node-1"],
   ],
-  "What is of one node and what is of another": [
+  "Objects of the node and of other nodes": [
     ["get pods on-node-1 in team", VIEWERS, "kube-scheduler deployment namespace garbage endpoint node-1"],
     ["get pods on-node-2 in team", VIEWERS, "kube-scheduler deployment namespace garbage endpoint"],
     ["get secrets of-node-1 in team", EDITORS, "kube-controller-manager namespace garbage node-1"],

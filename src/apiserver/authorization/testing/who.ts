@@ -24,7 +24,7 @@ export const ALMIGHTY: Readonly<Record<string, User>> = {
 
 export const WHO: Readonly<Record<string, User>> = {
   anonymous: { name: "system:anonymous", groups: ["system:unauthenticated"] },
-  somebody: person("somebody"),
+  user: person("user"),
   admin: person("admin"),
   edit: person("edit"),
   view: person("view"),

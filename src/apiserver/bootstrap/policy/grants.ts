@@ -83,8 +83,8 @@ export function serviceAccount(namespace: string, name: string): Subject {
 export const KUBE_CONTROLLER_MANAGER = user("system:kube-controller-manager");
 export const KUBE_SCHEDULER = user("system:kube-scheduler");
 export const KUBE_PROXY = user("system:kube-proxy");
-export const EVERYBODY_KNOWN = group("system:authenticated");
-export const EVERYBODY_UNKNOWN = group("system:unauthenticated");
+export const AUTHENTICATED = group("system:authenticated");
+export const UNAUTHENTICATED = group("system:unauthenticated");
 export const SERVICE_ACCOUNTS = group("system:serviceaccounts");
 
 export interface Grant {

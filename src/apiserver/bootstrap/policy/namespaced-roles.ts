@@ -15,7 +15,7 @@ import {
 const SYSTEM = "kube-system";
 const PUBLIC = "kube-public";
 
-const LEAD = [
+const LEADER_ELECTION = [
   may(...READ, "create", "update").of(COORDINATION, "leases"),
   may(...READ, "create", "update").of(COORDINATION, "leasecandidates"),
 ];
@@ -27,10 +27,10 @@ export const namespacedRoles: readonly NamespacedGrant[] = [
     [may(...READ).ofNamed(CORE, "configmaps", "extension-apiserver-authentication")],
     { to: [KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER], bindingName: "system::extension-apiserver-authentication-reader" },
   ),
-  grantIn(SYSTEM, "system::leader-locking-kube-controller-manager", LEAD, {
+  grantIn(SYSTEM, "system::leader-locking-kube-controller-manager", LEADER_ELECTION, {
     to: [KUBE_CONTROLLER_MANAGER, serviceAccount(SYSTEM, "kube-controller-manager"), serviceAccount(SYSTEM, "leader-election-controller")],
   }),
-  grantIn(SYSTEM, "system::leader-locking-kube-scheduler", LEAD, { to: [KUBE_SCHEDULER, serviceAccount(SYSTEM, "kube-scheduler")] }),
+  grantIn(SYSTEM, "system::leader-locking-kube-scheduler", LEADER_ELECTION, { to: [KUBE_SCHEDULER, serviceAccount(SYSTEM, "kube-scheduler")] }),
 
   controllerIn(SYSTEM, "bootstrap-signer", may(...READ).of(CORE, "secrets")),
   controllerIn(SYSTEM, "cloud-provider", may(...READ, "create").of(CORE, "configmaps")),

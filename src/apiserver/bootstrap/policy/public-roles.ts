@@ -4,8 +4,8 @@ import {
   AUTHORIZATION,
   CORE,
   DELEGATE_ACCESS,
-  EVERYBODY_KNOWN,
-  EVERYBODY_UNKNOWN,
+  AUTHENTICATED,
+  UNAUTHENTICATED,
   EXTENSIONS,
   grant,
   group,
@@ -19,9 +19,9 @@ const HEALTH = ["/livez", "/readyz", "/healthz"];
 const VERSION = ["/version", "/version/"];
 
 export const publicRoles: readonly Grant[] = [
-  grant("system:public-info-viewer", [may("get").at(...HEALTH, ...VERSION)], { to: [EVERYBODY_KNOWN, EVERYBODY_UNKNOWN] }),
+  grant("system:public-info-viewer", [may("get").at(...HEALTH, ...VERSION)], { to: [AUTHENTICATED, UNAUTHENTICATED] }),
   grant("system:discovery", [may("get").at(...HEALTH, ...VERSION, "/openapi", "/openapi/*", "/api", "/api/*", "/apis", "/apis/*")], {
-    to: [EVERYBODY_KNOWN],
+    to: [AUTHENTICATED],
   }),
   grant(
     "system:basic-user",
@@ -29,7 +29,7 @@ export const publicRoles: readonly Grant[] = [
       may("create").of(AUTHORIZATION, "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
       may("create").of(AUTHENTICATION, "selfsubjectreviews"),
     ],
-    { to: [EVERYBODY_KNOWN] },
+    { to: [AUTHENTICATED] },
   ),
   // Discovery for external verifiers of service account tokens; the tokens themselves name the issuer anyway.
   grant(

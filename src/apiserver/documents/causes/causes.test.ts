@@ -68,14 +68,14 @@ test("/debug/k8ts/causes lists a write over HTTP with its user, time and cause",
 
 test("/debug/k8ts/causes lists a write from the same process with the cause that the caller passed", async () => {
   await using server = await startServer();
-  const transport = server.server.transport({ user: { name: "somebody", groups: ["system:masters"] }, userAgent: "part" });
+  const transport = server.server.transport({ user: { name: "jane", groups: ["system:masters"] }, userAgent: "part" });
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "a-" } };
   const made = await transport.request(inProcess({ object, cause: CAUSE }));
 
   const [write] = await shown(server);
 
   const name = made.is === "object" ? made.object.metadata.name : "";
-  deepEqual([write?.name, write?.user, write?.userAgent, write?.cause], [name, "somebody", "part", CAUSE]);
+  deepEqual([write?.name, write?.user, write?.userAgent, write?.cause], [name, "jane", "part", CAUSE]);
 });
 
 test("/debug/k8ts/causes lists every writing verb in order, and no reads", async () => {
@@ -226,8 +226,8 @@ test("/debug/k8ts/causes omits leases and events, which are periodic and explain
   const before = await lines(server, "namespace=default");
   const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
   const about = { kind: "ConfigMap", namespace: "default", name: "a" };
-  const told = { reason: "Told", reportingController: "k8ts.io/test", reportingInstance: "test", action: "Tell", type: "Normal" };
-  const series = { ...told, metadata: { name: "two" }, eventTime: "2026-01-01T00:00:00.000000Z", regarding: about };
+  const reported = { reason: "Reported", reportingController: "k8ts.io/test", reportingInstance: "test", action: "Report", type: "Normal" };
+  const series = { ...reported, metadata: { name: "two" }, eventTime: "2026-01-01T00:00:00.000000Z", regarding: about };
   equal((await server.call("POST", lease, { metadata: { name: "l" } })).code, 201);
   const merge = { "content-type": "application/merge-patch+json" };
   equal((await server.call("PATCH", `${lease}/l`, { spec: { holderIdentity: "a" } }, merge)).code, 200);
@@ -306,11 +306,11 @@ test("an invalid or oversized cause header is ignored", async () => {
 
 test("/debug/k8ts/causes requires permission for its path", async () => {
   await using server = await startGuardedServer();
-  const anybody = server.as({ name: "anybody", groups: [] });
-  const { code, body } = await anybody.call("GET", CAUSES_PATH);
-  const inOneProcess = server.server.transport({ user: { name: "anybody", groups: [] }, userAgent: "part" });
+  const jane = server.as({ name: "jane", groups: [] });
+  const { code, body } = await jane.call("GET", CAUSES_PATH);
+  const inOneProcess = server.server.transport({ user: { name: "jane", groups: [] }, userAgent: "part" });
 
-  deepEqual([code, body.message], [403, `forbidden: User "anybody" cannot get path "${CAUSES_PATH}"`]);
+  deepEqual([code, body.message], [403, `forbidden: User "jane" cannot get path "${CAUSES_PATH}"`]);
   await inOneProcess.document(CAUSES_PATH).then(
     () => equal("allowed", "refused"),
     ({ reason }: { readonly reason: string }) => equal(reason, "Forbidden"),
@@ -320,10 +320,10 @@ test("/debug/k8ts/causes requires permission for its path", async () => {
   await server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
     metadata: { name: "why" },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "why" },
-    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "anybody" }],
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
   });
   await server.clock.settle();
-  equal((await anybody.call("GET", CAUSES_PATH)).code, 200);
+  equal((await jane.call("GET", CAUSES_PATH)).code, 200);
 });
 
 test("/debug/k8ts/causes is served as JSON only", async () => {

@@ -109,7 +109,7 @@ class Discovery {
     const { kind, apiVersion = "" } = value;
     const name = `${kind === AGGREGATED.kind ? AGGREGATED_TYPES : PLAIN_TYPES}.${kind}`;
     const schema = this.#schemas.get(name);
-    if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${name}`));
+    if (schema?.type !== "object") throw internalError(new Error(`Schema ${name} does not exist`));
     return encodeEnvelope({ apiVersion, kind, raw: encodeProtobuf(value, schema) });
   }
 

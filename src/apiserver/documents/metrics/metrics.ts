@@ -54,27 +54,27 @@ function requestFamilies({ requests, durations, inFlight, rejected }: Metrics): 
   return [
     {
       name: "apiserver_request_total",
-      help: "Requests that were answered, by what was asked for and the code of the answer",
+      help: "Number of answered requests by verb, resource and response code",
       type: "counter",
       samples: samplesOf(requests, requestLabels),
     },
     {
       name: "apiserver_request_duration_seconds",
-      help: "How long answers took; of a watch, until it began",
+      help: "Response latency in seconds; for a watch, until it started",
       type: "histogram",
       bounds: DURATION_BUCKETS_S,
       samples: Array.from(durations, ([key, histogram]) => ({ labels: requestLabels(key), ...histogram })),
     },
     {
       name: "apiserver_current_inflight_requests",
-      help: "Requests that are being worked on now",
+      help: "Number of requests currently in flight",
       type: "gauge",
       samples: [
         { labels: { request_kind: "mutating" }, value: inFlight.mutating },
         { labels: { request_kind: "readOnly" }, value: inFlight.readOnly },
       ],
     },
-    single("apiserver_dropped_requests_total", "counter", "Requests that were refused because too many were under way", rejected),
+    single("apiserver_dropped_requests_total", "counter", "Number of requests rejected because of the in-flight limit", rejected),
   ];
 }
 
@@ -82,7 +82,7 @@ function watchFamilies({ longRunning, watchEvents }: Metrics): readonly Family[]
   return [
     {
       name: "apiserver_longrunning_requests",
-      help: "Watches and connections that are running now",
+      help: "Number of currently running watches and connections",
       type: "gauge",
       samples: samplesOf(longRunning, (key) => {
         const [verb = "", group = "", version = "", resource = "", subresource = ""] = key.split("\t");
@@ -91,7 +91,7 @@ function watchFamilies({ longRunning, watchEvents }: Metrics): readonly Family[]
     },
     {
       name: "apiserver_watch_events_total",
-      help: "Events that were sent to watches",
+      help: "Number of events sent to watches",
       type: "counter",
       samples: samplesOf(watchEvents, (key) => {
         const [group = "", version = "", resource = ""] = key.split("\t");
@@ -109,7 +109,7 @@ function objects(endpoints: Endpoints): Family {
   }
   return {
     name: "apiserver_storage_objects",
-    help: "Objects that are stored, by resource",
+    help: "Number of stored objects by resource",
     type: "gauge",
     samples: Array.from(loaded, ([resource, value]) => ({ labels: { resource }, value })),
   };
@@ -120,17 +120,17 @@ function storeFamilies(statistics: StoreStatistics): readonly Family[] {
   return [
     {
       name: "apiserver_storage_size_bytes",
-      help: "What the store takes on disk; 0 where there is no disk",
+      help: "Size of the store on disk in bytes; 0 for a memory store",
       type: "gauge",
       samples: [{ labels: { storage_cluster_id: driver }, value: sizeBytes }],
     },
-    single("k8ts_store_used_bytes", "gauge", "The part of the store's size that holds data", usedBytes),
-    single("k8ts_store_keys", "gauge", "Keys in the store", keys),
-    single("k8ts_store_revision", "gauge", "The newest revision of the store", revision),
-    single("k8ts_store_compacted_revision", "gauge", "The oldest revision of which the store keeps history", compactedRevision),
-    single("k8ts_store_watches", "gauge", "Watches of the store that are open", watches),
-    single("k8ts_store_commits_total", "counter", "Commits that changed something", commits),
-    single("k8ts_store_syncs_total", "counter", "How often commits waited to be durable; commits that share one count once", syncs),
+    single("k8ts_store_used_bytes", "gauge", "Bytes of the store in use by data", usedBytes),
+    single("k8ts_store_keys", "gauge", "Number of keys in the store", keys),
+    single("k8ts_store_revision", "gauge", "Current revision of the store", revision),
+    single("k8ts_store_compacted_revision", "gauge", "Oldest revision in the history of the store", compactedRevision),
+    single("k8ts_store_watches", "gauge", "Number of open watches of the store", watches),
+    single("k8ts_store_commits_total", "counter", "Number of commits with changes", commits),
+    single("k8ts_store_syncs_total", "counter", "Number of syncs to disk; group commits count once", syncs),
   ];
 }
 

@@ -29,7 +29,7 @@ export function answerTypes({ form }: Operation): readonly string[] {
   return ANSWER_TYPES[form];
 }
 
-export const CODE_WORDS = { 200: "OK", 201: "Created", 202: "Accepted" } as const;
+export const REASON_PHRASES = { 200: "OK", 201: "Created", 202: "Accepted" } as const;
 
 /** Returns all types that the operations reference. */
 export function typeNames(paths: readonly ApiPath[]): Set<string> {

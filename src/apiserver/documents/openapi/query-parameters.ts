@@ -26,38 +26,38 @@ export type QueryParameter = keyof typeof QUERY_PARAMETERS;
 
 export const QUERY_PARAMETERS = {
   allowWatchBookmarks: flag(
-    "Whether a watch may get events of type BOOKMARK, which say how far it has come. When they are sent is for the server to decide. Without a watch it means nothing.",
+    "Allows BOOKMARK events, which report the progress of a watch. The server decides when to send them. Ignored without a watch.",
   ),
   continue: text(
-    "The token of the previous page of this list, for the next one. All other parameters but the limit must be as they were. A token that is too old is answered with 410 and, if the list can go on at a newer version, another token.",
+    "Token from the previous page of this list. All other parameters except the limit must be unchanged. An expired token is answered with 410 and, if the list can continue at a newer version, a new token.",
   ),
-  dryRun: text("`All`: everything is done but writing, and the answer is what would have been written."),
+  dryRun: text("`All`: processes the request without storing it, and returns the object that would have been stored."),
   fieldManager: text(
-    "Who makes this change, at most 128 printable characters: the owner of the fields that it sets. Required for server-side apply.",
+    "Name of the field manager, at most 128 printable characters, which becomes the owner of the fields set. Required for server-side apply.",
   ),
-  fieldSelector: text("Only objects whose fields have these values. Every kind has `metadata.name`; which others there are depends on it."),
+  fieldSelector: text("Selects objects by field values. `metadata.name` is supported for every kind; other fields depend on the kind."),
   fieldValidation: text(
-    "What becomes of fields that are unknown or given twice: `Ignore` drops them, `Warn` (the default) drops them and sends warnings, `Strict` refuses the request and names all of them.",
+    "Handling of unknown and duplicate fields: `Ignore` drops them, `Warn` (the default) drops them and returns warnings, `Strict` rejects the request and lists all of them.",
   ),
-  force: flag("With server-side apply: take over fields that others own. Not allowed with other patches."),
-  gracePeriodSeconds: count("How long the object may take to end. 0: it is deleted at once. Default: what its kind says."),
+  force: flag("With server-side apply: takes ownership of conflicting fields. Not allowed with other patch types."),
+  gracePeriodSeconds: count("Grace period in seconds. 0: deletes immediately. Default: depends on the kind."),
   ignoreStoreReadErrorWithClusterBreakingPotential: flag(
-    "Delete the object also if what is stored of it cannot be read, without looking at finalizers and preconditions.",
+    "Deletes the object even if its stored data cannot be decoded, ignoring finalizers and preconditions.",
   ),
-  labelSelector: text("Only objects whose labels fit."),
-  limit: count("The largest number of objects in one answer. If there are more, the answer has a token in `continue` for the next page."),
-  orphanDependents: flag("Deprecated, use propagationPolicy. Whether the objects that this one owns stay."),
-  pretty: text("If `true`, the answer is indented for people to read."),
+  labelSelector: text("Selects objects by labels."),
+  limit: count("Maximum number of objects per response. If there are more, `continue` in the response has the token of the next page."),
+  orphanDependents: flag("Deprecated, use propagationPolicy. Whether dependents are orphaned."),
+  pretty: text("If `true`, the response is pretty-printed."),
   propagationPolicy: text(
-    "What becomes of the objects that this one owns: `Orphan` leaves them, `Background` deletes them afterwards, `Foreground` deletes them first. Default: what the kind and its finalizers say.",
+    "Handling of dependents: `Orphan` keeps them, `Background` deletes them afterwards, `Foreground` deletes them first. Default: depends on the kind and its finalizers.",
   ),
-  resourceVersion: text("At or from which version is read. Absent: the newest. 0: any, whatever is at hand."),
-  resourceVersionMatch: text("How resourceVersion is meant in a list: `Exact`, or `NotOlderThan`."),
+  resourceVersion: text("The resource version to read at or to start from. Absent: the most recent. 0: any cached version."),
+  resourceVersionMatch: text("How resourceVersion applies to a list: `Exact`, or `NotOlderThan`."),
   sendInitialEvents: flag(
-    "Whether a watch begins with an event for every object that there is, and a bookmark with the annotation `k8s.io/initial-events-end` after them.",
+    "Starts a watch with an event for every existing object, followed by a bookmark with the annotation `k8s.io/initial-events-end`.",
   ),
-  timeoutSeconds: count("How long a list or watch may take, whether or not something happens."),
-  watch: flag("Whether changes are streamed, as events of type ADDED, MODIFIED, DELETED and BOOKMARK, instead of a list."),
+  timeoutSeconds: count("Timeout of a list or watch in seconds, regardless of activity."),
+  watch: flag("Streams changes as events of type ADDED, MODIFIED, DELETED and BOOKMARK instead of returning a list."),
 } as const satisfies Record<string, Parameter>;
 
 export const LIST_PARAMETERS: readonly QueryParameter[] = [

@@ -92,13 +92,13 @@ export class TypeSchemas {
   }
 
   #describe(name: string, schema: Schema | undefined): DescribedType {
-    if (schema === undefined) throw new Error(`Cannot describe the type ${name}: there is none`);
+    if (schema === undefined) throw new Error(`Cannot describe the type ${name}: it does not exist`);
     const known = this.#known.get(schema);
     if (known !== undefined) return known;
     const description = this.#options.descriptions.ofType(name)?.description ?? "";
     const references = new Set<string>();
     const form = schema.type === "object" ? this.#object(schema, references) : NAMED_FORMS[name]?.[this.#options.dialect];
-    if (form === undefined) throw new Error(`Cannot describe the type ${name}: it is neither an object nor a known form`);
+    if (form === undefined) throw new Error(`Cannot describe the type ${name}: it is neither an object nor a known format`);
     const made = { definition: { ...(description === "" ? {} : { description }), ...form }, references };
     this.#known.set(schema, made);
     return made;

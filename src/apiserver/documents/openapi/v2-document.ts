@@ -1,7 +1,7 @@
 /** Builds the OpenAPI v2 document: all paths, and all types that they reference. */
 import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
+import { answerSchema, answerTypes, BEARER_TOKEN, REASON_PHRASES, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import { parametersOf, type PathParameters } from "./path-parameters.ts";
 import type { NamedParameter } from "./query-parameters.ts";
 import type { DocumentContent } from "./sources.ts";
@@ -59,7 +59,7 @@ function bodyParameter({ type, isRequired }: NonNullable<Operation["body"]>): Js
 function responses(operation: Operation): JsonObject {
   return {
     ...Object.fromEntries(
-      operation.codes.map((code) => [code, { description: CODE_WORDS[code], schema: answerSchema("v2", operation) }] as const),
+      operation.codes.map((code) => [code, { description: REASON_PHRASES[code], schema: answerSchema("v2", operation) }] as const),
     ),
     401: { description: "Unauthorized" },
   };

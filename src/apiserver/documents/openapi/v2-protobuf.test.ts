@@ -76,7 +76,7 @@ const rows: readonly { readonly what: string; readonly path: readonly number[]; 
   { what: "an enumeration's values", path: [9, 1, 2, 25, 1, 2, 23, 1, 20, 2], holds: ['"a"\n'] },
   { what: "the type of a map's values", path: [9, 1, 2, 25, 1, 2, 21, 1, 22, 1], holds: ["string"] },
   { what: "what security is required", path: [12, 1, 1], holds: ["BearerToken"] },
-  { what: "where the token goes", path: [13, 1, 2, 2, 3], holds: ["header"] },
+  { what: "the location of the token", path: [13, 1, 2, 2, 3], holds: ["header"] },
 ];
 
 for (const { what, path, holds } of rows) {

@@ -1,6 +1,6 @@
 /** Builds one OpenAPI v3 document: the paths of one group and version, and the types that they reference. */
 import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
-import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
+import { answerSchema, answerTypes, BEARER_TOKEN, REASON_PHRASES, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import { META_TYPES } from "./operations.ts";
 import { parametersOf, type PathParameters } from "./path-parameters.ts";
 import type { NamedParameter } from "./query-parameters.ts";
@@ -62,7 +62,7 @@ function bodyValue({ type, isRequired, isPatch }: NonNullable<Operation["body"]>
 function responses(operation: Operation): JsonObject {
   const content = contentOf(answerTypes(operation), answerSchema("v3", operation));
   return {
-    ...Object.fromEntries(operation.codes.map((code) => [code, { description: CODE_WORDS[code], content }] as const)),
+    ...Object.fromEntries(operation.codes.map((code) => [code, { description: REASON_PHRASES[code], content }] as const)),
     401: { description: "Unauthorized" },
   };
 }

@@ -50,10 +50,10 @@ test("the OpenID documents are read-only and have one content type each", async 
 
 for (const [what, settings] of [
   ["is a name", { issuers: ["kubernetes/serviceaccount"] }],
-  ["can be read by everybody on the way", { issuers: ["http://issuer.example"] }],
+  ["is not HTTPS", { issuers: ["http://issuer.example"] }],
   ["has a query", { issuers: ["https://issuer.example?a=b"] }],
   ["has a fragment", { issuers: ["https://issuer.example#a"] }],
-  ["has its keys where everybody on the way can read them", { jwksUri: "http://keys.example" }],
+  ["has a JWKS URL that is not HTTPS", { jwksUri: "http://keys.example" }],
 ] as const) {
   test(`the OpenID documents are not served for an issuer that ${what}`, async () => {
     await using server = await startTokenServer(settings);

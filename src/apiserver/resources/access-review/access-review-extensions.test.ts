@@ -31,22 +31,22 @@ async function withRoles(): Promise<StartedServer> {
 
 const QUESTIONS: readonly [what: string, path: string, spec: JsonObject, status: JsonObject][] = [
   ["a master", "subjectaccessreviews", { groups: ["system:masters"], resourceAttributes: podsInDefault }, { allowed: true }],
-  ["who was given it", "subjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, { allowed: true, reason: GIVEN }],
+  ["a user with the permission", "subjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, { allowed: true, reason: GIVEN }],
   [
-    "somebody elsewhere",
+    "a user in another namespace",
     "subjectaccessreviews",
     { user: "jane", resourceAttributes: { ...podsInDefault, namespace: "a" } },
     { allowed: false },
   ],
-  ["who lost a role", "subjectaccessreviews", { user: "joe", resourceAttributes: podsInDefault }, { allowed: false, reason: LOST }],
+  ["a user whose role is missing", "subjectaccessreviews", { user: "joe", resourceAttributes: podsInDefault }, { allowed: false, reason: LOST }],
   [
-    "somebody about a path",
+    "a user on a path",
     "subjectaccessreviews",
     { user: "jane", nonResourceAttributes: { path: "/a", verb: "get" } },
     { allowed: false },
   ],
   [
-    "somebody in a namespace",
+    "a user in a namespace",
     "namespaces/default/localsubjectaccessreviews",
     { user: "jane", resourceAttributes: podsInDefault },
     { allowed: true, reason: GIVEN },

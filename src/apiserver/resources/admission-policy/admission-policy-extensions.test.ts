@@ -115,14 +115,14 @@ const BINDINGS: readonly [what: string, plural: string, policy: string, paramRef
     `user ${SHOWN_JANE} does not have "list" permission on the object referenced by paramRef`,
   ],
   [
-    "something of a kind that is not there",
+    "an object of a missing kind",
     "validatingadmissionpolicybindings",
     "unknown",
     { name: "a" },
     `unable to resolve paramKind &{v1 Unknown} to determine minimum required permissions and user ${SHOWN_JANE} does not have "get" permission for all groups, versions and resources`,
   ],
   [
-    "something, for a policy that is not there",
+    "an object for a missing policy",
     "mutatingadmissionpolicybindings",
     "lost",
     { name: "a" },

@@ -21,7 +21,7 @@ test("ComponentStatus: the store is healthy while it responds", async () => {
 
   assert.deepEqual(body.conditions, [{ type: "Healthy", status: "True", message: "ok" }]);
   assert.match(String(headers["warning"]), /v1 ComponentStatus is deprecated in v1\.19\+/);
-  assert.deepEqual(broken.body.rows[1].cells, ["etcd-0", "Unhealthy", "the store does not answer", ""]);
+  assert.deepEqual(broken.body.rows[1].cells, ["etcd-0", "Unhealthy", "the store does not respond", ""]);
 });
 
 test("ComponentStatus is read-only and has no other components", async () => {

@@ -16,9 +16,9 @@ export const componentStatusExtension: ExtensionFactory = (server) => ({
   plural: "componentstatuses",
   async objects() {
     const isHealthy = await storeAnswers(server.store, server.clock);
-    const etcd = isHealthy ? undefined : "the store does not answer";
+    const etcd = isHealthy ? undefined : "the store does not respond";
     // Without the store the others are unknown.
-    const problem = (name: string) => (isHealthy ? leaseProblem(server, name) : Promise.resolve("the store does not answer"));
+    const problem = (name: string) => (isHealthy ? leaseProblem(server, name) : Promise.resolve("the store does not respond"));
     return [
       status("controller-manager", await problem("kube-controller-manager")),
       status("etcd-0", etcd),

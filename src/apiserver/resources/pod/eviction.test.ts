@@ -78,7 +78,7 @@ test("of 64 concurrent evictions exactly the allowed number succeed", async () =
 });
 
 const REASONS: readonly [what: string, given: Given, code: number, message: string, cause?: string][] = [
-  ["that nobody has looked at", {}, 429, REFUSED, "The disruption budget b is still being processed by the server."],
+  ["that is not processed yet", {}, 429, REFUSED, "The disruption budget b is still being processed by the server."],
   [
     "that needs all",
     { status: { disruptionsAllowed: 0, desiredHealthy: 2 } },
@@ -133,11 +133,11 @@ for (const [what, given, code, message, cause] of REASONS) {
 }
 
 const FREE: readonly [what: string, given: Given][] = [
-  ["that has not begun", { phase: "Pending" }],
+  ["that is not yet valid", { phase: "Pending" }],
   ["that has succeeded", { phase: "Succeeded" }],
-  ["that is not ready, of a budget that lets such go", { ready: false, budget: { unhealthyPodEvictionPolicy: "AlwaysAllow" } }],
-  ["that is not ready, while enough others are", { ready: false, status: { disruptionsAllowed: 0 } }],
-  ["that no budget is for", { budget: { selector: { matchLabels: { app: "other" } } } }],
+  ["that is not ready, with a budget that always allows unhealthy Pods", { ready: false, budget: { unhealthyPodEvictionPolicy: "AlwaysAllow" } }],
+  ["that is not ready, while enough others are healthy", { ready: false, status: { disruptionsAllowed: 0 } }],
+  ["without a budget", { budget: { selector: { matchLabels: { app: "other" } } } }],
 ];
 
 for (const [what, given] of FREE) {

@@ -18,16 +18,16 @@ const reservedFor = [{ resource: "pods", name: "a", uid: "b" }];
 const USERS: Readonly<
   Record<string, { readonly verb: string; readonly resource: string; readonly names?: readonly string[] } | undefined>
 > = {
-  nobody: undefined,
+  unprivileged: undefined,
   scheduler: { verb: "patch", resource: "resourceclaims/binding" },
   driver: { verb: "arbitrary-node:patch", resource: "resourceclaims/driver", names: ["a.example.com"] },
   "system:serviceaccount:default:here": { verb: "associated-node:patch", resource: "resourceclaims/driver" },
 };
 
 const ROWS: readonly [who: string, node: string, change: JsonObject, refused: readonly string[]][] = [
-  ["nobody", "", {}, []],
-  ["nobody", "", { reservedFor }, ["status.allocation"]],
-  ["nobody", "", { devices: [device("a"), device("b")] }, ["status.devices", "status.devices"]],
+  ["unprivileged", "", {}, []],
+  ["unprivileged", "", { reservedFor }, ["status.allocation"]],
+  ["unprivileged", "", { devices: [device("a"), device("b")] }, ["status.devices", "status.devices"]],
   ["scheduler", "", { reservedFor }, []],
   ["scheduler", "", { devices: [device("a")] }, ["status.devices"]],
   ["driver", "", { devices: [device("a")] }, []],

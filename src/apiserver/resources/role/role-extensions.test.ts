@@ -171,17 +171,17 @@ test("binding a role requires its permissions or the verb bind on it", async () 
 
 const REFERENCES: readonly [what: string, path: string, kind: string, name: string, code: number, message: string][] = [
   [
-    "a ClusterRole that is not there",
+    "a missing ClusterRole",
     CLUSTER_ROLE_BINDINGS,
     "ClusterRole",
     "lost",
     404,
     'clusterrolebindings.rbac.authorization.k8s.io "lost" not found',
   ],
-  ["a Role that is not there", ROLE_BINDINGS, "Role", "lost", 404, 'rolebindings.rbac.authorization.k8s.io "lost" not found'],
-  ["a Role in no namespace", CLUSTER_ROLE_BINDINGS, "Role", "lost", 400, "Namespace parameter required."],
+  ["a missing Role", ROLE_BINDINGS, "Role", "lost", 404, 'rolebindings.rbac.authorization.k8s.io "lost" not found'],
+  ["a Role without a namespace", CLUSTER_ROLE_BINDINGS, "Role", "lost", 400, "Namespace parameter required."],
   ["something without a name", ROLE_BINDINGS, "Role", "", 400, "Name parameter required."],
-  ["something that is no role", ROLE_BINDINGS, "Thing", "lost", 500, 'unsupported role reference kind: "Thing"'],
+  ["an unsupported kind", ROLE_BINDINGS, "Thing", "lost", 500, 'unsupported role reference kind: "Thing"'],
 ];
 
 for (const [what, path, kind, name, code, message] of REFERENCES) {

@@ -166,9 +166,9 @@ for (const [what, body, code, message] of [
     422,
     'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes',
   ],
-  ["bound to a Pod that there is not", bound("Pod", "x"), 404, 'pods "x" not found'],
-  ["bound to a Secret that there is not", bound("Secret", "x"), 404, 'secrets "x" not found'],
-  ["bound to a Node that there is not", bound("Node", "x"), 404, 'nodes "x" not found'],
+  ["bound to a missing Pod", bound("Pod", "x"), 404, 'pods "x" not found'],
+  ["bound to a missing Secret", bound("Secret", "x"), 404, 'secrets "x" not found'],
+  ["bound to a missing Node", bound("Node", "x"), 404, 'nodes "x" not found'],
   [
     "bound to a Pod of another account",
     bound("Pod", "other"),
@@ -176,13 +176,13 @@ for (const [what, body, code, message] of [
     'cannot bind token for serviceaccount "a" to pod running with different serviceaccount name.',
   ],
   [
-    "bound to another Pod of the name",
+    "bound to a recreated Pod",
     bound("Pod", "p", { uid: "u" }),
     409,
     `Operation cannot be fulfilled on Pod "p": the UID in the bound object reference (u) ${RECREATED}`,
   ],
   [
-    "bound to another Node of the name",
+    "bound to a recreated Node",
     bound("Node", "n", { uid: "u" }),
     409,
     `Operation cannot be fulfilled on Node "n": the UID in the bound object reference (u) ${RECREATED}`,
@@ -194,7 +194,7 @@ for (const [what, body, code, message] of [
     400,
     "cannot bind token to object of type apps/v1, Kind=Pod",
   ],
-  ["bound to nothing in particular", { spec: { boundObjectRef: {} } }, 400, "cannot bind token to object of type /, Kind="],
+  ["bound to a reference without a name", { spec: { boundObjectRef: {} } }, 400, "cannot bind token to object of type /, Kind="],
   ["bound to a Pod without a name", { spec: { boundObjectRef: { kind: "Pod" } } }, 400, "Name parameter required."],
 ] as readonly (readonly [string, JsonObject, number, string])[]) {
   test(`a TokenRequest ${what} is rejected with ${code}`, async () => {

@@ -46,7 +46,7 @@ async function answerTokenRequest(server: ServerContext, { endpoint, request, ob
   if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, "", errors);
   const settings = server.identity.serviceAccounts;
   if (settings === undefined)
-    throw new StatusError("ServiceUnavailable", "tokens of service accounts cannot be signed: the server has no key");
+    throw new StatusError("ServiceUnavailable", "service account tokens cannot be issued: the server has no signing key");
   const value = await issue({ server, settings }, { wanted, account: account.object, context: request.context });
   return { is: "value", code: 201, schema: "io.k8s.api.authentication.v1.TokenRequest", value };
 }

@@ -32,7 +32,7 @@ export function configuredRanges(text: string): readonly AddressRange[] {
   return text.split(",").map((part) => {
     const cidr = parseCidr(part);
     if (cidr !== undefined) return rangeOf(cidr);
-    throw new Error(`Cannot use ${JSON.stringify(part)} for the addresses of Services: it must be a range such as 10.96.0.0/12`);
+    throw new Error(`Invalid Service IP range ${JSON.stringify(part)}: must be a CIDR such as 10.96.0.0/12`);
   });
 }
 

@@ -54,7 +54,7 @@ class Repair {
       if (operation === undefined) return true;
       const isDone = await this.addresses.commit(operation, ...turn.operations);
       const { name, namespace } = address.spec.parentRef;
-      if (isDone) this.#server.log.info(`IPAddress ${address.metadata.name} goes: no Service ${namespace}/${name} has it`);
+      if (isDone) this.#server.log.info(`Deleting orphaned IPAddress ${address.metadata.name}: not used by Service ${namespace}/${name}`);
       return isDone;
     } finally {
       turn.end();
@@ -84,8 +84,8 @@ class Repair {
       return this.addresses.commit(this.addresses.take(address, service), asItIs);
     }
     if (!isOf(owner, service)) {
-      const remedy = "delete one of the two Services, and make it again";
-      this.#server.log.warn(`Service ${namespace}/${name} has the address ${address}, which is somebody else's: ${remedy}`);
+      const remedy = "delete and recreate one of the two Services";
+      this.#server.log.warn(`Service ${namespace}/${name} has the address ${address}, which is allocated to another Service: ${remedy}`);
     }
     return true;
   }

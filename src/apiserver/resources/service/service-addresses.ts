@@ -133,7 +133,7 @@ export class ServiceAddresses {
 
   #endpoint(plural: string): Endpoint {
     const endpoint = this.#server.endpoints.stored(GROUP, plural);
-    if (endpoint === undefined) throw new Error(`Cannot give addresses to Services: ${plural}.${GROUP} is not served`);
+    if (endpoint === undefined) throw new Error(`Cannot allocate Service addresses: ${plural}.${GROUP} is not served`);
     return endpoint;
   }
 }

@@ -48,7 +48,7 @@ async function withFirst(shared: boolean) {
   let isBroken = false;
   const store = wrappedStore(memory, {
     capabilities: { ...memory.capabilities, shared },
-    commit: (...all) => (isBroken ? Promise.reject(new StoreError("Unavailable", "Nobody answers")) : memory.commit(...all)),
+    commit: (...all) => (isBroken ? Promise.reject(new StoreError("Unavailable", "The store does not respond")) : memory.commit(...all)),
   });
   const transport = admittingServer({ plugins: [refusing], store, config: SMALL });
   const place = { group: "", version: "v1", plural: "services", namespace: "default" };

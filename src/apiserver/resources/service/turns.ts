@@ -22,7 +22,7 @@ export interface Turn {
   end(): void;
 }
 
-const NOBODY_ELSE: Turn = { operations: [], end() {} };
+const EXCLUSIVE: Turn = { operations: [], end() {} };
 
 export class Turns {
   readonly #store: Store;
@@ -37,7 +37,7 @@ export class Turns {
 
   /** State read from now on, as far as it changes only in turns, is still valid when the turn is committed. */
   async begin(): Promise<Turn> {
-    if (!this.#store.capabilities.shared) return NOBODY_ELSE;
+    if (!this.#store.capabilities.shared) return EXCLUSIVE;
     const end = await this.#queue.begin();
     try {
       const entry = await translated(() => this.#store.get(TURN_KEY));

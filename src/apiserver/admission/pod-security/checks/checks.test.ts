@@ -52,11 +52,11 @@ const ALLOWS: string | undefined = undefined;
 
 /** Check, minor version of the policy, description of the pod, pod, and `reason: detail` if the pod violates the check. */
 const rows: readonly (readonly [Check, number, string, CheckedPod, string | undefined])[] = [
-  [allowPrivilegeEscalation, 7, "says nothing, before there was a field", withContexts([undefined]), ALLOWS],
+  [allowPrivilegeEscalation, 7, "sets nothing, before the field existed", withContexts([undefined]), ALLOWS],
   [
     allowPrivilegeEscalation,
     8,
-    "says nothing or yes",
+    "sets nothing or true",
     withContexts([undefined, {}, { allowPrivilegeEscalation: true }, { allowPrivilegeEscalation: false }]),
     'allowPrivilegeEscalation != false: containers "a", "b", "c" must set securityContext.allowPrivilegeEscalation=false',
   ],
@@ -121,7 +121,7 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
   ],
   [capabilitiesRestricted, 25, "is for Windows", withContexts([undefined], WINDOWS), ALLOWS],
 
-  [hostNamespaces, 0, "says no to all", withSpec({ hostNetwork: false, hostPID: false, hostIPC: false }), ALLOWS],
+  [hostNamespaces, 0, "sets false for all", withSpec({ hostNetwork: false, hostPID: false, hostIPC: false }), ALLOWS],
   [
     hostNamespaces,
     0,
@@ -160,7 +160,7 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
   [
     hostProbesAndHostLifecycle,
     33,
-    "probes another host, before it was asked",
+    "probes another host, before the check existed",
     withContainers({ name: "a", livenessProbe: { httpGet: { port: 1, host: "x" } } }),
     ALLOWS,
   ],
@@ -183,11 +183,11 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
     'probe or lifecycle host: containers "a", "b" use probe or lifecycle hosts "h", "l", "t"',
   ],
 
-  [privileged, 0, "says no", withContexts([{ privileged: false }]), ALLOWS],
+  [privileged, 0, "sets false", withContexts([{ privileged: false }]), ALLOWS],
   [
     privileged,
     0,
-    "says yes",
+    "sets true",
     withContexts([{}, { privileged: true }]),
     'privileged: container "b" must not set securityContext.privileged=true',
   ],
@@ -208,7 +208,7 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
     withContexts([{ procMount: "Unmasked" }], { hostUsers: true }),
     'procMount: container "a" must not set securityContext.procMount to "Unmasked"',
   ],
-  [procMountRestricted, 34, "shows all: the milder check tells", withContexts([{ procMount: "Unmasked" }]), ALLOWS],
+  [procMountRestricted, 34, "unmasks /proc, which the baseline check reports", withContexts([{ procMount: "Unmasked" }]), ALLOWS],
   [
     procMountRestricted,
     35,
@@ -242,26 +242,26 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
     'restricted volume types: volumes "v0", "v1", "v3" use restricted volume types "hostPath", "nfs", "unknown"',
   ],
 
-  [runAsNonRoot, 0, "says so for all", withContexts([undefined, {}], { securityContext: { runAsNonRoot: true } }), ALLOWS],
-  [runAsNonRoot, 0, "says so for each", withContexts([{ runAsNonRoot: true }]), ALLOWS],
+  [runAsNonRoot, 0, "sets it for the pod", withContexts([undefined, {}], { securityContext: { runAsNonRoot: true } }), ALLOWS],
+  [runAsNonRoot, 0, "sets it for each container", withContexts([{ runAsNonRoot: true }]), ALLOWS],
   [
     runAsNonRoot,
     0,
-    "says otherwise",
+    "sets false",
     withContexts([{ runAsNonRoot: false }, undefined], { securityContext: { runAsNonRoot: false } }),
     'runAsNonRoot != true: pod and container "a" must not set securityContext.runAsNonRoot=false',
   ],
   [
     runAsNonRoot,
     34,
-    "says nothing, with users of its own",
+    "sets nothing, in a user namespace",
     withContexts([undefined, { runAsNonRoot: true }], OWN_USERS),
     'runAsNonRoot != true: pod or container "a" must set securityContext.runAsNonRoot=true',
   ],
-  [runAsNonRoot, 35, "says nothing, with users of its own", withContexts([undefined], OWN_USERS), ALLOWS],
+  [runAsNonRoot, 35, "sets nothing, in a user namespace", withContexts([undefined], OWN_USERS), ALLOWS],
 
   [runAsUser, 22, "is root, before it was asked", withContexts([{ runAsUser: 0 }]), ALLOWS],
-  [runAsUser, 23, "is somebody", withContexts([{ runAsUser: 1 }, undefined]), ALLOWS],
+  [runAsUser, 23, "runs as a non-root user", withContexts([{ runAsUser: 1 }, undefined]), ALLOWS],
   [
     runAsUser,
     23,
@@ -308,7 +308,7 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
     withAnnotations({
       "seccomp.security.alpha.kubernetes.io/pod": "unconfined",
       "container.seccomp.security.alpha.kubernetes.io/a": "",
-      "container.seccomp.security.alpha.kubernetes.io/nobody": "unconfined",
+      "container.seccomp.security.alpha.kubernetes.io/missing": "unconfined",
     }),
     'seccompProfile: forbidden annotations container.seccomp.security.alpha.kubernetes.io/a="", seccomp.security.alpha.kubernetes.io/pod="unconfined"',
   ],
@@ -326,19 +326,19 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
     withContexts([{ seccompProfile: { type: "Unconfined" } }], { securityContext: { seccompProfile: { type: "Unconfined" } } }),
     'seccompProfile: pod and container "a" must not set securityContext.seccompProfile.type to "Unconfined"',
   ],
-  [seccompProfileBaseline, 19, "says nothing", withContexts([undefined]), ALLOWS],
-  [seccompProfileRestricted, 18, "says nothing, before it was asked", withContexts([undefined]), ALLOWS],
+  [seccompProfileBaseline, 19, "sets nothing", withContexts([undefined]), ALLOWS],
+  [seccompProfileRestricted, 18, "sets nothing, before the check existed", withContexts([undefined]), ALLOWS],
   [
     seccompProfileRestricted,
     19,
-    "says nothing",
+    "sets nothing",
     withContexts([undefined, { seccompProfile: { type: "Localhost" } }]),
     'seccompProfile: pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"',
   ],
   [
     seccompProfileRestricted,
     19,
-    "says it for all",
+    "sets it for the pod",
     withContexts([undefined], { securityContext: { seccompProfile: { type: "RuntimeDefault" } } }),
     ALLOWS,
   ],
@@ -373,11 +373,11 @@ const rows: readonly (readonly [Check, number, string, CheckedPod, string | unde
     ];
   }),
 
-  [windowsHostProcess, 0, "says no", withContexts([{ windowsOptions: { hostProcess: false } }]), ALLOWS],
+  [windowsHostProcess, 0, "sets false", withContexts([{ windowsOptions: { hostProcess: false } }]), ALLOWS],
   [
     windowsHostProcess,
     0,
-    "says yes",
+    "sets true",
     withContexts([{ windowsOptions: { hostProcess: true } }], { securityContext: { windowsOptions: { hostProcess: true } } }),
     'hostProcess: pod and container "a" must not set securityContext.windowsOptions.hostProcess=true',
   ],
