@@ -108,7 +108,12 @@ const users: readonly [title: string, authorizer: Authorizer, headers: Headers, 
     { "impersonate-user": "system:serviceaccount:x:y", "impersonate-group": "dev" },
     { name: "system:serviceaccount:x:y", groups: ["dev", AUTHENTICATED] },
   ],
-  ["has no node groups in the legacy mode", OLD, { "impersonate-user": "system:node:n" }, { name: "system:node:n", groups: [AUTHENTICATED] }],
+  [
+    "has no node groups in the legacy mode",
+    OLD,
+    { "impersonate-user": "system:node:n" },
+    { name: "system:node:n", groups: [AUTHENTICATED] },
+  ],
   [
     "is a node with its group in a narrow way",
     EVERYTHING,

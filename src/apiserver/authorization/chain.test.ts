@@ -66,7 +66,10 @@ test("the authorizer chain is ready when all authorizers are, and rejects an unk
   await chainOf(start("a"), start("b")).start();
 
   assert.deepEqual(started, ["a", "b"]);
-  assert.throws(() => new AuthorizationChain(["constructor"], CONTEXT), /Unknown authorization mode "constructor"; known modes are AlwaysAllow, /);
+  assert.throws(
+    () => new AuthorizationChain(["constructor"], CONTEXT),
+    /Unknown authorization mode "constructor"; known modes are AlwaysAllow, /,
+  );
 });
 
 test("AlwaysAllow lists all rules, AlwaysDeny reports an error and has no opinion", () => {

@@ -69,7 +69,13 @@ const rows: readonly {
     text: '[+]ping ok\n[+]etcd ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
   },
   { it: "returns ok for a single passing check", checks: healthy, path: "/readyz/etcd", code: 200, text: "ok" },
-  { it: "returns an error for a single failing check", checks: broken, path: "/readyz/etcd", code: 500, text: "internal server error: no disk\n" },
+  {
+    it: "returns an error for a single failing check",
+    checks: broken,
+    path: "/readyz/etcd",
+    code: 500,
+    text: "internal server error: no disk\n",
+  },
   { it: "returns 404 for an unknown check", checks: healthy, path: "/readyz/nope", code: 404, text: "" },
   { it: "does not want to be restarted while it stops", checks: stopping, path: "/livez", code: 200, text: "ok" },
   {

@@ -20,7 +20,11 @@ export function streamedAnswer(
 }
 
 /** Never rejects. What goes wrong when a text has begun can only be told within it; of anything else, the client sees that it is not whole. */
-async function pour(pieces: AsyncIterable<Uint8Array>, sink: Sink, { reportsFailure }: { readonly reportsFailure: boolean }): Promise<void> {
+async function pour(
+  pieces: AsyncIterable<Uint8Array>,
+  sink: Sink,
+  { reportsFailure }: { readonly reportsFailure: boolean },
+): Promise<void> {
   const flow = new Flow(sink);
   try {
     for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await flow.goesOn();

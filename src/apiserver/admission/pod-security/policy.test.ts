@@ -25,16 +25,8 @@ for (const [what, members, expected] of [
     { enforce: "restricted", "enforce-version": "v1.20" },
     ["restricted:v1.20", "privileged:latest", "restricted:v1.20"],
   ],
-  [
-    "only the version of warn",
-    { enforce: "baseline", "warn-version": "v1.1" },
-    ["baseline:latest", "privileged:latest", "baseline:v1.1"],
-  ],
-  [
-    "no warnings",
-    { enforce: "restricted", warn: "privileged" },
-    ["restricted:latest", "privileged:latest", "privileged:latest"],
-  ],
+  ["only the version of warn", { enforce: "baseline", "warn-version": "v1.1" }, ["baseline:latest", "privileged:latest", "baseline:v1.1"]],
+  ["no warnings", { enforce: "restricted", warn: "privileged" }, ["restricted:latest", "privileged:latest", "privileged:latest"]],
   ["only versions", { "enforce-version": "v1.1" }, ["privileged:v1.1", "privileged:latest", "privileged:latest"]],
 ] as const) {
   test(`namespace labels with ${what} yield the policy ${expected.join(", ")}`, () => {

@@ -35,8 +35,16 @@ const ROWS: readonly (readonly [what: string, spec: Partial<PodSpec>, why: strin
     { volumes: [{ name: "v", projected: { sources: [{ secret: { name: "x" } }] } }] },
     undefined,
   ],
-  ["has a variable from another secret", { containers: [variable("E", "x")] }, `container c with envVar E referencing secret.secretName="x" ${NOT}`],
-  ["has variables from another secret", { containers: [variables("x")] }, `container c with envFrom referencing secret.secretName="x" ${NOT}`],
+  [
+    "has a variable from another secret",
+    { containers: [variable("E", "x")] },
+    `container c with envVar E referencing secret.secretName="x" ${NOT}`,
+  ],
+  [
+    "has variables from another secret",
+    { containers: [variables("x")] },
+    `container c with envFrom referencing secret.secretName="x" ${NOT}`,
+  ],
   [
     "has an init container with a variable from another secret",
     { initContainers: [variable("E", "x")] },

@@ -38,7 +38,11 @@ const bad: readonly [title: string, claims: JsonObject, message: string, audienc
   ["for another audience", { aud: "them", exp: NOW + 1 }, 'expected audience "us" got ["them"]'],
   ["without an audience", { exp: NOW + 1 }, 'expected audience "us" got []'],
   ["for none of our audiences", { aud: ["c", "d"], exp: NOW + 1 }, 'expected audience in ["a" "b"] got ["c" "d"]', ["b", "a"]],
-  ["whose audience is a number", { aud: 1, exp: NOW + 1 }, "failed to unmarshal claims: json: cannot unmarshal number into Go value of type string"],
+  [
+    "whose audience is a number",
+    { aud: 1, exp: NOW + 1 },
+    "failed to unmarshal claims: json: cannot unmarshal number into Go value of type string",
+  ],
   ["that is expired", { aud: "us", exp: NOW - 1 }, "token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)"],
   ["without an expiry", { aud: "us" }, "token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)"],
   [

@@ -108,10 +108,7 @@ const forged: readonly [title: string, token: string][] = [
   ["by an unknown key with another key id", tokenOf({}, SECOND, "second")],
   ["for other claims", tokenOf().replace(/\.[^.]+\./, `.${encode({ iss: URL, aud: "us", sub: "admin", exp: NOW + 3_600 })}.`)],
   ["not at all", tokenOf().replace(/[^.]+$/, "")],
-  [
-    "with a critical header",
-    tokenOf().replace(/^[^.]+/, encode({ alg: "ES256", kid: "first", crit: ["b64"], b64: false })),
-  ],
+  ["with a critical header", tokenOf().replace(/^[^.]+/, encode({ alg: "ES256", kid: "first", crit: ["b64"], b64: false }))],
 ];
 
 for (const [title, token] of forged) {
@@ -179,7 +176,11 @@ test("concurrent requests for the keys of an OpenID issuer share one fetch", asy
 
 const broken: readonly [title: string, url: string, document: JsonObject | Error][] = [
   ["cannot be reached", `${URL}/.well-known/openid-configuration`, new Error("connect ECONNREFUSED")],
-  ["has another issuer in its discovery document", `${URL}/.well-known/openid-configuration`, { issuer: "https://other", jwks_uri: KEYS_URL }],
+  [
+    "has another issuer in its discovery document",
+    `${URL}/.well-known/openid-configuration`,
+    { issuer: "https://other", jwks_uri: KEYS_URL },
+  ],
   ["does not say where its keys are", `${URL}/.well-known/openid-configuration`, { issuer: URL }],
   ["has no JWKS URL", KEYS_URL, new Error("timeout")],
   ["has a JWKS without a list", KEYS_URL, { keys: {} }],

@@ -148,7 +148,13 @@ const SOURCES: readonly [what: string, binding: [Plural, Any], who: User, namesp
     "n",
     'RoleBinding "b/n" of Role "r" to ServiceAccount "robot/n"',
   ],
-  ["a service account without a namespace", bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [account("robot")]), ROBOT, "n", undefined],
+  [
+    "a service account without a namespace",
+    bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [account("robot")]),
+    ROBOT,
+    "n",
+    undefined,
+  ],
   ["a user with the name of a group", bindingOf("b", "", { kind: "ClusterRole", name: "r" }, [user("dev")]), JANE, "n", undefined],
   [
     "an unknown subject kind",

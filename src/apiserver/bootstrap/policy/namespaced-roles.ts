@@ -30,7 +30,9 @@ export const namespacedRoles: readonly NamespacedGrant[] = [
   grantIn(SYSTEM, "system::leader-locking-kube-controller-manager", LEADER_ELECTION, {
     to: [KUBE_CONTROLLER_MANAGER, serviceAccount(SYSTEM, "kube-controller-manager"), serviceAccount(SYSTEM, "leader-election-controller")],
   }),
-  grantIn(SYSTEM, "system::leader-locking-kube-scheduler", LEADER_ELECTION, { to: [KUBE_SCHEDULER, serviceAccount(SYSTEM, "kube-scheduler")] }),
+  grantIn(SYSTEM, "system::leader-locking-kube-scheduler", LEADER_ELECTION, {
+    to: [KUBE_SCHEDULER, serviceAccount(SYSTEM, "kube-scheduler")],
+  }),
 
   controllerIn(SYSTEM, "bootstrap-signer", may(...READ).of(CORE, "secrets")),
   controllerIn(SYSTEM, "cloud-provider", may(...READ, "create").of(CORE, "configmaps")),

@@ -31,20 +31,25 @@ async function withRoles(): Promise<StartedServer> {
 
 const QUESTIONS: readonly [what: string, path: string, spec: JsonObject, status: JsonObject][] = [
   ["a master", "subjectaccessreviews", { groups: ["system:masters"], resourceAttributes: podsInDefault }, { allowed: true }],
-  ["a user with the permission", "subjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, { allowed: true, reason: GIVEN }],
+  [
+    "a user with the permission",
+    "subjectaccessreviews",
+    { user: "jane", resourceAttributes: podsInDefault },
+    { allowed: true, reason: GIVEN },
+  ],
   [
     "a user in another namespace",
     "subjectaccessreviews",
     { user: "jane", resourceAttributes: { ...podsInDefault, namespace: "a" } },
     { allowed: false },
   ],
-  ["a user whose role is missing", "subjectaccessreviews", { user: "joe", resourceAttributes: podsInDefault }, { allowed: false, reason: LOST }],
   [
-    "a user on a path",
+    "a user whose role is missing",
     "subjectaccessreviews",
-    { user: "jane", nonResourceAttributes: { path: "/a", verb: "get" } },
-    { allowed: false },
+    { user: "joe", resourceAttributes: podsInDefault },
+    { allowed: false, reason: LOST },
   ],
+  ["a user on a path", "subjectaccessreviews", { user: "jane", nonResourceAttributes: { path: "/a", verb: "get" } }, { allowed: false }],
   [
     "a user in a namespace",
     "namespaces/default/localsubjectaccessreviews",

@@ -135,7 +135,10 @@ for (const [what, given, code, message, cause] of REASONS) {
 const FREE: readonly [what: string, given: Given][] = [
   ["that is not yet valid", { phase: "Pending" }],
   ["that has succeeded", { phase: "Succeeded" }],
-  ["that is not ready, with a budget that always allows unhealthy Pods", { ready: false, budget: { unhealthyPodEvictionPolicy: "AlwaysAllow" } }],
+  [
+    "that is not ready, with a budget that always allows unhealthy Pods",
+    { ready: false, budget: { unhealthyPodEvictionPolicy: "AlwaysAllow" } },
+  ],
   ["that is not ready, while enough others are healthy", { ready: false, status: { disruptionsAllowed: 0 } }],
   ["without a budget", { budget: { selector: { matchLabels: { app: "other" } } } }],
 ];
