@@ -12,7 +12,7 @@ const KEY = { namespace: "default", name: "a" };
 const MAP = { apiVersion: "v1", kind: "ConfigMap", metadata: KEY } as const;
 const POD = { apiVersion: "v1", kind: "Pod", metadata: KEY, spec: { containers: [{ name: "c", image: "i" }] } } as const;
 
-test("every write is one line, in the order of asking; what was refused says why, and reads are not told", async () => {
+test("linesOf writes one line per write in request order, with the reason of rejected ones, and none for reads", async () => {
   await using cluster = await given();
   const lines: string[] = [];
   const client = createClient(linesOf(cluster.server.transport(), lines));
@@ -49,7 +49,7 @@ test("every write is one line, in the order of asking; what was refused says why
   ]);
 });
 
-test("only what a rule says goes through, and what is missing is named", async () => {
+test("withinRules passes only requests that the controller's rules allow, and names the missing rule", async () => {
   await using cluster = await given(MAP, POD);
   const rules = [
     { apiGroups: [""], resources: ["configmaps"], verbs: ["get"], resourceNames: ["a"] },

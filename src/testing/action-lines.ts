@@ -1,4 +1,4 @@
-/** Writes down what goes through a transport, one line per write that the server took, and what it refused with the reason. */
+/** Records the writes that pass through a transport: one line per accepted write, and rejected ones with the reason. */
 import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import { isStatusError } from "../api/machinery/status-error.ts";
 import type { Transport, TransportRequest } from "../api/machinery/transport.ts";
@@ -10,7 +10,7 @@ export function linesOf(transport: Transport, lines: string[]): Transport {
     ...transport,
     async request(request) {
       if (READS.has(request.verb)) return transport.request(request);
-      // In the order of asking: what is asked side by side may be answered in any order.
+      // In request order: concurrent requests may be answered in any order.
       const place = lines.push(lineOf(request)) - 1;
       try {
         return await transport.request(request);

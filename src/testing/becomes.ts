@@ -1,16 +1,16 @@
 /**
- * A state that others reach in steps, each in its own time: it is looked at until it is as expected. Only for what no single event tells
- * of (a pod that goes and the one that comes in its place); where there is one, a test waits for that.
+ * Polls a state that converges in several independent steps until it is as expected. Only for states that no single event announces (a pod
+ * that is deleted and its replacement); where there is an event, a test waits for that.
  */
 import { deepEqual } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 
-/** Only a failure takes this long; a machine that runs many tests may need minutes for what takes milliseconds alone. */
+/** Reached only on failure; a machine that runs many tests may need minutes for what takes milliseconds alone. */
 const REACHED_WITHIN_MS = 100_000;
 const LOOK_EVERY_MS = 20;
 
-/** Resolves when a look shows this. Rejects, with the difference, if none does. */
+/** Resolves when `look` returns the expected value. Rejects with the difference on timeout. */
 export async function becomes<T>(look: () => Promise<T>, expected: T): Promise<void> {
   const untilMs = performance.now() + REACHED_WITHIN_MS;
   for (;;) {

@@ -14,7 +14,7 @@ async function stateOf(cluster: Given): Promise<readonly string[]> {
   return comparableState(cluster.client, KINDS);
 }
 
-/** The state after these objects were made, at some time, after some others that are gone. */
+/** The state after these objects were created, at some time, after others that were created and deleted. */
 async function state(objects: readonly object[], { laterMs = 0 }: { readonly laterMs?: number } = {}): Promise<readonly string[]> {
   await using cluster = await given();
   await cluster.clock.advance(laterMs);
@@ -35,7 +35,7 @@ function map(more: object = {}, metadata: object = { name: "a" }) {
 
 const OWNED = { name: "owned", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid: "some" }] };
 
-describe("two clusters are equal whatever chance and the clock decided", () => {
+describe("comparable states of two clusters are equal despite random names, uids and timestamps", () => {
   for (const [what, objects] of [
     ["versions, uids and times", [map()]],
     ["generated names", [map({}, { generateName: "a-" }), map({}, { generateName: "a-" })]],
@@ -45,7 +45,7 @@ describe("two clusters are equal whatever chance and the clock decided", () => {
     });
   }
 
-  test("addresses of Services", async () => {
+  test("comparable states are equal despite different Service addresses", async () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "default", name: "web" }, spec: { ports: [{ port: 80 }] } };
     const played = async (times: number): Promise<readonly string[]> => {
       await using cluster = await given();
@@ -59,14 +59,14 @@ describe("two clusters are equal whatever chance and the clock decided", () => {
     deepEqual(await played(1), await played(2));
   });
 
-  test("the order in which objects were made, and of members", async () => {
+  test("comparable states are equal whatever the order of creation and of members", async () => {
     const b = map({}, { name: "b" });
     const data = { a: "1", b: "2" };
     deepEqual(await state([map({ data }), b]), await state([b, map({ data: { b: "2", a: "1" } })]));
   });
 });
 
-describe("and unequal if anything else differs", () => {
+describe("comparable states differ if anything else differs", () => {
   for (const [what, one, other] of [
     ["a value", [map({ data: { a: "1" } })], [map({ data: { a: "2" } })]],
     ["a name", [map()], [map({}, { name: "b" })]],
@@ -78,7 +78,7 @@ describe("and unequal if anything else differs", () => {
   }
 });
 
-test("of generations only counts whether they were observed", async () => {
+test("comparable states contain of a generation only whether it was observed", async () => {
   const labels = { a: "b" };
   const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
   const set = (status: object) => ({
@@ -97,7 +97,7 @@ test("of generations only counts whether they were observed", async () => {
   notDeepEqual(await stateOf(observed), await stateOf(not));
 });
 
-test("kinds that cannot be listed are left out", async () => {
+test("comparable states leave out kinds that cannot be listed", async () => {
   await using cluster = await given(map());
   const state = await comparableState(cluster.client, [
     { ...configMaps, verbs: ["create"] },

@@ -1,7 +1,7 @@
 /**
- * Everything in a cluster as texts that are equal if and only if two clusters are, but for what chance and the clock decide: names and
- * addresses that the server chose, uids, versions, times, numbers of certificates, and how many writes it took (generations), of which
- * only whether they were observed counts.
+ * Everything in a cluster as texts that are equal if and only if two clusters are, apart from random and clock-dependent values: generated
+ * names and addresses, uids, resource versions, timestamps, serial numbers of certificates, and the number of writes (generations), of
+ * which only whether they were observed is compared.
  */
 import { decodeBase64 } from "../api/machinery/codec/base64.ts";
 import type { IPAddress } from "../api/generated/networking.k8s.io/v1.ts";
@@ -10,7 +10,7 @@ import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { Client, ResourceKind } from "../client/client.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-/** Of the annotation: what happened last before somebody looked. */
+/** Value in the annotation: the last change before the state was read. */
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 const DROPPED: ReadonlySet<string> = new Set(["resourceVersion", "managedFields", "generation", "selfLink", TRIGGER_TIME]);
 
@@ -25,25 +25,25 @@ export async function comparableState(
   return objects.map((object) => comparable(object, names)).toSorted();
 }
 
-/** The server chose it. */
+/** True if the server generated the name. */
 export function hasChosenName(object: KubeObject): boolean {
   return shownName(object) !== object.metadata.name;
 }
 
-/** What it is called whatever the server chose: "web-*". */
+/** A stable label for a generated name: "web-*". */
 export function shownName(object: KubeObject): string {
   const { generateName, name } = object.metadata;
   if (generateName !== undefined && name.startsWith(generateName)) return `${generateName}*`;
   return object.kind === "IPAddress" ? addressOf(object as IPAddress) : name;
 }
 
-/** An address of a Service is an object that is called like it. */
+/** The IPAddress of a Service is named after the address. */
 function addressOf({ metadata, spec }: IPAddress): string {
   const { resource, namespace = "", name } = spec?.parentRef ?? {};
   return name === undefined ? metadata.name : `address of ${resource} ${namespace}/${name}`;
 }
 
-/** What each generated name and each uid is called instead. */
+/** Replacements of generated names and uids. */
 function replacements(objects: readonly KubeObject[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const object of objects) {
@@ -67,7 +67,7 @@ function comparable(object: KubeObject, names: ReadonlyMap<string, string>): str
   return JSON.stringify(object, write);
 }
 
-/** One that was issued has a number and times of its own, and a signature over them. */
+/** An issued certificate has a random serial number, timestamps and a signature over them. */
 function comparableCertificate(base64: string): unknown {
   const [certificate] = parsePemCertificates(new TextDecoder().decode(decodeBase64(base64)));
   if (certificate === undefined) return base64;
@@ -75,13 +75,13 @@ function comparableCertificate(base64: string): unknown {
   return sorted({ of: subject.parts, by: issuer.commonName, keyUsages, extendedKeyUsages, dnsNames, durationMs: toMs - fromMs });
 }
 
-/** Members by name; lists stay as they are, since their order is seen. */
+/** Members sorted by name; lists keep their order, which is visible to clients. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** One of these texts, a line for each of its values: "Deployment default/web spec.replicas: 2". */
+/** Splits one of these texts into a line for each of its values: "Deployment default/web spec.replicas: 2". */
 export function fieldsOf(state: string): readonly string[] {
   const object = JSON.parse(state) as KubeObject;
   const { namespace, name } = object.metadata;

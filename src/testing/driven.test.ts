@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { driven } from "./driven.ts";
 import { virtualClock } from "./virtual-clock.ts";
 
-test("what needs no time is driven to its end, and its failure handed on", async () => {
+test("driven settles a promise that needs no virtual time, and propagates its rejection", async () => {
   const clock = virtualClock();
   const soon = () => new Promise<void>((resolve) => clock.soon(resolve));
   const work = async (): Promise<string> => {
@@ -22,7 +22,7 @@ test("what needs no time is driven to its end, and its failure handed on", async
   equal(clock.monotonic(), 0);
 });
 
-test("what waits for time to pass is refused instead of waiting for ever", async () => {
+test("driven rejects instead of hanging if a promise waits for virtual time to pass", async () => {
   const clock = virtualClock();
   await rejects(driven(clock, clock.sleep(1)), /This waits for time to pass: call clock.advance meanwhile/);
 });

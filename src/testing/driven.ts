@@ -1,10 +1,10 @@
-/** Waits for something under virtual time, in which nothing happens unless somebody drives it. */
+/** Awaits promises under virtual time, where nothing happens unless the clock is driven. */
 import type { VirtualClock } from "../base/virtual-clock.ts";
 
-/** What needs more turns than this waits for time to pass. */
+/** A promise that needs more event-loop ticks than this waits for virtual time to pass. */
 const TURNS_MAX = 1_000;
 
-/** Lets happen what can happen without time moving until the promise is settled. Rejects if it would need time. */
+/** Runs everything that is due without advancing the clock until the promise is settled. Rejects if that requires time to pass. */
 export async function driven<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
   let isSettled = false;
   const settled = (): void => void (isSettled = true);

@@ -1,14 +1,14 @@
-/** Everything that happens to the objects of a cluster, one line per event, whole: two runs are the same if their logs are. */
+/** Log of all watch events of a cluster, one line per event with the whole object: two runs are identical if their logs are. */
 import { all } from "../api/all.ts";
 import type { Client } from "../client/client.ts";
 
-/** Longer than any scenario: a watch that the server ends would leave a gap. */
+/** Longer than any scenario: a watch that the server closes would leave a gap. */
 const WATCH_SECONDS = 7 * 24 * 3_600;
 
 export class EventLog {
   readonly lines: string[] = [];
 
-  /** Follows all kinds from now on. */
+  /** Watches all kinds from now on. */
   static async follow(client: Client): Promise<EventLog> {
     const log = new EventLog();
     const kinds = all.filter(({ stored, verbs }) => stored && verbs.includes("watch"));
@@ -23,7 +23,7 @@ export class EventLog {
     return log;
   }
 
-  /** Where two logs part, with what came before in both; undefined if they are the same. */
+  /** Returns where two logs diverge, with the lines before; undefined if they are identical. */
   differenceFrom(other: EventLog): string | undefined {
     const length = Math.max(this.lines.length, other.lines.length);
     for (let index = 0; index < length; index++) {

@@ -9,7 +9,7 @@ import { everyStepMayBeTheLast, play } from "./every-step.ts";
 
 const SOURCE = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "source", namespace: "default" } } as const;
 
-/** Makes two copies of the map "source"; `remembers`: as nobody should, it believes its memory more than what is there. */
+/** Creates two copies of the ConfigMap "source". With `remembers` it wrongly trusts its memory over the stored state. */
 function copier({ remembers }: { readonly remembers: boolean }): Controller {
   return defineController({
     name: "copier",
@@ -35,14 +35,14 @@ function copier({ remembers }: { readonly remembers: boolean }): Controller {
   });
 }
 
-test("a controller that starts from what is there comes to the same end wherever it is cut", async () => {
+test("everyStepMayBeTheLast passes a level-triggered controller, wherever its process dies", async () => {
   const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: false })], restMs: 5_000 };
 
   assert.equal((await play(scenario)).calls, 2);
   await everyStepMayBeTheLast(scenario, { disturbedRuns: 3 });
 });
 
-test("a controller that needs its memory is found out", async () => {
+test("everyStepMayBeTheLast rejects a controller that depends on in-memory state", async () => {
   const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: true })], restMs: 5_000 };
 
   await assert.rejects(everyStepMayBeTheLast(scenario, { disturbedRuns: 0 }), /The process died after call 1 of 2/);
@@ -54,7 +54,7 @@ const A_COPY = { apiVersion: "v1", kind: "ConfigMap", metadata: COPY } as const;
 const SOURCE_KEY = { namespace: "default", name: "source" };
 const SECRET = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name: "secret" } };
 
-/** Looks at the map "source", also when others or Secrets change. */
+/** Reconciles the ConfigMap "source", also when others or Secrets change. */
 function watcherOf(start: Controller["start"]): Controller {
   const watches = [
     watch(configMaps, ({ object }) => (object.metadata.namespace === "default" ? [SOURCE_KEY] : [])),
@@ -91,7 +91,7 @@ const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; read
       /^The process died after call 1 of 1: made not as often.*\n- configmaps default\/copy: 1 times\n\+ configmaps default\/copy: 2 times$/,
   },
   "believes a cache that may be old": {
-    // What a Secret is for is deleted with it.
+    // A copy is deleted together with its source.
     start:
       () =>
       async (key, { read, write }) => {
@@ -106,13 +106,13 @@ const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; read
 };
 
 for (const [it, { start, found }] of Object.entries(WRONG)) {
-  test(`a controller that ${it} is found out`, async () => {
+  test(`everyStepMayBeTheLast rejects a controller that ${it}`, async () => {
     const scenario = { objects: [SOURCE, SECRET], controllers: () => [watcherOf(start)], restMs: 20_000 };
     await assert.rejects(everyStepMayBeTheLast(scenario, { disturbedRuns: 20 }), { message: found });
   });
 }
 
-test("only the fields that differ are shown", async () => {
+test("everyStepMayBeTheLast shows only the fields that differ", async () => {
   const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: true })], restMs: 20_000 };
   const error: unknown = await everyStepMayBeTheLast(scenario, { disturbedRuns: 0 }).catch((failure: unknown) => failure);
 

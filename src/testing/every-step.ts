@@ -1,12 +1,12 @@
 /**
- * "Every step may be the last": a scenario is played once undisturbed, then again and again, and each time the process of the controllers
- * dies after another one of its API calls: what the server did stays done, what was going on is lost, and a fresh process starts from
- * what is. It is also played with events that come late, twice and again when they are old, processes that start from what was a while
- * ago, watches that are cut, and requests that fail before or after the server took them.
+ * "Every step may be the last": runs a scenario once undisturbed, then repeatedly, killing the controllers' process after a different API
+ * call each time: completed writes persist, requests in flight are lost, and a new process starts from the stored state. Further runs
+ * deliver events late, twice and out of date, start from stale lists, cut watches, and fail requests before or after the server executed
+ * them.
  *
- * However it is disturbed, the cluster must end in the same state, but for names, times and numbers that only chance or the clock decides;
- * by then nothing may be written any more; and what is there must be the same as before: nothing may have been made again that the
- * undisturbed run makes once. Events (the kind) are not looked at: how many there are is up to chance.
+ * However it is disturbed, the cluster must reach the same state, apart from names, timestamps and numbers that are random or depend on the
+ * clock; then all writes must have stopped; and the objects must be the same: nothing that the undisturbed run creates once may have been
+ * created again. Events (the kind) are not compared, since their number is not deterministic.
  */
 import { all } from "../api/all.ts";
 import { controllerIdentity } from "../api/identities.ts";
@@ -27,20 +27,20 @@ import { ObjectHistory, type Origin } from "./object-history.ts";
 import { withinRules } from "./within-rules.ts";
 
 export interface Scenario {
-  /** Those that are in the cluster before any controller starts. */
+  /** Objects in the cluster before any controller starts. */
   readonly objects: readonly object[];
-  /** A function, since each run has its own. */
+  /** Returns new controllers for each run. */
   controllers(): readonly Controller[];
-  /** What happens meanwhile, one after the other; each begins when nothing is left to do. */
+  /** Changes made meanwhile, one after the other; each begins when the cluster has settled. */
   readonly steps?: readonly ((cluster: ScenarioCluster) => Promise<void>)[];
-  /** How long the cluster is left alone after each step, by its own clock, so that all comes to rest. Default: 2 minutes. */
+  /** Time in virtual milliseconds to settle after each step. Default: 2 minutes. */
   readonly restMs?: number;
   /**
-   * How long nothing may be written at the end, by the cluster's own clock. Default: 5 minutes; shorter for one at whose end something is
-   * due soon.
+   * Time in virtual milliseconds without writes required at the end. Default: 5 minutes; set a shorter one if something is due soon after
+   * the end.
    */
   readonly idleMs?: number;
-  /** Kinds that are not compared, since how often they are written is up to chance. Events never are. */
+  /** Kinds that are not compared, since the number of their writes is not deterministic. Events never are. */
   readonly ignored?: readonly ResourceKind[];
 }
 
@@ -50,22 +50,22 @@ export interface ScenarioCluster {
 }
 
 const REST_MS = 120_000;
-/** Longer than any controller waits before it tries again what failed. */
+/** Longer than any controller's maximum retry delay. */
 const IDLE_MS = 300_000;
 const SEED = 7;
 
 export interface Played {
-  /** What can be compared of the end. */
+  /** Comparable part of the final state. */
   readonly state: readonly string[];
-  /** How many API calls the controllers made until then, deaths included. */
+  /** Number of API calls that the controllers made, including those of killed processes. */
   readonly calls: number;
-  /** How often each object came to be. */
+  /** How often each object was created. */
   readonly origins: ReadonlyMap<string, Origin>;
-  /** What was written when all should have been at rest. */
+  /** Writes made when the cluster should have been idle. */
   readonly restless: readonly string[];
 }
 
-/** Plays it once. `dieAfter`: the number of the call after which the process dies; the next process lives. */
+/** Runs a scenario once. `dieAfter`: the number of the API call after which the process dies; the next process survives. */
 export async function play(scenario: Scenario, disturbance: Disturbance & { readonly dieAfter?: number } = {}): Promise<Played> {
   await using owner = new Disposables();
   const server = owner.use(await startServer({ config: { authorizationModes: ["AlwaysAllow"] } }));
@@ -97,7 +97,7 @@ export async function play(scenario: Scenario, disturbance: Disturbance & { read
   const rest = async (): Promise<void> => {
     network = disturbance;
     await pass(restMs / 2, REST_STEP_MS);
-    // To come to rest takes a network on which one can.
+    // The cluster can settle only on a working network.
     network = UNDISTURBED;
     await pass(restMs / 2, REST_STEP_MS);
   };
@@ -115,7 +115,7 @@ export async function play(scenario: Scenario, disturbance: Disturbance & { read
 
 const UNDISTURBED: Disturbance = {};
 
-/** Short, so that a process that has died is followed by another soon. */
+/** Short, so that a dead process is replaced soon. */
 const REST_STEP_MS = 1_000;
 /** Long, since nothing should happen. */
 const IDLE_STEP_MS = 30_000;
@@ -125,13 +125,15 @@ function isIgnored(kind: ResourceKind, { ignored = [] }: Scenario): boolean {
 }
 
 export interface EveryStepOptions {
-  /** At most so many deaths, spread evenly over the calls. Default: one after each. */
+  /** Maximum number of deaths, spread evenly over the calls. Default: one after each call. */
   readonly deathsMax?: number;
-  /** How often it is played with events late, twice and old, and with failing requests. */
+  /** Number of runs with delayed, duplicated and stale events and failing requests. */
   readonly disturbedRuns: number;
 }
 
-/** Rejects, naming the death or the seed, if a disturbed run does not come to the same end as the undisturbed one, or none to rest. */
+/**
+ * Rejects, naming the call or the seed, if a disturbed run does not reach the state of the undisturbed one, or a run does not become idle.
+ */
 export async function everyStepMayBeTheLast(scenario: Scenario, { deathsMax = Infinity, disturbedRuns }: EveryStepOptions): Promise<void> {
   const undisturbed = await play(scenario);
   if (undisturbed.calls === 0) throw new Error("The controllers asked for nothing: there is no step that could be the last");
@@ -139,13 +141,13 @@ export async function everyStepMayBeTheLast(scenario: Scenario, { deathsMax = In
   mustBeIdle(undisturbed, "Undisturbed");
   for (let dieAfter = 1; dieAfter <= undisturbed.calls; dieAfter += stride) {
     const played = await play(scenario, { dieAfter });
-    // Who starts from what is finds what was made, also if the server chose its name.
+    // A restarted process lists what exists, so it finds objects with generated names, too.
     mustBeEqual(played, undisturbed, `The process died after call ${dieAfter} of ${undisturbed.calls}`, { alsoChosen: true });
   }
   for (let seed = 1; seed <= disturbedRuns; seed++) {
     const dieAfter = 1 + seededRandom(seed).below(undisturbed.calls);
     const played = await play(scenario, { seed, dieAfter, ...DISTURBED });
-    // Who does not know yet that one whose name the server chose is there makes another, and takes one away when it does.
+    // A process that has not yet observed its object with a generated name creates another one and deletes the surplus later.
     mustBeEqual(played, undisturbed, `Events were late or old and requests failed, from seed ${seed}`, { alsoChosen: false });
   }
 }
@@ -168,7 +170,7 @@ function originsOf({ origins }: Played, alsoChosen: boolean): readonly string[] 
   return [...origins].flatMap(([name, { times, isChosen }]) => (isChosen && !alsoChosen ? [] : [`${name}: ${times} times`]));
 }
 
-/** What only one of them has: "-" the first, "+" the second. A line that one has more often is among them. */
+/** Lines that only one of them has: "-" the first, "+" the second. Repetitions are counted. */
 function differences(expected: readonly string[], actual: readonly string[]): readonly string[] {
   const surplus = (of: readonly string[], over: readonly string[]): readonly string[] => {
     const left = [...over];
@@ -181,14 +183,14 @@ function differences(expected: readonly string[], actual: readonly string[]): re
   return [...surplus(expected, actual).map((line) => `- ${line}`), ...surplus(actual, expected).map((line) => `+ ${line}`)];
 }
 
-/** The same, field by field: of objects that differ most fields do not. */
+/** The same difference field by field, since most fields of differing objects are equal. */
 function differingFields(objects: readonly string[]): readonly string[] {
   const fields = (sign: string): readonly string[] =>
     objects.filter((line) => line.startsWith(sign)).flatMap((line) => fieldsOf(line.slice(2)));
   return differences(fields("-"), fields("+"));
 }
 
-/** Each line once, with how often it came. */
+/** Each line once, with its number of occurrences. */
 function summary(lines: readonly string[]): string {
   const times = new Map<string, number>();
   for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1);
@@ -207,7 +209,7 @@ interface ControllerProcess {
   stop(): Promise<void>;
 }
 
-/** A controller manager, as far as the cluster can tell. */
+/** A controller manager, as seen by the API server. */
 async function startProcess(scenario: Scenario, { server, random, disturbance, dieAfter }: ProcessOptions): Promise<ControllerProcess> {
   const { clock } = server;
   const transport = new MortalTransport({ clock, random, disturbance, dieAfter });

@@ -2,7 +2,7 @@ import { deepEqual, match, rejects, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { forEachSeed, seedsOf } from "./for-each-seed.ts";
 
-describe("the seeds", () => {
+describe("forEachSeed", () => {
   for (const { it, count, only, seeds } of [
     { it: "are as many as asked for", count: 3, only: undefined, seeds: [1, 2, 3] },
     { it: "are those if the variable is empty", count: 2, only: "", seeds: [1, 2] },
@@ -11,10 +11,10 @@ describe("the seeds", () => {
     test(it, () => deepEqual(seedsOf(count, only), seeds));
   }
 
-  test("are whole numbers", () => throws(() => seedsOf(1, "a lot"), /Cannot use K8TS_SEED="a lot": it must be a whole number/));
+  test("seeds are whole numbers", () => throws(() => seedsOf(1, "a lot"), /Cannot use K8TS_SEED="a lot": it must be a whole number/));
 });
 
-test("a seed that fails says how to repeat it, and the others do not run", async () => {
+test("a failing seed reports how to repeat it, and the remaining seeds do not run", async () => {
   const [first] = seedsOf(5, process.env["K8TS_SEED"]);
   const ran: number[] = [];
   const failure = new Error("Two pods have one name");
@@ -31,7 +31,7 @@ test("a seed that fails says how to repeat it, and the others do not run", async
   deepEqual(ran, [first]);
 });
 
-test("all seeds run that do not fail", async () => {
+test("all seeds run if none fails", async () => {
   const ran: number[] = [];
   await forEachSeed(5, async (seed) => ran.push(seed));
   deepEqual(ran, seedsOf(5, process.env["K8TS_SEED"]));

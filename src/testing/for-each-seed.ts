@@ -1,10 +1,10 @@
 /**
- * One test under many chances: whatever depends on chance (names, choices between equals, jitter) is tried with seed 1, 2, 3, …, and one
- * that fails says how to repeat it alone. For clusters under virtual time, where a seed is the whole history.
+ * Runs one test with many seeds: everything random (names, choices between equals, jitter) is tried with seed 1, 2, 3, …, and a failure
+ * reports how to repeat that seed alone. For clusters under virtual time, whose history the seed determines.
  */
 const VARIABLE = "K8TS_SEED";
 
-/** Runs `run` with so many seeds, one after the other; only with that of the environment variable K8TS_SEED if it is set. */
+/** Calls `run` with the seeds 1 to `count`, one after the other; only with that of the environment variable K8TS_SEED if it is set. */
 export async function forEachSeed(count: number, run: (seed: number) => Promise<unknown>): Promise<void> {
   for (const seed of seedsOf(count, process.env[VARIABLE])) {
     try {

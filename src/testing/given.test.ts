@@ -19,7 +19,7 @@ const MAY_WRITE = [
   { apiGroups: [""], resources: ["pods/status"], verbs: ["update"] },
 ];
 
-/** Notes each pod in a map, and on the pod that it did. */
+/** Records each pod in a ConfigMap and annotates the pod. */
 function noter(rules: Controller["rules"] = MAY_WRITE): Controller {
   return defineController({
     name: "noter",
@@ -39,7 +39,7 @@ function noter(rules: Controller["rules"] = MAY_WRITE): Controller {
   });
 }
 
-test("one pass sees what is given, with its status, and shows what it did and told", async () => {
+test("given: one reconciliation sees the objects with their status, and its actions and events are recorded", async () => {
   await using cluster = await given(POD);
   equal((await cluster.list(pods))[0]?.status?.phase, "Running");
 
@@ -55,7 +55,7 @@ test("one pass sees what is given, with its status, and shows what it did and to
   equal(cluster.actions.length, 2);
 });
 
-test("a controller that lacks a rule is refused, and told which one", async () => {
+test("given: a controller without a required rule is rejected, and the rule is named", async () => {
   await using cluster = await given(POD);
 
   for (const [rules, missing] of [
@@ -69,7 +69,7 @@ test("a controller that lacks a rule is refused, and told which one", async () =
   }
 });
 
-test("controllers that are started act by themselves, until they are stopped", async () => {
+test("given: running controllers reconcile on their own until they are stopped", async () => {
   await using cluster = await given();
   const running = await cluster.run(noter());
   await cluster.client.create(pods, POD);
@@ -83,7 +83,7 @@ test("controllers that are started act by themselves, until they are stopped", a
   equal((await cluster.list(configMaps, "default")).length, 1);
 });
 
-test("a kind that there is none of is named", async () => {
+test("given: an object of an unknown kind is rejected by name", async () => {
   await rejects(
     given({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } }),
     /no built-in kind Widget of example.com\/v1/,

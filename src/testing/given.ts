@@ -1,6 +1,6 @@
 /**
- * A cluster to try a controller on: the real API server over a store in memory, under virtual time, from a seed, and in it the objects of
- * the test. `reconcile` makes one pass and writes down what the controller did, one line per write. The controller may do only what its
+ * A cluster for testing a controller: the real API server over a store in memory, under virtual time, from a seed, with the test's objects
+ * in it. `reconcile` runs one reconciliation and records what the controller did, one line per write. The controller may do only what its
  * `rules` allow, as in a real cluster.
  */
 import { all } from "../api/all.ts";
@@ -29,21 +29,21 @@ import { driven } from "./driven.ts";
 import { withinRules } from "./within-rules.ts";
 
 export interface Given extends AsyncDisposable {
-  /** What controllers wrote so far, one line each: `create pods default/web-*`, `status replicasets default/web {"replicas":1}`. */
+  /** Writes of controllers so far, one line each: `create pods default/web-*`, `status replicasets default/web {"replicas":1}`. */
   readonly actions: string[];
-  /** What controllers told so far: `Normal SuccessfulCreate ReplicaSet/web Created pod: web-1`. */
+  /** Events of controllers so far: `Normal SuccessfulCreate ReplicaSet/web Created pod: web-1`. */
   readonly events: string[];
   readonly clock: VirtualClock;
-  /** Whoever may do everything: for what a user does in between, and to look at the outcome. */
+  /** A cluster administrator's client: for changes by a user, and to inspect the result. */
   readonly client: Client;
   readonly server: StartedServer;
-  /** One pass over one key ("default/web", "node-1"), when everything is known. Rejects as the pass does. */
+  /** Reconciles one key ("default/web", "node-1") once the caches are synced. Rejects if the reconciliation does. */
   reconcile(controller: Controller, key: string | WorkKey): Promise<Outcome>;
-  /** Starts controllers for real; they run until the cluster is disposed of, or until what is returned is stopped. */
+  /** Starts controllers, which run until the cluster is disposed of or the result is stopped. */
   run(...controllers: readonly Controller[]): Promise<RunningControllers>;
-  /** Resolves when nothing is left to do before time passes. */
+  /** Resolves when nothing is left to do without time passing. */
   settled(): Promise<void>;
-  /** The objects of a kind as they are now. */
+  /** Lists the current objects of a kind. */
   list<T extends KubeObject>(kind: ResourceKind<T>, namespace?: string): Promise<readonly T[]>;
 }
 
@@ -51,7 +51,9 @@ export interface GivenOptions {
   readonly config?: Partial<ApiServerConfig>;
 }
 
-/** Objects are made in the order given, with their status if they have one; namespaces other than the built-in ones must be among them. */
+/**
+ * Creates the objects in the given order, with their status if they have one; namespaces other than the built-in ones must be among them.
+ */
 export async function given(...objects: readonly object[]): Promise<Given> {
   return givenWith({}, ...objects);
 }
@@ -114,7 +116,7 @@ interface GivenContext {
   readonly events: string[];
 }
 
-/** The controller's function, once everything that it watches is known. */
+/** Returns the controller's reconcile function once its caches are synced. */
 async function prepared(controller: Controller, context: GivenContext, owner: Disposables): Promise<Reconcile> {
   const { informers, clock, random, client } = context;
   const everyKind = new EveryKind({ client, informers, clock, random, log: silentLogger });
@@ -134,7 +136,7 @@ function clientFor(controller: Controller, { server, actions }: GivenContext): C
   return createClient(linesOf(withinRules(transport, controller), actions));
 }
 
-/** For whoever does not look at events. */
+/** Discards events. */
 export const silentRecorder: EventRecorder = {
   record() {},
   flushed: () => Promise.resolve(),
@@ -151,7 +153,7 @@ function recorder(lines: string[]): EventRecorder {
   };
 }
 
-/** With its status, which a create does not take. */
+/** Creates an object with its status, which a create request ignores. */
 export async function makeObject(client: Client, object: object): Promise<void> {
   const kind = kindOf(object as KubeObject);
   const made = await client.create(kind, object as KubeObject);

@@ -1,10 +1,9 @@
 /**
- * The package's entry `k8ts/testing`: what tests of one's own need, so that they wait for nothing and repeat exactly. What stands
- * here is public and stays.
- * - A whole cluster, and a clock that moves only when it is told to; one for all tests of a file, or a fork for each of them.
- * - A controller of one's own, tried on the real API server: one pass (`given`), or a whole life in which its process dies after each of
- *   its calls (`everyStepMayBeTheLast`).
- * Not here: what only our own tests need (needs.ts, rounds.ts).
+ * The package's entry point `k8ts/testing`: fast and deterministic tests of your own code. Everything exported here is public and stable.
+ * - A whole cluster with a clock that the test advances; one for all tests of a file, or a fork for each of them.
+ * - Your own controller against the real API server: one reconciliation (`given`), or whole scenarios in which its process dies after each
+ *   of its API calls (`everyStepMayBeTheLast`).
+ * Not here: what only the tests of k8ts need (needs.ts, rounds.ts).
  */
 export type { Cluster, ClusterOptions } from "../embedded/cluster.ts";
 export { startCluster } from "../embedded/start-cluster.ts";

@@ -21,7 +21,7 @@ function mortal({ clock, server }: Given, disturbance: Disturbance, dieAfter?: n
   return { mortal: transport, client: createClient(transport.around(server.transport(), { counts: true })) };
 }
 
-/** What a watch of the maps of "default" tells, one word each. */
+/** Events of a watch of the ConfigMaps in "default", one word each. */
 async function listen(client: Client): Promise<string[]> {
   const told: string[] = [];
   const { metadata } = await client.list(configMaps, { namespace: "default" });
@@ -36,7 +36,7 @@ async function listen(client: Client): Promise<string[]> {
   return told;
 }
 
-test("undisturbed it is as if it were not there, and calls are counted", async () => {
+test("a MortalTransport without disturbance is transparent and counts calls", async () => {
   await using cluster = await given();
   const { mortal: transport, client } = mortal(cluster, {});
   const told = await listen(client);
@@ -47,7 +47,7 @@ test("undisturbed it is as if it were not there, and calls are counted", async (
   equal(transport.calls, 2);
 });
 
-test("after its last call, which the server carries out, the process hears and asks nothing", async () => {
+test("a MortalTransport sends and receives nothing after its last call, which the server still executes", async () => {
   await using cluster = await given();
   const { mortal: transport, client } = mortal(cluster, {}, 3);
   const told = await listen(client);
@@ -68,7 +68,7 @@ test("after its last call, which the server carries out, the process hears and a
   deepEqual(told, ["a", "ended"]);
 });
 
-test("some requests fail, half of them after the server did what they ask for, and the same seed gives the same run", async () => {
+test("a MortalTransport fails some requests, half of them after the server executed them, deterministically per seed", async () => {
   const run = async (seed: number): Promise<readonly [string, number]> => {
     await using cluster = await given();
     const { client } = mortal(cluster, { seed, failures: 0.5 });
@@ -83,7 +83,7 @@ test("some requests fail, half of them after the server did what they ask for, a
   ok((await run(4))[0] !== outcomes);
 });
 
-test("events come late, in order, and some twice; none is lost", async () => {
+test("a MortalTransport delivers events late, in order, some of them twice, and loses none", async () => {
   await using cluster = await given();
   const { client } = mortal(cluster, { delayMsMax: 1_000, repeats: 0.5 });
   const told = await listen(client);
@@ -100,7 +100,7 @@ test("events come late, in order, and some twice; none is lost", async () => {
   ok(told.length > names.length, told.join(" "));
 });
 
-test("a stream may be cut after any event, and says that it ended", async () => {
+test("a MortalTransport can cut a stream after any event, and reports its end", async () => {
   await using cluster = await given();
   const { client } = mortal(cluster, { cuts: 1 });
   const told = await listen(client);
@@ -111,7 +111,7 @@ test("a stream may be cut after any event, and says that it ended", async () => 
   deepEqual(told, ["a", "ended"]);
 });
 
-test("an older state of an object is told again after a newer one, and none before", async () => {
+test("a MortalTransport repeats an older state of an object after a newer one, never before", async () => {
   await using cluster = await given(map("a"));
   const { client } = mortal(cluster, { replays: 0.5 });
   const values: number[] = [];
@@ -132,7 +132,7 @@ test("an older state of an object is told again after a newer one, and none befo
   ok(values.length > told.length, values.join(" "));
 });
 
-test("who begins may be told what was a while ago, and hears after it what happened since", async () => {
+test("a MortalTransport can start a watch from a stale list, and delivers the events since then", async () => {
   await using cluster = await given();
   const names = Array.from({ length: 50 }, (_, index) => `m${index + 10}`);
   for (const name of names) await cluster.client.create(configMaps, map(name));

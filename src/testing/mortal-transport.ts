@@ -1,8 +1,7 @@
 /**
- * The connections of one process that may die at any call, and whose network is bad: events come late (in order, as over one stream) and
- * more than once, an older state of an object is told once more after a newer one, the first answer about a kind is what there was a
- * while ago (as from the cache of a server that lags behind), streams are cut, requests fail before the server saw them or after it did
- * what they ask for. From a seed.
+ * The connections of one process that may die at any call, over a bad network: events arrive late (in order, as over one stream) and more
+ * than once, a stale state of an object is repeated after a newer one, the first list of a kind is stale (as from the cache of a server
+ * that lags behind), streams are cut, requests fail before the server received them or after it executed them. Deterministic by seed.
  */
 import type { Clock } from "../base/clock.ts";
 import { pick, type Random } from "../base/random.ts";
@@ -19,26 +18,26 @@ import type {
 
 export interface Disturbance {
   readonly seed?: number;
-  /** Each event comes up to so much later than it could. */
+  /** Maximum delay of each event. */
   readonly delayMsMax?: number;
-  /** The share of events that come twice. */
+  /** Fraction of events that are duplicated. */
   readonly repeats?: number;
-  /** The share of events after which an older state of the same object is told again, as a server that lags behind would. */
+  /** Fraction of events after which a stale state of the same object is repeated, as by a server that lags behind. */
   readonly replays?: number;
-  /** The share of the first answers about a kind that are old; what happened since is told after them. */
+  /** Fraction of initial lists that are stale; the events since then follow. */
   readonly staleStarts?: number;
-  /** The share of events after which the stream is cut. */
+  /** Fraction of events after which the stream is cut. */
   readonly cuts?: number;
-  /** The share of requests that fail; half of them after the server did what they ask for. */
+  /** Fraction of requests that fail; half of them after the server executed them. */
   readonly failures?: number;
 }
 
 export interface MortalOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** How bad the network is now. */
+  /** Current disturbance of the network. */
   disturbance(): Disturbance;
-  /** The number of the counted call after which the process is dead. */
+  /** Number of the counted call after which the process is dead. */
   readonly dieAfter?: number | undefined;
 }
 
@@ -46,7 +45,7 @@ export class MortalTransport {
   readonly #options: MortalOptions;
   readonly #watches = new Set<TransportWatch>();
   #isDead = false;
-  /** Those that count, so far. */
+  /** Counted calls so far. */
   calls = 0;
 
   constructor(options: MortalOptions) {
@@ -57,7 +56,7 @@ export class MortalTransport {
     return this.#isDead;
   }
 
-  /** Nothing is heard or asked any more. */
+  /** From now on nothing is received or sent. */
   die(): void {
     this.#isDead = true;
     for (const watch of this.#watches) watch.stop();
@@ -75,7 +74,7 @@ export class MortalTransport {
     if (this.#isDead) throw connectionLost();
     const { dieAfter, random } = this.#options;
     const isLast = counts && ++this.calls === dieAfter;
-    // Of a process that dies no second call of the same moment may come through.
+    // A dying process must not send a second call in the same tick.
     if (isLast) this.#isDead = true;
     const fails = counts && random.fraction() < (this.#options.disturbance().failures ?? 0);
     if (fails && random.fraction() < 0.5) throw connectionLost();
@@ -101,7 +100,7 @@ export class MortalTransport {
     return watch;
   }
 
-  /** Tells what there was at some earlier version, which is not older than what was asked for; returns the watch that goes on from there. */
+  /** Delivers the state at some earlier resource version, not older than the requested one; returns the watch that continues from there. */
   async #beginInThePast(transport: Transport, request: WatchRequest, stream: BadStream): Promise<WatchRequest> {
     const { sendInitialEvents: _initial, resourceVersionMatch: _match, resourceVersion: known = "1", ...options } = request.options ?? {};
     const listAt = async (at: object) => {
@@ -121,22 +120,22 @@ export class MortalTransport {
 type ObjectEvent = Extract<TransportEvent, { readonly object: KubeObject }>;
 type WatchRequest = Omit<TransportRequest, "verb">;
 
-/** How far a server lags behind at most, in versions of its store. */
+/** Maximum lag of a server, in revisions of its store. */
 const LAG_MAX = 30;
 
-/** How many states of an object are remembered, to be told again. */
+/** Number of states per object that are kept for repetition. */
 const REMEMBERED_MAX = 5;
 
 class BadStream implements TransportWatchListener {
   readonly #options: MortalOptions;
   readonly #listener: TransportWatchListener;
-  /** What comes later comes after what came before, and delays do not add up. */
+  /** Later events stay behind earlier ones, and delays do not add up. */
   #last: Promise<void> = Promise.resolve();
   #lastDueMs = 0;
   #isLate = false;
-  /** Until all there is has been told, nothing is older. */
+  /** Before the initial list is complete, no state is stale. */
   #isComplete: boolean;
-  /** By uid, the last ones that were told. */
+  /** The last delivered states by uid. */
   readonly #told = new Map<string, ObjectEvent[]>();
   cut: () => void = () => {};
 
@@ -146,7 +145,7 @@ class BadStream implements TransportWatchListener {
     this.#isComplete = asked?.sendInitialEvents !== true;
   }
 
-  /** Nothing is told before the watch is accepted. */
+  /** Nothing is delivered before the watch is accepted. */
   begin(objects: readonly KubeObject[], resourceVersion: string): void {
     this.#isLate = true;
     for (const object of objects) this.event({ type: "ADDED", object });
@@ -164,7 +163,7 @@ class BadStream implements TransportWatchListener {
     if (random.fraction() < cuts) this.cut();
   }
 
-  /** One that was told of the same object before, if there is one. */
+  /** Returns an earlier delivered state of the same object, if there is one. */
   #remember(event: ObjectEvent): ObjectEvent | undefined {
     const { uid = "" } = event.object.metadata;
     const before = this.#told.get(uid) ?? [];
@@ -177,7 +176,7 @@ class BadStream implements TransportWatchListener {
   }
 
   #later(delayMs: number, tell: () => void): void {
-    // Undisturbed it is told at once, as in one process.
+    // Without disturbance events are delivered synchronously, as within one process.
     if (delayMs === 0 && !this.#isLate) return tell();
     this.#isLate = true;
     const { clock } = this.#options;

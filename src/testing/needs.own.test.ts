@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { needs, skipUnless, toolPath, type Findings } from "./needs.ts";
 
-describe("a test is skipped with the reason of every tool that it lacks", () => {
+describe("needs skips a test with the reason of every missing tool", () => {
   const findings: Findings = { etcd: { path: "/usr/bin/etcd" }, tmpfs: { missing: "only root may mount it" } };
   for (const { tools, skip } of [
     { tools: [], skip: false },
@@ -30,7 +30,7 @@ for (const { tool, args, says } of [
   { tool: "registry", args: ["--version"], says: /docker-registry/ },
   { tool: "tmpfs", args: ["--version"], says: /mount/ },
 ] as const) {
-  test(`what the set-up found as ${tool} is ${tool}`, { ...needs(tool) }, () => {
+  test(`the ${tool} that the setup found is ${tool}`, { ...needs(tool) }, () => {
     const { status, stdout } = spawnSync(toolPath(tool), args, { encoding: "utf8" });
     equal(status, 0);
     match(stdout, says);

@@ -1,16 +1,16 @@
 /**
- * What a test needs of the machine: `test("…", { ...needs("etcd") }, …)` runs where the set-up found the tool and is skipped,
- * counted and named with the reason where it did not. The set-up (tools/setup.mjs) looks once and writes what it found to
- * .cache/tools.json; this file only reads it, so that no test waits for a look of its own.
+ * Requirements of a test on the machine: `test("…", { ...needs("etcd") }, …)` runs if the setup found the tool; otherwise it is skipped and
+ * listed with the reason. The setup (tools/setup.mjs) detects the tools once and writes the result to .cache/tools.json; this file only
+ * reads it, so that no test spends time on detection.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageDirectory } from "./package-directory.ts";
 
 /**
- * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, the right to mount a small tmpfs; and for real
- * containers: containerd 1.6 or newer with runc and the right to run containers, the plugins of CNI, a static busybox, iptables, and a
- * registry of images.
+ * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, permission to mount a
+ * small tmpfs; and for real containers: containerd 1.6 or newer with runc and permission to run containers, the CNI plugins, a static
+ * busybox, iptables, and an image registry.
  */
 export type ToolName =
   | "etcd"
@@ -30,17 +30,20 @@ export type ToolName =
   | "iptables"
   | "registry";
 
-/** Where a tool is, or why it is not. */
+/** The tool's path, or why it is unavailable. */
 export type Finding = { readonly path: string } | { readonly missing: string };
 
 export type Findings = Readonly<Partial<Record<ToolName, Finding>>>;
 
-/** To be spread into the options of a test: skips it, with the reason, unless all `tools` are there. */
+/** Options to spread into those of a test: skips it, with the reason, unless all `tools` are available. */
 export function needs(...tools: readonly ToolName[]): { readonly skip: string | false } {
   return skipUnless(tools, theFindings());
 }
 
-/** Where the program is. Only for tests that said `needs(tool)`. For "tmpfs" it is the `mount` command, for "cni" the plugin `bridge`; test frameworks are run with node. */
+/**
+ * Returns the path of the program. Requires `needs(tool)` in the test. For "tmpfs" it is the `mount` command, for "cni" the `bridge`
+ * plugin; test frameworks are run with node.
+ */
 export function toolPath(tool: ToolName): string {
   const finding = findingOf(tool, theFindings());
   if ("missing" in finding) throw new Error(`Cannot use ${tool}: ${finding.missing}`);

@@ -1,19 +1,19 @@
 /**
- * What happened to the objects of a cluster, as the server itself tells it: how often each came to be, and what was written lately.
- * A state says what there is; this says whether it is still the same, and whether anybody goes on writing it.
+ * History of the objects of a cluster, as its watches report it: how often each was created, and the latest writes. A state shows what
+ * exists; the history shows whether it was recreated, and whether writes continue.
  */
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { TransportEvent } from "../api/machinery/transport.ts";
 import type { Client, ResourceKind } from "../client/client.ts";
 import { hasChosenName, shownName } from "./comparable-state.ts";
 
-/** Longer than any scenario: a watch that the server ends would leave a gap. */
+/** Longer than any scenario: a watch that the server closes would leave a gap. */
 const WATCH_SECONDS = 7 * 24 * 3_600;
 
-/** How often one came to be, those that were there from the beginning included. */
+/** How often it was created, including objects that existed from the beginning. */
 export interface Origin {
   readonly times: number;
-  /** The server chose the names, so that which of several of one prefix this is cannot be said. */
+  /** The names are generated, so objects with the same prefix cannot be distinguished. */
   readonly isChosen: boolean;
 }
 
@@ -22,20 +22,20 @@ export class ObjectHistory {
   #written: string[] = [];
   #isBroken = false;
 
-  /** Follows kinds from now on, until the cluster ends. */
+  /** Watches kinds from now on, until the cluster is closed. */
   async follow(client: Client, kinds: readonly ResourceKind[]): Promise<void> {
     const timeoutSeconds = WATCH_SECONDS;
     const ended = (): void => void (this.#isBroken = true);
     await Promise.all(kinds.map((kind) => client.watch(kind, { timeoutSeconds }, { event: (event) => this.#hear(kind, event), ended })));
   }
 
-  /** By what each is called: "configmaps default/copy", "pods default/web-*". */
+  /** By label: "configmaps default/copy", "pods default/web-*". */
   get origins(): ReadonlyMap<string, Origin> {
     if (this.#isBroken) throw new Error("Cannot say what happened: a watch has ended");
     return new Map(this.#origins);
   }
 
-  /** What was written since this was last asked, one line each: "MODIFIED configmaps default/copy". */
+  /** Returns the writes since the last call, one line each: "MODIFIED configmaps default/copy". */
   takeWritten(): readonly string[] {
     const written = this.#written;
     this.#written = [];

@@ -1,8 +1,8 @@
-/** Where the clone is, for tests and tools: compiled files stand in out/, as deep as their sources, so it is looked for upwards. */
+/** Finds the package directory for tests and tools: compiled files are in out/, as deep as their sources, so it is searched upwards. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The nearest directory at or above `from` that has a package.json. */
+/** Returns the nearest directory at or above `from` that contains a package.json. */
 export function packageDirectory(from: string): string {
   if (existsSync(join(from, "package.json"))) return from;
   const parent = dirname(from);

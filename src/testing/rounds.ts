@@ -1,14 +1,14 @@
 /**
- * How long a long suite runs and from which seed. `npm test` runs the quick form, `npm run torture` the full one; both take
- * K8TS_SEED, so that a failing run can be repeated word for word. The runner prints the seed.
+ * Length and seed of long suites. `npm test` runs the quick form, `npm run torture` the full one; both read K8TS_SEED, so that a failing
+ * run can be repeated exactly. The runner prints the seed.
  */
 
-/** `full` under `npm run torture` (K8TS_TORTURE=1), else `quick`, about a tenth of it. */
+/** Returns `full` under `npm run torture` (K8TS_TORTURE=1), else `quick`, about a tenth of it. */
 export function rounds(counts: { readonly quick: number; readonly full: number }): number {
   return process.env["K8TS_TORTURE"] === "1" ? counts.full : counts.quick;
 }
 
-/** A quick run is the same every time unless it is told otherwise. */
+/** Quick runs are deterministic by default. */
 const DEFAULT_SEED = 1;
 
 /** The seed of everything random in a test: K8TS_SEED, a whole number, or 1. */

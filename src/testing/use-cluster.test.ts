@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Cluster } from "../embedded/cluster.ts";
 import { useCluster, useFork, type TestHook, type UseClusterOptions } from "./use-cluster.ts";
 
-/** A framework that runs what it was told of when the test says so. */
+/** A test framework whose hooks run when the test calls them. */
 class Framework {
   readonly #work = new Map<string, () => Promise<void>>();
   readonly hooks = {
@@ -37,7 +37,7 @@ const exists = (cluster: Cluster, name: string) =>
   );
 const PREPARED: UseClusterOptions = { clock: "virtual", nodes: 0, prepare: (cluster) => cluster.apply(configMap("shared")) };
 
-test("all tests share one cluster that is prepared before the first and closed after the last", async () => {
+test("useCluster: all tests share one cluster that is prepared before the first and closed after the last", async () => {
   const framework = new Framework();
   const cluster = useCluster(PREPARED, framework.hooks);
 
@@ -57,7 +57,7 @@ test("all tests share one cluster that is prepared before the first and closed a
   throws(cluster, /There is no cluster outside of tests/);
 });
 
-test("each test has its own fork of what was prepared, and none sees what another did", async () => {
+test("useFork: each test has its own fork of the prepared cluster and sees no changes of others", async () => {
   const framework = new Framework();
   const cluster = useFork(PREPARED, framework.hooks);
 
@@ -76,7 +76,7 @@ test("each test has its own fork of what was prepared, and none sees what anothe
   notEqual(seen[0], seen[1]);
 });
 
-test("a preparation that fails is the failure of the hook, and nothing is left open", async () => {
+test("a failing `prepare` fails the hook and leaves nothing open", async () => {
   const framework = new Framework();
   let started: Cluster | undefined;
   const prepare = async (cluster: Cluster) => {
@@ -92,7 +92,7 @@ test("a preparation that fails is the failure of the hook, and nothing is left o
   await rejects(started?.apply(configMap("late")) ?? Promise.resolve());
 });
 
-describe("without hooks", () => {
+describe("useCluster and useFork without hooks", () => {
   for (const { it, names } of [
     { it: "beforeAll and afterAll are found as jest and vitest have them", names: ["beforeAll", "afterAll"] },
     { it: "before and after are found as mocha has them", names: ["before", "after"] },
@@ -111,7 +111,7 @@ describe("without hooks", () => {
     });
   }
 
-  test("and without a framework that has them as globals, the error says what to give", () => {
+  test("without global hooks, the error names the hooks to pass", () => {
     throws(
       () => useCluster(),
       /^Error: Cannot find a test framework: .* give useCluster its hooks as the second argument, \{ before, after \} of node:test or \{ beforeAll, afterAll \} of vitest$/,

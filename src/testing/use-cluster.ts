@@ -1,29 +1,31 @@
 /**
- * Clusters that come and go with the tests of a file or suite, whatever runs the tests: `useCluster` starts one before the first test and
- * closes it after the last; `useFork` gives every test its own copy of one that was prepared once, so that no test sees what another did.
+ * Clusters for the tests of a file or suite, with any test framework: `useCluster` starts one before the first test and closes it after the
+ * last; `useFork` gives every test its own copy of one that was prepared once, so that no test sees changes of another.
  *
- * Both know a test framework only by its four hooks, which jest, mocha and vitest (with `globals`) have as globals, and which are given
- * otherwise. They are called while tests are defined, and answer with a function since there is no cluster yet.
+ * Both know a test framework only by its four hooks, which jest, mocha and vitest (with `globals`) define as globals; for others they are
+ * passed as arguments. They are called while tests are defined, and return a function, since the cluster does not exist yet.
  */
 import type { Cluster, ClusterOptions } from "../embedded/cluster.ts";
 import { startCluster } from "../embedded/start-cluster.ts";
 
 export interface UseClusterOptions extends ClusterOptions {
-  /** What every test finds: objects that are applied, nodes that are lost. Once, before the first test. */
+  /** Prepares the cluster for every test: applies objects, stops nodes. Called once, before the first test. */
   readonly prepare?: (cluster: Cluster) => Promise<unknown>;
 }
 
-/** How a framework is told of work around tests; what it answers does not matter. */
+/** Registers a function to run around tests; its result is ignored. */
 export type TestHook = (work: () => Promise<void>) => unknown;
 
-/** Of vitest and jest (`beforeAll`, `afterAll`) or of node:test and mocha (`before`, `after`). A module that has them will do. */
+/**
+ * Hooks of vitest and jest (`beforeAll`, `afterAll`) or of node:test and mocha (`before`, `after`). A module that exports them works, too.
+ */
 export type SuiteHooks =
   | { readonly beforeAll: TestHook; readonly afterAll: TestHook }
   | { readonly before: TestHook; readonly after: TestHook };
 
 export type EachTestHooks = SuiteHooks & { readonly beforeEach: TestHook; readonly afterEach: TestHook };
 
-/** One cluster for all tests of the file or suite in which this is called. */
+/** Starts one cluster for all tests of the file or suite in which this is called. */
 export function useCluster(options: UseClusterOptions = {}, hooks: SuiteHooks = globalHooks("useCluster", SUITE_HOOKS)): () => Cluster {
   const { first, last } = aroundAll(hooks);
   let cluster: Cluster | undefined;
@@ -38,8 +40,8 @@ export function useCluster(options: UseClusterOptions = {}, hooks: SuiteHooks = 
 }
 
 /**
- * A cluster of its own for each test: a fork of the one that `prepare` has prepared. One test at a time, as frameworks do by default;
- * tests that run at once fork what `useCluster` gives themselves.
+ * Gives each test a cluster of its own: a fork of the one that `prepare` has prepared. Requires tests to run one at a time, as frameworks
+ * do by default; concurrent tests fork the cluster of `useCluster` themselves.
  */
 export function useFork(options: UseClusterOptions = {}, hooks: EachTestHooks = globalHooks("useFork", EACH_TEST_HOOKS)): () => Cluster {
   const original = useCluster(options, hooks);
@@ -75,7 +77,7 @@ const SUITE_HOOKS = [
 ];
 const EACH_TEST_HOOKS = SUITE_HOOKS.map((names) => [...names, "beforeEach", "afterEach"]);
 
-/** The type is what `spellings` has. */
+/** The type follows from `spellings`. */
 function globalHooks<T>(user: string, spellings: readonly (readonly string[])[]): T {
   const found = globalThis as Readonly<Record<string, unknown>>;
   const names = spellings.find((spelling) => spelling.every((name) => typeof found[name] === "function"));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { startCluster } from "../embedded/start-cluster.ts";
 import { virtualClock } from "./virtual-clock.ts";
 
-test("an hour passes at once, timer by timer", async () => {
+test("a virtual clock advances by an hour at once, timer by timer", async () => {
   const clock = virtualClock({ startMs: 1_000 });
   const woken: number[] = [];
   for (const minutes of [60, 1, 30]) void clock.sleep(minutes * 60_000).then(() => woken.push(minutes));
@@ -14,7 +14,7 @@ test("an hour passes at once, timer by timer", async () => {
   equal(clock.now(), 1_000 + 60 * 60_000);
 });
 
-test("a cluster in memory lives through a virtual day", async () => {
+test("a cluster in memory runs for a virtual day", async () => {
   const clock = virtualClock();
   const cluster = await startCluster({ clock, nodes: 0 });
 

@@ -1,4 +1,4 @@
-/** A transport that lets through only what a controller says it needs: whoever forgets a rule finds out in its own test. */
+/** A transport that allows only the requests covered by a controller's rules: a missing rule fails the controller's own test. */
 import { ruleAllowsName, ruleAllowsResource } from "../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
 import { groupResourceOf } from "../api/machinery/object.ts";
 import { StatusError } from "../api/machinery/status-error.ts";

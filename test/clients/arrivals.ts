@@ -1,4 +1,4 @@
-/** What callbacks bring, to be taken one by one in the order of arrival by a test that waits for it. */
+/** A queue of callback values, which a test consumes one by one in order of arrival. */
 export class Arrivals<T> {
   readonly #arrived: T[] = [];
   readonly #waiting: ((item: T) => void)[] = [];
@@ -9,7 +9,7 @@ export class Arrivals<T> {
     else taker(item);
   };
 
-  /** The next one, as soon as it is there. */
+  /** Resolves with the next value as soon as it arrives. */
   next(): Promise<T> {
     const item = this.#arrived.shift();
     return item === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(item);

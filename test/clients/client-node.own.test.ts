@@ -1,4 +1,4 @@
-/** @kubernetes/client-node, the usual client in JavaScript: typed requests, pages, patches, errors, watches and informers. */
+/** @kubernetes/client-node, the official JavaScript client: typed requests, pagination, patches, errors, watches and informers. */
 import {
   ApiException,
   AppsV1Api,
@@ -32,7 +32,7 @@ function configMap(name: string, data: Record<string, string> = {}, labels: Reco
   return { metadata: { name, labels }, data };
 }
 
-test("typed objects are made, read, replaced and deleted", async () => {
+test("client-node creates, reads, replaces and deletes typed objects", async () => {
   const namespace = "crud";
   await server.makeNamespace(namespace);
 
@@ -48,7 +48,7 @@ test("typed objects are made, read, replaced and deleted", async () => {
   deepEqual([status.status, status.details?.name, status.details?.uid], ["Success", "settings", made.metadata?.uid]);
 });
 
-test("errors come as exceptions with the server's Status", async () => {
+test("client-node throws errors with the server's Status", async () => {
   const namespace = "errors";
   await server.makeNamespace(namespace);
   const made = await core.createNamespacedConfigMap({ namespace, body: configMap("settings") });
@@ -68,7 +68,7 @@ test("errors come as exceptions with the server's Status", async () => {
   }
 });
 
-test("a deployment with its status and its scale", async () => {
+test("client-node reads and writes the status and scale of a Deployment", async () => {
   const namespace = "scales";
   await server.makeNamespace(namespace);
   await apps.createNamespacedDeployment({ namespace, body: aDeployment("web", { replicas: 1 }) });
@@ -84,7 +84,7 @@ test("a deployment with its status and its scale", async () => {
   deepEqual([read.spec?.replicas, read.status?.replicas, read.status?.selector], [4, 3, "app=web"]);
 });
 
-test("an autoscaler that was made in one version is read in the other", async () => {
+test("client-node creates an autoscaler in one version and reads it in the other", async () => {
   const namespace = "versions";
   await server.makeNamespace(namespace);
   const spec = {
@@ -101,7 +101,7 @@ test("an autoscaler that was made in one version is read in the other", async ()
   deepEqual([read.apiVersion, read.spec?.metrics?.[0]?.resource?.target.averageUtilization], ["autoscaling/v2", 55]);
 });
 
-test("a long list comes in pages that are one moment", async () => {
+test("client-node lists consistent pages of one resource version", async () => {
   const namespace = "paged";
   await server.makeNamespace(namespace);
   const names = ["a", "b", "c", "d", "e"];
@@ -123,7 +123,7 @@ test("a long list comes in pages that are one moment", async () => {
   deepEqual([second.metadata?.resourceVersion, third.metadata?._continue], [first.metadata?.resourceVersion, undefined]);
 });
 
-test("each type of patch does what it says", async () => {
+test("client-node sends patches of every type", async () => {
   const namespace = "patches";
   await server.makeNamespace(namespace);
   const target = { namespace, name: "settings" };
@@ -146,7 +146,7 @@ test("each type of patch does what it says", async () => {
   });
 });
 
-test("objects of any kind, found by discovery", async () => {
+test("client-node reads and writes objects of any kind found by discovery", async () => {
   const namespace = "any";
   await server.makeNamespace(namespace);
   const objects = KubernetesObjectApi.makeApiClient(config);
@@ -172,7 +172,7 @@ test("objects of any kind, found by discovery", async () => {
   await rejects(objects.read(deployment), { code: 404 });
 });
 
-test("a collection is deleted by its labels", async () => {
+test("client-node deletes a collection by labels", async () => {
   const namespace = "collection";
   await server.makeNamespace(namespace);
   for (const name of ["a", "b", "c"])
@@ -187,7 +187,7 @@ test("a collection is deleted by its labels", async () => {
   );
 });
 
-test("a watch tells every change, in order, until it is told to end", async () => {
+test("a client-node watch reports every change in order until it is aborted", async () => {
   const namespace = "watched";
   await server.makeNamespace(namespace);
   const { metadata } = await core.listNamespacedConfigMap({ namespace });
@@ -206,13 +206,13 @@ test("a watch tells every change, in order, until it is told to end", async () =
   await core.replaceNamespacedConfigMap({ namespace, name: "one", body: configMap("one", { a: "2" }, { seen: "yes" }) });
   await core.replaceNamespacedConfigMap({ namespace, name: "one", body: configMap("one", { a: "3" }) });
 
-  // What leaves the selection is shown as it was when it was last in it.
+  // An object that leaves the selection is reported in its last selected state.
   deepEqual(await events.take(3), ["ADDED one 1", "MODIFIED one 2", "DELETED one 2"]);
   watch.abort();
   match(String(await ended.next()), /AbortError/);
 });
 
-test("a watch ends by itself after the time that was asked for", async () => {
+test("a client-node watch ends after timeoutSeconds", async () => {
   const ended = new Arrivals<unknown>();
   await new Watch(config).watch(
     "/api/v1/configmaps",
@@ -224,7 +224,7 @@ test("a watch ends by itself after the time that was asked for", async () => {
   equal(await ended.next(), "closed");
 });
 
-test("an informer knows what there is and tells what is added, updated and deleted", async () => {
+test("a client-node informer caches existing objects and reports added, updated and deleted ones", async () => {
   const namespace = "informer";
   await server.makeNamespace(namespace);
   await core.createNamespacedConfigMap({ namespace, body: configMap("early", { a: "1" }) });

@@ -1,7 +1,7 @@
 /**
- * Two controller managers on one API server, as processes: whatever happens to the one that acts, the other carries on where it was, and
- * never do both act. Who acted when is read from the server's own record of its writes (/debug/k8ts/causes), in which the two are told
- * apart by the user that each of them is, and who led then from what the lease was at the version of each write.
+ * Two controller managers on one API server, as processes: whatever happens to the leader, the other one takes over, and never do both act.
+ * Who acted when is read from the server's own record of its writes (/debug/k8ts/causes), in which the two are distinguished by their
+ * users; who was the leader then is read from the lease at the version of each write.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -32,27 +32,27 @@ const times = (lease: string, deadline: string, retry: string): readonly string[
   `--leader-elect-retry-period=${retry}`,
 ];
 const LEASE_MS = 10_000;
-/** Long enough that who leads does not lose it only because the machine is busy: then the other one would lead. */
+/** Long enough that a busy machine alone does not make the leader lose its lease. */
 const SHORT = times("10s", "8s", "500ms");
-/** So long that who has to wait for its end makes the test fail. */
+/** So long that a test fails if a process has to wait for it to expire. */
 const LONG = times("600s", "300s", "2s");
 
-/** By user instead of by service account, so that the record tells one process from the other. */
+/** By user instead of by service account, so that the record distinguishes the processes. */
 const BY_USER = "--use-service-account-credentials=false";
 
-/** A server without controllers, and who looks at it. */
+/** A server without controllers, and clients that observe it. */
 interface Stage extends AsyncDisposable {
   readonly server: TestApiServer;
   readonly client: Client;
-  /** What the lease was until now, in order. */
+  /** States of the lease so far, in order. */
   claims(): Promise<readonly Lease[]>;
-  /** Who stands in the election under this name. */
+  /** Identity in the election of the process with this name. */
   userOf(holder: string): string;
-  /** Resolves when the Deployment of so many pods is carried out. */
+  /** Resolves when the Deployment has rolled out with this number of pods. */
   carriedOut(replicas: number): Promise<void>;
   /** Resolves at the `count`th change of a pod from now on. */
   podChanges(count: number): Promise<void>;
-  /** A controller manager of this user, which finds the server at this port of 127.0.0.1. */
+  /** Starts a controller manager of this user, which connects to the server at this port of 127.0.0.1. */
   start(user: string, flags: readonly string[], port?: number): Promise<ControllerManagerProcess>;
 }
 
@@ -109,7 +109,7 @@ interface Kubeconfig {
   readonly users: readonly { readonly user: object }[];
 }
 
-/** May do everything, and is called `user`. */
+/** Creates a user `user` with all permissions. */
 async function kubeconfigAs(server: TestApiServer, user: string, port: number): Promise<string> {
   const config = JSON.parse(await readFile(server.kubeconfig, "utf8")) as Kubeconfig;
   const clusters = config.clusters.map((each) => ({ ...each, cluster: { ...each.cluster, server: `https://127.0.0.1:${port}` } }));
@@ -128,7 +128,7 @@ interface Write {
   readonly resourceVersion?: string;
 }
 
-/** Every write of a controller manager was made while it held the lease. Returns who held it, in order. */
+/** Asserts that every write of a controller manager was made while it held the lease. Returns the holders in order. */
 async function checkRecord(stage: Stage, users: readonly string[]): Promise<readonly string[]> {
   const items = await written(stage);
   const claims = await stage.claims();
@@ -151,7 +151,7 @@ function versionOf({ resourceVersion = "0" }: { readonly resourceVersion?: strin
   return BigInt(resourceVersion);
 }
 
-/** How long nobody led, at each change of the holder, by the lease's own times: from the last renewal to the new holder's first. */
+/** Time without a leader at each change of the holder, by the lease's own timestamps: from the last renewal to the new holder's first. */
 function gapsMs(claims: readonly Lease[]): readonly number[] {
   return claims.flatMap(({ spec }, index) => {
     const before = claims[index - 1]?.spec;
@@ -160,7 +160,7 @@ function gapsMs(claims: readonly Lease[]): readonly number[] {
   });
 }
 
-/** Resolves when there are so many pods of a new Deployment. */
+/** Resolves when a new Deployment has this number of pods. */
 async function deploy({ server, carriedOut }: Stage, replicas: number): Promise<void> {
   const { code, body } = await server.ask("POST", "/apis/apps/v1/namespaces/default/deployments", aDeployment(WEB.name, { replicas }));
   equal(code, 201, body);
@@ -173,7 +173,7 @@ function scale({ client }: Stage, replicas: number): Promise<unknown> {
 
 const ROUNDS = rounds({ quick: 3, full: 20 });
 
-test(`the leader is killed at its work ${ROUNDS} times, and each time the other one ends it`, async (t: TestContext) => {
+test(`a leader is killed with SIGKILL ${ROUNDS} times while it works, and each time the other controller manager finishes the work`, async (t: TestContext) => {
   await using stage = await startStage();
   await using processes = new Disposables();
   const start = async (user: string) => processes.use(await stage.start(user, [...SHORT, BY_USER]));
@@ -209,7 +209,7 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
   );
 });
 
-test("a leader that was frozen for longer than its lease writes nothing when it wakes up", async () => {
+test("a controller manager frozen for longer than its lease writes nothing when it wakes up", async () => {
   await using stage = await startStage();
   await using proxy = await startTcpProxy(portOf(stage.server));
   await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
@@ -217,7 +217,7 @@ test("a leader that was frozen for longer than its lease writes nothing when it 
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
   await deploy(stage, 1);
 
-  // It waits for answers, amidst its work, when it is frozen: with those it could go on. Nothing of its own is on its way.
+  // It is frozen while it waits for responses, which would let it continue. No request of its own is in flight.
   await freezeAmidstWork(stage, a, { proxy, holds: "answers" });
   await b.acts();
   await stage.carriedOut(100);
@@ -232,7 +232,7 @@ test("a leader that was frozen for longer than its lease writes nothing when it 
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
 });
 
-test("what a leader sent in time and arrives when another leads is refused, and nothing is written", async (t) => {
+test("a request that a former leader sent in time but that arrives after a change of leader is rejected without a write", async (t) => {
   await using stage = await startStage();
   await using proxy = await startTcpProxy(portOf(stage.server));
   await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
@@ -240,7 +240,7 @@ test("what a leader sent in time and arrives when another leads is refused, and 
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
   await deploy(stage, 1);
 
-  // Its requests stay on the way, and it is frozen before it can take them back.
+  // Its requests stay in flight, and it is frozen before it can cancel them.
   await freezeAmidstWork(stage, a, { proxy, holds: "requests" });
   await b.acts();
   await stage.carriedOut(100);
@@ -266,8 +266,8 @@ interface HeldWire {
 }
 
 /**
- * While it makes a hundred pods, and something of that is held back. What it has begun to send is sent by the time it has shown its
- * figures a few times.
+ * While it creates a hundred pods, some of its requests are held back. By the time it has served its metrics a few times, all requests
+ * begun are sent.
  */
 async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess, { proxy, holds }: HeldWire): Promise<void> {
   const amidst = stage.podChanges(3);
@@ -280,14 +280,14 @@ async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess,
   manager.program.signal("SIGSTOP");
 }
 
-/** How many the server has refused with "Conflict". */
+/** Number of requests that the server rejected with "Conflict". */
 async function refusedPods({ server }: Stage): Promise<number> {
   const { body } = await server.ask("GET", "/metrics");
   const line = body.split("\n").find((each) => /^apiserver_request_total\{.*code="409".*resource="pods".*verb="POST"/.test(each));
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
-test("a leader that is told to end gives the lease back, and the other one acts at once", async (t) => {
+test("a controller manager that receives SIGTERM releases the lease, and the other one takes over at once", async (t) => {
   await using stage = await startStage();
   await using a = await stage.start("manager-a", LONG);
   await a.acts();

@@ -1,7 +1,7 @@
 /**
- * Ten charts in the style of those that people install (test/charts), each brought through its whole life by the real Helm: linted,
- * installed, upgraded, rolled back, uninstalled. Nobody runs what they describe: where Helm waits for a Pod or a Job, the test says what a
- * kubelet or a controller would.
+ * Ten charts in the style of popular ones (test/charts), each taken through its whole lifecycle by the real Helm: linted, installed,
+ * upgraded, rolled back, uninstalled. There is no kubelet: where Helm waits for a Pod or a Job, the test writes the status that a kubelet
+ * or a controller would.
  */
 import { deepEqual, equal, match, notEqual } from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -11,28 +11,28 @@ import { needs } from "../../src/testing/needs.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { chartDirectory, Kinds, objectsOf, partLike } from "./released-chart.ts";
 
-// Nobody runs who lets go of a claim that no pod uses, so claims are not held either.
+// No controller runs that would remove the protection finalizers of claims, so they are not added either.
 const admission = { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins: ["StorageObjectInUseProtection"] };
 const server = await startTestApiServer({ api: { admission } });
 after(() => server.close());
 const kinds = await Kinds.of(server);
 
-/** Objects by kind and name, each as far as the test has something to say of it; undefined: there is none. */
+/** Objects by kind and name, with the fields that the test checks; undefined: does not exist. */
 type Expected = Readonly<Record<string, object | undefined>>;
 
 interface Plan {
   readonly chart: string;
-  /** Added to `helm upgrade`. */
+  /** Arguments added to `helm upgrade`. */
   readonly upgrade: string;
   readonly notes: RegExp;
-  /** True after the install, and after the rollback to it. */
+  /** Expected after the install, and after the rollback to it. */
   readonly installed: Expected;
   readonly upgraded: Expected;
-  /** What the chart must not write again, though it is made of chance the first time. */
+  /** Objects that the chart must not write again although their first content is random. */
   readonly keeps?: readonly string[];
-  /** What somebody else does while Helm upgrades. */
+  /** Changes by other clients while Helm upgrades. */
   readonly duringUpgrade?: (kubectl: ClientProgram) => Promise<void>;
-  /** What stays by intention when all else is gone. */
+  /** Objects that intentionally remain after the uninstall. */
   readonly stays?: (kubectl: ClientProgram) => Promise<void>;
 }
 
@@ -161,7 +161,7 @@ const PLANS: readonly Plan[] = [
         args: ["--leader-elect", "--v=4", "--namespaces=shop,blog", "--metrics-bind-address=:8443"],
       }),
     },
-    // Helm never removes what is in crds/, since all objects of the kind would go with it.
+    // Helm never deletes what is in crds/, since that would delete all objects of the kind.
     stays: async (kubectl) => {
       equal(await kubectl("get crd backups.storage.example.org -o jsonpath={.spec.names.listKind}"), "BackupList");
       await kubectl("delete crd backups.storage.example.org");
@@ -293,7 +293,7 @@ const JOB_IS_DONE = {
   conditions: ["SuccessCriteriaMet", "Complete"].map((type) => ({ type, status: "True", lastTransitionTime: MOMENT })),
 };
 
-/** Says of the next object of a kind that it is done, as soon as it is there. */
+/** Marks the next object of a kind as finished as soon as it exists. */
 async function finish(kubectl: ClientProgram, kind: string, status: object): Promise<void> {
   await using made = kubectl.start(`get ${kind} --watch -o name`);
   await kubectl(`patch ${await made.line()} --subresource=status --type=merge -p '${JSON.stringify({ status })}'`);
@@ -310,7 +310,7 @@ class Release {
     this.#helm = server.helm.with(`--namespace=${plan.chart}`);
   }
 
-  /** In a namespace that has the name of the chart. */
+  /** In a namespace named after the chart. */
   static async of(plan: Plan): Promise<Release> {
     return new Release(plan, await server.inNamespace(plan.chart));
   }
@@ -319,7 +319,7 @@ class Release {
     return this.#helm(line);
   }
 
-  /** Every object of the manifest that Helm remembers, as the server has it. */
+  /** Every object of the release's manifest, as stored by the server. */
   async objects(): Promise<ReadonlyMap<string, { readonly manifest: string; readonly found: object; readonly version: string }>> {
     const manifest = objectsOf(await this.#helm("get manifest life"));
     const found = [...manifest].map(async ([name, object]) => {
@@ -343,7 +343,7 @@ function expectObjects(objects: Objects, expected: Expected): void {
   deepEqual(Object.fromEntries(actual), expected);
 }
 
-/** What the chart says the same of is not written; all else is. */
+/** Unchanged manifests are not written; all others are. */
 function expectOnlyChangesWritten(before: Objects, after: Objects): void {
   for (const [name, { manifest, version }] of after) {
     const previous = before.get(name);
@@ -391,18 +391,18 @@ async function live(plan: Plan): Promise<void> {
   await stays?.(release.kubectl);
 }
 
-/** Helm is busy for most of its time, so more at once than there are processors would only wait. */
+/** Helm is CPU-bound, so more processes than processors would only wait. */
 const CONCURRENCY = 3;
 
 describe(
-  "a chart is linted, installed, upgraded, rolled back and uninstalled",
+  "the real Helm lints, installs, upgrades, rolls back and uninstalls a chart",
   { concurrency: CONCURRENCY, ...needs("helm", "kubectl") },
   () => {
     for (const plan of PLANS) test(plan.chart, () => live(plan));
   },
 );
 
-test("helm test waits for its Pod, and tells how it ended", needs("helm", "kubectl"), async () => {
+test("helm test waits for its Pod and reports the result", needs("helm", "kubectl"), async () => {
   const kubectl = await server.inNamespace("tested");
   const helm = server.helm.with("--namespace=tested");
   await helm(`install life ${chartDirectory("web-app")}`);
@@ -414,7 +414,7 @@ test("helm test waits for its Pod, and tells how it ended", needs("helm", "kubec
   match(error, /pod life-web-app-test failed/i);
 });
 
-test("values that the chart's schema does not allow are refused before anything is made", needs("helm"), async () => {
+test("Helm rejects values that violate the chart's schema before it creates anything", needs("helm"), async () => {
   await server.makeNamespace("refused");
 
   const error = await server.helm.fails(`install life ${chartDirectory("web-app")} --namespace=refused --set replicas=-1,service.port=0`);

@@ -1,6 +1,6 @@
 /**
- * The real Helm under a service account that may do in one namespace what a chart needs, and nothing else, as pipelines run it: there it
- * brings the chart through its life; elsewhere, or with a chart that wants more, it is refused, and what is left is what Helm knows of.
+ * The real Helm under a service account with the minimal permissions of a chart in one namespace, as in CI pipelines: there it takes the
+ * chart through its lifecycle; elsewhere, or with a chart that requires more, it is forbidden, and only objects that Helm tracks remain.
  */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
@@ -17,18 +17,18 @@ const kinds = await Kinds.of(server);
 const WEB_APP = chartDirectory("web-app");
 const OPERATOR = chartDirectory("operator");
 
-/** What the chart "web-app" is made of, and the Secrets in which Helm remembers it. */
+/** The kinds in the chart "web-app", and the Secrets in which Helm stores its releases. */
 const NEEDED = "configmaps,secrets,services,serviceaccounts,deployments.apps";
 
 interface Pipeline {
   readonly helm: ClientProgram;
-  /** The administrator's. */
+  /** The administrator's client. */
   readonly kubectl: ClientProgram;
-  /** What the test has made in the namespace itself. */
+  /** Objects that the test itself has created in the namespace. */
   readonly given: readonly string[];
 }
 
-/** A namespace with a service account "pipeline", which may read and write `resources` there. */
+/** Creates a namespace with a service account "pipeline", which may read and write `resources` there. */
 async function aPipeline(namespace: string, resources = NEEDED): Promise<Pipeline> {
   const kubectl = await server.inNamespace(namespace);
   await kubectl("create serviceaccount pipeline");
@@ -39,7 +39,7 @@ async function aPipeline(namespace: string, resources = NEEDED): Promise<Pipelin
   return { helm: server.helm.with(`--kubeconfig=${kubeconfig}`, `--namespace=${namespace}`), kubectl, given };
 }
 
-/** All that is in the namespace, and all in the cluster that was made from there, besides what was given. */
+/** Everything in the namespace, and all cluster-scoped objects created from there, except for the initial ones. */
 async function leftIn(namespace: string, given: readonly string[] = []): Promise<readonly string[]> {
   return (await kinds.leftIn(namespace)).filter((name) => !given.includes(name));
 }
@@ -48,29 +48,33 @@ function user(namespace: string): string {
   return `User "system:serviceaccount:${namespace}:pipeline"`;
 }
 
-test("Helm installs, upgrades, rolls back and uninstalls with just the rights that the chart needs", needs("helm", "kubectl"), async () => {
-  const { helm, kubectl, given } = await aPipeline("allowed");
-  const replicas = () => kubectl("get deployment web-web-app -o jsonpath={.spec.replicas}");
+test(
+  "Helm installs, upgrades, rolls back and uninstalls with only the permissions that the chart needs",
+  needs("helm", "kubectl"),
+  async () => {
+    const { helm, kubectl, given } = await aPipeline("allowed");
+    const replicas = () => kubectl("get deployment web-web-app -o jsonpath={.spec.replicas}");
 
-  match(await helm(`install web ${WEB_APP}`), /^STATUS: deployed$/m);
-  equal(await replicas(), "2");
-  match(await helm(`upgrade web ${WEB_APP} --set replicas=3`), /^STATUS: deployed\nREVISION: 2$/m);
-  equal(await replicas(), "3");
-  match(await helm("rollback web 1"), /^Rollback was a success!/);
-  equal(await replicas(), "2");
-  deepEqual(
-    (JSON.parse(await helm("list -o json")) as { readonly name: string; readonly revision: string }[]).map(({ name, revision }) => [
-      name,
-      revision,
-    ]),
-    [["web", "3"]],
-  );
-  equal(await helm("uninstall web"), `release "web" uninstalled\n`);
+    match(await helm(`install web ${WEB_APP}`), /^STATUS: deployed$/m);
+    equal(await replicas(), "2");
+    match(await helm(`upgrade web ${WEB_APP} --set replicas=3`), /^STATUS: deployed\nREVISION: 2$/m);
+    equal(await replicas(), "3");
+    match(await helm("rollback web 1"), /^Rollback was a success!/);
+    equal(await replicas(), "2");
+    deepEqual(
+      (JSON.parse(await helm("list -o json")) as { readonly name: string; readonly revision: string }[]).map(({ name, revision }) => [
+        name,
+        revision,
+      ]),
+      [["web", "3"]],
+    );
+    equal(await helm("uninstall web"), `release "web" uninstalled\n`);
 
-  deepEqual(await leftIn("allowed", given), []);
-});
+    deepEqual(await leftIn("allowed", given), []);
+  },
+);
 
-test("Helm is refused in another namespace, and leaves nothing there", needs("helm", "kubectl"), async () => {
+test("Helm is forbidden to install in another namespace and leaves nothing there", needs("helm", "kubectl"), async () => {
   const { helm } = await aPipeline("mine");
   await server.makeNamespace("theirs");
   const elsewhere = helm.with("--namespace=theirs");
@@ -94,7 +98,7 @@ test("Helm is refused in another namespace, and leaves nothing there", needs("he
   equal(await server.kubectl("get namespace new --ignore-not-found"), "");
 });
 
-test("Helm is refused a chart that is of the whole cluster", needs("helm", "kubectl"), async () => {
+test("Helm is forbidden to install a chart with cluster-scoped objects", needs("helm", "kubectl"), async () => {
   const { helm, given } = await aPipeline("cluster-wide");
   const cannot = (verb: string, resource: string, group: string) =>
     `is forbidden: ${user("cluster-wide")} cannot ${verb} resource "${resource}" in API group "${group}" at the cluster scope\n`;
@@ -107,7 +111,7 @@ test("Helm is refused a chart that is of the whole cluster", needs("helm", "kube
   deepEqual(await leftIn("cluster-wide", given), []);
 });
 
-test("Helm cannot give rights with a chart that its user does not have", needs("helm", "kubectl"), async () => {
+test("Helm cannot grant permissions by a chart that its user does not have", needs("helm", "kubectl"), async () => {
   const { helm, kubectl, given } = await aPipeline("escalation", `${NEEDED},leases.coordination.k8s.io`);
   await kubectl(
     "create clusterrole make-roles --verb=get,create,patch,delete --resource=clusterroles,clusterrolebindings,roles,rolebindings",
@@ -125,8 +129,8 @@ test("Helm cannot give rights with a chart that its user does not have", needs("
   deepEqual(await leftIn("escalation", given), []);
 });
 
-test("an install that is refused half-way is known to Helm, which can take it back", needs("helm", "kubectl"), async () => {
-  // It may look at Services and delete them, so it finds out only when it makes one.
+test("an install that is forbidden half-way is recorded as failed, and Helm can uninstall it", needs("helm", "kubectl"), async () => {
+  // It may read and delete Services, so it fails only when it creates one.
   const { helm, kubectl, given } = await aPipeline("half-way", "configmaps,secrets,serviceaccounts,deployments.apps");
   await kubectl("create role look --verb=get,delete --resource=services");
   await kubectl("create rolebinding look --role=look --serviceaccount=half-way:pipeline");
@@ -141,7 +145,7 @@ test("an install that is refused half-way is known to Helm, which can take it ba
   deepEqual(await leftIn("half-way", [...given, "Role/look", "RoleBinding/look"]), []);
 });
 
-test("Helm with a token whose service account is gone is nobody", needs("helm", "kubectl"), async () => {
+test("Helm with the token of a deleted service account is unauthorized", needs("helm", "kubectl"), async () => {
   const { helm, kubectl } = await aPipeline("fired");
   await helm(`install web ${WEB_APP}`);
   await kubectl("delete serviceaccount pipeline");

@@ -1,4 +1,4 @@
-/** The real Helm 4 brings a chart of our kinds through its whole life; its memory of it are Secrets, sent as protobuf. */
+/** The real Helm 4 takes a chart of built-in kinds through its whole lifecycle; it stores releases in Secrets, sent as protobuf. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ async function aChart(): Promise<string> {
 
 const EVERYTHING = "configmap/web\nsecret/web\nservice/web\ndeployment.apps/web\nhorizontalpodautoscaler.autoscaling/web\n";
 
-test("a release is installed, upgraded, fails to upgrade, is rolled back and uninstalled", needs("helm", "kubectl"), async (t) => {
+test("a Helm release is installed, upgraded, fails to upgrade, is rolled back and uninstalled", needs("helm", "kubectl"), async (t) => {
   const kubectl = await server.inNamespace("shop");
   const helm = server.helm.with("--namespace=shop");
   const chart = await aChart();
@@ -167,7 +167,7 @@ interface Revision {
   readonly status: string;
 }
 
-test("a release that was made client-side can be kept and found again after uninstall", needs("helm", "kubectl"), async () => {
+test("a Helm release created client-side can be kept and found again after uninstall", needs("helm", "kubectl"), async () => {
   const kubectl = await server.inNamespace("client-side");
   const helm = server.helm.with("--namespace=client-side");
   const chart = await aChart();
@@ -184,7 +184,7 @@ test("a release that was made client-side can be kept and found again after unin
   equal(await kubectl("get configmaps,services,deployments,hpa -o name"), "");
 });
 
-test("an install that fails leaves its release as failed, which an upgrade can mend", needs("helm", "kubectl"), async () => {
+test("a failed Helm install leaves a release with status failed, which an upgrade repairs", needs("helm", "kubectl"), async () => {
   const kubectl = await server.inNamespace("broken");
   const helm = server.helm.with("--namespace=broken");
   const chart = await aChart();

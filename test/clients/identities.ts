@@ -1,26 +1,26 @@
 /**
- * The real clients as somebody else than the administrator: a kubeconfig that leads to the same server, with what its user shows instead.
- * A flag like --token would not do: the administrator's certificate would still be shown, and it is looked at first.
+ * The real clients as users other than the administrator: a kubeconfig for the same server with other credentials. A flag like --token
+ * would not do: the administrator's certificate would still be presented, and it takes precedence.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestApiServer } from "../../src/testing/servers/api-server.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 
-/** What a user shows, by the names of a kubeconfig. */
+/** Credentials of a user, by the names of a kubeconfig. */
 export type Credentials =
   | { readonly token: string }
   | { readonly "client-certificate": string; readonly "client-key": string }
   | { readonly username: string; readonly password: string };
 
-/** No server takes passwords, and kubectl asks for one where nothing is shown; so who shows this is anonymous. */
+/** No server accepts passwords, and kubectl prompts for one if there are no credentials; so this one makes the client anonymous. */
 export const NOTHING_OF_WORTH: Credentials = { username: "nobody", password: "nothing" };
 
 interface Kubeconfig {
   readonly users: readonly { readonly name: string; readonly user: object }[];
 }
 
-/** The path of a new file; `name` is only for that. */
+/** Returns the path of a new file; `name` is only part of it. */
 export async function kubeconfigOf(server: TestApiServer, name: string, credentials: Credentials): Promise<string> {
   const config = JSON.parse(await readFile(server.kubeconfig, "utf8")) as Kubeconfig;
   const path = join(server.directory, `${name}.kubeconfig`);
@@ -33,7 +33,7 @@ export async function kubectlOf(server: TestApiServer, name: string, credentials
   return server.kubectl.with(`--kubeconfig=${await kubeconfigOf(server, name, credentials)}`);
 }
 
-/** A new token of a service account in kubectl's namespace; `flags` are those of `create token`. */
+/** Creates a token for a service account in kubectl's namespace; `flags` are those of `create token`. */
 export async function tokenOf(kubectl: ClientProgram, account: string, flags = ""): Promise<string> {
   return (await kubectl(`create token ${account} ${flags}`)).trim();
 }

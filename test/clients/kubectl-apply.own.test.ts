@@ -1,4 +1,4 @@
-/** The real kubectl brings objects to what files say: client-side and server-side apply, diff, replace and edit. */
+/** The real kubectl applies files: client-side and server-side apply, diff, replace and edit. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { aConfigMap, aDeployment, aList, aService } from "../../src/testing/clie
 const server = await startTestApiServer();
 after(() => server.close());
 
-test("kubectl apply makes objects, changes what changed, and leaves the rest alone", needs("kubectl"), async () => {
+test("kubectl apply creates objects, updates changed fields, and leaves the rest unchanged", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("apply");
   const first = aList(aConfigMap("settings", { a: "1", b: "2" }), aDeployment("web", { replicas: 2 }), aService("web"));
   const second = aList(
@@ -30,7 +30,7 @@ test("kubectl apply makes objects, changes what changed, and leaves the rest alo
   equal(await kubectl("get service web -o jsonpath={.spec.ports}"), `[{"port":81,"protocol":"TCP","targetPort":81}]`);
 });
 
-test("what apply did not set stays as somebody else has set it, and what it no longer sets goes", needs("kubectl"), async () => {
+test("kubectl apply keeps fields that others have set, and removes fields that it no longer sets", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("apply-others");
   const container = {
     name: "web",
@@ -56,7 +56,7 @@ test("what apply did not set stays as somebody else has set it, and what it no l
   equal(metadata.generation, 4);
 });
 
-test("kubectl apply --prune takes away what no longer stands in the file", needs("kubectl"), async () => {
+test("kubectl apply --prune deletes objects that are no longer in the file", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("prune");
   const labelled = (name: string) => aConfigMap(name, {}, { labels: { set: "one" } });
   await kubectl("apply -f -", { input: aList(labelled("stays"), labelled("goes")) });
@@ -68,7 +68,7 @@ test("kubectl apply --prune takes away what no longer stands in the file", needs
   equal(await kubectl("get configmaps -o name"), "configmap/stays\nconfigmap/stranger\n");
 });
 
-test("kubectl apply sees what was applied last, views it and sets it", needs("kubectl"), async () => {
+test("kubectl apply reads, views and sets the last applied configuration", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("last-applied");
   await kubectl("create configmap settings --from-literal=a=1");
 
@@ -80,7 +80,7 @@ test("kubectl apply sees what was applied last, views it and sets it", needs("ku
   match(await kubectl("apply view-last-applied configmap/settings -o json"), /"a": "3"/);
 });
 
-test("kubectl apply --dry-run=server tells what would happen", needs("kubectl"), async () => {
+test("kubectl apply --dry-run=server reports what would happen", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("apply-dry-run");
   await kubectl("apply -f -", { input: aConfigMap("settings", { a: "1" }) });
 
@@ -92,7 +92,7 @@ test("kubectl apply --dry-run=server tells what would happen", needs("kubectl"),
 });
 
 test(
-  "server-side apply refuses to take what another manager owns, takes it by force, and shares what is the same",
+  "server-side apply rejects conflicts with another manager, takes ownership by force, and shares equal values",
   needs("kubectl"),
   async () => {
     const kubectl = await server.inNamespace("server-side");
@@ -142,7 +142,7 @@ interface ManagedFields {
   readonly fieldsV1: { readonly [field: string]: { readonly [field: string]: object } | undefined };
 }
 
-test("server-side apply names every manager and field of a conflict, of updates too", needs("kubectl"), async () => {
+test("server-side apply names every manager and field of a conflict, including those of updates", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("conflicts");
   await kubectl("apply --server-side --field-manager=one -f -", { input: aConfigMap("settings", { a: "1", b: "1" }) });
   await kubectl('patch configmap settings --field-manager=patcher -p \'{"data":{"c":"1"}}\'');
@@ -157,7 +157,7 @@ test("server-side apply names every manager and field of a conflict, of updates 
   );
 });
 
-test("server-side apply takes away what its manager no longer names, unless another owns it", needs("kubectl"), async () => {
+test("server-side apply removes fields that its manager no longer sets, unless another manager owns them", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("server-side-remove");
   await kubectl("apply --server-side --field-manager=one -f -", { input: aConfigMap("settings", { shared: "1", own: "1" }) });
   await kubectl("apply --server-side --field-manager=two -f -", { input: aConfigMap("settings", { shared: "1" }) });
@@ -171,7 +171,7 @@ test("server-side apply takes away what its manager no longer names, unless anot
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), "");
 });
 
-test("server-side apply of the status owns the status only", needs("kubectl"), async () => {
+test("server-side apply of the status subresource owns only the status", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("server-side-status");
   await kubectl("apply --server-side --field-manager=author -f -", { input: aDeployment("web", { replicas: 2 }) });
   const status = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, status: { replicas: 2, readyReplicas: 1 } };
@@ -191,7 +191,7 @@ test("server-side apply of the status owns the status only", needs("kubectl"), a
   );
 });
 
-test("from client-side to server-side apply: the fields change hands, and what is left out goes", needs("kubectl"), async () => {
+test("migration from client-side to server-side apply transfers field ownership and removes omitted fields", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("migrate");
   await kubectl("apply -f -", { input: aConfigMap("settings", { a: "1", b: "1" }) });
 
@@ -213,7 +213,7 @@ test("from client-side to server-side apply: the fields change hands, and what i
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), "");
 });
 
-test("kubectl diff shows what apply would change, and exits with 1 if it would", needs("kubectl"), async () => {
+test("kubectl diff shows what apply would change, and exits with 1 if anything would", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("diff");
   await kubectl("apply -f -", { input: aDeployment("web", { replicas: 2 }) });
 
@@ -230,12 +230,12 @@ test("kubectl diff shows what apply would change, and exits with 1 if it would",
   equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}"), "2");
 });
 
-/** The lines of a diff that were taken or given, without the names of the files. */
+/** The added and removed lines of a diff, without the file names. */
 function changes(diff: string): string[] {
   return diff.split("\n").filter((line) => /^[-+](?![-+])/.test(line));
 }
 
-test("kubectl replace puts the whole object, and refuses an old version", needs("kubectl"), async () => {
+test("kubectl replace updates the whole object, and rejects an old resourceVersion", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("replace");
   await kubectl("create configmap settings --from-literal=a=1 --from-literal=b=2");
   const read = JSON.parse(await kubectl("get configmap settings -o json"));
@@ -254,7 +254,7 @@ test("kubectl replace puts the whole object, and refuses an old version", needs(
   );
 });
 
-test("kubectl replace --force deletes and makes anew", needs("kubectl"), async () => {
+test("kubectl replace --force deletes and recreates", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("replace-force");
   await kubectl("create configmap settings --from-literal=a=1");
   const uid = await kubectl("get configmap settings -o jsonpath={.metadata.uid}");
@@ -266,7 +266,7 @@ test("kubectl replace --force deletes and makes anew", needs("kubectl"), async (
   deepEqual([metadata.uid === uid, data], [false, { b: "2" }]);
 });
 
-test("kubectl edit hands the object to an editor and sends what changed", needs("kubectl"), async () => {
+test("kubectl edit opens the object in an editor and sends the changes", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("edit");
   await kubectl("create deployment web --image=example/web:1");
   const editor = await anEditor("sed -i 's/replicas: 1/replicas: 3/' \"$1\"");
@@ -284,10 +284,10 @@ test("kubectl edit hands the object to an editor and sends what changed", needs(
   equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}/{.metadata.generation}/{.status.observedGeneration}"), "3/2/2");
 });
 
-test("kubectl edit shows the server's refusal to the editor again", needs("kubectl"), async () => {
+test("kubectl edit reopens the editor with the server's error", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("edit-refused");
   await kubectl("create deployment web --image=example/web:1");
-  // The first round spoils the object; the second finds the reason in the file and leaves it so, upon which kubectl gives up.
+  // The first edit makes the object invalid; the second finds the error in the file and saves it unchanged, so kubectl gives up.
   const editor = await anEditor("sed -i 's/^  replicas: 1/  replicas: -1/' \"$1\"");
 
   const error = await kubectl.fails("edit deployment web", { environment: { EDITOR: editor } });
@@ -299,7 +299,7 @@ test("kubectl edit shows the server's refusal to the editor again", needs("kubec
 
 let editors = 0;
 
-/** A program that changes the file it is given. */
+/** An editor program that modifies its file. */
 async function anEditor(script: string): Promise<string> {
   editors += 1;
   const path = join(server.directory, `editor-${editors}`);

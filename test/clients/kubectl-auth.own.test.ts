@@ -1,6 +1,6 @@
 /**
- * The real kubectl asks who one is and what one may do (`auth`), acts as others (`--as`), and gives and takes rights; what it prints, and
- * how it exits, is what people and scripts know of upstream. Not here: tokens and certificates, which have files of their own.
+ * The real kubectl queries identity and permissions (`auth`), impersonates (`--as`), and grants and revokes permissions; its output and
+ * exit codes are those that users and scripts know of upstream. Not here: tokens and certificates, which have files of their own.
  */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
@@ -11,7 +11,7 @@ import type { ClientProgram } from "../../src/testing/clients/client-program.ts"
 import { kubectlOf, NOTHING_OF_WORTH, tokenOf } from "./identities.ts";
 import { aList } from "../../src/testing/clients/manifests.ts";
 
-// A server that cannot be reached from elsewhere would not tell where it is.
+// A server that is only reachable from this machine would not advertise its address.
 const server = await startTestApiServer({ serving: { advertiseAddress: "192.0.2.1" } });
 after(() => server.close());
 
@@ -26,7 +26,7 @@ function aRoleBinding(metadata: JsonObject, user: string, role: JsonObject): Jso
   return { apiVersion: `${RBAC}/v1`, kind: "RoleBinding", metadata, roleRef: { apiGroup: RBAC, ...role }, subjects };
 }
 
-test("auth whoami tells the administrator's name, groups and certificate", needs("kubectl"), async () => {
+test("kubectl auth whoami shows the administrator's name, groups and certificate", needs("kubectl"), async () => {
   const { status } = JSON.parse(await server.kubectl("auth whoami -o json"));
 
   const { username, groups, uid, extra } = status.userInfo;
@@ -34,7 +34,7 @@ test("auth whoami tells the administrator's name, groups and certificate", needs
   match(extra["authentication.kubernetes.io/credential-id"].join(), /^X509SHA256=[0-9a-f]{64}$/);
 });
 
-test("auth whoami tells a service account which token it showed", needs("kubectl"), async () => {
+test("kubectl auth whoami shows a service account and the ID of its token", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("whoami");
   await kubectl("create serviceaccount robot");
   const uid = await kubectl("get serviceaccount robot -o jsonpath={.metadata.uid}");
@@ -52,7 +52,7 @@ test("auth whoami tells a service account which token it showed", needs("kubectl
   ]);
 });
 
-test("auth whoami tells who one acts as", needs("kubectl"), async () => {
+test("kubectl auth whoami shows the impersonated user", needs("kubectl"), async () => {
   equal(
     await server.kubectl("auth whoami --as=jane --as-group=team --as-group=ops --as-uid=u1 --as-user-extra=scopes=a"),
     "ATTRIBUTE       VALUE\nUsername        jane\nUID             u1\nGroups          [team ops system:authenticated]\nExtra: scopes   [a]\n",
@@ -63,7 +63,7 @@ test("auth whoami tells who one acts as", needs("kubectl"), async () => {
   );
 });
 
-test("who shows nothing is anonymous, and may read what is public", needs("kubectl"), async () => {
+test("a client without credentials is anonymous and may read public endpoints", needs("kubectl"), async () => {
   const stranger = await kubectlOf(server, "stranger", NOTHING_OF_WORTH);
 
   equal(JSON.parse(await stranger("get --raw /version")).minor, "36");
@@ -92,7 +92,7 @@ async function aNamespaceWithReaders(name: string): Promise<ClientProgram> {
   return kubectl;
 }
 
-test("auth can-i says yes or no, and exits so", needs("kubectl"), async () => {
+test("kubectl auth can-i prints yes or no, with a matching exit code", needs("kubectl"), async () => {
   const kubectl = await aNamespaceWithReaders("can-i");
   const yes = { code: 0, stdout: "yes\n", stderr: "" };
   const no = { code: 1, stdout: "no\n", stderr: "" };
@@ -121,7 +121,7 @@ test("auth can-i says yes or no, and exits so", needs("kubectl"), async () => {
     deepEqual(await kubectl.run(`auth can-i ${line}`), expected, line);
 });
 
-test("auth can-i --list shows what a role gives, besides what everybody has", needs("kubectl"), async () => {
+test("kubectl auth can-i --list shows the permissions of a role and those of all users", needs("kubectl"), async () => {
   const kubectl = await aNamespaceWithReaders("can-i-list");
 
   const [header, ...rows] = (await kubectl("auth can-i --list --as=jane")).replace(/ +$/gm, "").split("\n");
@@ -145,7 +145,7 @@ test("auth can-i --list shows what a role gives, besides what everybody has", ne
   match(everything, /^\*\.\* +\[\] +\[\] +\[\*\]\n +\[\*\] +\[\] +\[\*\]$/m);
 });
 
-test("a ClusterRole with the label aggregate-to-view is part of view, and so of edit and admin", needs("kubectl"), async () => {
+test("a ClusterRole with the label aggregate-to-view is aggregated into view, edit and admin", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("aggregated");
   for (const role of ["view", "edit", "admin"]) await kubectl(`create rolebinding ${role} --clusterrole=${role} --user=${role}er`);
   const answers = async () => {
@@ -167,7 +167,7 @@ test("a ClusterRole with the label aggregate-to-view is part of view, and so of 
   deepEqual(await answers(), ["yes\n", "yes\n", "yes\n"]);
 });
 
-test("auth reconcile makes, adds, and removes if it is told to; the same again changes nothing", needs("kubectl"), async () => {
+test("kubectl auth reconcile creates, extends and, on request, removes permissions, and is idempotent", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("reconcile");
   const state = async () => {
     const { rules } = JSON.parse(await kubectl("get role shop -o json"));
@@ -175,7 +175,7 @@ test("auth reconcile makes, adds, and removes if it is told to; the same again c
     const verbs = rules.map((rule: { readonly verbs: readonly string[] }) => rule.verbs.join());
     return { verbs, users: subjects.map(({ name }: { readonly name: string }) => name), role: roleRef.name };
   };
-  // kubectl does not fill in the namespace here.
+  // kubectl does not default the namespace here.
   const shop = { name: "shop", namespace: "reconcile" };
   const may = (...verbs: readonly string[]) => aRole(shop, [{ apiGroups: [""], resources: ["pods"], verbs }]);
   const bind = (name: string) => aRoleBinding(shop, name, { kind: "Role", name: "shop" });
@@ -224,7 +224,7 @@ test("auth reconcile makes, adds, and removes if it is told to; the same again c
   equal((await state()).role, "view");
 });
 
-test("who lacks a right is told in upstream's words", needs("kubectl"), async () => {
+test("a client without permission gets upstream's Forbidden message", needs("kubectl"), async () => {
   const kubectl = (await aNamespaceWithReaders("no-right")).with("--as=jane");
   const cannot = (verb: string, resource: string, where: string) =>
     `forbidden: User "jane" cannot ${verb} resource "${resource}" in API group "" ${where}`;
@@ -245,7 +245,7 @@ test("who lacks a right is told in upstream's words", needs("kubectl"), async ()
     equal(await kubectl.fails(line), `${error}\n`, line);
 });
 
-test("--as needs the right to act as that user, and as each of the groups, and with the uid", needs("kubectl"), async () => {
+test("kubectl --as requires permission to impersonate the user, each of the groups, and the uid", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("acting-as");
   await kubectl("create serviceaccount robot");
   const robot = (await kubectlOf(server, "acting-as", { token: await tokenOf(kubectl, "robot") })).with("--namespace=acting-as");
@@ -290,7 +290,7 @@ test("--as needs the right to act as that user, and as each of the groups, and w
   );
 });
 
-test("who rules a namespace cannot give what they do not have", needs("kubectl"), async () => {
+test("an administrator of a namespace cannot grant permissions that they do not have", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("ruled");
   await kubectl("create rolebinding adam-rules --clusterrole=admin --user=adam");
   const adam = kubectl.with("--as=adam");

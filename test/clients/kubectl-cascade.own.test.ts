@@ -1,4 +1,4 @@
-/** The real kubectl deletes what owns other things, with each --cascade: what must go goes, in order, and what must stay stays. */
+/** The real kubectl deletes owners with each --cascade: dependents are deleted in order, or orphaned. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -14,7 +14,7 @@ after(async () => {
   await server.close();
 });
 
-/** A namespace with a Deployment of two pods, and the names of what belongs to it. */
+/** Creates a namespace with a Deployment of two pods, and returns the names of its dependents. */
 async function inRolledOut(namespace: string) {
   kubelet.allow({});
   const kubectl = await server.inNamespace(namespace);
@@ -31,7 +31,7 @@ function names(text: string): readonly string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-test("--cascade=background deletes the owner at once, and what it owns after it", needs("kubectl"), async () => {
+test("--cascade=background deletes the owner at once and its dependents afterwards", needs("kubectl"), async () => {
   const { kubectl, replicaSets, pods } = await inRolledOut("background");
   kubelet.allow({ gone: () => false });
 
@@ -45,7 +45,7 @@ test("--cascade=background deletes the owner at once, and what it owns after it"
   deepEqual(await owned(kubectl), { replicaSets: [], pods: [] });
 });
 
-test("--cascade=foreground keeps every owner until what it owns is gone", needs("kubectl"), async () => {
+test("--cascade=foreground keeps every owner until its dependents are deleted", needs("kubectl"), async () => {
   const { kubectl, replicaSets, pods } = await inRolledOut("foreground");
   const [replicaSet = ""] = replicaSets;
   kubelet.allow({ gone: () => false });
@@ -62,7 +62,7 @@ test("--cascade=foreground keeps every owner until what it owns is gone", needs(
   deepEqual(await owned(kubectl), { replicaSets: [], pods: [] });
 });
 
-test("--cascade=orphan deletes the owner only, and the next one of its name takes over what it left", needs("kubectl"), async () => {
+test("--cascade=orphan deletes only the owner, and a new one of the same name adopts the dependents", needs("kubectl"), async () => {
   const { kubectl, replicaSets, pods } = await inRolledOut("orphan");
   const [replicaSet = ""] = replicaSets;
 
@@ -79,14 +79,14 @@ test("--cascade=orphan deletes the owner only, and the next one of its name take
   );
 
   await kubectl(`delete ${replicaSet} --cascade=orphan`);
-  // Its successor takes over the pods: only then are they among what belongs to the Deployment.
+  // Its successor adopts the pods: only then are they among the Deployment's dependents.
   await kubectl(`wait ${replicaSet} --for=create`);
   await kubectl(`wait ${replicaSet} --for=jsonpath={.status.replicas}=2`);
   await kubectl("delete deployment web --cascade=foreground");
   await kubectl(`wait ${pods.join(" ")} --for=delete`);
 });
 
-test("things of any kind that own each other, even in a circle, go with the first of them", needs("kubectl"), async () => {
+test("objects of any kind that own each other, even in a cycle, are deleted with the first of them", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("circle");
   const uidOf = (name: string) => kubectl(`get configmap ${name} -o jsonpath={.metadata.uid}`);
   const ownedBy = (name: string, uid: string, more: object = {}) =>
@@ -107,7 +107,7 @@ test("things of any kind that own each other, even in a circle, go with the firs
   deepEqual(names(await kubectl("get configmaps -o name")), ["configmap/kube-root-ca.crt", "configmap/two-owners"]);
 });
 
-test("what names an owner that is not there goes, and one of another namespace is no owner", needs("kubectl"), async () => {
+test("an object whose owner does not exist is deleted, and an owner in another namespace does not count", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("absent");
   await (
     await server.inNamespace("elsewhere")

@@ -1,4 +1,4 @@
-/** The real kubectl approves a request, the cluster signs it, and whoever asked comes in with the certificate. */
+/** The real kubectl approves a CertificateSigningRequest, the cluster signs it, and the requester authenticates with the certificate. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -25,7 +25,7 @@ async function openssl(...words: readonly string[]): Promise<string> {
   return (await runProgram({ command: toolPath("openssl"), arguments: words })).join("\n");
 }
 
-/** Makes a key and asks for a certificate. */
+/** Generates a key and requests a certificate. */
 async function request(name: string, subject: string, spec: object): Promise<void> {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", file(`${name}.key`)];
   await openssl("req", "-new", "-subj", subject, ...key, "-out", file(`${name}.csr`));
@@ -38,7 +38,7 @@ async function conditionOf(name: string): Promise<string | undefined> {
   return (await server.kubectl(`get csr ${name} --no-headers`)).trim().split(/ +/).at(-1);
 }
 
-test("kubectl certificate approve shows the certificate, and it lets its owner in", needs("kubectl", "openssl"), async () => {
+test("kubectl certificate approve gets a certificate issued that authenticates its owner", needs("kubectl", "openssl"), async () => {
   const { kubectl } = server;
   const spec = { signerName: "kubernetes.io/kube-apiserver-client", usages: ["client auth"], expirationSeconds: 3_600 };
   await request("jane", "/O=team/O=ops/CN=jane", spec);
@@ -57,7 +57,7 @@ test("kubectl certificate approve shows the certificate, and it lets its owner i
   equal(Date.parse(validTo) - Date.parse(validFrom), (60 + 5) * 60_000);
 });
 
-test("what the signer does not sign fails, and kubectl shows it", needs("kubectl", "openssl"), async () => {
+test("a request that the signer rejects fails, and kubectl shows it", needs("kubectl", "openssl"), async () => {
   const { kubectl } = server;
   await request("serving", "/O=system:nodes/CN=system:node:a", { signerName: "kubernetes.io/kubelet-serving", usages: ["server auth"] });
 
@@ -70,7 +70,7 @@ test("what the signer does not sign fails, and kubectl shows it", needs("kubectl
   equal(await kubectl(message), "DNS or IP subjectAltName is required");
 });
 
-test("a kubelet's request needs nobody: it is approved and signed", needs("kubectl", "openssl"), async () => {
+test("a kubelet's client certificate request is approved and signed automatically", needs("kubectl", "openssl"), async () => {
   const { kubectl } = server;
   const usages = ["client auth", "digital signature"];
   await request("node", "/O=system:nodes/CN=system:node:a", { signerName: "kubernetes.io/kube-apiserver-client-kubelet", usages });
@@ -80,7 +80,7 @@ test("a kubelet's request needs nobody: it is approved and signed", needs("kubec
   equal(await conditionOf("node"), "Approved,Issued");
 });
 
-test("what everybody may read of the cluster is signed by a bootstrap token", needs("kubectl", "openssl"), async () => {
+test("the public cluster-info ConfigMap is signed with a bootstrap token", needs("kubectl", "openssl"), async () => {
   const { kubectl } = server;
   const stringData = { "token-id": "abcdef", "token-secret": "0123456789abcdef", "usage-bootstrap-signing": "true" };
   const metadata = { name: "bootstrap-token-abcdef", namespace: "kube-system" };

@@ -1,6 +1,6 @@
 /**
- * The real kubectl and certificates: what openssl has signed with the cluster's authority lets its owner in and nobody else; requests for
- * certificates are approved by who may; and the parts of the cluster may, with the kubeconfigs made for them, what their roles say.
+ * The real kubectl and certificates: one signed by openssl with the cluster's CA authenticates its owner only; requests are approved by
+ * authorized users; and the components' kubeconfigs have exactly the permissions of their roles.
  */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ function file(name: string): string {
   return join(server.directory, name);
 }
 
-/** Makes a key and a request for a certificate; resolves with the path of the request. */
+/** Generates a key and a certificate request; resolves with the path of the request. */
 async function requestFor(name: string, subject: string): Promise<string> {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", file(`${name}.key`)];
   await openssl("req", "-new", "-subj", subject, ...key, "-out", file(`${name}.csr`));
@@ -37,14 +37,14 @@ async function requestFor(name: string, subject: string): Promise<string> {
 
 interface Issue {
   readonly subject: string;
-  /** Its .crt and .key. Default: the cluster's. */
+  /** The signing .crt and .key. Default: the cluster's. */
   readonly authority?: string;
   readonly purpose?: "clientAuth" | "serverAuth";
   /** YYMMDDHHMMSSZ. Default: for a day from now. */
   readonly period?: { readonly from: string; readonly to: string };
 }
 
-/** kubectl with a certificate that is signed by `openssl ca`, the one command of openssl's that can sign for a time that is over. */
+/** Returns kubectl with a certificate signed by `openssl ca`, the only openssl command that can sign for a period in the past. */
 async function kubectlWith(
   name: string,
   { subject, authority = join(pki.path, "ca"), purpose = "clientAuth", period }: Issue,
@@ -63,7 +63,7 @@ async function kubectlWith(
   return kubectlOf(server, name, { "client-certificate": certificate, "client-key": file(`${name}.key`) });
 }
 
-test("a certificate of the cluster's authority says who its owner is", needs("kubectl", "openssl"), async () => {
+test("a certificate of the cluster's CA authenticates its subject", needs("kubectl", "openssl"), async () => {
   const jane = await kubectlWith("jane", { subject: "/O=team/O=ops/CN=jane" });
 
   const { status } = JSON.parse(await jane("auth whoami -o json"));
@@ -78,15 +78,15 @@ test("a certificate of the cluster's authority says who its owner is", needs("ku
   equal(await jane("get pods --all-namespaces -o name"), "");
 });
 
-test("a certificate in the group system:masters may do everything", needs("kubectl", "openssl"), async () => {
+test("a certificate in the group system:masters has all permissions", needs("kubectl", "openssl"), async () => {
   const root = await kubectlWith("root", { subject: "/O=system:masters/CN=root" });
 
   equal(await root("create namespace of-root"), "namespace/of-root created\n");
 });
 
-test("a certificate that is another's, over, not yet good or for servers lets nobody in", needs("kubectl", "openssl"), async () => {
+test("a certificate of another CA, expired, not yet valid or for servers is rejected", needs("kubectl", "openssl"), async () => {
   const other = file("other");
-  // The same name as the cluster's authority, and another key.
+  // The same name as the cluster's CA, and another key.
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", `${other}.key`];
   await openssl("req", "-x509", "-subj", "/CN=kubernetes", ...key, "-days", "1", "-out", `${other}.crt`);
   const subject = "/O=system:masters/CN=root";
@@ -99,7 +99,7 @@ test("a certificate that is another's, over, not yet good or for servers lets no
     "front-proxy": { authority: join(pki.path, "front-proxy-ca") },
   })) {
     const kubectl = await kubectlWith(name, { subject, ...issue });
-    // Not even what everybody may read, since who shows something wrong is not nobody.
+    // Not even public endpoints, since invalid credentials are not anonymous.
     for (const line of ["get nodes", "auth whoami", "get --raw /version"])
       equal(await kubectl.fails(line), "error: You must be logged in to the server (Unauthorized)\n", `${name}: ${line}`);
   }
@@ -116,7 +116,7 @@ async function requestCertificate(kubectl: ClientProgram, name: string, signerNa
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 const CSR = "certificatesigningrequest.certificates.k8s.io";
 
-test("certificate approve and deny settle a request, and only once", needs("kubectl", "openssl"), async () => {
+test("kubectl certificate approve and deny decide a request once", needs("kubectl", "openssl"), async () => {
   const { kubectl } = server;
   const csr = await requestFor("ann", "/O=team/CN=ann");
   for (const name of ["good", "bad"]) equal(await requestCertificate(kubectl, name, CLIENT_SIGNER, csr), `${CSR}/${name} created\n`);
@@ -134,7 +134,7 @@ test("certificate approve and deny settle a request, and only once", needs("kube
   );
 });
 
-test("nobody is made an administrator by a request", needs("kubectl", "openssl"), async () => {
+test("a certificate request for system:masters is rejected", needs("kubectl", "openssl"), async () => {
   const csr = await requestFor("evil", "/O=system:masters/CN=evil");
 
   equal(
@@ -143,7 +143,7 @@ test("nobody is made an administrator by a request", needs("kubectl", "openssl")
   );
 });
 
-test("who approves needs the right to, and the signer's approval too", needs("kubectl", "openssl"), async () => {
+test("approving a certificate request requires permission for the request and for its signer", needs("kubectl", "openssl"), async () => {
   const { kubectl } = server;
   const jo = kubectl.with("--as=jo");
   const csr = await requestFor("jo", "/CN=jo");
@@ -175,7 +175,7 @@ test("who approves needs the right to, and the signer's approval too", needs("ku
   equal(await jo.fails("certificate approve client"), refused("client") + unsigned(CLIENT_SIGNER));
 });
 
-/** What each part of the cluster may do, and what it is close to and may not. */
+/** What each component may do, and a similar request that it may not. */
 const COMPONENTS: Readonly<Record<string, { readonly user: string; readonly may: readonly string[]; readonly mayNot: readonly string[] }>> =
   {
     "controller-manager": {
@@ -187,7 +187,7 @@ const COMPONENTS: Readonly<Record<string, { readonly user: string; readonly may:
         "create serviceaccounts --subresource=token -n kube-system",
         "create tokenreviews.authentication.k8s.io -A",
       ],
-      // That is for its controllers, each under its own name.
+      // Reserved for its controllers, each under its own name.
       mayNot: ["create pods -n default", "delete nodes -A", "update endpoints -n default", "update configmaps -n kube-system"],
     },
     scheduler: {
@@ -208,7 +208,7 @@ const COMPONENTS: Readonly<Record<string, { readonly user: string; readonly may:
   };
 
 for (const [name, { user, may, mayNot }] of Object.entries(COMPONENTS)) {
-  test(`the kubeconfig of ${name} is ${user}'s, which may do what its role says and not more`, needs("kubectl"), async () => {
+  test(`the kubeconfig of ${name} authenticates as ${user}, with the permissions of its role only`, needs("kubectl"), async () => {
     const kubectl = server.kubectl.with(`--kubeconfig=${join(pki.path, "kubeconfigs", `${name}.conf`)}`);
 
     match(await kubectl("auth whoami"), new RegExp(`^Username +${user}\nGroups +\\[system:authenticated\\]$`, "m"));

@@ -1,4 +1,4 @@
-/** The real kubectl changes objects in place: patches of every type, labels, scale, set, rollout, and what it does to nodes. */
+/** The real kubectl changes objects in place: patches of every type, labels, scale, set, rollout, and node commands. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -30,7 +30,7 @@ test("a strategic merge patch merges lists by their keys", needs("kubectl"), asy
   );
 });
 
-test("a merge patch replaces lists and removes by null", needs("kubectl"), async () => {
+test("a merge patch replaces lists and removes fields by null", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("merge");
   await kubectl("create configmap settings --from-literal=a=1 --from-literal=b=2");
 
@@ -39,7 +39,7 @@ test("a merge patch replaces lists and removes by null", needs("kubectl"), async
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), `{"b":"2","c":"3"}`);
 });
 
-test("a JSON patch does its steps in order, or none of them", needs("kubectl"), async () => {
+test("a JSON patch applies its operations in order, or none of them", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("json-patch");
   await kubectl("create configmap settings --from-literal=a=1");
   const steps = (...list: readonly object[]) => `patch configmap settings --type=json -p '${JSON.stringify(list)}'`;
@@ -59,7 +59,7 @@ test("a JSON patch does its steps in order, or none of them", needs("kubectl"), 
   equal(missing, "The request is invalid: the server rejected our request due to an error in our request\n");
 });
 
-test("patch --subresource changes only that part", needs("kubectl"), async () => {
+test("kubectl patch --subresource changes only the subresource", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("subresource");
   await kubectl("create -f -", { input: aDeployment("web", { replicas: 1 }) });
   const both = (type: string) =>
@@ -82,7 +82,7 @@ test("patch --subresource changes only that part", needs("kubectl"), async () =>
   match(await kubectl("get deployment web --subresource=status"), /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +3\/7 +0 +0 +\w+\n$/);
 });
 
-test("a patch that may not be is refused with the field", needs("kubectl"), async () => {
+test("an invalid patch is rejected with the field", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("patch-refused");
   await kubectl("create -f -", { input: aDeployment("web") });
 
@@ -99,7 +99,7 @@ test("a patch that may not be is refused with the field", needs("kubectl"), asyn
   );
 });
 
-test("a service that becomes another type loses what only the old one had", needs("kubectl"), async () => {
+test("a Service that changes its type loses the fields of the old type", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("service-type");
   await kubectl("create service nodeport web --tcp=80");
   const become = async (spec: object) => {
@@ -150,11 +150,11 @@ test("kubectl label and annotate add, refuse to overwrite, overwrite and remove"
     "one   map[all:yes tier:db]\ntwo   map[all:yes]\n",
   );
   equal(await kubectl("get configmap one -o jsonpath={.metadata.annotations}"), "");
-  // In the order of Go's maps, which is none.
+  // In the order of Go's maps, which is undefined.
   deepEqual((await kubectl("label configmap one --list")).trimEnd().split("\n").sort(), ["all=yes", "tier=db"]);
 });
 
-test("kubectl scale works through the scale of each kind, with preconditions", needs("kubectl"), async () => {
+test("kubectl scale uses the scale subresource of each kind, with preconditions", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("scale");
   await kubectl("create deployment web --image=example/web --replicas=2");
   const { spec } = aDeployment("set");
@@ -201,7 +201,7 @@ test("kubectl set changes image, environment, resources and selector", needs("ku
   );
 });
 
-test("kubectl rollout restarts, pauses, waits for the status, and reads the history that replica sets are", needs("kubectl"), async () => {
+test("kubectl rollout restarts, pauses, waits for the status, and reads the history from ReplicaSets", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("rollout");
   await kubectl("create deployment web --image=example/web:1 --replicas=2");
 
@@ -235,10 +235,10 @@ test("kubectl rollout restarts, pauses, waits for the status, and reads the hist
   deepEqual(await status.rest(), [`deployment "web" successfully rolled out`]);
 });
 
-test("a container for debugging and new resources reach a pod through their own subresources", needs("kubectl"), async () => {
+test("ephemeral containers and resizes reach a pod through their subresources", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("pod-parts");
   const container = { name: "main", image: "example/app:1", resources: { requests: { cpu: "100m" }, limits: { cpu: "200m" } } };
-  // Upstream admits a resize only if the pod's node has room for it.
+  // Upstream admits a resize only if the pod's node has capacity for it.
   await kubectl("create -f -", { input: { ...aNode("resizing"), status: { allocatable: { cpu: "4" } } } });
   await kubectl("create -f -", { input: aPod("app", { containers: [container], nodeName: "resizing" }) });
   const resources = { spec: { containers: [{ name: "main", resources: { requests: { cpu: "150m" } } }] } };
@@ -256,7 +256,7 @@ test("a container for debugging and new resources reach a pod through their own 
   );
 });
 
-/** As the deployment controller would make it. */
+/** As the deployment controller would create it. */
 function aRevision(name: string, { revision, uid }: { readonly revision: number; readonly uid: string }): object {
   const labels = { app: "web", "pod-template-hash": name };
   return {
@@ -290,7 +290,7 @@ test("kubectl cordons, uncordons and taints nodes", needs("kubectl"), async () =
   );
   equal(await kubectl("taint node worker dedicated=web:NoSchedule --overwrite"), "node/worker modified\n");
 
-  // A node is born with a taint, until its kubelet says that it is ready.
+  // A node is created with a taint, until its kubelet reports that it is ready.
   const born = `{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}`;
   equal(
     await kubectl("get node worker -o jsonpath={.spec}"),
@@ -303,7 +303,7 @@ test("kubectl cordons, uncordons and taints nodes", needs("kubectl"), async () =
 test("kubectl drain evicts the pods of a node", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("drain");
   await kubectl("create -f -", { input: aNode("leaving") });
-  // Nobody runs this pod, so that it can go without grace.
+  // No kubelet runs this pod, so it is deleted without grace.
   await kubectl("create -f -", { input: aPod("idle", { nodeName: "leaving" }) });
 
   const { stdout } = await kubectl.run("drain leaving --force --grace-period=0 --timeout=20s");

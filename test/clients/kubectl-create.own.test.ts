@@ -1,4 +1,4 @@
-/** The real kubectl makes objects: its generators, which send protobuf, files, and what it says when the server refuses. */
+/** The real kubectl creates objects: its generators, which send protobuf, files, and its messages when the server rejects them. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { aConfigMap, aDeployment, aPod } from "../../src/testing/clients/manifes
 const server = await startTestApiServer();
 after(() => server.close());
 
-test("kubectl create deployment sends protobuf, and the server fills in the rest", needs("kubectl"), async () => {
+test("kubectl create deployment sends protobuf, and the server sets defaults", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("create-deployment");
 
   equal(
@@ -37,7 +37,7 @@ test("kubectl create deployment sends protobuf, and the server fills in the rest
   ]);
 });
 
-test("kubectl create configmap takes literals, files and an env file", needs("kubectl"), async () => {
+test("kubectl create configmap accepts literals, files and an env file", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("create-configmap");
   const text = join(server.directory, "motd.txt");
   const bytes = join(server.directory, "logo.bin");
@@ -54,7 +54,7 @@ test("kubectl create configmap takes literals, files and an env file", needs("ku
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), `{"A":"1","B":"two words"}`);
 });
 
-test("kubectl create secret makes all three types", needs("kubectl", "openssl"), async () => {
+test("kubectl create secret creates all three types", needs("kubectl", "openssl"), async () => {
   const kubectl = await server.inNamespace("create-secret");
 
   await kubectl("create secret generic plain --from-literal=password=s3cret");
@@ -72,7 +72,7 @@ test("kubectl create secret makes all three types", needs("kubectl", "openssl"),
   deepEqual(JSON.parse(config).auths["registry.example"].username, "me");
 });
 
-test("kubectl create service gives each type what it needs", needs("kubectl"), async () => {
+test("kubectl create service creates each type with its fields", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("create-service");
 
   await kubectl("create service clusterip inner --tcp=80:8080");
@@ -94,7 +94,7 @@ test("kubectl create service gives each type what it needs", needs("kubectl"), a
   deepEqual([alias.type, alias.externalName, alias.clusterIP], ["ExternalName", "db.example", undefined]);
 });
 
-test("a node port and a cluster address are given once", needs("kubectl"), async () => {
+test("a node port and a cluster IP are allocated only once", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("allocated-once");
   await kubectl("create service nodeport first --tcp=80 --node-port=30200");
   const address = await kubectl("get service first -o jsonpath={.spec.clusterIP}");
@@ -112,7 +112,7 @@ test("a node port and a cluster address are given once", needs("kubectl"), async
   );
 });
 
-test("kubectl create namespace makes one that is active", needs("kubectl"), async () => {
+test("kubectl create namespace creates an active namespace", needs("kubectl"), async () => {
   equal(await server.kubectl("create namespace made"), "namespace/made created\n");
 
   const { status, spec, metadata } = JSON.parse(await server.kubectl("get namespace made -o json"));
@@ -122,7 +122,7 @@ test("kubectl create namespace makes one that is active", needs("kubectl"), asyn
   );
 });
 
-test("kubectl run makes a bare pod with the defaults of pods", needs("kubectl"), async () => {
+test("kubectl run creates a bare pod with defaults", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("run");
 
   equal(await kubectl("run once --image=example/job --restart=Never --env=A=1 --labels=app=once,x=y -- work hard"), "pod/once created\n");
@@ -140,7 +140,7 @@ test("kubectl run makes a bare pod with the defaults of pods", needs("kubectl"),
   deepEqual(status, { phase: "Pending", qosClass: "BestEffort" });
 });
 
-test("kubectl expose makes a service from the labels and ports of what it exposes", needs("kubectl"), async () => {
+test("kubectl expose creates a Service from the labels and ports of the exposed object", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("expose");
   await kubectl("create deployment web --image=example/web --port=8080");
 
@@ -154,7 +154,7 @@ test("kubectl expose makes a service from the labels and ports of what it expose
   equal(await kubectl("get service web -o jsonpath={.spec.ports[0].port}/{.spec.ports[0].targetPort}"), "8080/8080");
 });
 
-test("kubectl autoscale makes an autoscaler that both versions show", needs("kubectl"), async () => {
+test("kubectl autoscale creates an autoscaler that is readable in both versions", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("autoscale");
   await kubectl("create deployment web --image=example/web");
 
@@ -170,7 +170,7 @@ test("kubectl autoscale makes an autoscaler that both versions show", needs("kub
   });
 });
 
-test("kubectl create -f makes what stands in several documents and counts what failed", needs("kubectl"), async () => {
+test("kubectl create -f creates all documents of a file and reports those that failed", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("create-file");
   const input = `apiVersion: v1
 kind: ConfigMap
@@ -196,7 +196,7 @@ spec: { containers: [{ name: main, image: example/app }] }
   );
 });
 
-test("--dry-run=server answers as if, and nothing is there afterwards", needs("kubectl"), async () => {
+test("kubectl create --dry-run=server returns the object without storing it", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("dry-run");
 
   const made = JSON.parse(await kubectl("create service nodeport ghost --tcp=80 --dry-run=server -o json"));
@@ -207,7 +207,7 @@ test("--dry-run=server answers as if, and nothing is there afterwards", needs("k
   equal(await kubectl("create configmap ghost --dry-run=server"), "configmap/ghost created (server dry run)\n");
 });
 
-test("an unknown field is refused when it must be right, warned of when not, or dropped without a word", needs("kubectl"), async () => {
+test("an unknown field is rejected, warned about or silently dropped, depending on --validate", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("validate");
   const input = `{ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "odd" }, "dta": {}, "immutable": false }`;
 
@@ -267,7 +267,7 @@ const REFUSED: readonly (readonly [title: string, line: string, input: object | 
   ],
 ];
 
-test("kubectl create prints the server's reasons as it prints upstream's", needs("kubectl"), async (t) => {
+test("kubectl create prints the server's errors exactly as upstream's", needs("kubectl"), async (t) => {
   const kubectl = await server.inNamespace("refused");
   await kubectl("create configmap taken");
   for (const [title, line, input, words] of REFUSED) {

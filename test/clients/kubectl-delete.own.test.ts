@@ -1,4 +1,4 @@
-/** The real kubectl deletes, in every way, and waits: what the API server itself does of it, without a garbage collector. */
+/** The real kubectl deletes, in every way, and waits: the behaviour of the API server itself, without a garbage collector. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -8,7 +8,7 @@ import { aConfigMap, aDeployment, aList, aNode, aPod } from "../../src/testing/c
 const server = await startTestApiServer();
 after(() => server.close());
 
-test("kubectl delete takes names, files, labels and all of a kind", needs("kubectl"), async () => {
+test("kubectl delete accepts names, files, labels and --all", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("delete");
   const names = ["a", "b", "c", "d", "e"];
   await kubectl("create -f -", { input: aList(...names.map((name) => aConfigMap(name, {}, name === "c" ? { labels: { x: "y" } } : {}))) });
@@ -27,7 +27,7 @@ test("kubectl delete takes names, files, labels and all of a kind", needs("kubec
   equal(await kubectl("delete configmap a --ignore-not-found"), "");
 });
 
-test("--cascade sets the finalizer for which a garbage collector looks", needs("kubectl"), async () => {
+test("kubectl delete --cascade sets the finalizer for the garbage collector", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("cascade");
   await kubectl("create -f -", { input: aList(aDeployment("background"), aDeployment("foreground"), aDeployment("orphan")) });
 
@@ -63,7 +63,7 @@ interface Deleted {
   };
 }
 
-test("kubectl delete waits until the last finalizer is gone", needs("kubectl"), async () => {
+test("kubectl delete waits until the last finalizer is removed", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("finalizer");
   await kubectl("create -f -", { input: aConfigMap("held", {}, { finalizers: ["example.com/hold"] }) });
 
@@ -80,7 +80,7 @@ test("kubectl delete waits until the last finalizer is gone", needs("kubectl"), 
   equal(await kubectl.fails("get configmap held"), `Error from server (NotFound): configmaps "held" not found\n`);
 });
 
-test("a pod on a node gets its grace, shortened by a second delete, and none with --force", needs("kubectl"), async () => {
+test("a bound pod gets its grace period, a shorter one by a second delete, and none with --force", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("grace");
   await kubectl("create -f -", { input: aList(aPod("placed", { nodeName: "n1" }), aPod("forced", { nodeName: "n1" }), aPod("waiting")) });
   const grace = () => kubectl("get pod placed -o jsonpath={.metadata.deletionGracePeriodSeconds}");
@@ -98,7 +98,7 @@ test("a pod on a node gets its grace, shortened by a second delete, and none wit
   equal(await kubectl("get pods -o name"), "");
 });
 
-test("a delete of a namespace begins its end, and nothing more is made in it", needs("kubectl"), async () => {
+test("a deleted namespace is terminating and rejects new objects", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("ending");
 
   equal(await server.kubectl("delete namespace ending --wait=false"), `namespace "ending" deleted\n`);
@@ -117,7 +117,7 @@ test("a delete of a namespace begins its end, and nothing more is made in it", n
   equal(await server.kubectl("get namespace ending --ignore-not-found"), "");
 });
 
-test("kubectl wait sees deletion, conditions, fields and creation", needs("kubectl"), async () => {
+test("kubectl wait waits for deletion, conditions, fields and creation", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("wait");
   await kubectl("create deployment web --image=example/web");
   const status = (status: object) => `patch deployment web --subresource=status --type=merge -p '${JSON.stringify({ status })}'`;
@@ -132,7 +132,7 @@ test("kubectl wait sees deletion, conditions, fields and creation", needs("kubec
   equal(await replicas.line(), "deployment.apps/web condition met");
   await kubectl("create configmap late");
   equal(await made.line(), "configmap/late condition met");
-  // Of what it never found, it would say nothing.
+  // For an object that never existed it would print nothing.
   await gone.noted(/"Response".*\/deployments.* status="200 OK"/);
   await kubectl("delete deployment web");
   equal(await gone.line(), "deployment.apps/web condition met");
@@ -143,7 +143,7 @@ test("kubectl wait sees deletion, conditions, fields and creation", needs("kubec
   );
 });
 
-test("an eviction deletes a pod as it should be deleted", needs("kubectl"), async () => {
+test("an eviction deletes a pod with its grace period", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("evict");
   await kubectl("create -f -", { input: aNode("evicted") });
   await kubectl("create -f -", { input: aPod("app", { nodeName: "evicted" }) });

@@ -1,4 +1,4 @@
-/** The real kubectl describes each kind: it reads the object and what belongs to it, and prints the fields it knows. */
+/** The real kubectl describes each kind: it reads the object and related ones, and prints the fields it knows. */
 import { equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -13,7 +13,7 @@ function squeezed(text: string): string {
   return text.replace(/ {2,}/g, " ").replace(/[ \t]+$/gm, "");
 }
 
-test("a deployment, with its replica sets and events", needs("kubectl"), async () => {
+test("kubectl describe shows a Deployment with its ReplicaSets and events", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-deployment");
   await kubectl("create -f -", { input: aDeployment("web", { replicas: 2 }) });
 
@@ -28,7 +28,7 @@ test("a deployment, with its replica sets and events", needs("kubectl"), async (
   match(text, /^ web:\n Image: example\/web:1\n/m);
 });
 
-test("a pod with its container, volumes and conditions, and the events about it", needs("kubectl"), async () => {
+test("kubectl describe shows a pod with its container, volumes, conditions and events", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-pod");
   const container = {
     name: "main",
@@ -64,7 +64,7 @@ test("a pod with its container, volumes and conditions, and the events about it"
   match(text, /^Events:\n Type Reason Age From Message\n [- ]+\n Warning FailedScheduling \S+ scheduler no nodes available$/m);
 });
 
-test("a config map, a secret, a node, a namespace and a lease", needs("kubectl"), async () => {
+test("kubectl describe shows a ConfigMap, a Secret, a Node, a Namespace and a Lease", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-small");
   const lease = {
     apiVersion: "coordination.k8s.io/v1",
@@ -91,7 +91,7 @@ test("a config map, a secret, a node, a namespace and a lease", needs("kubectl")
   match(squeezed(await kubectl("describe node described")), /^Unschedulable: false\nLease:\n HolderIdentity: me\n/m);
 });
 
-test("an autoscaler and a replica set", needs("kubectl"), async () => {
+test("kubectl describe shows an autoscaler and a ReplicaSet", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-scaling");
   await kubectl("create -f -", { input: { ...aDeployment("set"), kind: "ReplicaSet" } });
   await kubectl("create deployment web --image=example/web");
@@ -107,7 +107,7 @@ test("an autoscaler and a replica set", needs("kubectl"), async () => {
   );
 });
 
-test("a service", needs("kubectl"), async () => {
+test("kubectl describe shows a Service", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-service");
   await kubectl("create -f -", {
     input: aService("web", { clusterIP: "10.96.9.9", ports: [{ name: "http", port: 80, targetPort: 8080 }] }),

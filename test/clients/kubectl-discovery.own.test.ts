@@ -1,4 +1,4 @@
-/** What the real kubectl learns from the server about itself and its kinds: discovery, OpenAPI v3 and v2, the version. */
+/** What the real kubectl discovers about the server and its kinds: discovery, OpenAPI v3 and v2, the version. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -7,7 +7,7 @@ import { needs } from "../../src/testing/needs.ts";
 const server = await startTestApiServer();
 after(() => server.close());
 
-/** Several spaces of a table, or an empty cell, count as one. */
+/** Collapses the spaces of a table; an empty cell counts as one. */
 function cells(line: string): string {
   return line.trim().replace(/ +/g, " ");
 }
@@ -39,7 +39,7 @@ test("kubectl api-resources -o wide shows every kind with its short names, group
   );
 });
 
-test("kubectl api-resources can be narrowed by group, scope, verb and category", needs("kubectl"), async () => {
+test("kubectl api-resources filters by group, scope, verb and category", needs("kubectl"), async () => {
   const names = async (flags: string) => (await server.kubectl(`api-resources -o name ${flags}`)).trimEnd().split("\n");
 
   deepEqual(
@@ -55,7 +55,7 @@ test("kubectl api-resources can be narrowed by group, scope, verb and category",
   );
 });
 
-test("kubectl api-versions lists the groups in order of their names", needs("kubectl"), async () => {
+test("kubectl api-versions lists the groups sorted by name", needs("kubectl"), async () => {
   const versions = (await server.kubectl("api-versions")).trimEnd().split("\n");
 
   deepEqual(versions, [...versions].sort());
@@ -74,7 +74,7 @@ test("kubectl api-versions lists the groups in order of their names", needs("kub
   );
 });
 
-test("kubectl version finds a server of 1.36 and has nothing to say about the difference", needs("kubectl"), async () => {
+test("kubectl version finds a 1.36 server and prints no skew warning", needs("kubectl"), async () => {
   const { stdout, stderr } = await server.kubectl.run("version");
 
   match(stdout, /^Server Version: v1\.36\.\d+/m);
@@ -83,7 +83,7 @@ test("kubectl version finds a server of 1.36 and has nothing to say about the di
   deepEqual([serverVersion["major"], serverVersion["minor"]], ["1", "36"]);
 });
 
-test("kubectl explain describes a field with its type, its values and the fields in it", needs("kubectl"), async () => {
+test("kubectl explain describes a field with its type, its values and its subfields", needs("kubectl"), async () => {
   const text = await server.kubectl("explain deployment.spec.strategy");
 
   equal(
@@ -117,7 +117,7 @@ FIELDS:
   );
 });
 
-test("kubectl explain --recursive goes down through every field", needs("kubectl"), async () => {
+test("kubectl explain --recursive lists all nested fields", needs("kubectl"), async () => {
   const text = await server.kubectl("explain pods --recursive");
 
   match(text, /^KIND: {7}Pod\nVERSION: {4}v1\n/);
@@ -126,24 +126,24 @@ test("kubectl explain --recursive goes down through every field", needs("kubectl
   match(text, /^ {4}labels\t<map\[string\]string>$/m);
 });
 
-test("kubectl explain -o plaintext-openapiv2 reads the older document", needs("kubectl"), async () => {
+test("kubectl explain -o plaintext-openapiv2 reads the OpenAPI v2 document", needs("kubectl"), async () => {
   const text = await server.kubectl("explain deployment.spec.strategy -o plaintext-openapiv2");
 
   match(text, /^KIND: {5}Deployment\nVERSION: {2}apps\/v1\n\nRESOURCE: strategy <Object>\n\nDESCRIPTION:\n {5}The deployment strategy/);
   match(text, /^ {3}rollingUpdate\t<Object>\n {5}Rolling update config params\./m);
 });
 
-test("kubectl explain takes the preferred version of a kind, or the one that was asked for", needs("kubectl"), async () => {
+test("kubectl explain uses the preferred version of a kind, or the requested one", needs("kubectl"), async () => {
   match(await server.kubectl("explain hpa.spec.behavior"), /^VERSION: {4}v2$/m);
   match(await server.kubectl("explain hpa.spec.targetCPUUtilizationPercentage --api-version=autoscaling/v1"), /^VERSION: {4}v1$/m);
 });
 
-test("kubectl explain says which field or kind does not exist", needs("kubectl"), async () => {
+test("kubectl explain reports an unknown field or kind", needs("kubectl"), async () => {
   equal(await server.kubectl.fails("explain deployment.spec.nope"), `error: field "nope" does not exist\n`);
   equal(await server.kubectl.fails("explain nopes"), `the server doesn't have a resource type "nopes"\n`);
 });
 
-test("kubectl get --raw reads any path, and is told what does not exist", needs("kubectl"), async () => {
+test("kubectl get --raw reads any path and reports unknown ones", needs("kubectl"), async () => {
   equal(await server.kubectl("get --raw /readyz"), "ok");
   match(await server.kubectl("get --raw '/livez?verbose'"), /^\[\+\]ping ok$[^]*^livez check passed$/m);
   const names = JSON.parse(await server.kubectl("get --raw /api/v1/namespaces/default")) as {
@@ -157,7 +157,7 @@ test("kubectl get --raw reads any path, and is told what does not exist", needs(
   );
 });
 
-test("kubectl cluster-info and an unknown kind", needs("kubectl"), async () => {
+test("kubectl cluster-info prints the address, and an unknown kind is reported", needs("kubectl"), async () => {
   match(await server.kubectl("cluster-info"), new RegExp(`is running at .*${server.url}`));
   equal(await server.kubectl.fails("get nothings"), `error: the server doesn't have a resource type "nothings"\n`);
 });

@@ -17,7 +17,7 @@ after(async () => {
   await server.close();
 });
 
-/** New pods come to this node. */
+/** New pods are bound to this node. */
 async function only(node: string): Promise<void> {
   kubelet.allow({});
   await server.kubectl("cordon node-1 node-2");
@@ -33,44 +33,48 @@ function budget(spec: Readonly<Record<string, Json>>) {
   return { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "web" }, spec: { selector, ...spec } };
 }
 
-test("a drain evicts as many as the budget allows, waits until others are ready, and goes on", needs("kubectl"), async () => {
-  await only("node-1");
-  const kubectl = await server.inNamespace("budget");
-  await kubectl("create -f -", { input: aDeployment("web", { replicas: 2 }) });
-  await kubectl("create -f -", { input: budget({ minAvailable: 1 }) });
-  await kubectl("rollout status deployment/web");
-  await kubectl("wait poddisruptionbudget/web --for=jsonpath={.status.disruptionsAllowed}=1");
-  match(await kubectl("get poddisruptionbudget --no-headers"), /^web +1 +N\/A +1 +\w+\n$/);
-  await only("node-1");
-  await server.kubectl("uncordon node-2");
-  kubelet.allow({ ready: () => false });
+test(
+  "kubectl drain evicts as many pods as the budget allows, waits until replacements are ready, and continues",
+  needs("kubectl"),
+  async () => {
+    await only("node-1");
+    const kubectl = await server.inNamespace("budget");
+    await kubectl("create -f -", { input: aDeployment("web", { replicas: 2 }) });
+    await kubectl("create -f -", { input: budget({ minAvailable: 1 }) });
+    await kubectl("rollout status deployment/web");
+    await kubectl("wait poddisruptionbudget/web --for=jsonpath={.status.disruptionsAllowed}=1");
+    match(await kubectl("get poddisruptionbudget --no-headers"), /^web +1 +N\/A +1 +\w+\n$/);
+    await only("node-1");
+    await server.kubectl("uncordon node-2");
+    kubelet.allow({ ready: () => false });
 
-  await using drain = server.kubectl.start("drain node-1 --timeout=90s");
-  await drain.noted(
-    /^error when evicting pods\/"web-\w+-\w{5}" -n "budget" \(will retry after 5s\): Cannot evict pod as it would violate the pod's disruption budget\.$/,
-  );
-  await kubectl("wait poddisruptionbudget/web --for=jsonpath={.status.disruptionsAllowed}=0");
-  // The budget is spent with the eviction; the pod goes, and another comes in its place, after that.
-  await becomes(async () => (await nodesOf(kubectl)).toSorted(), ["node-1", "node-2"]);
-  const { conditions } = JSON.parse(await kubectl("get poddisruptionbudget web -o jsonpath={.status}")) as {
-    readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
-  };
-  deepEqual(
-    conditions.map(({ type, status, reason }) => [type, status, reason]),
-    [["DisruptionAllowed", "False", "InsufficientPods"]],
-  );
-  kubelet.allow({});
+    await using drain = server.kubectl.start("drain node-1 --timeout=90s");
+    await drain.noted(
+      /^error when evicting pods\/"web-\w+-\w{5}" -n "budget" \(will retry after 5s\): Cannot evict pod as it would violate the pod's disruption budget\.$/,
+    );
+    await kubectl("wait poddisruptionbudget/web --for=jsonpath={.status.disruptionsAllowed}=0");
+    // The eviction uses up the budget; after that the pod is deleted and replaced.
+    await becomes(async () => (await nodesOf(kubectl)).toSorted(), ["node-1", "node-2"]);
+    const { conditions } = JSON.parse(await kubectl("get poddisruptionbudget web -o jsonpath={.status}")) as {
+      readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+    };
+    deepEqual(
+      conditions.map(({ type, status, reason }) => [type, status, reason]),
+      [["DisruptionAllowed", "False", "InsufficientPods"]],
+    );
+    kubelet.allow({});
 
-  const lines = await drain.rest();
-  equal(lines[0], "node/node-1 cordoned");
-  equal(lines.at(-1), "node/node-1 drained");
-  // Both, and the refused one again: every five seconds, until the other pod is ready.
-  ok(lines.filter((line) => line.startsWith("evicting pod budget/web-")).length >= 3, lines.join("\n"));
-  await becomes(() => nodesOf(kubectl), ["node-2", "node-2"]);
-  match(await server.kubectl("get node node-1 --no-headers"), /^node-1 +Ready,SchedulingDisabled +<none> +[\dms]+ *\n$/);
-});
+    const lines = await drain.rest();
+    equal(lines[0], "node/node-1 cordoned");
+    equal(lines.at(-1), "node/node-1 drained");
+    // Both, and the rejected one again: every five seconds, until the other pod is ready.
+    ok(lines.filter((line) => line.startsWith("evicting pod budget/web-")).length >= 3, lines.join("\n"));
+    await becomes(() => nodesOf(kubectl), ["node-2", "node-2"]);
+    match(await server.kubectl("get node node-1 --no-headers"), /^node-1 +Ready,SchedulingDisabled +<none> +[\dms]+ *\n$/);
+  },
+);
 
-test("pods that nobody would make again, and those of DaemonSets, are refused unless one says so", needs("kubectl"), async () => {
+test("kubectl drain refuses unmanaged and DaemonSet pods without the flags for them", needs("kubectl"), async () => {
   await only("node-1");
   const kubectl = await server.inNamespace("unmanaged");
   const labels = { app: "agent" };
@@ -97,7 +101,7 @@ test("pods that nobody would make again, and those of DaemonSets, are refused un
 
   const refused = await server.kubectl.run("drain node-1");
   equal(refused.code, 1);
-  // kubectl tells the reasons in any order.
+  // kubectl prints the reasons in any order.
   const [, reasons = ""] =
     /^error: unable to drain node "node-1" due to error: \[(.*)\], continuing command\.\.\./.exec(refused.stderr) ?? [];
   deepEqual(reasons.split(", ").toSorted(), [
@@ -119,7 +123,7 @@ test("pods that nobody would make again, and those of DaemonSets, are refused un
   equal(await kubectl('get pods -o jsonpath={.items[?(@.spec.nodeName=="node-1")].metadata.name}'), "agent-1");
 });
 
-test("--disable-eviction deletes whatever the budgets say", needs("kubectl"), async () => {
+test("kubectl drain --disable-eviction deletes pods regardless of budgets", needs("kubectl"), async () => {
   await only("node-1");
   const kubectl = await server.inNamespace("disabled");
   await kubectl("create -f -", { input: aDeployment("web", { replicas: 2 }) });
@@ -131,12 +135,12 @@ test("--disable-eviction deletes whatever the budgets say", needs("kubectl"), as
   const drained = await server.kubectl("drain node-1 --disable-eviction --ignore-daemonsets");
 
   match(drained, /^node\/node-1 cordoned\n(pod\/web-\w+-\w{5} deleted\n){2}node\/node-1 drained\n$/);
-  // The status may still be that of the pods before.
+  // The status may still be that of the previous pods.
   await kubectl("rollout status deployment/web");
   await becomes(() => nodesOf(kubectl), ["node-2", "node-2"]);
 });
 
-test("a cordoned node is tainted by the node lifecycle controller, and an uncordoned one is not", needs("kubectl"), async () => {
+test("the node lifecycle controller taints a cordoned node and removes the taint on uncordon", needs("kubectl"), async () => {
   const taint = "{.spec.taints[0].key}:{.spec.taints[0].effect}";
   await kubelet.addNode("node-3");
 

@@ -1,4 +1,4 @@
-/** The real kubectl reads: every output form, selectors, pages, several kinds at once, and watches. */
+/** The real kubectl reads: every output format, selectors, pages, several kinds at once, and watches. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -8,7 +8,7 @@ import { aConfigMap, aDeployment, aList, aNode, aPod, aService } from "../../src
 const server = await startTestApiServer();
 after(() => server.close());
 
-/** A table with ages as "AGE" and columns one space apart, so that only what matters is compared. */
+/** A table with ages as "AGE" and columns one space apart, so that only relevant text is compared. */
 function tableOf(text: string): string[] {
   const lines = text.trimEnd().split("\n");
   return lines.map((line) =>
@@ -19,7 +19,7 @@ function tableOf(text: string): string[] {
   );
 }
 
-test("the tables of the kinds have upstream's columns, wide ones too", needs("kubectl"), async () => {
+test("kubectl get prints upstream's columns for every kind, also with -o wide", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("tables");
   const hpa = {
     apiVersion: "autoscaling/v2",
@@ -77,7 +77,7 @@ test("the tables of the kinds have upstream's columns, wide ones too", needs("ku
   ]);
 });
 
-test("the tables of nodes and namespaces", needs("kubectl"), async () => {
+test("kubectl get prints tables of nodes and namespaces", needs("kubectl"), async () => {
   const { kubectl } = server;
   await kubectl("create -f -", { input: aNode("table-node") });
 
@@ -92,7 +92,7 @@ test("the tables of nodes and namespaces", needs("kubectl"), async () => {
   ]);
 });
 
-test("get all finds what belongs to it", needs("kubectl"), async () => {
+test("kubectl get all lists the kinds of the category", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("all");
   equal((await kubectl.run("get all")).stderr, "No resources found in all namespace.\n");
   await kubectl("create -f -", { input: aList(aPod("app"), aService("web"), aDeployment("web"), aConfigMap("settings")) });
@@ -100,7 +100,7 @@ test("get all finds what belongs to it", needs("kubectl"), async () => {
   equal(await kubectl("get all -o name"), "pod/app\nservice/web\ndeployment.apps/web\n");
 });
 
-test("every output form tells the same object", needs("kubectl"), async () => {
+test("every output format of kubectl get shows the same object", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("forms");
   await kubectl("create -f -", { input: aConfigMap("settings", { a: "1" }, { labels: { tier: "x" } }) });
   const { metadata } = JSON.parse(await kubectl("get configmap settings -o json"));
@@ -154,7 +154,7 @@ function kyamlOf({ creationTimestamp, resourceVersion, uid }: { readonly [field:
 `;
 }
 
-test("managed fields are shown only to who asks", needs("kubectl"), async () => {
+test("kubectl get shows managed fields only on request", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("managed");
   await kubectl("create configmap settings --from-literal=a=1");
 
@@ -175,7 +175,7 @@ test("managed fields are shown only to who asks", needs("kubectl"), async () => 
   );
 });
 
-test("labels select, are shown, and become columns", needs("kubectl"), async () => {
+test("kubectl get selects by labels, shows them, and prints them as columns", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("labels");
   const labelled = (name: string, labels: object) => aConfigMap(name, {}, { labels: { ...labels } });
   await kubectl("create -f -", {
@@ -196,7 +196,7 @@ test("labels select, are shown, and become columns", needs("kubectl"), async () 
   );
 });
 
-test("fields select, and those that cannot are named", needs("kubectl"), async () => {
+test("kubectl get selects by fields, and names unsupported ones", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("fields");
   await kubectl("create -f -", {
     input: aList(aPod("placed", { nodeName: "n1" }), aPod("waiting"), aPod("once", { restartPolicy: "Never" })),
@@ -214,7 +214,7 @@ test("fields select, and those that cannot are named", needs("kubectl"), async (
   );
 });
 
-test("lists come in pages of any size, sorted by any field, from all namespaces", needs("kubectl"), async () => {
+test("kubectl get lists in pages of any size, sorted by any field, from all namespaces", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("pages");
   const other = await server.inNamespace("pages-too");
   const names = Array.from({ length: 7 }, (_, index) => `n${index}`);
@@ -239,7 +239,7 @@ test("lists come in pages of any size, sorted by any field, from all namespaces"
   deepEqual([first.items.length, first.metadata.remainingItemCount], [3, 4]);
 });
 
-test("several names, some of them missing", needs("kubectl"), async () => {
+test("kubectl get with several names reports the missing ones", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("several");
   await kubectl("create configmap one");
 
@@ -251,7 +251,7 @@ test("several names, some of them missing", needs("kubectl"), async () => {
   deepEqual(await kubectl.run("get secrets"), { code: 0, stdout: "", stderr: "No resources found in several namespace.\n" });
 });
 
-test("get -w shows what is there and then every change", needs("kubectl"), async () => {
+test("kubectl get -w shows existing objects and then every change", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("watch");
   await kubectl("create deployment web --image=example/web");
   await using watch = kubectl.start("get deployments --watch --output-watch-events");
@@ -271,7 +271,7 @@ test("get -w shows what is there and then every change", needs("kubectl"), async
   ]);
 });
 
-test("get --watch-only with a selector shows what enters and leaves it", needs("kubectl"), async () => {
+test("kubectl get --watch-only with a selector shows objects that enter and leave the selection", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("watch-only");
   await kubectl("create configmap before");
   await kubectl("label configmap before chosen=yes");
@@ -289,7 +289,7 @@ test("get --watch-only with a selector shows what enters and leaves it", needs("
   ]);
 });
 
-test("a watch of one object shows its changes in any form", needs("kubectl"), async () => {
+test("kubectl get -w of one object shows its changes in any format", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("watch-one");
   await kubectl("create configmap settings --from-literal=a=1");
   await using watch = kubectl.start('get configmap settings --watch -o jsonpath={.data.a}{"\\n"}');
@@ -300,7 +300,7 @@ test("a watch of one object shows its changes in any form", needs("kubectl"), as
   equal(await watch.line(), "2");
 });
 
-test("kubectl events and get events show what happened, oldest first", needs("kubectl"), async () => {
+test("kubectl events and get events show events, oldest first", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("events");
   await kubectl("create -f -", { input: aPod("app") });
   const event = (name: string, second: number, more: object) => ({

@@ -1,4 +1,4 @@
-/** The real kubectl deletes namespaces: everything in them goes, whatever it is, and what cannot go is told. */
+/** The real kubectl deletes namespaces: all their contents are deleted, and remaining content is reported. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, test } from "node:test";
 import type { JsonObject } from "../../src/api/machinery/object.ts";
@@ -25,7 +25,7 @@ const SUBJECT = { kind: "ServiceAccount", name: "x" };
 const MODES = { accessModes: ["ReadWriteOnce"] };
 const SIZE = { storage: "1Gi" };
 
-/** One of each kind that a user makes in a namespace. */
+/** One of each kind that users create in a namespace. */
 const ONE_OF_EACH: readonly JsonObject[] = [
   aConfigMap("x"),
   of("v1", "Secret", {}),
@@ -61,7 +61,7 @@ function withLabels(app: string): JsonObject {
   return { ...TEMPLATE, metadata: { labels: { app } } };
 }
 
-test("a namespace with everything in it is gone when kubectl delete ends", needs("kubectl"), async (t) => {
+test("a namespace with all its contents is deleted when kubectl delete returns", needs("kubectl"), async (t) => {
   const kubectl = await server.inNamespace("full");
   await kubectl("create -f -", { input: aList(...ONE_OF_EACH) });
   await kubectl("rollout status deployment/web");
@@ -93,37 +93,41 @@ async function everythingIn(namespace: string): Promise<readonly string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-test("what holds a namespace back is told in its conditions, and it goes when that lets go", needs("kubectl"), async () => {
-  const kubectl = await server.inNamespace("held");
-  await kubectl("create -f -", { input: aConfigMap("held", {}, { finalizers: ["example.com/hold"] }) });
-  await kubectl("create -f -", { input: aConfigMap("other") });
+test(
+  "conditions of a terminating namespace report what blocks its deletion, and it is deleted when unblocked",
+  needs("kubectl"),
+  async () => {
+    const kubectl = await server.inNamespace("held");
+    await kubectl("create -f -", { input: aConfigMap("held", {}, { finalizers: ["example.com/hold"] }) });
+    await kubectl("create -f -", { input: aConfigMap("other") });
 
-  await using deletion = server.kubectl.start("delete namespace held");
-  equal(await deletion.line(), `namespace "held" deleted`);
-  await server.kubectl("wait namespace/held --for=condition=NamespaceContentRemaining");
-  await server.kubectl("wait namespace/held --for=condition=NamespaceFinalizersRemaining");
+    await using deletion = server.kubectl.start("delete namespace held");
+    equal(await deletion.line(), `namespace "held" deleted`);
+    await server.kubectl("wait namespace/held --for=condition=NamespaceContentRemaining");
+    await server.kubectl("wait namespace/held --for=condition=NamespaceFinalizersRemaining");
 
-  match(await server.kubectl("get namespace held -o yaml"), /^  phase: Terminating$/m);
-  deepEqual(await conditionsOf("held"), [
-    ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
-    ["NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions", "All legacy kube types successfully parsed"],
-    ["NamespaceDeletionContentFailure", "False", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"],
-    ["NamespaceContentRemaining", "True", "SomeResourcesRemain", "Some resources are remaining: configmaps. has 1 resource instances"],
-    [
-      "NamespaceFinalizersRemaining",
-      "True",
-      "SomeFinalizersRemain",
-      "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
-    ],
-  ]);
-  equal(await kubectl("get configmaps -o name"), "configmap/held\n");
-  await kubectl(`patch configmap held --type=merge -p '{"metadata":{"finalizers":null}}'`);
+    match(await server.kubectl("get namespace held -o yaml"), /^  phase: Terminating$/m);
+    deepEqual(await conditionsOf("held"), [
+      ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
+      ["NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions", "All legacy kube types successfully parsed"],
+      ["NamespaceDeletionContentFailure", "False", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"],
+      ["NamespaceContentRemaining", "True", "SomeResourcesRemain", "Some resources are remaining: configmaps. has 1 resource instances"],
+      [
+        "NamespaceFinalizersRemaining",
+        "True",
+        "SomeFinalizersRemain",
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+      ],
+    ]);
+    equal(await kubectl("get configmaps -o name"), "configmap/held\n");
+    await kubectl(`patch configmap held --type=merge -p '{"metadata":{"finalizers":null}}'`);
 
-  equal((await deletion.rest()).join("\n"), "");
-  equal(await server.kubectl("get namespace held --ignore-not-found"), "");
-});
+    equal((await deletion.rest()).join("\n"), "");
+    equal(await server.kubectl("get namespace held --ignore-not-found"), "");
+  },
+);
 
-test("claims, volumes and classes of attributes that nobody uses are gone when kubectl delete ends", needs("kubectl"), async () => {
+test("unused claims, volumes and volume attributes classes are deleted when kubectl delete returns", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("storage");
   const objects = [
     of("v1", "PersistentVolumeClaim", { spec: { ...MODES, resources: { requests: SIZE } } }),
@@ -136,7 +140,7 @@ test("claims, volumes and classes of attributes that nobody uses are gone when k
   equal(await kubectl("get pvc,pv,vac -o name"), "");
 });
 
-test("pods end before anything else of the namespace does", needs("kubectl"), async () => {
+test("pods of a terminating namespace are deleted before its other contents", needs("kubectl"), async () => {
   kubelet.allow({ gone: () => false });
   const kubectl = await server.inNamespace("ordered");
   await kubectl("create -f -", { input: aList(aPod("x"), aConfigMap("x")) });
@@ -152,7 +156,7 @@ test("pods end before anything else of the namespace does", needs("kubectl"), as
   equal((await deletion.rest()).join("\n"), "");
 });
 
-test("a new namespace has its service account and the cluster's certificate without being asked", needs("kubectl"), async () => {
+test("a new namespace gets its default service account and the root CA ConfigMap", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("fresh");
 
   for (const made of ["serviceaccount/default", "configmap/kube-root-ca.crt"]) await kubectl(`wait ${made} --for=create`);

@@ -1,4 +1,7 @@
-/** The real kubectl rolls Deployments out, back and on, and is told how far they are: what the Deployment controller says, in its words. */
+/**
+ * The real kubectl rolls Deployments out, back, pauses and resumes them, and reads their progress, as reported by the Deployment
+ * controller.
+ */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -18,7 +21,7 @@ after(async () => {
 const ROLLED_OUT = `deployment "web" successfully rolled out`;
 const FINISH = `Waiting for deployment "web" rollout to finish: `;
 
-/** A namespace with a Deployment of three pods, rolled out. */
+/** Creates a namespace with a Deployment of three pods, rolled out. */
 async function inRolledOut(namespace: string): Promise<ClientProgram> {
   kubelet.allow({});
   const kubectl = await server.inNamespace(namespace);
@@ -27,12 +30,12 @@ async function inRolledOut(namespace: string): Promise<ClientProgram> {
   return kubectl;
 }
 
-/** Without progress for so long, a rollout is given up. Set only where it is to be: a busy machine may well take longer. */
+/** Progress deadline of the rollout. Set only in tests of it: a busy machine may well take longer. */
 async function setDeadline(kubectl: ClientProgram, progressDeadlineSeconds: number): Promise<void> {
   await kubectl(`patch deployment web -p '${JSON.stringify({ spec: { progressDeadlineSeconds } })}'`);
 }
 
-/** The images of the pods that there are. */
+/** The images of the existing pods. */
 async function images(kubectl: ClientProgram): Promise<readonly string[]> {
   return (await kubectl("get pods -o jsonpath={.items[*].spec.containers[0].image}")).split(" ");
 }
@@ -43,7 +46,7 @@ async function setImage(kubectl: ClientProgram, image: string, cause?: string): 
   await kubectl("rollout status deployment/web");
 }
 
-test("rollout status waits until every pod is ready", needs("kubectl"), async () => {
+test("kubectl rollout status waits until every pod is ready", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("status");
   kubelet.allow({ ready: () => false });
   await kubectl("create deployment web --image=example/web:1 --replicas=3");
@@ -55,13 +58,13 @@ test("rollout status waits until every pod is ready", needs("kubectl"), async ()
 
   const lines = await status.rest();
   equal(lines.at(-1), ROLLED_OUT);
-  // It tells at every change of the Deployment, also at one that makes no pod available.
+  // It prints at every change of the Deployment, also at one that makes no pod available.
   for (const line of lines.slice(0, -1))
     match(line, /^Waiting for deployment "web" rollout to finish: [0-2] of 3 updated replicas are available\.\.\.$/);
   equal(await kubectl("rollout status deployment/web --watch=false"), `${ROLLED_OUT}\n`);
 });
 
-test("a new image replaces every pod, never with fewer or more of them than allowed", needs("kubectl"), async () => {
+test("a new image replaces every pod within maxSurge and maxUnavailable", needs("kubectl"), async () => {
   const kubectl = await inRolledOut("image");
 
   kubelet.allow({ ready: (pod) => pod.spec?.containers[0]?.image !== "example/web:2" });
@@ -80,7 +83,7 @@ test("a new image replaces every pod, never with fewer or more of them than allo
   match(await kubectl("get replicasets --no-headers"), /^(web-[bcdfghjklmnpqrstvwxz2456789]{1,10} +(3 +3 +3|0 +0 +0) +\w+\n){2}$/);
 });
 
-test("rollout history names every revision and its cause, and undo goes back to one", needs("kubectl"), async () => {
+test("kubectl rollout history lists every revision with its cause, and undo restores one", needs("kubectl"), async () => {
   const kubectl = await inRolledOut("history");
   await setImage(kubectl, "example/web:2", "second try");
   await setImage(kubectl, "example/web:3", "third try");
@@ -123,7 +126,7 @@ test("a paused Deployment collects changes and rolls out once when it is resumed
   await kubectl("wait deployment/web --for=jsonpath={.status.observedGeneration}=5");
 
   equal(await kubectl('get deployment web -o jsonpath={.status.conditions[?(@.type=="Progressing")].reason}'), "DeploymentPaused");
-  // Those of the image before may still be going.
+  // Pods of the previous image may still be terminating.
   await becomes(() => images(kubectl), ["example/web:0", "example/web:0", "example/web:0"]);
   equal(await kubectl.fails("rollout pause deployment/web"), `error: deployments.apps "web" is already paused\n`);
   equal(
@@ -143,7 +146,7 @@ test("a paused Deployment collects changes and rolls out once when it is resumed
   equal(await kubectl("get deployment web -o jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}"), "3");
 });
 
-test("rollout restart replaces every pod of the same image", needs("kubectl"), async () => {
+test("kubectl rollout restart replaces every pod with the same image", needs("kubectl"), async () => {
   const kubectl = await inRolledOut("restart");
   const before = (await kubectl("get pods -o name")).trimEnd().split("\n");
 
@@ -156,7 +159,7 @@ test("rollout restart replaces every pod of the same image", needs("kubectl"), a
   ok("kubectl.kubernetes.io/restartedAt" in template);
 });
 
-test("a rollout that does not get on within its deadline ends rollout status with an error", needs("kubectl"), async () => {
+test("a rollout that exceeds its progress deadline makes kubectl rollout status fail", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("deadline");
   kubelet.allow({ ready: (pod) => pod.spec?.containers[0]?.image !== "example/web:broken" });
   await kubectl("create -f -", { input: aDeployment("web", { replicas: 2 }) });
@@ -198,11 +201,11 @@ interface Condition {
   readonly message: string;
 }
 
-test("describe, get all and events tell what the controllers did", needs("kubectl"), async () => {
+test("kubectl describe, get all and events show what the controllers did", needs("kubectl"), async () => {
   const kubectl = await inRolledOut("telling");
   await kubectl("expose deployment web --port=80 --target-port=8080");
   await setImage(kubectl, "example/web:2");
-  // Events are written beside, one after the other: with the last of them all are there.
+  // Events are written asynchronously, in order: with the last of them all exist.
   await using told = kubectl.start(`get events --watch -o jsonpath={.message}{"\\n"}`);
   for (let line = ""; !/^Scaled down replica set web-\w+ from 1 to 0$/.test(line);) line = await told.line();
 

@@ -1,4 +1,4 @@
-/** The real kubectl scales what has replicas, and Services follow the pods: through their endpoints. */
+/** The real kubectl scales objects with replicas, and the endpoints of Services follow their pods. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -36,7 +36,7 @@ async function podNames(kubectl: ClientProgram): Promise<readonly string[]> {
 }
 
 for (const { word, object } of SCALED) {
-  test(`a ${word} grows and shrinks, and only from where one thinks it is`, needs("kubectl"), async () => {
+  test(`kubectl scale scales a ${word} up and down, with --current-replicas as precondition`, needs("kubectl"), async () => {
     const kubectl = await server.inNamespace(object.kind.toLowerCase());
     await kubectl("create -f -", { input: object });
     await kubectl(`wait ${word}/web --for=jsonpath={.status.readyReplicas}=1`);
@@ -54,7 +54,7 @@ for (const { word, object } of SCALED) {
   });
 }
 
-test("a pod that was deleted is made again, and one that fits and is nobody's is taken over", needs("kubectl"), async () => {
+test("a deleted pod is replaced, and a matching orphan pod is adopted", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("adoption");
   await kubectl("create -f -", { input: aPod("web") });
   await kubectl("create -f -", { input: SCALED[1]?.object ?? {} });
@@ -64,7 +64,7 @@ test("a pod that was deleted is made again, and one that fits and is nobody's is
   equal((await podNames(kubectl)).length, 2);
 
   await kubectl("delete pod web");
-  // The status may still count the pod that is gone.
+  // The status may still count the deleted pod.
   await becomes(async () => (await podNames(kubectl)).filter((name) => name !== "pod/web").length, 2);
   await kubectl("wait replicaset/web --for=jsonpath={.status.readyReplicas}=2");
 

@@ -1,4 +1,4 @@
-/** The real kubectl and tokens of service accounts: it asks for them, and it is let in with them for as long as they are good. */
+/** The real kubectl and service account tokens: it requests them, and authenticates with them while they are valid. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
@@ -12,7 +12,7 @@ after(() => server.close());
 
 const NOT_LET_IN = "error: You must be logged in to the server (Unauthorized)\n";
 
-/** kubectl as whoever the token is of. */
+/** kubectl authenticated by the token. */
 function kubectlWith(token: string): Promise<ClientProgram> {
   return kubectlOf(server, "token", { token });
 }
@@ -21,7 +21,7 @@ function claimsOf(token: string) {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 }
 
-test("kubectl create token gives a token that kubectl auth whoami is let in with", needs("kubectl"), async () => {
+test("kubectl create token returns a token that kubectl auth whoami accepts", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("create-token");
   await kubectl("create serviceaccount robot");
 
@@ -35,7 +35,7 @@ test("kubectl create token gives a token that kubectl auth whoami is let in with
   match(status.userInfo.extra["authentication.kubernetes.io/credential-id"][0], /^JTI=/);
 });
 
-test("a token is for the API and for an hour unless kubectl says otherwise", needs("kubectl"), async () => {
+test("a token has the API audience and a lifetime of an hour by default", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("audience");
   await kubectl("create serviceaccount robot");
 
@@ -47,7 +47,7 @@ test("a token is for the API and for an hour unless kubectl says otherwise", nee
   equal(await (await kubectlWith(token)).fails("auth whoami"), NOT_LET_IN);
 });
 
-/** What a token may be bound to, and what is asked for so that it is. */
+/** Objects that a token may be bound to, and the flags for it. */
 const BOUND: Readonly<Record<string, { readonly object: object; readonly remove: string }>> = {
   Pod: { object: aPod("it", { serviceAccountName: "robot" }), remove: "delete pod it --force --grace-period=0" },
   Secret: { object: { apiVersion: "v1", kind: "Secret", metadata: { name: "it" } }, remove: "delete secret it" },
@@ -55,7 +55,7 @@ const BOUND: Readonly<Record<string, { readonly object: object; readonly remove:
 };
 
 for (const [kind, { object, remove }] of Object.entries(BOUND)) {
-  test(`a token that is bound to a ${kind} is let in until that is gone`, needs("kubectl"), async () => {
+  test(`a token bound to a ${kind} is valid until that is deleted`, needs("kubectl"), async () => {
     const kubectl = await server.inNamespace(`bound-to-${kind.toLowerCase()}`);
     await kubectl("create serviceaccount robot");
     const uid = JSON.parse(await kubectl("create -o json -f -", { input: object })).metadata.uid;
@@ -70,23 +70,19 @@ for (const [kind, { object, remove }] of Object.entries(BOUND)) {
   });
 }
 
-test(
-  "a token is let in until its service account is gone, and not again when there is a new one of that name",
-  needs("kubectl"),
-  async () => {
-    const kubectl = await server.inNamespace("gone-account");
-    await kubectl("create serviceaccount robot");
-    const robot = await kubectlWith(await tokenOf(kubectl, "robot"));
-    await robot("auth whoami");
+test("a token is valid until its service account is deleted, also if one of the same name is created again", needs("kubectl"), async () => {
+  const kubectl = await server.inNamespace("gone-account");
+  await kubectl("create serviceaccount robot");
+  const robot = await kubectlWith(await tokenOf(kubectl, "robot"));
+  await robot("auth whoami");
 
-    await kubectl("delete serviceaccount robot");
-    equal(await robot.fails("get pods"), NOT_LET_IN);
-    await kubectl("create serviceaccount robot");
-    equal(await robot.fails("get pods"), NOT_LET_IN);
-  },
-);
+  await kubectl("delete serviceaccount robot");
+  equal(await robot.fails("get pods"), NOT_LET_IN);
+  await kubectl("create serviceaccount robot");
+  equal(await robot.fails("get pods"), NOT_LET_IN);
+});
 
-test("kubectl create token tells why there is none", needs("kubectl"), async () => {
+test("kubectl create token reports why it fails", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("no-token");
   await kubectl("create serviceaccount robot");
   await kubectl("create secret generic key");
@@ -107,7 +103,7 @@ test("kubectl create token tells why there is none", needs("kubectl"), async () 
   }
 });
 
-test("others find out where the keys are", needs("kubectl"), async () => {
+test("the OIDC discovery documents of the issuer are readable", needs("kubectl"), async () => {
   const { issuer } = JSON.parse(await server.kubectl("get --raw /.well-known/openid-configuration"));
   const { keys } = JSON.parse(await server.kubectl("get --raw /openid/v1/jwks"));
 

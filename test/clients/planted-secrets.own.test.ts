@@ -1,8 +1,8 @@
 /**
- * Everything that could let a secret out, provoked: broken Secrets in every way they can be broken, wrong tokens, files with mistakes,
- * a store that fails. What comes back must not hold a secret that the asker did not send itself; what the asker sent may come back only
- * where upstream's answer has it, too (each such row says so). Log lines, at the most verbose level, and Events hold none at all: a
- * server of the tests looks at its log and rejects when it is closed.
+ * Provokes everything that could leak a secret: Secrets invalid in every possible way, wrong tokens, malformed files, a failing store. A
+ * response must not contain a secret that its client did not send itself; what the client sent may be repeated only where upstream's
+ * response does so, too (each such row says so). Log lines, at the most verbose level, and Events contain none at all: a test server checks
+ * its log and rejects when it is closed.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ import { virtualClock } from "../../src/testing/virtual-clock.ts";
 
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const PLANTED_SECRET = "/api/v1/namespaces/kube-system/secrets/planted";
-/** A secret of the asker's. */
+/** A secret sent by the client. */
 const OWN = PLANTED.secretData;
 const BASE64 = btoa(OWN);
 const STRICT = "?fieldValidation=Strict";
@@ -48,7 +48,7 @@ interface Row {
   /** Without the administrator's token. */
   readonly isAnonymous?: true;
   readonly code: number;
-  /** Upstream's answer has what was sent, too. */
+  /** Upstream's response repeats what was sent, too. */
   readonly quotes?: true;
 }
 
@@ -381,7 +381,7 @@ const ROWS: readonly Row[] = [
   { it: "a page that is not there", method: "GET", path: "/api/v1/secrets?limit=1&continue=x", code: 400 },
 ];
 
-describe("no answer shows a secret that is not its asker's to see", () => {
+describe("no response contains a secret that its client may not read", () => {
   for (const { it, code, quotes, ...sent } of ROWS) {
     test(it, async () => {
       const answer = await send(sent);
@@ -392,7 +392,7 @@ describe("no answer shows a secret that is not its asker's to see", () => {
   }
 });
 
-test("what the server tells of itself shows none", async () => {
+test("metrics and debug endpoints of the server contain no secret", async () => {
   for (const path of [
     "/metrics",
     "/readyz?verbose",
@@ -408,7 +408,7 @@ test("what the server tells of itself shows none", async () => {
   }
 });
 
-test("nothing that is kept shows one but Secrets, and above all no Event", async () => {
+test("no stored object except for Secrets contains a secret, in particular no Event", async () => {
   const groups = JSON.parse((await server.ask("GET", "/apis")).body) as { groups: { preferredVersion: { groupVersion: string } }[] };
   const roots = ["/api/v1", ...groups.groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)];
   for (const root of roots) {
@@ -420,7 +420,7 @@ test("nothing that is kept shows one but Secrets, and above all no Event", async
   }
 });
 
-test("a token that was asked for is in the answer and in no line of the log", async () => {
+test("a requested token is in the response and in no log line", async () => {
   const { code, body } = await server.ask("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", { spec: {} });
   const { token } = (JSON.parse(body) as { status: { token: string } }).status;
   equal(code, 201);
@@ -433,7 +433,7 @@ test("a token that was asked for is in the answer and in no line of the log", as
   ok(self.code === 201 && !self.body.includes(token));
 });
 
-describe("a store that fails says so, and neither the answer nor the log says what was to be kept", () => {
+describe("a failing store is reported without the content that was to be written, in response and log", () => {
   for (const message of ["the disk is full", "boom"]) {
     test(message, async () => {
       const clock = virtualClock();
@@ -458,14 +458,14 @@ describe("a store that fails says so, and neither the answer nor the log says wh
   }
 });
 
-describe("the program, as verbose as it can be, tells none", () => {
+describe("the k8ts program with --verbose prints no secret", () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   before(async () => {
     directory = await makeTemporaryDirectory("k8ts-planted-");
   });
   after(() => directory[Symbol.asyncDispose]());
 
-  test("while it serves", async () => {
+  test("the verbose k8ts program prints no secret while it serves", async () => {
     await using started = new ApiServerProcess({ directory: directory.path, flags: ["--store=memory"] });
     await started.start();
     using client = started.client();
@@ -519,7 +519,7 @@ describe("the program, as verbose as it can be, tells none", () => {
     ["a key of etcd that is none", ["--etcd-servers=https://127.0.0.1:1", "--etcd-keyfile=FILE", "--etcd-certfile=FILE"], pem],
   ];
   for (const [index, [it, flags, content]] of STARTS.entries()) {
-    test(`when it is started with ${it}`, async () => {
+    test(`the k8ts program prints no secret when started with ${it}`, async () => {
       const file = join(directory.path, `file-${index}`);
       if (content !== undefined) await writeFile(file, content);
       const given = flags.map((flag) => flag.replace("FILE", file));

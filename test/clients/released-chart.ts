@@ -1,6 +1,6 @@
 /**
- * A chart as a test sees it while the real Helm brings it through its life: what its manifest says, what the server has of that, and what
- * is left when it is gone. Kinds are found as clients find them, by asking the server what it offers.
+ * A chart during its lifecycle under the real Helm: the objects of its manifest, their stored state, and what remains after uninstall.
+ * Kinds are found by discovery, as clients do.
  */
 import { join } from "node:path";
 import { parseYaml } from "../../src/api/machinery/codec/yaml/yaml.ts";
@@ -19,7 +19,7 @@ type Named = {
 
 /** The objects of a manifest, by kind and name. */
 export function objectsOf(manifest: string): ReadonlyMap<string, Named> {
-  // Helm puts this line before each, and a chart between its own; our reader takes one document at a time.
+  // Helm writes this separator before each document, and a chart between its own; our parser takes one document at a time.
   const documents = manifest.split(/^---$/m).filter((text) => text.trim() !== "");
   const objects = documents.map((text) => parseYaml(new TextEncoder().encode(text)).value as Named);
   return new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
@@ -32,7 +32,7 @@ interface Kind {
   readonly isNamespaced: boolean;
 }
 
-/** Made by the server. */
+/** Set by the server. */
 const OF_EVERY_NAMESPACE = "ServiceAccount/default";
 
 export class Kinds {
@@ -52,7 +52,7 @@ export class Kinds {
     return new Kinds(server, kinds.flat());
   }
 
-  /** What the server has of it; undefined if it has nothing. */
+  /** Returns the stored object; undefined if it does not exist. */
   async find({ apiVersion, kind, metadata }: Named, namespace: string): Promise<Named | undefined> {
     const known = this.#kinds.find((other) => other.apiVersion === apiVersion && other.kind === kind);
     if (known === undefined) throw new Error(`Cannot find ${kind}/${metadata.name}: ${apiVersion} has no such kind`);
@@ -60,7 +60,7 @@ export class Kinds {
     return code === 404 ? undefined : (JSON.parse(body) as Named);
   }
 
-  /** All that is in the namespace besides what each has, and all else that says it is of a release there. */
+  /** Everything in the namespace except for the default contents, and all other objects labelled with a release there. */
   async leftIn(namespace: string): Promise<readonly string[]> {
     const lists = await Promise.all(
       this.#kinds.map(async (kind) => {
@@ -104,7 +104,7 @@ async function read<Body>(server: TestApiServer, path: string): Promise<Body> {
   return JSON.parse(body) as Body;
 }
 
-/** Of `actual` what `expected` speaks of, so that the two can be compared whole. A list is spoken of whole. */
+/** Reduces `actual` to the fields in `expected`, so that the two can be compared. Lists are compared whole. */
 export function partLike(actual: unknown, expected: unknown): unknown {
   if (Array.isArray(expected)) return Array.isArray(actual) ? actual.map((item, index) => partLike(item, expected[index])) : actual;
   if (typeof expected !== "object" || expected === null || typeof actual !== "object" || actual === null) return actual;

@@ -1,6 +1,6 @@
 /**
- * A quota is exact while 64 clients make and delete Pods at once and servers are killed: at no revision are there more Pods than it
- * allows, on files of one server and on an etcd that two share; and what nobody has any more is given back.
+ * A quota is exact while 64 clients concurrently create and delete Pods and servers are killed: at no revision are there more Pods than it
+ * allows, with one server on files and with two on a shared etcd; and unused charges are released.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
@@ -24,10 +24,10 @@ const PODS = `${NAMESPACE}/pods`;
 const QUOTAS = `${NAMESPACE}/resourcequotas`;
 const EXCEEDED = "exceeded quota";
 
-/** Servers of one store, and where clients find one that is up. */
+/** Servers of one store, and the lookup of one that is up. */
 interface Cluster {
   readonly connect: (client: number) => Promise<HttpsClient>;
-  /** Kills a server and starts it again. */
+  /** Kills a server and restarts it. */
   crash(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ async function oneServer(owned: Disposables): Promise<Cluster> {
   };
 }
 
-/** Half of the clients ask each; those of the one that is gone go to the other meanwhile. */
+/** Each serves half of the clients; those of a killed server use the other one meanwhile. */
 async function twoServers(owned: Disposables): Promise<Cluster> {
   const { path } = owned.use(await makeTemporaryDirectory("k8ts-quota-"));
   const etcd = owned.use(await startEtcd());
@@ -70,7 +70,7 @@ async function twoServers(owned: Disposables): Promise<Cluster> {
   };
 }
 
-/** Writes of clients, counted; a client whose server is gone asks for another and does not know what became of its last request. */
+/** Counts the writes of clients; one whose server is down connects to another without knowing the result of its last request. */
 class Clients {
   readonly #cluster: Cluster;
   readonly #random: Random;
@@ -84,12 +84,12 @@ class Clients {
     this.#random = random;
   }
 
-  /** Resolves when so many more writes were acknowledged. */
+  /** Resolves after `count` more acknowledged writes. */
   acknowledged(count: number): Promise<void> {
     return new Promise((tell) => (this.#reached = { count: this.#acknowledged + count, tell }));
   }
 
-  /** Each client does so many steps. */
+  /** Number of steps per client. */
   async run(steps: number, pickAction: (random: Random, own: readonly string[]) => "POST" | "DELETE"): Promise<void> {
     await Promise.all(Array.from({ length: CLIENTS }, (_, index) => this.#client(index, steps, pickAction)));
   }
@@ -144,7 +144,7 @@ async function play(t: TestContext, start: (owned: Disposables) => Promise<Clust
     const { pods, used } = await read(cluster);
     const there = pods.filter(isCounted).length;
     ok(there <= ROOM, `there are ${there} Pods`);
-    // What was charged and did not happen may still be charged; what happened is.
+    // Failed requests may still be charged; successful ones always are.
     for (const amount of used) ok(amount >= there, `there are ${there} Pods, and ${amount} are charged`);
   }
   await emptyAll(cluster);
@@ -156,7 +156,7 @@ async function play(t: TestContext, start: (owned: Disposables) => Promise<Clust
   for (const [answer, count] of clients.answers) t.diagnostic(`${count} × ${answer}`);
 }
 
-/** Returns the version from which on the history is looked at. */
+/** Returns the resource version from which the history is checked. */
 async function prepare(cluster: Cluster, quotas: readonly string[]): Promise<string> {
   using admin = await cluster.connect(0);
   const objects: readonly (readonly [path: string, object: object])[] = [
@@ -168,7 +168,7 @@ async function prepare(cluster: Cluster, quotas: readonly string[]): Promise<str
     const { code, body } = await admin.ask("POST", path, object);
     ok(code === 201 || code === 409, body);
   }
-  // On a shared store each server hears of a new quota a moment later, but not later than it can list it.
+  // On a shared store each server observes a new quota a little later, but not later than it can list it.
   using other = await cluster.connect(1);
   for (const server of [admin, other]) equal((await server.ask("GET", QUOTAS)).code, 200);
   return (JSON.parse((await admin.ask("GET", PODS)).body) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
@@ -194,12 +194,12 @@ async function emptyAll(cluster: Cluster): Promise<void> {
   for (const { metadata } of pods) equal((await ask(admin, "DELETE", metadata.name)).code, 200);
 }
 
-/** A Pod that is to go at once does not count while it goes, as upstream has it. */
+/** A Pod deleted without grace does not count while it is terminating, as upstream. */
 function isCounted({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp === undefined;
 }
 
-/** The most Pods that there ever were at once, up to the making of the last of those that are there. */
+/** Maximum number of concurrent Pods, up to the creation of the last existing one. */
 async function mostInHistory(cluster: Cluster, from: string, pods: readonly Pod[]): Promise<number> {
   using admin = await cluster.connect(1);
   const newest = Math.max(...pods.map(({ metadata }) => Number(metadata.resourceVersion)));
@@ -217,7 +217,7 @@ async function mostInHistory(cluster: Cluster, from: string, pods: readonly Pod[
 }
 
 for (const quotas of [1, 2]) {
-  test(`a quota is exact on files, after SIGKILL too; quotas: ${quotas} (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer, quotas));
+  test(`a quota is exact on files, also after SIGKILL; quotas: ${quotas} (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer, quotas));
 
   test(
     `a quota is exact on an etcd with two servers, one of them killed; quotas: ${quotas} (K8TS_SEED=${testSeed()})`,

@@ -1,6 +1,4 @@
-/**
- * The server stops and starts again on the same files and the same port: clients that watched go on where they were and miss nothing.
- */
+/** The server restarts on the same files and port: watching clients resume and miss nothing. */
 import { CoreV1Api, KubeConfig, makeInformer, Watch, type V1ConfigMap } from "@kubernetes/client-node";
 import { deepEqual, equal } from "node:assert/strict";
 import { join } from "node:path";
@@ -11,7 +9,7 @@ import { freePort } from "../../src/testing/servers/free-ports.ts";
 import { needs } from "../../src/testing/needs.ts";
 import { Arrivals } from "./arrivals.ts";
 
-/** On the files in `directory`, and the port of the time before. */
+/** On the files in `directory`, and the port of the previous start. */
 async function start(directory: string, before?: TestApiServer): Promise<TestApiServer> {
   const securePort = before === undefined ? await freePort() : Number(new URL(before.url).port);
   return startTestApiServer({
@@ -27,7 +25,7 @@ function configMap(name: string): V1ConfigMap {
 const namespace = "default";
 const path = `/api/v1/namespaces/${namespace}/configmaps`;
 
-test("an informer goes on after a restart and hears of what happened meanwhile, without listing anew", async () => {
+test("an informer resumes after a server restart and receives missed changes without relisting", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-restart-");
   const first = await start(directory.path);
   const config = new KubeConfig();
@@ -56,7 +54,7 @@ test("an informer goes on after a restart and hears of what happened meanwhile, 
   await informer.stop();
 });
 
-test("a watch ends when the server stops, and can be taken up again from the last version seen", async () => {
+test("a watch ends when the server stops, and can be resumed from the last resource version", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-restart-");
   const first = await start(directory.path);
   const config = new KubeConfig();
@@ -86,7 +84,7 @@ test("a watch ends when the server stops, and can be taken up again from the las
   again.abort();
 });
 
-test("kubectl finds everything again after a restart", needs("kubectl"), async () => {
+test("kubectl finds all objects after a server restart", needs("kubectl"), async () => {
   await using directory = await makeTemporaryDirectory("k8ts-restart-");
   const first = await start(directory.path);
   await first.kubectl("create deployment web --image=example/web");

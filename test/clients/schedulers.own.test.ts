@@ -1,6 +1,6 @@
 /**
- * Schedulers as processes on one API server: whatever happens to the one that acts, the other carries on where it was, and every Pod is
- * bound once; and schedulers of different names work side by side.
+ * Schedulers as processes on one API server: whatever happens to the leader, the other one takes over, and every Pod is bound once; and
+ * schedulers of different names run side by side.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ import { seeCluster, until } from "../../src/testing/servers/observed-cluster.ts
 
 const SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"];
 const NODES = 5;
-/** A node holds so many of these Pods. */
+/** Capacity of a node, in Pods. */
 const PER_NODE = 20;
 const ROUNDS = rounds({ quick: 2, full: 20 });
 
@@ -31,7 +31,7 @@ interface Stage extends AsyncDisposable {
   readonly server: TestApiServer;
   readonly client: Client;
   readonly seen: Informer<Pod>;
-  /** How often each Pod got a node, by name. */
+  /** How often each Pod was bound, by name. */
   readonly bindings: ReadonlyMap<string, number>;
   make(name: string, parts?: PodParts): Promise<void>;
 }
@@ -64,7 +64,7 @@ function placed({ seen }: Stage): readonly Pod[] {
   return seen.list().filter(({ spec }) => spec?.nodeName !== undefined);
 }
 
-test(`the leader is killed while Pods come, ${ROUNDS} times, and each Pod is bound once, by whoever leads`, async () => {
+test(`the leading scheduler is killed ${ROUNDS} times while Pods are created, and each Pod is bound once, by the current leader`, async () => {
   await using stage = await startStage();
   await using processes = new Disposables();
   const { kubeconfig } = stage.server;
@@ -99,7 +99,7 @@ test(`the leader is killed while Pods come, ${ROUNDS} times, and each Pod is bou
   );
 });
 
-test("schedulers of different names work side by side, each on its own Pods and under its own lease", async () => {
+test("schedulers of different names run side by side, each with its own Pods and lease", async () => {
   await using stage = await startStage();
   const { kubeconfig, directory } = stage.server;
   const config = join(directory, "second.yaml");
@@ -118,7 +118,7 @@ test("schedulers of different names work side by side, each on its own Pods and 
   await using second = await startSchedulerProcess({ kubeconfig, flags: [`--config=${config}`] });
   await Promise.all([first.acts(), second.acts()]);
 
-  // Which node is the fullest must not change while the second one packs.
+  // The fullest node must not change while the second one packs.
   for (let index = 0; index < 10; index++) await stage.make(`first-${index}`);
   await until(stage.seen, () => placed(stage).length === 10);
   for (let index = 0; index < 10; index++) await stage.make(`second-${index}`, { schedulerName: "second" });
@@ -139,7 +139,7 @@ test("schedulers of different names work side by side, each on its own Pods and 
     scheduler.program.signal("SIGTERM");
     deepEqual(await scheduler.program.exited, { code: 0, signal: null });
   }
-  // Events are written beside; with the end of a scheduler all of its are.
+  // Events are written asynchronously; when a scheduler has stopped, all of its events are written.
   const told = (await stage.client.list(events)).items.filter(({ reason }) => reason === "Scheduled");
   const who = (name: string) =>
     new Set(told.filter(({ involvedObject }) => involvedObject.name?.startsWith(name)).map((event) => event.reportingComponent));

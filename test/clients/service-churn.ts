@@ -1,7 +1,7 @@
 /**
- * Many clients that make, change and delete Services at the same time, on servers that may die meanwhile, and what must be true of the
- * numbers afterwards: none is held twice, every address has its IPAddress, and what was acknowledged is there.
- * A client whose server is gone does not know whether its last request was carried out, as in life; it asks for another and goes on.
+ * Many clients that concurrently create, change and delete Services, on servers that may be killed, and the invariants of the allocated
+ * addresses and ports: none is allocated twice, every address has its IPAddress, and acknowledged writes persist. A client whose server is
+ * down does not know the result of its last request, as in production; it reconnects to another server and continues.
  */
 import type { Service } from "../../src/api/generated/core/v1.ts";
 import type { IPAddress } from "../../src/api/generated/networking.k8s.io/v1.ts";
@@ -11,30 +11,30 @@ import type { Answer, HttpsClient } from "../../src/testing/servers/api-server-p
 export const SERVICES = "/api/v1/namespaces/default/services";
 const ALLOCATED = encodeURIComponent("ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io");
 
-/** Names of its own that a client has Services under, and names that all clients quarrel about. */
+/** Number of Services with names of a client's own, and of names shared by all clients. */
 const OWN_NAMES = 3;
 const SHARED_NAMES = 8;
 
-/** So few that several clients want the same at the same time. */
+/** So few that several clients request the same ones concurrently. */
 const FIXED_NUMBERS = 4;
 
 export interface ChurnOptions {
   readonly clients: number;
-  /** What each does in one run. */
+  /** Number of steps per client in one run. */
   readonly steps: number;
   readonly random: Random;
-  /** A connection to a server that is up, for the client of this index. */
+  /** Returns a connection to a server that is up, for the client of this index. */
   readonly connect: (client: number) => Promise<HttpsClient>;
 }
 
-/** What the last acknowledged write of an own name left: its numbers, or that it is gone. Of others nothing is known. */
+/** Result of the last acknowledged write to each own name: its allocations, or that it was deleted. Others are unknown. */
 type Known = ReadonlyMap<string, string>;
 const GONE = "gone";
 
 export class Churn {
   readonly #options: ChurnOptions;
   readonly #known = new Map<string, string>();
-  /** How often each answer came, for whoever wonders what the clients did. */
+  /** Number of responses by code, for diagnosis. */
   readonly answers = new Map<string, number>();
   #acknowledged = 0;
   #reached: { readonly count: number; readonly tell: () => void } | undefined;
@@ -50,12 +50,12 @@ export class Churn {
     return this.#known;
   }
 
-  /** Resolves when so many more writes were acknowledged. */
+  /** Resolves after `count` more acknowledged writes. */
   acknowledged(count: number): Promise<void> {
     return new Promise((tell) => (this.#reached = { count: this.#acknowledged + count, tell }));
   }
 
-  /** Resolves when every client has done its steps. Rejects at an answer that no client should ever get. */
+  /** Resolves when every client has done its steps. Rejects on an unexpected response. */
   async run(): Promise<void> {
     const { clients, random } = this.#options;
     await Promise.all(Array.from({ length: clients }, (_, index) => this.#client(index, random.derive(`client ${index}`))));
@@ -98,7 +98,7 @@ export class Churn {
     const what = `${action} ${code} ${EXPECTED.find((words) => why.includes(words)) ?? ""}`.trimEnd();
     this.answers.set(what, (this.answers.get(what) ?? 0) + 1);
     const isRefused = [422, 500].includes(code) && EXPECTED.some((words) => why.includes(words));
-    // Somebody else was first, which nobody can be with a name of one's own.
+    // Another client was first, which is impossible with a name of one's own.
     const isLate = [404, 409].includes(code) && !isKnown;
     if (code >= 300 && !isRefused && !isLate) throw new UnexpectedAnswer(`${action}: the server answered ${code}: ${body}`);
   }
@@ -106,7 +106,7 @@ export class Churn {
 
 class UnexpectedAnswer extends Error {}
 
-/** Words of refusals that are part of the game: what is wanted is taken, nothing is left, or the change does not fit the Service. */
+/** Messages of expected rejections: the value is allocated, the range is full, or the change does not fit the Service. */
 const EXPECTED = [
   "provided IP is already allocated",
   "provided port is already allocated",
@@ -140,7 +140,7 @@ function aService(name: string, random: Random): object {
   };
 }
 
-/** Merge patches. What a type does not have is dropped by the server when the type changes. */
+/** Merge patches. The server drops fields that the new type does not have. */
 function aChange(random: Random): object {
   const port = { name: "b", port: 81, ...(random.below(4) === 0 ? { nodePort: 30_000 + random.below(FIXED_NUMBERS) } : {}) };
   const spec = pick<object>(random, [
@@ -155,7 +155,7 @@ function aChange(random: Random): object {
   return { spec };
 }
 
-/** What a Service holds, as one can compare it. */
+/** What a Service has allocated, in comparable form. */
 interface Held {
   readonly addresses: readonly string[];
   readonly ports: readonly number[];
@@ -179,11 +179,11 @@ export interface Numbers {
   readonly ipv6: number;
   readonly ports: number;
   readonly resourceVersion: string;
-  /** One sentence for everything that must not be. */
+  /** One sentence per violated invariant. */
   readonly problems: readonly string[];
 }
 
-/** Reads everything, while nobody writes. */
+/** Reads everything; requires that no client writes. */
 export async function readNumbers(connection: HttpsClient, known: Known = new Map()): Promise<Numbers> {
   const services = await list<Service>(connection, "/api/v1/services");
   const objects = await list<IPAddress>(connection, `/apis/networking.k8s.io/v1/ipaddresses?labelSelector=${ALLOCATED}`);
@@ -218,7 +218,7 @@ function sharedNumbers(services: readonly (Held & { readonly name: string })[]):
   return problems;
 }
 
-/** A write that was acknowledged is there, with the numbers that were told. */
+/** An acknowledged write persists, with the allocations that were returned. */
 function forgotten(services: readonly Service[], known: Known): string[] {
   const found = new Map(services.map((service) => [service.metadata.name, numbersText(service)]));
   return [...known].flatMap(([name, told]) => {
@@ -227,7 +227,7 @@ function forgotten(services: readonly Service[], known: Known): string[] {
   });
 }
 
-/** Goes through the history of all Services: also in between no number was ever held twice. Ends when the Service `last` is made. */
+/** Checks the history of all Services: at no revision was a number allocated twice. Ends when the Service `last` is created. */
 export async function sharedInHistory(
   connection: HttpsClient,
   from: { readonly resourceVersion: string },

@@ -1,6 +1,6 @@
 /**
- * The addresses and node ports of Services are exact while 64 clients write at once and servers are killed: none is given twice, none is
- * lost, on files of one server and on an etcd that two share. The ranges are so small that they are full at times.
+ * Allocated addresses and node ports of Services are exact while 64 clients write concurrently and servers are killed: none is allocated
+ * twice, none is leaked, with one server on files and with two on a shared etcd. The ranges are so small that they are full at times.
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
@@ -18,21 +18,21 @@ import { Churn, readNumbers, SERVICES, sharedInHistory } from "./service-churn.t
 const CLIENTS = 64;
 const STEPS = 8;
 const RANGES = ["--service-cluster-ip-range=10.0.0.0/24,fd00::/122", "--service-node-port-range=30000-30063"];
-/** Of IPv4 neither the network nor the broadcast address is given, of IPv6 not the network. */
+/** Neither the network nor the broadcast address of IPv4 is allocated, nor the network address of IPv6. */
 const CAPACITY = { ipv4: 254, ipv6: 63, ports: 64 };
 const CRASHES = { quick: 2, full: 40 };
 const FILLS = { quick: 1, full: 3 };
 
 type Clients = readonly HttpsClient[];
 
-/** Servers of one store, and where clients find one that is up. */
+/** Servers of one store, and the lookup of one that is up. */
 interface Cluster {
   readonly connect: (client: number) => Promise<HttpsClient>;
-  /** Kills a server and starts it again. */
+  /** Kills a server and restarts it. */
   crash(): Promise<void>;
 }
 
-/** A client that finds the only server gone waits until it is back. */
+/** While the only server is down, clients wait. */
 async function oneServer(owned: Disposables): Promise<Cluster> {
   const { path } = owned.use(await makeTemporaryDirectory("k8ts-numbers-"));
   const server = owned.use(new ApiServerProcess({ directory: path, flags: [`--data-dir=${join(path, "data")}`, ...RANGES] }));
@@ -50,7 +50,7 @@ async function oneServer(owned: Disposables): Promise<Cluster> {
   };
 }
 
-/** Half of the clients ask each; those of the one that is gone go to the other meanwhile. */
+/** Each serves half of the clients; those of a killed server use the other one meanwhile. */
 async function twoServers(owned: Disposables): Promise<Cluster> {
   const { path } = owned.use(await makeTemporaryDirectory("k8ts-numbers-"));
   const etcd = owned.use(await startEtcd());
@@ -101,7 +101,7 @@ async function quarrel(t: TestContext, cluster: Cluster, admin: Reconnecting): P
 }
 
 async function crashInTheMiddle(cluster: Cluster, churn: Churn, random: Random): Promise<void> {
-  // About half of the steps are acknowledged; a quarter is reached for certain.
+  // About half of the steps are acknowledged; a quarter is guaranteed.
   const moment = churn.acknowledged(1 + random.below((CLIENTS * STEPS) / 4));
   let crashed = false;
   const crash = moment.then(() => cluster.crash()).then(() => (crashed = true));
@@ -110,7 +110,7 @@ async function crashInTheMiddle(cluster: Cluster, churn: Churn, random: Random):
   ok(crashed);
 }
 
-/** The administrator's connection, made anew when it is needed: the server may have been another process the last time. */
+/** The administrator's connection, reopened on use: the server process may have changed. */
 class Reconnecting implements Disposable {
   readonly #cluster: Cluster;
   #connection: HttpsClient | undefined;
@@ -171,7 +171,7 @@ async function deleteAll(clients: Clients, admin: Reconnecting): Promise<void> {
   deepEqual({ ...left, resourceVersion: "" }, { names: [], ipv4: 1, ipv6: 0, ports: 0, problems: [], resourceVersion: "" });
 }
 
-/** The items are dealt out to all clients, who work at the same time; every answer must have the code. */
+/** Distributes the items over all clients, which work concurrently; every response must have the code. */
 async function together<Item>(
   clients: Clients,
   items: readonly Item[],
@@ -188,8 +188,8 @@ async function together<Item>(
   await Promise.all(clients.map(work));
 }
 
-test(`the numbers of Services are exact on files, after SIGKILL too (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer));
+test(`allocations of Services are exact on files, also after SIGKILL (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer));
 
-test(`the numbers of Services are exact on an etcd with two servers, one of them killed (K8TS_SEED=${testSeed()})`, needs("etcd"), (t) =>
+test(`allocations of Services are exact on an etcd with two servers, one of them killed (K8TS_SEED=${testSeed()})`, needs("etcd"), (t) =>
   play(t, twoServers),
 );

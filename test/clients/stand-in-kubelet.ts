@@ -1,7 +1,7 @@
 /**
- * What schedulers and kubelets are to the rest of a cluster, without running anything: a pod is bound to a node that takes pods, runs, is
- * ready, and is gone when it was deleted; nodes are ready and say so again and again. A test can hold back readiness and the end of pods.
- * It acts on what it sees, never on time, and is told of everything again, so what was held is made up for when it is let go.
+ * A fake scheduler and kubelet that run nothing: each pod is bound to a schedulable node, runs, becomes ready, and is removed after its
+ * deletion; nodes send heartbeats. A test can hold back readiness and termination of pods. It is level-triggered: it acts on watched state,
+ * never on time, so that held steps are made up for when they are released.
  */
 import { readFile } from "node:fs/promises";
 import { leases } from "../../src/api/coordination.k8s.io/v1/lease.ts";
@@ -31,17 +31,17 @@ export interface PodRules {
 
 const EVERY_POD: PodRules = { ready: () => true, gone: () => true };
 
-/** As kubelets do: a node that is silent for longer is taken for lost. */
+/** As kubelets do: a node that is silent for longer is considered lost. */
 const HEARTBEAT_MS = 10_000;
 
 export interface StandInKubelet extends AsyncDisposable {
-  /** From now on these pods may, and no others; a rule that is not given allows all. What has happened stays so. */
+  /** Restricts the next steps to these pods; a missing rule allows all. Completed steps stay. */
   allow(rules: Partial<PodRules>): void;
-  /** Makes a node that takes pods, and keeps it alive. */
+  /** Creates a schedulable node and sends its heartbeats. */
   addNode(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** With the administrator's rights, over HTTPS, for the pods of every namespace. Its first node is "node-1". */
+/** With the administrator's permissions, over HTTPS, for the pods of every namespace. Its first node is "node-1". */
 export async function startStandInKubelet(server: Pick<TestApiServer, "kubeconfig">): Promise<StandInKubelet> {
   await using starting = new Disposables();
   const connection = await loadKubeconfig({ path: server.kubeconfig, environment: {}, homeDirectory: "/none", readFile });
@@ -98,13 +98,13 @@ class Kubelet {
     this.#track(this.#keepAlive(name, made.metadata.uid ?? ""));
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no request is in flight. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#working);
   }
 
-  /** Throws what went wrong. */
+  /** Throws errors that occurred. */
   check(): void {
     if (this.#errors.length > 0) throw new AggregateError(this.#errors, "The stand-in for a kubelet failed");
   }
@@ -119,7 +119,7 @@ class Kubelet {
     if (step !== undefined) this.#track(step);
   }
 
-  /** Each shows in the pod, which brings the next one. Undefined: nothing is to be done now. */
+  /** Each step changes the pod, which triggers the next one. Undefined: nothing to do. */
   #nextStep(pod: Pod): Promise<unknown> | undefined {
     const { metadata, spec } = pod;
     if (metadata.deletionTimestamp !== undefined) return this.#rules.gone(pod) ? this.#remove(pod) : undefined;
@@ -165,7 +165,7 @@ class Kubelet {
     }
   }
 
-  /** Who was quicker (a newer state of the pod, its end) is told next, and that is acted on. */
+  /** A concurrent change (a newer state of the pod, its deletion) arrives as the next event and is handled then. */
   #track(work: Promise<unknown>): void {
     const tracked: Promise<void> = work.then(
       () => void this.#working.delete(tracked),

@@ -1,7 +1,7 @@
 /**
- * First light: `k8ts up`, and what a person does next with the real kubectl and real containers, in the order of a first hour. The last
- * of it is Ctrl-C, after which nothing is left on the machine but files, and the next start goes on with them.
- * Not here: what single fields of a Pod do (real-pods.machine.own.test.ts).
+ * First light: `k8ts up`, and what a user does next with the real kubectl and real containers, in the order of a first hour. It ends with
+ * Ctrl-C, after which nothing is left on the machine but files, and the next start continues with them. Not here: single fields of a Pod
+ * (real-pods.machine.own.test.ts).
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
@@ -24,16 +24,16 @@ import {
   type RealCluster,
 } from "../../src/testing/servers/real-cluster.ts";
 
-/** Serves what is in /www, and its own version. */
+/** Serves /www and its own version. */
 const SERVE = "mkdir -p /www && cp /version /www/ && httpd -f -p 8080 -h /www & wait $!";
 const ROLLED_OUT = 'deployment "web" successfully rolled out\n';
-/** Of a Deployment: what is seen of it, how many Pods it has, how many are as they should be, how many can be used. */
+/** Status of a Deployment: observed generation, replicas, updated replicas, available replicas. */
 const COUNTS = '{.status.observedGeneration} {.status.replicas} {.status.updatedReplicas} {.status.availableReplicas}{"\\n"}';
-/** Probes of a busy machine take their time, and what is ready is to stay so. */
+/** Probes take long on a busy machine, and a ready Pod must stay ready. */
 const PATIENT = { periodSeconds: 1, timeoutSeconds: 20 };
-/** For Pods that came through a stop: what was said of them before it does not count. */
+/** For Pods that survived a restart: conditions from before it do not count. */
 const STARTED_AGAIN = "--for=jsonpath={.status.containerStatuses[0].restartCount}=1";
-/** That of a Pod that says nothing else. */
+/** Default grace period of a Pod. */
 const WHOLE_GRACE_MS = 30_000;
 const MEGABYTES_5 = 5 * 1_024 * 1_024;
 
@@ -45,7 +45,7 @@ async function podOf(kubectl: ClientProgram, name: string): Promise<Pod> {
   return JSON.parse(await kubectl(`get pod ${name} -o json`)) as Pod;
 }
 
-/** Applies it and waits until it is ready. */
+/** Applies an object and waits until it is ready. */
 async function runPod(kubectl: ClientProgram, pod: object): Promise<void> {
   await kubectl("apply -f -", { input: pod });
   await kubectl("wait --for=condition=Ready -f - --timeout=60s", { input: pod });
@@ -65,7 +65,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
 
   after(() => cluster[Symbol.asyncDispose]());
 
-  /** What others left goes at any time. */
+  /** Leftovers of others may be removed at any time. */
   const left = async () => (await cluster.onMachine()).filter((one) => !nothing.includes(one));
 
   test("the machine is a node of the cluster, with its runtime", async () => {
@@ -78,7 +78,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       kubectl = await cluster.inNamespace("workloads");
     });
 
-    test("of three really runs", async () => {
+    test("a Deployment of three runs three containers", async () => {
       const containers = [aRealContainer("web", SERVE, { readinessProbe: { httpGet: { port: 8080, path: "/version" }, ...PATIENT } })];
       await kubectl("apply -f -", { input: aDeployment("web", { replicas: 3, containers }) });
       ok((await kubectl("rollout status deployment/web --timeout=90s")).endsWith(ROLLED_OUT));
@@ -89,7 +89,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
         match(await kubectl(`exec ${metadata.name} -- ps`), /^PID .*\n +1 root +\{?sh\}? .*\n[^]* httpd -f -p 8080 -h \/www\n/);
     });
 
-    test("is scaled to ten and to none", async () => {
+    test("a Deployment is scaled to ten and to zero", async () => {
       await kubectl("scale deployment/web --replicas=10");
       ok((await kubectl("rollout status deployment/web --timeout=90s")).endsWith(ROLLED_OUT));
       const addresses = (await podsOf(kubectl, "app=web")).map(({ status }) => status?.podIP);
@@ -107,7 +107,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       return Promise.all(staying.map(({ metadata }) => kubectl(`exec ${metadata.name} -- wget -q -O - http://localhost:8080/version`)));
     };
 
-    test("rolls to another image, never with fewer than it should have, and back", async () => {
+    test("a Deployment rolls to another image without falling below its replicas, and back", async () => {
       await using watched = kubectl.start(`get deployment web --watch -o jsonpath='${COUNTS}'`);
       const before = await watched.line();
       await kubectl(`set image deployment/web web=${BUSYBOX_2}`);
@@ -129,7 +129,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       match(await kubectl("rollout history deployment/web"), /\n2 +second\n3 +<none>\n/);
     });
 
-    test("whose new image cannot be had keeps its old Pods", async () => {
+    test("a Deployment whose new image cannot be pulled keeps its old Pods", async () => {
       await kubectl("set image deployment/web web=registry.invalid/none:1");
       await lineOf(kubectl, "get pods --watch --no-headers", / (ErrImagePull|ImagePullBackOff) /);
       await lineOf(kubectl, "get deployment web --watch --no-headers", /^web +3\/3 +1 +3 /);
@@ -142,12 +142,12 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     let kubectl: ClientProgram;
     before(async () => {
       kubectl = await cluster.inNamespace("containers");
-      // Says every line that is put into its mouth.
+      // Logs every line that is written to its FIFO.
       const container = { readinessProbe: { exec: { command: ["test", "-p", "/tmp/mouth"] }, ...PATIENT } };
       await runPod(kubectl, aRealPod("talking", "mkfifo /tmp/mouth; while :; do cat /tmp/mouth & wait $!; done", { container }));
     });
 
-    test("is heard line by line, as it speaks", async () => {
+    test("kubectl logs --follow streams a container's output line by line", async () => {
       await using following = kubectl.start("logs --follow talking");
       for (const word of ["one", "two", "three"]) {
         await kubectl(`exec talking -- sh -c 'echo ${word} > /tmp/mouth'`);
@@ -158,7 +158,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       equal(await kubectl("logs talking --limit-bytes=5"), "one\nt");
     });
 
-    test("that is killed is started again, counted, and its last words are kept", async () => {
+    test("a killed container is restarted and counted, and kubectl logs --previous shows its last output", async () => {
       const seconds = 80_000 + (process.pid % 5_000);
       await runPod(kubectl, aRealPod("mortal", `echo life; exec sleep ${seconds}`, { terminationGracePeriodSeconds: 0 }));
       const victim = await calledProcess(`sleep ${seconds}`);
@@ -177,7 +177,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       await kubectl("delete pod mortal");
     });
 
-    test("runs commands, with input, and how they end is how kubectl ends", async () => {
+    test("kubectl exec runs commands with stdin and returns their exit code", async () => {
       equal(await kubectl("exec -i talking -- sh -c 'wc -c'", { input: "x".repeat(300_000) }), "300000\n");
       const { code, stdout, stderr } = await kubectl.run("exec talking -- sh -c 'echo out; echo err >&2; exit 3'");
       deepEqual([code, stdout], [3, "out\n"]);
@@ -185,17 +185,17 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       match(await kubectl.fails("exec talking -- nonsense"), /exec: "nonsense": executable file not found in \$PATH/);
     });
 
-    test("has a terminal for who asks for one, of the size of theirs", async () => {
+    test("kubectl exec -t allocates a terminal of the client's size", async () => {
       const inTerminal = cluster.program("/usr/bin/script");
       const command = `stty rows 33 cols 99; ${toolPath("kubectl")} --namespace=containers exec -it talking -- sh`;
-      // What is typed and what the size is come by two ways.
+      // Input and resize messages travel on different channels.
       const input = 'tty; until [ "$(stty size)" = "33 99" ]; do usleep 20000; done; stty size; exit 4\n';
       const { code, stdout } = await inTerminal.run(`-qec '${command}' /dev/null`, { input });
       match(stdout, /\/dev\/pts\/0\r\n33 99\r\n/);
       equal(code, 4);
     });
 
-    test("is attached to while it runs", async () => {
+    test("kubectl attach connects to a running container", async () => {
       await runPod(
         kubectl,
         aRealPod("echo", "while read -r line; do echo you said $line; done; sleep 1d & wait $!", {
@@ -209,7 +209,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       match((await attached).stdout, /you said hello\n/);
     });
 
-    test("takes files and gives them back, one or a directory of them", async () => {
+    test("kubectl cp copies files and directories into a container and back", async () => {
       const bytes = randomBytes(MEGABYTES_5);
       const [source, back] = [`${cluster.directory}/source`, `${cluster.directory}/back`];
       await mkdir(`${source}/deep`, { recursive: true });
@@ -235,7 +235,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       kubectl = await cluster.inNamespace("network");
       const large = "mkdir /www; dd if=/dev/urandom of=/www/large bs=1M count=5 2>/dev/null; echo inside > /www/page; cp /version /www/;";
       const pods = [
-        // Only for who is inside.
+        // Reachable only from inside of the Pod.
         aRealPod("shy", `${large} httpd -f -p 127.0.0.1:8080 -h /www & wait $!`, {
           container: {
             readinessProbe: { exec: { command: ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:8080/page"] }, ...PATIENT },
@@ -249,13 +249,13 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       digest = (await kubectl("exec shy -- sha256sum /www/large")).split(" ")[0] ?? "";
     });
 
-    test("lets Pods reach each other, and the node reach them", async () => {
+    test("Pods reach each other, and the node reaches them", async () => {
       const address = (await podOf(kubectl, "open")).status?.podIP;
       equal(await kubectl(`exec shy -- wget -q -O - http://${address}:8080/page`), "inside\n");
       equal(await (await fetch(`http://${address}:8080/page`)).text(), "inside\n");
     });
 
-    test("lets a Pod reach the node", async () => {
+    test("a Pod reaches the node", async () => {
       const address = (await podOf(kubectl, "open")).status?.hostIP;
       match(await kubectl(`exec open -- ping -c 1 ${address}`), / 0% packet loss/);
     });
@@ -264,7 +264,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       { what: "a Pod that listens for itself alone", target: "pod/shy :8080" },
       { what: "a port by its name", target: "pod/open :http" },
     ]) {
-      test(`is forwarded from a port here to ${what}, for many at once`, async () => {
+      test(`kubectl port-forward forwards a local port to ${what}, for many connections at once`, async () => {
         await using forwarding = kubectl.start(`port-forward ${target}`);
         const [, port] = /^Forwarding from 127\.0\.0\.1:(\d+) -> 8080$/.exec(await forwarding.line()) ?? [];
         const get = async (path: string) => new Uint8Array(await (await fetch(`http://127.0.0.1:${port}${path}`)).arrayBuffer());
@@ -275,7 +275,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       });
     }
 
-    test("is reached through the API server: Pods, Services and the node", async () => {
+    test("the API server proxies to Pods, Services and the node", async () => {
       await kubectl("apply -f -", { input: aService("open", { ports: [{ name: "web", port: 80, targetPort: "http" }] }) });
       await lineOf(kubectl, "get endpointslices --watch --no-headers", /^open-\S+ +IPv4 +8080 +10\./);
       const raw = (path: string) => kubectl(`get --raw /api/v1/${path}`);
@@ -292,11 +292,12 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     });
   });
 
-  test("a change of a ConfigMap appears in the container, as a whole", async () => {
+  test("a change of a ConfigMap appears atomically in the container", async () => {
     const kubectl = await cluster.inNamespace("settings");
     await kubectl("apply -f -", { input: aConfigMap("settings", { colour: "red", size: "1" }) });
     const volumes = [{ name: "settings", configMap: { name: "settings" } }];
-    // Speaks when the link that all files go through is another, which it follows once for both; what it led to before may go meanwhile.
+    // Prints when the symlink that all files go through changes; it resolves the link once for both files, since the old target may be
+    // removed meanwhile.
     const read = "now=$(cd -P /settings/..data && cat colour size)";
     const script = `while :; do if ${read} && [ "$now" != "$last" ]; then echo $now; last=$now; fi 2>/dev/null; usleep 50000; done`;
     await runPod(
@@ -310,7 +311,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     equal(await following.line(), "blue2");
   });
 
-  test("a deleted Pod is asked to end, has its time, and says its last words", async () => {
+  test("a deleted Pod receives SIGTERM, has its grace period, and can log its last lines", async () => {
     const kubectl = await cluster.inNamespace("goodbye");
     const script = "trap 'echo asked; sleep 1; echo goodbye; exit 0' TERM; echo hello; sleep 1d & wait $!";
     const lifecycle = { preStop: { exec: { command: ["sh", "-c", "echo before > /proc/1/fd/1"] } } };
@@ -325,7 +326,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     deepEqual(await following.rest(), ["before", "asked", "goodbye"]);
   });
 
-  test("a Pod that does not listen is killed when its time is over", async () => {
+  test("a Pod that ignores SIGTERM is killed after its grace period", async () => {
     const kubectl = await cluster.inNamespace("stubborn");
     await runPod(kubectl, aRealPod("deaf", "trap '' TERM; echo deaf; sleep 1d & wait $!", { terminationGracePeriodSeconds: 1 }));
     await lineOf(kubectl, "logs --follow deaf", /^deaf$/);
@@ -335,7 +336,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok(tookMs > 900 && tookMs < WHOLE_GRACE_MS, `${tookMs}`);
   });
 
-  test("Ctrl-C leaves only files on the machine, and the next start resumes with them", async () => {
+  test("Ctrl-C leaves nothing on the machine but files, and the next start continues with them", async () => {
     const kubectl = cluster.kubectl.with("--namespace=workloads");
     const containers = cluster.kubectl.with("--namespace=containers");
     await containers(`debug talking --image=${BUSYBOX_2} --container=looking -- true`);
@@ -378,7 +379,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     equal(await containers("exec noting -- cat /notes/one"), "kept\n");
   });
 
-  test("after Ctrl-C and a restart, terminated Pods keep their status and logs", async () => {
+  test("after Ctrl-C, finished and stopped containers are reported with their exit code and log", async () => {
     const containers = cluster.kubectl.with("--namespace=containers");
     await containers("wait --for=jsonpath={.status.phase}=Failed pod/once --timeout=60s");
     const ends = ["once", "finished"].map(async (name) => {
@@ -398,18 +399,18 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     deepEqual([await containers("logs reborn --previous"), await containers("logs reborn")], ["life\nasked\n", "life\n"]);
   });
 
-  test("the first crash after a stop and a kill is counted, and no reason to wait", async () => {
+  test("the first crash after a restart and a kill is counted and not delayed by back-off", async () => {
     const containers = cluster.kubectl.with("--namespace=containers");
     await cluster.kill();
     await cluster.up();
-    // The shell may be killed with the container before its output is flushed.
+    // The shell may be gone with the container before its exit is reported.
     await containers.run("exec reborn -- sh -c 'kill -TERM 1'");
     await containers("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=2 pod/reborn --timeout=60s");
     await containers("wait --for=condition=Ready pod/reborn --timeout=60s");
     equal((await containers("events --for=pod/reborn")).includes("BackOff"), false);
   });
 
-  test("k8ts down leaves nothing, and can be repeated", async () => {
+  test("k8ts down leaves nothing and is idempotent", async () => {
     const { exitCode, stderr } = await cluster.k8ts("down");
     deepEqual([exitCode, stderr], [0, ""]);
     deepEqual(await left(), []);

@@ -1,4 +1,4 @@
-/** Images that come from a registry: a real one, real containers, the real kubectl. Upstream's words, credentials, digests, policies. */
+/** Images from a registry: a real registry, real containers, the real kubectl. Upstream's messages, credentials, digests, pull policies. */
 import { equal, match } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Pod } from "../../src/api/generated/core/v1.ts";
@@ -36,13 +36,13 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     for (const one of [cluster, open, closed]) await one?.[Symbol.asyncDispose]();
   });
 
-  /** Resolves when such an Event exists: Events are written after the fact. */
+  /** Resolves when such an Event exists: Events are written after the change that they report. */
   const tells = (kubectl: ClientProgram, name: string, fits: RegExp): Promise<string> => {
     const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
     return lineOf(kubectl, `get events --watch --field-selector involvedObject.name=${name} --no-headers -o ${columns}`, fits);
   };
 
-  /** Why it cannot be pulled, read at once: soon the reason is only ImagePullBackOff. */
+  /** The error of the pull, read in one request: soon it is replaced by the back-off. */
   const refusal = async (kubectl: ClientProgram, name: string): Promise<string> => {
     const waiting = ".status.containerStatuses[0].state.waiting";
     await kubectl(`wait --for=jsonpath={${waiting}.reason}=ErrImagePull pod/${name} --timeout=60s`);
@@ -50,7 +50,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     return (await lineOf(kubectl, shown, /^ErrImagePull: /)).slice("ErrImagePull: ".length);
   };
 
-  test("is pulled by its name, once, and said so", async () => {
+  test("an image is pulled once by its name, and events report it", async () => {
     const kubectl = await cluster.inNamespace("names");
     const image = `${open.address}/team/app:7`;
     await ready(kubectl, aRealPod("first", SLEEP, { container: { image } }));
@@ -70,13 +70,13 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     );
   });
 
-  test("is pulled by its digest", async () => {
+  test("an image is pulled by its digest", async () => {
     const kubectl = await cluster.inNamespace("digests");
     await ready(kubectl, aRealPod("exact", SLEEP, { container: { image: `${open.address}/team/app@${digest}` } }));
     equal(await kubectl("exec exact -- cat /version"), "7\n");
   });
 
-  test("a slow pull reports its progress", async () => {
+  test("a slow image pull is reported while it is in progress", async () => {
     await using slow = await startSlowRegistry(open);
     const kubectl = await cluster.inNamespace("slow");
     const image = `${slow.address}/team/app:9`;
@@ -89,7 +89,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     await ready(kubectl, pod);
   });
 
-  test("that is private needs the secret that the Pod, or its service account, names", async () => {
+  test("a private image requires a pull secret of the Pod or of its service account", async () => {
     const kubectl = await cluster.inNamespace("private");
     const image = `${closed.address}/secret/app:8`;
     await kubectl("apply -f -", { input: aRealPod("stranger", SLEEP, { container: { image } }) });
@@ -106,7 +106,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     await tells(kubectl, "guest", /^Pulled +Successfully pulled image/);
   });
 
-  test("that is not there is said in the registry's words", async () => {
+  test("a missing image is reported with the registry's error", async () => {
     const kubectl = await cluster.inNamespace("missing");
     const image = `${open.address}/team/none:1`;
     await kubectl("apply -f -", { input: aRealPod("missing", SLEEP, { container: { image } }) });

@@ -1,5 +1,5 @@
 /**
- * A hundred real Pods come and go in waves, with volumes and probes: when they are gone, the machine has exactly what it had before the
+ * A hundred real Pods are created and deleted in waves, with volumes and probes: afterwards the machine has exactly what it had before the
  * first of them. Counted are processes, mounts, namespaces, links, rules, control groups, addresses and directories.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
@@ -19,7 +19,7 @@ const WAVE_TIMEOUT_MS = (WAVE_TIMEOUT_SECONDS + 10) * 1_000;
 const GONE_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
-/** Everything of Pods that is in the cluster's own directory. */
+/** Everything of Pods in the cluster's own directory. */
 async function directories({ directory }: RealCluster): Promise<readonly string[]> {
   const home = `${directory}/data/k8ts/default`;
   const places = [`${home}/kubelet/pods`, `${home}/logs/pods`];
@@ -35,7 +35,7 @@ async function wave(kubectl: ClientProgram, pods: number, atTop: () => Promise<v
   await kubectl(`wait --for=delete pods -l app=wave --timeout=${WAVE_TIMEOUT_SECONDS}s`, { timeoutMs: WAVE_TIMEOUT_MS });
 }
 
-/** New leftovers. The last are removed a moment after the API objects, and there is no event for it. */
+/** Returns what was not there before. The last of it is removed shortly after the API objects, without an event. */
 async function left(look: () => Promise<readonly string[]>, before: readonly string[]): Promise<readonly string[]> {
   const untilMs = performance.now() + GONE_WITHIN_MS;
   for (;;) {
@@ -45,7 +45,7 @@ async function left(look: () => Promise<readonly string[]>, before: readonly str
   }
 }
 
-test("a hundred Pods leave nothing behind", { ...needs(...REAL_CLUSTER_NEEDS) }, async () => {
+test("a hundred Pods leave nothing behind on the machine", { ...needs(...REAL_CLUSTER_NEEDS) }, async () => {
   await using cluster = await startRealCluster();
   const kubectl = await cluster.inNamespace("waves");
   await kubectl("apply -f -", { input: aConfigMap("settings", { colour: "red" }) });
@@ -64,7 +64,7 @@ test("a hundred Pods leave nothing behind", { ...needs(...REAL_CLUSTER_NEEDS) },
   const deployment = aDeployment("wave", { replicas: 0 });
   const template = { metadata: { labels: { app: "wave" } }, spec: { containers: [container], volumes } };
   await kubectl("apply -f -", { input: { ...deployment, spec: { ...(deployment["spec"] as object), template } } });
-  // The bridge and some control groups come with the first Pod, and go with the cluster.
+  // The bridge and some control groups are created with the first Pod and removed with the cluster.
   await wave(kubectl, 1);
   const [before, filesBefore] = [await cluster.onMachine(), await directories(cluster)];
 

@@ -1,7 +1,7 @@
 /**
- * A cluster that no single process is the whole of: a real etcd of three members, two API servers before it, and a port that leads to
- * whichever lives. Members and servers are killed while somebody writes, watches and rolls out. What was acknowledged is there at the end,
- * whoever watched was told of it, and the longest time without an answer has a limit.
+ * A highly available cluster: a real etcd of three members, two API servers on it, and a load balancer that routes to one that is up.
+ * Members and servers are killed during writes, watches and rollouts. Acknowledged writes exist at the end, watches have reported them, and
+ * the longest time without a response is bounded.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
@@ -38,18 +38,18 @@ import { startSchedulerProcess } from "../../src/testing/servers/scheduler-proce
 import { seeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
 import { etcdStore } from "../../src/testing/fixtures/stores.ts";
 
-/** The members elect a leader within 1 to 2 s. A change that the old one took along is sent again after 3 s, a creation given up after 7 s. */
+/** The members elect a leader within 1 to 2 s. An update lost with the old one is retried after 3 s, a creation is given up after 7 s. */
 const ETCD_GAP_MAX_MS = 30_000;
-/** Whoever is cut off connects again, and is led to the other server at once, which a busy machine takes some seconds for. */
+/** A disconnected client reconnects and is routed to the other server at once, which takes some seconds on a busy machine. */
 const SERVER_GAP_MAX_MS = 20_000;
 
 const LOAD = "load";
 const WRITERS = 4;
-/** Of each object, then the next one comes. */
+/** Updates per object, before the next one is created. */
 const CHANGES = 5;
-/** About a hundred writes in a second, all writers together: a load that leaves the machine time for the rest of the test. */
+/** About a hundred writes per second by all writers: a load that leaves the machine time for the rest of the test. */
 const PAUSE_MS = 30;
-/** Writes after the failure, to see that the cluster continues. */
+/** Writes after a failure, to check that they continue. */
 const FURTHER_WRITES = 25;
 
 const REPLICAS = 8;
@@ -58,15 +58,15 @@ const READY_AFTER = { "simulated.k8ts.dev/ready-after": "500ms" };
 
 interface Acknowledged {
   readonly name: string;
-  /** How often the object was changed. */
+  /** Number of updates of the object. */
   readonly change: number;
   readonly revision: string;
   readonly atMs: number;
-  /** By which of the clients. */
+  /** Index of the client. */
   readonly way: number;
 }
 
-/** Writers that remember what they were promised. */
+/** Writers that record what was acknowledged. */
 class Load implements AsyncDisposable {
   readonly acknowledged: Acknowledged[] = [];
   failures = 0;
@@ -74,7 +74,7 @@ class Load implements AsyncDisposable {
   readonly #stopped = new AbortController();
   readonly #writers: readonly Promise<void>[];
 
-  /** They write through these by turns. */
+  /** Clients that they use in turn. */
   constructor(clients: readonly Client[]) {
     this.#clients = clients.map((client) => client.with({ signal: this.#stopped.signal }));
     this.#writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(writer));
@@ -85,7 +85,7 @@ class Load implements AsyncDisposable {
     await Promise.all(this.#writers);
   }
 
-  /** The longest time without an acknowledgement from that moment until now, of who came by the way that was worse off. */
+  /** The longest time without an acknowledgement since `sinceMs`, of the client that was affected most. */
   longestGapMs(fromMs: number): number {
     const nowMs = realClock.monotonic();
     const gaps = this.#clients.flatMap((_, way) => {
@@ -95,7 +95,7 @@ class Load implements AsyncDisposable {
     return Math.round(Math.max(...gaps));
   }
 
-  /** By every way. */
+  /** Through every client. */
   async goesOn(): Promise<void> {
     const counts = () => this.#clients.map((_, way) => this.acknowledged.filter((each) => each.way === way).length);
     const before = counts();
@@ -112,7 +112,7 @@ class Load implements AsyncDisposable {
       for (let change = 0; change < CHANGES && !signal.aborted; change++) {
         const written = await writeOnce(client, key, change).catch(() => undefined);
         if (written === undefined) {
-          // The outcome is unknown, so nothing is expected of it; the next object is another.
+          // The result is unknown, so nothing is expected of it; the next object is another.
           this.failures++;
           break;
         }
@@ -133,7 +133,7 @@ function revisionOf({ metadata }: ConfigMap): string {
   return metadata.resourceVersion ?? "";
 }
 
-/** Every state of every object that a watch has shown. */
+/** Every state of every object that a watch has reported. */
 function statesSeen(informer: Informer<ConfigMap>): ReadonlySet<string> {
   const seen = new Set<string>();
   const keep = (object: ConfigMap): void => void seen.add(revisionOf(object));
@@ -153,33 +153,33 @@ function targetOf(server: string): Target {
   return { host, port: Number(port) };
 }
 
-/** As it would be handed out to people who are to come by another address. */
+/** A kubeconfig for clients that use another address. */
 async function withServer(kubeconfig: string, server: string): Promise<string> {
   const path = `${kubeconfig}-${new URL(server).port}`;
   await writeFile(path, (await readFile(kubeconfig, "utf8")).replace(/https:\/\/127\.0\.0\.\d+:\d+/, server), { mode: 0o600 });
   return path;
 }
 
-/** A machine that goes after everything else that a test has. */
+/** A machine that outlives everything else of the test. */
 async function machineOf(owned: Disposables): Promise<K8tsMachine> {
   return K8tsMachine.make({ after: (end) => owned.defer(end) });
 }
 
-/** The cluster: etcd, two of `k8ts up` on it, and balancers before them. */
+/** The cluster: etcd, two `k8ts up` on it, and load balancers in front of them. */
 interface Site {
   readonly etcd: EtcdServer;
   readonly machine: K8tsMachine;
   readonly second: ChildProcess;
-  /** Again where it was, with nodes of its own. */
+  /** Restarts it at the same address, with nodes of its own. */
   restartSecond(): Promise<void>;
-  /** The way that leads to the second as long as it lives, and the way that leads to the first. */
+  /** The load balancer that prefers the second server, and the one that prefers the first. */
   readonly kubeconfig: string;
   readonly otherKubeconfig: string;
-  /** By the way to the second. */
+  /** Through the load balancer that prefers the second server. */
   readonly kubectl: Kubectl;
 }
 
-/** The second is there first, so its controllers and its scheduler lead. The first has the nodes, which are to outlive the second. */
+/** The second starts first, so its controllers and scheduler are the leaders. The first has the nodes, which must outlive the second. */
 async function startSite(owned: Disposables): Promise<Site> {
   const etcd = owned.use(await startEtcd({ members: 3 }));
   const machine = await machineOf(owned);
@@ -210,7 +210,7 @@ async function startSite(owned: Disposables): Promise<Site> {
   };
 }
 
-/** Events of a watch through the second server. */
+/** What a watch through the load balancer of the second server reports. */
 async function watchSite({ kubeconfig }: Site, owned: Disposables) {
   const { client, informers } = owned.use(await seeCluster(kubeconfig));
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: LOAD } });
@@ -225,9 +225,9 @@ async function watchSite({ kubeconfig }: Site, owned: Disposables) {
   const holder = (name: string) => seen.leases.get({ namespace: "kube-system", name })?.spec?.holderIdentity ?? "";
   return {
     ...{ ...seen, client, states },
-    /** Who leads: of the controllers, and of the scheduler. */
+    /** The leaders of the controllers and of the scheduler. */
     holders: () => ["kube-controller-manager", "kube-scheduler"].map(holder),
-    /** Where the Service "kubernetes" leads to. */
+    /** The endpoints of the Service "kubernetes". */
     servers: () =>
       (seen.slices.get({ namespace: "default", name: "kubernetes" })?.endpoints ?? []).flatMap(({ addresses }) => addresses).toSorted(),
   };
@@ -263,7 +263,7 @@ interface Death {
   readonly gapMaxMs: number;
 }
 
-/** A process is killed in the middle of a rollout; a concurrent kubectl change succeeds, and writes continue. */
+/** Kills a process in the middle of a rollout; what kubectl changes at that moment takes effect, and writes continue. */
 async function survive(context: TestContext, { kubectl }: Site, load: Load, { of, kill, gapMaxMs }: Death): Promise<void> {
   const rollout = await rollOut(kubectl, of);
   const atMs = realClock.monotonic();
@@ -281,7 +281,7 @@ async function survive(context: TestContext, { kubectl }: Site, load: Load, { of
   ok(answeredMs < gapMaxMs, `kubectl continues: it took ${answeredMs} ms`);
 }
 
-/** Asks until somebody leads: after a start the members need an election. */
+/** Polls until a member is the leader: after a start the members need an election. */
 async function leaderOf(etcd: EtcdServer): Promise<number> {
   for (;;) {
     const leader = await etcd.leader();
@@ -290,7 +290,7 @@ async function leaderOf(etcd: EtcdServer): Promise<number> {
   }
 }
 
-/** What was promised is there, whichever server one asks, and the watch has shown every state that was promised. */
+/** Asserts that acknowledged writes exist on either server, and that the watch has reported every acknowledged state. */
 async function checkPromises({ machine }: Site, { configMaps: watched, states }: Watcher, { acknowledged }: Load): Promise<number> {
   const newest = Math.max(...acknowledged.map(({ revision }) => Number(revision)));
   await watched.reached(String(newest));
@@ -315,7 +315,7 @@ async function checkPromises({ machine }: Site, { configMaps: watched, states }:
   return newest;
 }
 
-/** Ready, and without the taint that a new one has for a moment longer. */
+/** Ready, and without the initial taint of a new node, which stays a little longer. */
 function takesPods({ spec, status }: Node): boolean {
   const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
   return isReady && (spec?.taints ?? []).length === 0;
@@ -361,7 +361,7 @@ test(
   },
 );
 
-/** No two are called the same or have the same address, and all of them run Pods. */
+/** Names and addresses are unique, and all of them run Pods. */
 async function nodesOfBoth({ nodes: seen, client }: Watcher, kubectl: Kubectl): Promise<void> {
   await until(seen, () => seen.list().filter(takesPods).length === 4);
   const names = seen.list().map(({ metadata }) => metadata.name);
@@ -380,7 +380,7 @@ async function nodesOfBoth({ nodes: seen, client }: Watcher, kubectl: Kubectl): 
 const SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"];
 
 test(
-  "controllers and a scheduler whose only API server dies stand by, those of the other server take over, and so it goes back",
+  "controllers and a scheduler whose only API server dies lose leadership to those of the other server, and back",
   { ...needs("etcd"), timeout: 200_000 },
   async () => {
     await using owned = new Disposables();
@@ -420,7 +420,7 @@ test(
     await Promise.all([...ofOne.map((part) => part.standsBy()), ...ofOther.map((part) => part.acts())]);
     await deployed("between");
 
-    // The same server again, at the same place, is found by those who waited for it.
+    // The server restarted at the same address is found by the processes that waited for it.
     await start("one", portIn(await readFile(one.kubeconfig, "utf8")));
     for (const part of ofOther) await part[Symbol.asyncDispose]();
     await Promise.all(ofOne.map((part) => part.acts()));
@@ -433,7 +433,7 @@ function portIn(kubeconfig: string): string {
 }
 
 test(
-  "an API server whose etcd does not respond is not ready, also for unauthenticated clients",
+  "/readyz of a server whose etcd does not answer reports that it is not ready, also without credentials",
   { ...needs("etcd"), timeout: 200_000 },
   async () => {
     await using owned = new Disposables();
@@ -454,7 +454,7 @@ test(
   },
 );
 
-/** Like a load balancer: presents no certificate and verifies none. */
+/** As a load balancer does: without a client certificate, and without verifying the server's. */
 async function readiness(server: string): Promise<number | undefined> {
   const asked = get(`${server}/readyz`, { rejectUnauthorized: false, agent: false });
   const [answer] = (await once(asked, "response")) as [IncomingMessage];

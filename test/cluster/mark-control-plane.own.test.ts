@@ -5,7 +5,7 @@ import type { Node } from "../../src/api/generated/core/v1.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { CONTROL_PLANE_LABEL, markControlPlane } from "../../src/cluster/mark-control-plane.ts";
 
-test("the administrator gives a node the role control-plane, without a taint and only once", async () => {
+test("the administrator gives a node the control-plane role once, without a taint", async () => {
   await using cluster = await startCluster();
   const transport = cluster.transport({ userAgent: "k8ts" });
 
@@ -23,7 +23,7 @@ test("the administrator gives a node the role control-plane, without a taint and
   );
 });
 
-test("a kubelet cannot give its node the role control-plane", async () => {
+test("a kubelet cannot give its node the control-plane role", async () => {
   await using cluster = await startCluster();
   const transport = cluster.transport({ userAgent: "kubelet", identity: nodeIdentity("node-0") });
   await rejects(markControlPlane(transport, "node-0"), /is not allowed to modify labels: node-role\.kubernetes\.io\/control-plane/);

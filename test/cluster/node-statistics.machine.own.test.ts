@@ -1,4 +1,4 @@
-/** Stats, metrics and configuration of the kubelet of `k8ts up`, requested through the API server like a person or Prometheus does. */
+/** Statistics and metrics that the kubelet of `k8ts up` serves, read through the API server as users and Prometheus do. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
@@ -97,7 +97,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   });
   after(() => cluster[Symbol.asyncDispose]());
 
-  test("counts probes for as long as there are any", async () => {
+  test("the kubelet counts probes as long as they exist", async () => {
     await lineOf(kubectl, "get events --watch --no-headers -o custom-columns=MESSAGE:.message", /^Liveness probe failed/);
     const uid = await kubectl("get pod talking -o jsonpath={.metadata.uid}");
     const probes = await page("/metrics/probes");
@@ -115,12 +115,12 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await kubectl("wait --for=condition=Ready pod/gone --timeout=60s");
     match(await page("/metrics/probes"), /pod="gone"/);
     await kubectl("delete pod gone --grace-period=1");
-    // The kubelet removes it a moment after the API, and there is no event for endpoints.
+    // The kubelet forgets the Pod shortly after the API, without an event.
     const untilMs = performance.now() + FORGOTTEN_WITHIN_MS;
     while ((await page("/metrics/probes")).includes('pod="gone"')) ok(performance.now() < untilMs, "its probes are forgotten");
   });
 
-  test("/configz returns the configuration", async () => {
+  test("the kubelet serves its configuration", async () => {
     const { kubeletconfig } = JSON.parse(await page("/configz")) as { readonly kubeletconfig: Configuration };
     const { kind, apiVersion, maxPods, clusterDomain, authorization, port, podLogsDir, containerRuntimeEndpoint } = kubeletconfig;
     deepEqual(
@@ -139,12 +139,12 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     match(containerRuntimeEndpoint, /^unix:\/\//);
   });
 
-  test("summarises what the node, its Pods and their containers take", async () => {
+  test("the kubelet's summary shows the usage of the node, its Pods and their containers", async () => {
     const { node, pods } = JSON.parse(await page("/stats/summary")) as Summary;
     const pod = pods.find(({ podRef }) => podRef.name === "talking");
     const [container] = pod?.containers ?? [];
 
-    // A machine that rests uses none.
+    // An idle machine uses none.
     ok(Number.isInteger(node.cpu.usageNanoCores));
     isOnDisk(node.runtime.imageFs);
     isOnDisk(node.runtime.containerFs);
@@ -164,7 +164,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok((pod?.process_stats.process_count ?? 0) >= 1);
   });
 
-  test("says of the node, of all Pods together, of each Pod and of each container what clients rely on", async () => {
+  test("the kubelet's summary has the fields that clients rely on, for the node, all Pods, each Pod and each container", async () => {
     const { node, pods } = JSON.parse(await page("/stats/summary")) as { node: Used; pods: readonly Used[] };
     const [all, ...others] = node.systemContainers ?? [];
     deepEqual([all?.name, others], ["pods", []]);
@@ -182,11 +182,11 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok([node, ...pods].every(({ network }) => Number.isInteger(network?.rxErrors) && network?.interfaces.length === 1));
   });
 
-  test("serves the logs of its machine", async () => {
+  test("the kubelet serves the logs of its machine", async () => {
     match(await page("/logs/"), /^<!doctype html>\n.*<pre>\n(<a href="[^"]+">.+<\/a>\n)*<\/pre>\n$/s);
   });
 
-  test("a Bidirectional mount works, or the event says what makes it work", async () => {
+  test("a Bidirectional mount works, or its event explains how to enable it", async () => {
     const volumes = [{ name: "host", hostPath: { path: cluster.directory } }];
     const volumeMounts = [{ name: "host", mountPath: "/host", mountPropagation: "Bidirectional" }];
     const container = { volumeMounts, securityContext: { privileged: true } };
@@ -199,7 +199,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     match(told, /^Started |is not a shared mount; mountPropagation needs it to be one; "mount --make-rshared \/" on the node /);
   });
 
-  test("counts what it does under upstream's names", async () => {
+  test("the kubelet's metrics have upstream's names", async () => {
     const metrics = await page("/metrics");
     for (const sample of [
       /^kubelet_node_name\{node=".+"\} 1$/m,
@@ -218,7 +218,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       match(metrics, sample);
   });
 
-  test("/metrics/cadvisor returns container usage under cadvisor's names", async () => {
+  test("the kubelet serves container metrics under cAdvisor's names", async () => {
     const id = await kubectl("get pod talking -o jsonpath={.status.containerStatuses[0].containerID}");
     const name = id.replace("containerd://", "");
     const labels = `id="/[^"]+/pod[^"]+/${name}",image="[^"]+busybox[^"]*",name="${name}",namespace="numbers",pod="talking"`;
@@ -227,7 +227,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       `container_cpu_usage_seconds_total\\{container="main",cpu="total",${labels}\\} [\\d.]+ \\d+`,
       `container_memory_working_set_bytes\\{container="main",${labels}\\} [1-9]\\d* \\d+`,
       `container_memory_rss\\{container="main",${labels}\\} \\d+ \\d+`,
-      // The runtime counts it only now and then.
+      // The runtime samples it only now and then.
       `container_fs_usage_bytes\\{container="main",device="",${labels}\\} \\d+ \\d+`,
       'container_network_receive_bytes_total\\{container="",id="[^"]+",image="",interface="eth0",name="[0-9a-f]+",namespace="numbers",pod="talking"\\} \\d+',
       'container_cpu_usage_seconds_total\\{container="",cpu="total",id="/",image="",name="",namespace="",pod=""\\} [\\d.]+ \\d+',
@@ -238,8 +238,8 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     match(await page("/metrics/resource"), /^pod_memory_working_set_bytes\{pod="talking",namespace="numbers"\} [1-9]/m);
   });
 
-  test("/metrics/cadvisor returns each series once, of a restarted container the running one, and none of terminated Pods", async () => {
-    // The volume remembers that it has ended once.
+  test("the kubelet serves each series once: of a restarted container the running one, and none of finished Pods", async () => {
+    // The volume records that it has exited once.
     const script = `test -e /scratch/again || { touch /scratch/again; exit 1; }; ${SLEEP}`;
     const container = { volumeMounts: [{ name: "scratch", mountPath: "/scratch" }] };
     const volumes = [{ name: "scratch", emptyDir: {} }];
@@ -272,7 +272,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     }
   });
 
-  test("port-forward to a port without a listener is refused in upstream's words", async () => {
+  test("a Pod's port without a listener is rejected with upstream's message", async () => {
     const ip = await kubectl("get pod talking -o jsonpath={.status.podIP}");
     match(
       await kubectl.fails("get --raw /api/v1/namespaces/numbers/pods/talking:9/proxy/"),

@@ -12,7 +12,7 @@ import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster
 
 const CLUSTER_IP = "10.96.0.1";
 const READY_WITHIN_MS = 100_000;
-/** Nothing answers a packet that is dropped: the attempt is given up after so long. */
+/** Dropped packets are never answered: timeout of the attempt. */
 const GIVE_UP_MS = 2_000;
 
 interface Kubeconfig {
@@ -27,7 +27,10 @@ async function apiServerOf({ kubectl }: RealCluster): Promise<{ readonly port: n
   };
 }
 
-/** A TLS connection of this process through `nc` in a Pod, with the server's certificate checked against `host`. Resolves with the answer. */
+/**
+ * Opens a TLS connection from this process through `nc` in a Pod, verifying the server's certificate for `host`. Resolves with the
+ * response.
+ */
 async function getFromPod(
   cluster: RealCluster,
   { pod, host, port, token }: { pod: string; host: string; port: number; token: string },
@@ -47,7 +50,7 @@ async function getFromPod(
   }
 }
 
-/** Simulates another machine, which routes Pod and Service addresses to this one. */
+/** A network namespace that acts as another machine, which routes Pod and Service addresses to this one. */
 function makeOutside() {
   const [name, address, nodeAddress] = [`k8api${process.pid}`, "10.197.4.2", "10.197.4.1"];
   const ip = (line: string) => execFileSync("ip", line.split(" "));
@@ -97,7 +100,7 @@ describe("the API server of a cluster that listens on loopback", { ...needs(...R
         return ready();
       });
 
-      test("is reached from a Pod by the cluster IP and by the endpoint, with a certificate for both", async () => {
+      test("a Pod reaches the API server by its cluster IP and endpoint, with a certificate for both", async () => {
         const { port } = await apiServerOf(cluster);
         const token = await cluster.kubectl("exec client -- cat /var/run/secrets/kubernetes.io/serviceaccount/token");
         const endpoint = await cluster.kubectl("get endpointslices kubernetes -o jsonpath={.endpoints[0].addresses[0]}:{.ports[0].port}");
@@ -106,16 +109,16 @@ describe("the API server of a cluster that listens on loopback", { ...needs(...R
         for (const to of [
           { pod: "client", host: CLUSTER_IP, port: 443 },
           { pod: "client", host: await gateway(), port },
-          // A process of this machine, as far as the network goes.
+          // To the network this is a process of this machine.
           { pod: "on-host", host: CLUSTER_IP, port: 443 },
         ]) {
           const answer = await getFromPod(cluster, { ...to, token });
-          // It knows who asks, and refuses what that may not do.
+          // The server authenticates the Pod, and rejects what it may not do.
           match(answer, /^HTTP\/1\.1 403 .*system:serviceaccount:default:default/s);
         }
       });
 
-      test("is not reached from another network, which would reach it without the rule that drops packets", async () => {
+      test("another network does not reach the API server, and would without the rule that drops packets", async () => {
         using outside = makeOutside();
         const { port } = await apiServerOf(cluster);
         const target = await gateway();
@@ -135,7 +138,7 @@ describe("the API server of a cluster that listens on loopback", { ...needs(...R
     });
   }
 
-  test("leaves no rule, chain or link behind when the cluster stops", async () => {
+  test("no rule, chain or link is left behind when the cluster stops", async () => {
     equal(await cluster.interrupt(), 0);
     deepEqual(await networkLeftovers(cluster.places.bridge), { links: [], rules: [] });
     deepEqual(

@@ -1,6 +1,6 @@
 /**
- * What the fields of a Pod do to its containers, seen from inside of them and through the real kubectl, on a cluster of `k8ts up` with
- * real containers. The words are upstream's. Each test has a namespace of its own, and they run side by side.
+ * What the fields of a Pod do to its containers, seen from inside of them and through the real kubectl, on a cluster of `k8ts up` with real
+ * containers. The messages are upstream's. Each test has a namespace of its own, and they run concurrently.
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { readlink, writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ async function mainOf(kubectl: ClientProgram, name: string): Promise<ContainerSt
   return (await podOf(kubectl, name)).status?.containerStatuses?.find((status) => status.name === "main");
 }
 
-/** What the container says until it ends. */
+/** Returns the container's output until it exits. */
 async function said(kubectl: ClientProgram, pod: object & { readonly metadata?: unknown }): Promise<string> {
   await apply(kubectl, pod);
   const name = (pod.metadata as { readonly name: string }).name;
@@ -53,19 +53,19 @@ async function ready(kubectl: ClientProgram, pod: object): Promise<void> {
   await kubectl("wait --for=condition=Ready -f - --timeout=60s", { input: pod });
 }
 
-/** The first Event of this reason: its message. */
+/** Returns the message of the first Event with this reason. */
 async function told(kubectl: ClientProgram, reason: string): Promise<string> {
   const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
   const line = await lineOf(kubectl, `get events --watch --no-headers -o ${columns}`, new RegExp(`^${reason} `));
   return line.slice(reason.length).trim();
 }
 
-/** Resolves when such an Event exists: Events are written after the fact. */
+/** Resolves when such an Event exists: Events are written after the change that they report. */
 async function tells(kubectl: ClientProgram, fits: RegExp): Promise<void> {
   await lineOf(kubectl, "get events --watch --no-headers -o custom-columns=REASON:.reason,MESSAGE:.message", fits);
 }
 
-/** What holds the place of the Pod in which such a process runs: both are in one network. */
+/** The pause process of the Pod in which such a process runs: both share a network namespace. */
 async function pauseBeside(command: string): Promise<ProcessEntry> {
   const networkOf = ({ pid }: ProcessEntry): Promise<string> => readlink(`/proc/${pid}/ns/net`).catch(() => "none");
   const beside = await calledProcess(command);
@@ -77,7 +77,7 @@ async function pauseBeside(command: string): Promise<ProcessEntry> {
 }
 
 const once = { restartPolicy: "Never" };
-/** On a busy machine a command takes longer than the second that a probe has by default. */
+/** On a busy machine a command takes longer than a probe's default timeout of a second. */
 const PATIENT = { periodSeconds: 1, timeoutSeconds: 20 };
 
 describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurrency: AT_ONCE }, () => {
@@ -115,7 +115,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await tells(kubectl, /^Failed +Error: ErrImagePull$/);
     await tells(kubectl, /^ErrImageNeverPull +Container image "127\.0\.0\.1:1\/none:1" is not present with pull policy of Never$/);
 
-    // Seen in one look: soon it is tried again.
+    // Read in one request: soon it is retried.
     const waiting = ".status.containerStatuses[0].state.waiting";
     const shown = `get pod pulling --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
     await lineOf(kubectl, shown, /^ImagePullBackOff: Back-off pulling image "127\.0\.0\.1:1\/none:1"/);
@@ -152,7 +152,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const pod = aRealPod("limited", `${memory}; ${processor}`, { container: { resources: { limits } }, ...once });
     match(await said(kubectl, pod), /^67108864\n25000( 100000)?\n$/);
 
-    // Exit and reason reach the runtime in two messages, in any order.
+    // The container lives on for a moment: the runtime receives exit and OOM as two messages, in any order.
     const script = "tail /dev/zero; code=$?; sleep 1; exit $code";
     await apply(kubectl, aRealPod("greedy", script, { container: { resources: { limits: { memory: "16Mi" } } }, ...once }));
     await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/greedy --timeout=60s");
@@ -165,7 +165,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await ready(kubectl, aRealPod("resized", SLEEP, { container: { resources: resources("32Mi", "200m") } }));
     const read = (old: string, now: string): string => `cat /sys/fs/cgroup/${old} 2>/dev/null || cat /sys/fs/cgroup/${now}`;
     const files = `${read("memory/memory.limit_in_bytes", "memory.max")}; ${read("cpu/cpu.cfs_quota_us", "cpu.max")}`;
-    // More, and then less: what holds the container has to follow before it, and after it.
+    // First up, then down: the Pod's cgroup must be resized before the container's, or after it.
     for (const [memory, cpu, megabytes, quota] of [
       ["48Mi", "300m", 48, 30_000],
       ["40Mi", "100m", 40, 10_000],
@@ -204,7 +204,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
       [resources("50m"), "50m"],
     );
 
-    // What it asks for keeps others out while it waits.
+    // Its requests keep others out while it waits.
     await kubectl(resize("60m"));
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=60m pod/growing --timeout=60s");
     await tells(kubectl, /^ResizeCompleted /);
@@ -282,7 +282,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   inside("that fails again and again waits longer each time, and says so", async (kubectl) => {
     await apply(kubectl, aRealPod("crashing", "echo trying; exit 3"));
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff pod/crashing --timeout=60s");
-    // Seen in one look: it does not wait for long, and then for longer.
+    // Read in one request: the first back-off is short, the next ones are longer.
     const waiting = ".status.containerStatuses[0].state.waiting";
     const shown = `get pod crashing --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
     const line = await lineOf(kubectl, shown, /^CrashLoopBackOff: /);
@@ -386,7 +386,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   inside("has its metadata in downward API files, as it changes", async (kubectl) => {
     const items = [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }];
     const volumes = [{ name: "about", downwardAPI: { items } }];
-    // What the links led to may go while they are followed.
+    // The links' targets may be removed while they are resolved.
     const script =
       'while :; do if now=$(cat /about/labels) && [ "$now" != "$last" ]; then echo $now; last=$now; fi 2>/dev/null; usleep 50000; done';
     await ready(kubectl, aRealPod("known", script, { container: { volumeMounts: [{ name: "about", mountPath: "/about" }] }, volumes }));
@@ -441,7 +441,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
 
   inside("may use a short image name, and is restarted with another image only if the spec changes", async (kubectl) => {
     await cluster.loadImage(busyboxImage("short:9"));
-    // A container that seems to be of another image would be stopped at the next look: a label has the kubelet look.
+    // A container that seems to have another image would be stopped at the next sync: a label triggers a sync.
     await ready(kubectl, aRealPod("short", SLEEP, { container: { image: "short:9" } }));
     await kubectl("label pod short look=again");
     equal(await kubectl("exec short -- cat /version"), "9\n");

@@ -1,4 +1,4 @@
-/** `k8ts reset` of a cluster whose containers ran in a runtime that is not its own, and stays. */
+/** `k8ts reset` of a cluster whose containers ran in an external runtime, which stays. */
 import { deepEqual, equal } from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import { findHome } from "../../src/cluster/home/cluster-home.ts";
 import { machineOwner } from "../../src/cluster/machine/container-paths.ts";
 
 test(
-  "a stop keeps exited containers in a foreign runtime, a start without containers stops running ones, and a reset removes all",
+  "k8ts down keeps finished containers in an external runtime, a start without containers stops running ones, and k8ts reset removes all",
   { ...needs(...REAL_CLUSTER_NEEDS) },
   async (t) => {
     await using containerd = await startTestContainerd();
@@ -40,9 +40,9 @@ test(
     equal((await machine.k8ts("down")).exitCode, 0);
     deepEqual(await left(), [["kept", "not-ready", ["exited"]]]);
 
-    // After a kill and a start without containers, no orphaned Pods remain in the foreign runtime.
+    // Started without containers after a kill: no orphaned Pods may keep running in the external runtime.
     const again = await machine.start(words, /^Ctrl-C stops it$/);
-    // That it is ready may have been said before the stop.
+    // The Ready condition may be from before the stop.
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/kept --timeout=60s");
     await kubectl("wait --for=condition=Ready pod/kept --timeout=60s");
     again.child.kill("SIGKILL");

@@ -1,7 +1,7 @@
 /**
- * The restart matrix under load: whatever process of a cluster is killed with SIGKILL, nothing acknowledged is lost, containers keep
- * running, nothing runs twice, and everything converges. Times are random, from the seed. Not here: single components that are killed while
- * idle (processes/…).
+ * The restart matrix under load: whichever process of a cluster is killed with SIGKILL while all are busy, no acknowledged write is lost,
+ * containers keep running, nothing runs twice, and everything converges. The instants are random, from the seed. Not here: single
+ * components that are killed while idle (processes/…).
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { mkdir, readFile, rm, rmdir } from "node:fs/promises";
@@ -42,20 +42,20 @@ import { WriteLoad } from "../../src/testing/fixtures/write-load.ts";
 
 const namespace = "matrix";
 const ROUNDS = rounds({ quick: 1, full: 10 });
-/** How long after the last request of a round its victim lives at most: some of what was asked is under way then. */
+/** Maximum delay between the last request of a round and the kill, so that some requests are still in progress. */
 const KILL_WITHIN_MS = 1_500;
-/** Everything comes to its end within this, on a busy machine, too. */
+/** Time for everything to converge, on a busy machine, too. */
 const CONVERGED_WITHIN_MS = 100_000;
 const LOOK_EVERY_MS = 50;
-/** The first wait before a container that keeps ending is started again. It is started anew once without. */
+/** The first back-off before a crashing container is restarted. The first restart has none. */
 const BACK_OFF_SECONDS = 10;
-/** A status has whole seconds. */
+/** Timestamps in a status have whole seconds. */
 const BACK_OFF_INEXACT_SECONDS = 2;
 
-/** Unchanged Pods. */
+/** Pods that stay unchanged. */
 const STANDING = ["steady", "reader", "probed"];
 
-/** Each start of a container is one line of /starts/<pod>, with the machine's uptime; so it is known how often anything ran. */
+/** Each start of a container appends a line to /starts/<pod>, with the machine's uptime; so every start is counted. */
 const NOTE_START = 'echo "start $(cat /proc/uptime)" >> /starts/$HOSTNAME\n';
 
 function aNotedPod(name: string, script: string, { container = {}, volumes = [], directory, ...spec }: NotedPod): JsonObject {
@@ -74,13 +74,13 @@ interface NotedPod {
   readonly [field: string]: Json | undefined;
 }
 
-/** What is to stay as it is while others are killed: which containers run, since when, and how often they were started. */
+/** What must stay as it is while others are killed: running containers, their start times, and their restart counts. */
 function identityOf({ metadata, status }: Pod): readonly unknown[] {
   const own = ({ name, containerID, restartCount, state }: ContainerStatus) => [name, containerID, restartCount, state?.running?.startedAt];
   return [metadata.name, status?.podIP, ...(status?.containerStatuses ?? []).map(own)];
 }
 
-/** NaN for a process that has exited meanwhile. */
+/** NaN if the process exited meanwhile: others start and exit all the time. */
 async function parentOf(pid: number): Promise<number> {
   return Number(/^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8").catch(() => ""))?.[1]);
 }
@@ -91,11 +91,11 @@ function isReady(pod: Pod | undefined): boolean {
 
 interface Round {
   readonly name: string;
-  /** The unchanged Pods. */
+  /** The Pods that stay unchanged. */
   readonly before: readonly unknown[];
-  /** Of a Pod that does not hear that it is to end. */
+  /** Grace period of a Pod that ignores SIGTERM. */
   readonly orphan: ProcessMark;
-  /** Force-deletes that Pod: its kubelet may not be notified any more, and it must terminate all the same. */
+  /** Deletes that Pod right before the kill: the killed process may miss the deletion, and the Pod must terminate all the same. */
   forget(): Promise<void>;
 }
 
@@ -109,13 +109,13 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   let nothing: readonly string[] = [];
   let starts = "";
   let isOver = false;
-  /** While the server is known to be away, those who ask for something may be refused. */
+  /** While the server is known to be down, requests may fail. */
   let isAway = false;
 
   const podOf = (name: string): Pod | undefined => seen.informers.of(pods, { namespace }).get({ namespace, name });
   const isRunning = (name: string) => podOf(name)?.status?.phase === "Running";
 
-  /** Waits until what is shown of this kind is so. */
+  /** Waits until the listed objects of this kind satisfy the condition. */
   async function eventually(what: string, holds: () => boolean, kind: ResourceKind = pods): Promise<void> {
     const over = new AbortController();
     const informer = seen.informers.of(kind, kind.scope === "Namespaced" ? { namespace } : {});
@@ -136,7 +136,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       .filter((line) => line !== "");
   const standing = () => STANDING.map((name) => identityOf(podOf(name) as Pod));
 
-  /** Pods that come and go all the time. */
+  /** Pods that are created and deleted all the time. */
   async function comeAndGo(): Promise<void> {
     for (let number = 0; !isOver; number++) {
       const name = `churn-${number}`;
@@ -184,7 +184,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     };
     const probes = {
       readinessProbe: { httpGet: { port: 8080, path: "/version" }, periodSeconds: 1 },
-      // On a busy machine a command takes longer than the second that it has by default.
+      // On a busy machine a command takes longer than its default timeout of a second.
       livenessProbe: { exec: { command: ["true"] }, periodSeconds: 1, timeoutSeconds: 20 },
     };
     await Promise.all(
@@ -210,7 +210,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** Or not at all, as upstream: a kill in the middle of a start aborts that start, and this Pod has only one. */
+  /** Or not at all, as upstream: a kill in the middle of a start loses that start, and this Pod has only one. */
   const hasRunOnce = async (name: string): Promise<void> => {
     const lines = (await startsOf(name)).map((line) => line.split(" ")[0]);
     const { phase, containerStatuses } = podOf(name)?.status ?? {};
@@ -219,7 +219,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok(lines.length <= 1, `it was started ${lines.length} times`);
   };
 
-  /** Expectations for work that was started before the kill and continues after it. */
+  /** Expectations on everything that was begun before the kill and must complete after it. */
   const hasConverged = async ({ name: round, before, orphan }: Round): Promise<void> => {
     await load.advances(20);
     await eventually("the Pod that runs once has done so", () => /^(Succeeded|Failed)$/.test(podOf(`once-${round}`)?.status?.phase ?? ""));
@@ -243,7 +243,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok(await waitForProcessExit(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the Pod that was deleted has ended");
   };
 
-  /** Starts all work, and resolves at a random time. */
+  /** Starts all work, and resolves at a random instant. */
   const beginRound = async (round: string): Promise<Round> => {
     const before = standing();
     const directory = starts;
@@ -254,7 +254,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       aNotedPod(`leaving-${round}`, `${leaving} sleep ${leavingSeconds} & wait $!`, {
         directory,
         container: { lifecycle: { preStop } },
-        // Longer than a restart takes on a busy machine.
+        // Longer than the restart of the killed process takes, on a busy machine, too.
         terminationGracePeriodSeconds: 120,
       }),
     );
@@ -263,7 +263,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     );
     await eventually("the Pods of the round run", () => isRunning(`leaving-${round}`) && isRunning(`orphan-${round}`));
     const orphan = await calledProcess(`sleep ${seconds}`);
-    // From then on it hears what it is asked.
+    // From then on it handles SIGTERM.
     await calledProcess(`sleep ${leavingSeconds}`);
 
     await seen.client.delete(pods, { namespace, name: `leaving-${round}` });
@@ -287,7 +287,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   };
 
   for (let number = 1; number <= ROUNDS; number++) {
-    test(`k8ts is killed and started again (${number})`, async () => {
+    test(`k8ts is killed and restarted (${number})`, async () => {
       const round = await beginRound(`k8ts-${number}`);
       await round.forget();
       goAway();
@@ -297,7 +297,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       await hasConverged(round);
     });
 
-    test(`containerd is killed, and k8ts starts it again (${number})`, async () => {
+    test(`containerd is killed, and k8ts restarts it (${number})`, async () => {
       const round = await beginRound(`containerd-${number}`);
       await round.forget();
       await killContainerd();
@@ -306,7 +306,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     });
   }
 
-  test("both are killed", async () => {
+  test("k8ts and containerd are both killed", async () => {
     const round = await beginRound("both");
     await round.forget();
     goAway();
@@ -317,14 +317,14 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await hasConverged(round);
   });
 
-  test("while containerd cannot be started the node is not ready, and it is again afterwards", async () => {
+  test("the node is not ready while containerd cannot be started, and ready again afterwards", async () => {
     const before = standing();
     const ready = () => {
       const [node] = seen.informers.of(nodes).list();
       return node === undefined ? undefined : readyCondition(node);
     };
     const { socket } = containerdFiles(cluster.places);
-    // Where its socket should be there is a directory now.
+    // A directory now takes the place of its socket.
     await rm(socket);
     await mkdir(socket);
     await killContainerd();
@@ -340,7 +340,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     deepEqual(standing(), before);
   });
 
-  test("a killed process, shim or pause process has the containers of its Pod started again, and counted", async () => {
+  test("after a container process, shim or pause process is killed, the Pod's containers are restarted and counted", async () => {
     const victims = await Promise.all(["process", "shim", "pause"].map((part) => runVictim(`killed-${part}`)));
     const [process, shim, pause] = victims.map(({ processes }) => processes);
     ok(process !== undefined && shim !== undefined && pause !== undefined);
@@ -361,7 +361,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     }
   });
 
-  /** The container writes it itself, a moment after it is reported as running; there is no event for files. */
+  /** The container writes this file shortly after it is reported as running, without an event. */
   async function wasStarted(name: string, times: number): Promise<void> {
     const untilMs = realClock.monotonic() + CONVERGED_WITHIN_MS;
     while ((await startsOf(name)).length < times && realClock.monotonic() < untilMs) await realClock.sleep(LOOK_EVERY_MS);
@@ -391,7 +391,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     });
 
     for (const command of ["apiserver", "controller-manager", "scheduler", "kubelet"]) {
-      test(`the ${command} is killed, and k8ts starts it again`, async () => {
+      test(`the ${command} is killed, and k8ts restarts it`, async () => {
         const round = await beginRound(command);
         const isPart = (words: readonly string[]) => words.includes(command) && words.some((word) => word.includes(cluster.directory));
         const [part] = await findProcesses(isPart);
@@ -423,7 +423,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     }
   });
 
-  test("what keeps ending was never started sooner than it may", async () => {
+  test("a crashing container was never restarted before its back-off elapsed", async () => {
     const times = (await startsOf("crashing")).map((line) => Number(line.split(" ")[1]));
     ok(times.length >= 3, `it was started ${times.length} times`);
     const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -435,13 +435,13 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await eventually(`${times.length} starts are counted`, () => restarts() + 1 >= times.length);
   });
 
-  test("nothing acknowledged was lost, nothing failed while the server was there, and nothing is left", async () => {
+  test("no acknowledged write was lost, no write failed while the server was up, and nothing is left on the machine", async () => {
     isOver = true;
     await churn;
     deepEqual(await load.failings(), []);
     await seen[Symbol.asyncDispose]();
     equal((await cluster.k8ts("down")).exitCode, 0);
-    // What others left goes at any time.
+    // Leftovers of others may be removed at any time.
     deepEqual(
       (await cluster.onMachine()).filter((one) => !nothing.includes(one)),
       [],

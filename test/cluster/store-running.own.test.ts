@@ -1,4 +1,4 @@
-/** `k8ts store …` on a cluster that runs, in one process and in several, and on the same one when it has stopped. */
+/** `k8ts store …` on a running cluster, in one process and in several, and on the same one after it has stopped. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ for (const { title, start, says } of [
     says: undefined,
   },
 ]) {
-  test(`the store of ${title} can be listed, read and backed up while it runs and after it has stopped`, async (context) => {
+  test(`k8ts store lists, reads and backs up the store of ${title} while it runs and after it has stopped`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const { child } = await machine.start(start, says);
     const store = (...words: readonly string[]) => machine.k8ts("store", ...words, "--name", "looked-at");

@@ -11,7 +11,7 @@ import { needs, toolPath } from "../../src/testing/needs.ts";
 
 const QUICK = ["--containers=false", "--listen", "127.0.0.1:0"];
 
-test("a disk that became read-only is reported by every command", needs("tmpfs"), async (context) => {
+test("k8ts reports a read-only file system for every command on its cluster", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
   execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "mode=0700", "none", disk]);
@@ -43,12 +43,12 @@ test("a disk that became read-only is reported by every command", needs("tmpfs")
 });
 
 for (const words of [[], ["--detach"]]) {
-  test(`waiting before the first step is reported, too: up ${words.join(" ")}`, async (context) => {
+  test(`progress before the first step is printed, too: up ${words.join(" ")}`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const { child } = await machine.start(["up", ...QUICK]);
     child.kill("SIGKILL");
     await once(child, "close");
-    // As if a part of it had a process of its own, which takes its time to end.
+    // As if a component were a process of its own that takes long to exit.
     const part = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
     context.after(() => part.kill("SIGKILL"));
     const path = join(machine.home(), "run", "cluster.json");
@@ -72,7 +72,7 @@ for (const words of [[], ["--detach"]]) {
   });
 }
 
-test("a corrupt CA key is reported with its path", async (context) => {
+test("k8ts up reports an invalid CA key with its file", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", ...QUICK]);
   child.kill("SIGTERM");
@@ -87,7 +87,7 @@ test("a corrupt CA key is reported with its path", async (context) => {
   }
 });
 
-test("kubeconfigs are written at every start, whatever is in them", async (context) => {
+test("k8ts up writes its kubeconfigs at every start, whatever their content", async (context) => {
   const machine = await K8tsMachine.make(context);
   const first = await machine.start(["up", ...QUICK]);
   first.child.kill("SIGTERM");

@@ -1,4 +1,4 @@
-/** The contexts that `k8ts up` puts into kubeconfigs which others use, too, as kubectl sees them; and how `k8ts reset` takes them out. */
+/** The contexts that `k8ts up` writes to shared kubeconfigs, as kubectl sees them; and how `k8ts reset` removes them. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,28 +32,34 @@ contexts:
 current-context: prod
 `;
 
-test("of a list of files the first that there is gets the context, and hides nothing of the others", needs("kubectl"), async (context) => {
-  const machine = await K8tsMachine.make(context);
-  const [missing, first, second] = ["missing", "first", "second"].map((name) => join(machine.root, name)) as [string, string, string];
-  await writeFile(first, "# mine\n");
-  await writeFile(second, SECOND);
-  machine.environment["KUBECONFIG"] = [missing, first, second].join(":");
-  const kubectl = kubectlOf(machine, machine.environment["KUBECONFIG"]);
+test(
+  "k8ts up writes its context to the first existing file in KUBECONFIG and shadows nothing in the others",
+  needs("kubectl"),
+  async (context) => {
+    const machine = await K8tsMachine.make(context);
+    const [missing, first, second] = ["missing", "first", "second"].map((name) => join(machine.root, name)) as [string, string, string];
+    await writeFile(first, "# mine\n");
+    await writeFile(second, SECOND);
+    machine.environment["KUBECONFIG"] = [missing, first, second].join(":");
+    const kubectl = kubectlOf(machine, machine.environment["KUBECONFIG"]);
 
-  const { stdout } = await machine.k8ts(...UP, "--name", "kz", "--simulated-nodes=1");
+    const { stdout } = await machine.k8ts(...UP, "--name", "kz", "--simulated-nodes=1");
 
-  equal(stdout.includes(`kubectl's current context is "k8ts-kz" (in ${first})\n`), true, stdout);
-  equal(await kubectl("get nodes -o name"), "node/node-0\n");
-  const prod = await kubectl("config view --minify --raw --context prod -o jsonpath={.clusters[0].cluster.server},{.users[0].user.token}");
-  equal(prod, "https://prod,secret");
-  deepEqual((await kubectl("config get-clusters")).trim().split("\n").sort(), ["NAME", "k8ts-kz", "k8ts-kz-2"]);
-  equal(await readFile(second, "utf8"), SECOND);
+    equal(stdout.includes(`kubectl's current context is "k8ts-kz" (in ${first})\n`), true, stdout);
+    equal(await kubectl("get nodes -o name"), "node/node-0\n");
+    const prod = await kubectl(
+      "config view --minify --raw --context prod -o jsonpath={.clusters[0].cluster.server},{.users[0].user.token}",
+    );
+    equal(prod, "https://prod,secret");
+    deepEqual((await kubectl("config get-clusters")).trim().split("\n").sort(), ["NAME", "k8ts-kz", "k8ts-kz-2"]);
+    equal(await readFile(second, "utf8"), SECOND);
 
-  equal((await machine.k8ts("reset", "--yes", "--name", "kz")).exitCode, 0);
-  equal(await kubectl("config current-context"), "prod\n");
-});
+    equal((await machine.k8ts("reset", "--yes", "--name", "kz")).exitCode, 0);
+    equal(await kubectl("config current-context"), "prod\n");
+  },
+);
 
-test("clusters that differ only in their data directories have contexts of their own, and keep them", needs("kubectl"), async (context) => {
+test("clusters that differ only in their data directories have separate contexts and keep them", needs("kubectl"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const kubectl = kubectlOf(machine, machine.kubeconfig);
   const there = ["--data-dir", join(machine.root, "there")];
@@ -65,7 +71,7 @@ test("clusters that differ only in their data directories have contexts of their
   deepEqual([await nodes("k8ts"), await nodes("k8ts-2")], [1, 2]);
   match((await machine.k8ts("status", ...there)).stdout, /context: +k8ts-2 in /);
 
-  // What identifies it is neither its port nor its certificates.
+  // Neither its port nor its certificates identify it.
   await machine.k8ts("down", ...there);
   await rm(join(machine.root, "there", "pki"), { recursive: true });
   match((await machine.k8ts(...UP, ...there, "--simulated-nodes=3")).stdout, /kubectl's current context is "k8ts-2" /);
@@ -77,7 +83,7 @@ test("clusters that differ only in their data directories have contexts of their
   equal(await nodes("k8ts"), 1);
 });
 
-test("`k8ts reset` removes the context from every kubeconfig that a start wrote, and reports where it cannot", async (context) => {
+test("k8ts reset removes its context from every kubeconfig that a start wrote, and reports where it cannot", async (context) => {
   const machine = await K8tsMachine.make(context);
   const files = ["one", "two", "locked", "gone"].map((name) => join(machine.root, "kubes", name));
   const [one = "", two = "", locked = "", gone = ""] = files;

@@ -1,6 +1,6 @@
 /**
- * `k8ts up --processes` on real containers: each part can be killed, comes back, and nothing that ran or was promised is lost; and whatever
- * end the supervisor has, nothing of the parts stays behind it.
+ * `k8ts up --processes` on real containers: each component can be killed and is restarted, and no container or acknowledged write is lost;
+ * and however the supervisor exits, no component process outlives it.
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -21,7 +21,7 @@ async function recordOf(cluster: RealCluster): Promise<ClusterRecord> {
   return (JSON.parse(stdout) as { readonly record: ClusterRecord }).record;
 }
 
-/** Of the Pods of a Deployment: which container, how often it was restarted. */
+/** Container IDs and restart counts of the Pods of a Deployment. */
 async function runsOf(kubectl: ClientProgram): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl("get pods -l app=web -o json")) as PodList;
   return items.map(runOf).toSorted();
@@ -36,7 +36,7 @@ async function rolledOut(kubectl: ClientProgram): Promise<void> {
   await kubectl("rollout status deployment/web --timeout=90s", { timeoutMs: ROLLED_OUT_WITHIN_MS });
 }
 
-/** The processes of the parts, with the words that they were started with. */
+/** The component processes with their command lines. */
 async function childrenOf({ directory }: RealCluster) {
   const all = await findProcesses((words) => words.some((word) => word.includes(directory)));
   return all.filter(({ arguments: words }) => words.some((word) => COMMANDS.includes(word)));
@@ -50,7 +50,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
   let runs: readonly string[];
 
   before(async () => {
-    // Started in one process first, with its images: --processes continues with the same data.
+    // Started in one process first, with its images: the other mode continues with the same data.
     cluster = await startRealCluster();
     await cluster.interrupt();
     await cluster.up("--processes");
@@ -59,7 +59,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
 
   after(() => cluster[Symbol.asyncDispose]());
 
-  test("each part is one that can be seen, and has a log", async () => {
+  test("each component is a process of its own with a log", async () => {
     const { mode, parts = [] } = await recordOf(cluster);
     equal(mode, "one process per component");
     const own = parts.filter(({ process }) => process !== undefined);
@@ -74,7 +74,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     match((await cluster.k8ts("logs", "apiserver")).stdout, /^listening on https:/m);
   });
 
-  test("a Deployment runs", async () => {
+  test("a Deployment rolls out with one process per component", async () => {
     const containers = [aRealContainer("web", SLEEP)];
     await kubectl("apply -f -", { input: aDeployment("web", { replicas: 2, containers }) });
     await rolledOut(kubectl);
@@ -91,16 +91,16 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
       ["kubelet", "kubelet"],
     ] as const
   ).entries()) {
-    test(`a killed ${command} is started again, and what ran runs on`, async () => {
+    test(`a killed ${command} is restarted, and containers keep running`, async () => {
       const children = await childrenOf(cluster);
       const killed = children.find(({ arguments: words }) => words.includes(command));
       ok(killed !== undefined);
 
       signalProcess(killed, "SIGKILL");
-      // Longer than a second if it had ended before: a part whose API server is away for long does so.
+      // Longer than a second if it had exited before: a component whose API server is down for long does so.
       await cluster.says(new RegExp(`^The ${name} was killed by SIGKILL; restarting it in \\d+ s$`));
 
-      // Needs all four: created by a controller, scheduled, run, and reported.
+      // Requires all four: created by a controller, bound to a node, run there, and reported.
       await within(() => kubectl(`scale deployment/web --replicas=${3 + index}`));
       await rolledOut(kubectl);
       const now = await runsOf(kubectl);
@@ -112,7 +112,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     });
   }
 
-  test("components whose supervisor was killed exit by themselves, and the next start takes over running Pods", async () => {
+  test("components whose supervisor was killed exit on their own, and the next start continues with running containers", async () => {
     runs = await runsOf(kubectl);
     const children = await childrenOf(cluster);
     await cluster.kill();
@@ -120,12 +120,12 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     await cluster.up("--processes");
 
     await rolledOut(kubectl);
-    // A program that one of them starts is called as that one for a moment.
+    // A program that one of them starts has that one's name for a moment.
     await becomes(async () => (await childrenOf(cluster)).length, COMMANDS.length);
     deepEqual(await runsOf(kubectl), runs);
   });
 
-  test("Ctrl-C leaves nothing on the machine", async () => {
+  test("Ctrl-C leaves nothing on the machine with one process per component", async () => {
     equal(await cluster.interrupt(), 0);
 
     deepEqual(
@@ -135,7 +135,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
   });
 });
 
-/** While the API server is away kubectl fails at once: it is tried again until it is back. */
+/** kubectl fails at once while the API server is down, so it is retried. */
 async function within(ask: () => Promise<string>): Promise<string> {
   const endMs = Date.now() + BACK_WITHIN_MS;
   for (;;) {
@@ -148,7 +148,7 @@ async function within(ask: () => Promise<string>): Promise<string> {
 }
 
 const BACK_WITHIN_MS = 60_000;
-/** Without being killed. */
+/** Without SIGKILL. */
 const ENDED_WITHIN_MS = 60_000;
-/** Of kubectl, for a rollout. */
+/** Timeout of kubectl for a rollout. */
 const ROLLED_OUT_WITHIN_MS = 100_000;

@@ -1,6 +1,6 @@
 /**
- * `k8ts up --processes` with simulated nodes: they are one more process, which can be killed and comes back, and no Pod notices; and when the
- * cluster stops nothing of it is left.
+ * `k8ts up --processes` with simulated nodes: they are one more process, which can be killed and is restarted without effect on Pods; and
+ * nothing of it is left when the cluster stops.
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
@@ -28,7 +28,7 @@ async function recordOf(machine: K8tsMachine): Promise<ClusterRecord> {
   return (JSON.parse(stdout) as { readonly record: ClusterRecord }).record;
 }
 
-/** Of the Pods of a Deployment: which container, how often it was restarted. */
+/** Container IDs and restart counts of the Pods of a Deployment. */
 async function runsOf(kubectl: ClientProgram): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl("get pods -l app=web -o json")) as PodList;
   return items.map(({ metadata, status }) => {
@@ -43,7 +43,7 @@ function playedDeployment(): object {
   return aDeployment("web", { replicas: 3, template: { metadata, spec: { containers: [{ name: "web", image: "example/web:1" }] } } });
 }
 
-/** By which the process says that its nodes are there. */
+/** The process prints this when its nodes exist. */
 const READY = /^simulated nodes node-0 to node-1 registered with https:.*, listening on port \d+$/;
 
 async function rolledOut(kubectl: ClientProgram): Promise<void> {
@@ -52,7 +52,7 @@ async function rolledOut(kubectl: ClientProgram): Promise<void> {
 
 for (const words of [["--in-memory"], ["--processes"]]) {
   test(
-    `the first node of k8ts up ${words.join(" ")} has the role control-plane and takes Pods`,
+    `the first node of k8ts up ${words.join(" ")} has the control-plane role and is schedulable`,
     { ...needs("kubectl") },
     async (context) => {
       const machine = await K8tsMachine.make(context);
@@ -66,7 +66,7 @@ for (const words of [["--in-memory"], ["--processes"]]) {
   );
 }
 
-test("simulated nodes are a process, and no Pod notices that it is killed", { ...needs("kubectl") }, async (context) => {
+test("the process of simulated nodes is killed without effect on Pods", { ...needs("kubectl") }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child, lines } = await machine.start(["up", "--processes", "--simulated-nodes", "2", "--listen", "127.0.0.1:0"]);
   ok(lines.includes("  nodes: 2 simulated"), lines.join("\n"));
@@ -129,7 +129,7 @@ test("a real node of an earlier start becomes a simulated one, as without --proc
   deepEqual(await once(child, "close"), [0, null]);
 });
 
-test("on etcd they are called after the machine and the cluster", { ...needs("etcd", "kubectl") }, async (context) => {
+test("simulated nodes on etcd are named after the machine and the cluster", { ...needs("etcd", "kubectl") }, async (context) => {
   await using etcd = await startEtcd();
   const machine = await K8tsMachine.make(context);
   const store = ["--etcd-servers", etcd.endpoints.join(","), "--node-name", "first"];
@@ -141,18 +141,21 @@ test("on etcd they are called after the machine and the cluster", { ...needs("et
   deepEqual(await once(child, "close"), [0, null]);
 });
 
-/** Looks now and whenever it says something. */
+/** Checks now and at every line of output. */
 async function heard({ stdout }: ChildProcess, holds: () => boolean): Promise<void> {
   while (!holds()) await once(stdout as NodeJS.ReadableStream, "data");
 }
 
-/** An unprivileged uid on most systems: without permission to run containers. */
+/** The user ID "nobody" of most systems: without permission to run containers. */
 const NOBODY = 65_534;
 const asNobody = { skip: process.getuid?.() !== 0 && "only root can become another user" };
 
-test("where containers cannot run one node is simulated, also with --processes, and the reason is printed", asNobody, async (context) => {
-  const machine = await K8tsMachine.make(context, { user: NOBODY });
-  const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
+test(
+  "without permission to run containers, one node is simulated, also in a process of its own, and the reason is printed",
+  asNobody,
+  async (context) => {
+    const machine = await K8tsMachine.make(context, { user: NOBODY });
+    const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
 
   ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));
   equal(lines.filter((line) => /^Pods are simulated, no containers run: ./.test(line)).length, 1, lines.join("\n"));
@@ -161,7 +164,7 @@ test("where containers cannot run one node is simulated, also with --processes, 
   deepEqual(await once(child, "close"), [0, null]);
 });
 
-test("a store that is gone with the API server is still refused", () => {
+test("an in-memory store, which is lost with the API server process, is still rejected", () => {
   const parsed = up.parse(["--processes", "--simulated-nodes=2", "--in-memory"], { HOME: "/home/a" });
 
   deepEqual(parsed.ok ? [] : parsed.problems, [

@@ -1,4 +1,4 @@
-/** The record of writes explains a Deployment from `apply` to its deletion: every cause is found, up to what a user did. */
+/** The record of writes explains a Deployment from `apply` to its deletion: every cause is recorded, up to a user's request. */
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Cause } from "../../src/api/machinery/cause.ts";
@@ -46,7 +46,7 @@ spec:
 
 const ADMINISTRATOR = "kubernetes-admin";
 
-/** What a component writes when it starts has no write before it. */
+/** Writes of a component at its start have no preceding write. */
 const STARTS = ["kube-apiserver Bootstrap", "kubelet Registering"];
 
 /** Heartbeats are not recorded; a cause that names one needs no further explanation. */
@@ -63,7 +63,7 @@ function isExplained({ cause, user }: Write, revisions: ReadonlySet<string>): bo
   return cause.object?.startsWith(HEARTBEAT) === true || (cause.revision !== undefined && revisions.has(cause.revision));
 }
 
-/** From a write back to the first: "deployments.apps/web <- ...". */
+/** The chain of causes from a write back to the first: "deployments.apps/web <- ...". */
 function chainOf(write: Write, byRevision: ReadonlyMap<string, Write>): readonly string[] {
   const chain: string[] = [];
   for (let next: Write | undefined = write; next !== undefined && chain.length < 50;) {

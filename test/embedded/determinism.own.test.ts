@@ -23,14 +23,14 @@ function deployment(index: number, image: string) {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec };
 }
 
-/** Objects that only lie there, so that there are 200 with those that run. */
+/** Passive objects, so that there are 200 with those that run. */
 function configMap(index: number) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `c-${index}` }, data: { index: String(index) } };
 }
 
 const indexes = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Rolling updates while a node is lost and comes back. */
+/** Rolling updates while a node is lost and recovers. */
 async function play(cluster: Cluster): Promise<EventLog> {
   const log = await EventLog.follow(cluster.client);
   await cluster.apply(indexes(60).map(configMap));
@@ -52,7 +52,7 @@ async function run(seed: number): Promise<EventLog> {
 
 const command = (seed: number) => `K8TS_SEED=${seed} npm test -- determinism`;
 
-test(`${RUNS} runs from one seed are one history, event for event`, async () => {
+test(`${RUNS} runs with the same seed have identical histories, event for event`, async () => {
   const seed = testSeed();
   const first = await run(seed);
   ok(first.lines.length > 1_000, `${first.lines.length} events`);
@@ -62,13 +62,13 @@ test(`${RUNS} runs from one seed are one history, event for event`, async () => 
   }
 });
 
-test("other seeds give other histories", async () => {
+test("different seeds produce different histories", async () => {
   const seed = testSeed();
   const logs = [await run(seed), await run(seed + 1)];
   notEqual(logs[0]?.differenceFrom(logs[1] as EventLog), undefined, `Repeat it with: ${command(seed)}`);
 });
 
-test("a lost node is unreachable 50 seconds after its last lease, and its Pods are evicted 300 seconds later, to the tick", async () => {
+test("a lost node is unreachable 50 seconds after its last lease renewal, and its Pods are evicted exactly 300 seconds later", async () => {
   await using cluster = await startCluster({ nodes: 2, clock: "virtual", seed: testSeed() });
   await cluster.apply({
     apiVersion: "v1",
@@ -85,7 +85,7 @@ test("a lost node is unreachable 50 seconds after its last lease, and its Pods a
   const lost = await cluster.until<Node>("node/node-1", (node) => unreachable(node) !== undefined);
   equal(cluster.clock.now() - lastSeenMs, 50_000);
 
-  // What a taint says of when it came has whole seconds.
+  // The timeAdded of a taint has whole seconds.
   const taintedAtMs = Date.parse(unreachable(lost)?.timeAdded ?? "");
   equal(taintedAtMs, Math.floor(cluster.clock.now() / 1_000) * 1_000);
   await cluster.until<Pod>("pod/p", (pod) => pod?.metadata.deletionTimestamp !== undefined);

@@ -1,4 +1,4 @@
-/** The real kubectl with a cluster inside a test: logs of and commands in containers, in upstream's words where there are none. */
+/** The real kubectl with an embedded cluster: container logs and exec, with upstream's messages where there are none. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startKubectlCluster } from "../../src/testing/clients/kubectl-cluster.ts";
@@ -33,7 +33,7 @@ before(async () => {
     { containers: [aContainer("left"), aContainer("right")] },
   );
   await makePod("crashing", { logs: "I fail", "run-for": "1ms", "exit-code": "1" });
-  // Of images that no node has yet.
+  // Images that no node has yet.
   await makePod("unpulled", { "image-pull": "fail: no such image" }, { containers: [aContainer("main", "example/missing:1")] });
   await makePod("slow", { "image-pull": "1h" }, { containers: [aContainer("main", "example/huge:1")] });
   await makePod("nowhere", {}, { nodeSelector: { is: "missing" } });
@@ -45,7 +45,7 @@ function aContainer(name: string, image = "example/app:1") {
   return { name, image };
 }
 
-test("logs shows what was written, all of it or the part that was asked for", needs("kubectl"), async () => {
+test("kubectl logs shows the whole log or the requested part", needs("kubectl"), async () => {
   const { kubectl } = server;
 
   equal(await kubectl("logs talking"), "one\ntwo\nthree\n");
@@ -57,7 +57,7 @@ test("logs shows what was written, all of it or the part that was asked for", ne
   match(await kubectl("logs talking --timestamps --tail=1"), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z three\n$/);
 });
 
-test("logs of a pod with several containers come by their names", needs("kubectl"), async () => {
+test("kubectl logs selects the container of a pod with several", needs("kubectl"), async () => {
   const { kubectl } = server;
 
   equal(await kubectl("logs pair -c right"), "from the right\n");
@@ -67,7 +67,7 @@ test("logs of a pod with several containers come by their names", needs("kubectl
   deepEqual(all.trimEnd().split("\n").toSorted(), ["[pod/pair/left] from the left", "[pod/pair/right] from the right"]);
 });
 
-test("kubectl logs --follow prints lines as they arrive, until the container exits", needs("kubectl"), async () => {
+test("kubectl logs --follow streams new lines until the container exits", needs("kubectl"), async () => {
   await makePod("counting", { logs: "tick", "log-every": "50ms", "log-repeat": "true", "run-for": "1h" });
   await cluster.until("pod/counting", isReady);
 
@@ -81,7 +81,7 @@ test("kubectl logs --follow prints lines as they arrive, until the container exi
   );
 });
 
-test("logs --previous is of the container before, if there was one", needs("kubectl"), async () => {
+test("kubectl logs --previous shows the log of the previous container, if there was one", needs("kubectl"), async () => {
   const { kubectl } = server;
   await kubectl("wait pod/crashing --for=jsonpath={.status.containerStatuses[0].lastState.terminated}");
 
@@ -93,7 +93,7 @@ test("logs --previous is of the container before, if there was one", needs("kube
   );
 });
 
-test("a container that has not started has no logs, and why is said", needs("kubectl"), async () => {
+test("kubectl logs of a container that has not started reports why", needs("kubectl"), async () => {
   const { kubectl } = server;
   await kubectl("wait pod/slow --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ContainerCreating");
   await kubectl("wait pod/unpulled --for=jsonpath={.status.containerStatuses[0].state.waiting}");
@@ -111,7 +111,7 @@ test("a container that has not started has no logs, and why is said", needs("kub
   equal(await kubectl.fails("logs talking -c nothing"), "error: container nothing is not valid for pod talking out of: main\n");
 });
 
-test("exec answers with what the command wrote and how it ended", needs("kubectl"), async () => {
+test("kubectl exec returns output and exit code of the command", needs("kubectl"), async () => {
   const { kubectl } = server;
 
   equal(await kubectl("exec talking -- hostname"), "talking\n");
@@ -127,23 +127,23 @@ test("exec answers with what the command wrote and how it ended", needs("kubectl
   });
 });
 
-test("exec hands on its input to the end, however long it is", needs("kubectl"), async () => {
+test("kubectl exec passes on all of its stdin, whatever its length", needs("kubectl"), async () => {
   const input = "a line of input\n".repeat(100_000);
 
   equal(await server.kubectl("exec -i talking -- cat", { input }), input);
   equal(await server.kubectl("exec -i talking -- cat", { input: "" }), "");
-  // Nothing of it is read.
+  // The command does not read it.
   equal(await server.kubectl("exec -i talking -- hostname", { input }), "talking\n");
 });
 
-test("exec with a terminal works without one, too", needs("kubectl"), async () => {
+test("kubectl exec -t works without a local terminal", needs("kubectl"), async () => {
   const { code, stdout, stderr } = await server.kubectl.run("exec -it talking -- hostname");
 
   deepEqual([code, stdout], [0, "talking\n"]);
   match(stderr, /^Unable to use a TTY - input is not a terminal or the right kind of file\n$/);
 });
 
-test("exec into what does not run, and attach, are refused in words", needs("kubectl"), async () => {
+test("kubectl exec into a stopped container, and attach, are rejected with a message", needs("kubectl"), async () => {
   const { kubectl } = server;
 
   equal(
@@ -164,7 +164,7 @@ test("exec into what does not run, and attach, are refused in words", needs("kub
   );
 });
 
-test("a node that is silent gives neither logs nor commands", needs("kubectl"), async () => {
+test("an unreachable node serves neither logs nor exec", needs("kubectl"), async () => {
   const { kubectl } = server;
   await makePod("lost", TALKING);
   await cluster.until("pod/lost", isReady);

@@ -1,4 +1,4 @@
-/** The real kubectl with a cluster inside a test: nodes are cordoned, tainted and drained, and Pods go where they may. */
+/** The real kubectl with an embedded cluster: nodes are cordoned, tainted and drained, and Pods move accordingly. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import type { PodList } from "../../src/api/generated/core/v1.ts";
@@ -12,7 +12,7 @@ const server = await startKubectlCluster({ nodes: 3 });
 const { cluster } = server;
 after(() => server.close());
 
-/** A namespace; of the nodes, these take pods. */
+/** Creates a namespace; only these nodes are schedulable. */
 async function begin(namespace: string, ...nodes: readonly string[]): Promise<ClientProgram> {
   const kubectl = await server.inNamespace(namespace);
   await kubectl("cordon node-0 node-1 node-2");
@@ -20,7 +20,7 @@ async function begin(namespace: string, ...nodes: readonly string[]): Promise<Cl
   return kubectl;
 }
 
-/** Where the Pods are that are there to stay, sorted. */
+/** Nodes of the Pods that are not terminating, sorted. */
 async function nodesOf(kubectl: ClientProgram): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl("get pods -o json")) as PodList;
   const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -32,7 +32,7 @@ async function rollOut(kubectl: ClientProgram, replicas: number): Promise<void> 
   await kubectl("rollout status deployment/web");
 }
 
-test("a cordoned node gets no new pods, and an uncordoned one those that wait", needs("kubectl"), async () => {
+test("a cordoned node gets no new pods, and an uncordoned one gets the pending ones", needs("kubectl"), async () => {
   const kubectl = await begin("cordon", "node-0", "node-1", "node-2");
 
   equal(await kubectl("cordon node-0 node-1"), "node/node-0 cordoned\nnode/node-1 cordoned\n");
@@ -48,7 +48,7 @@ test("a cordoned node gets no new pods, and an uncordoned one those that wait", 
   deepEqual(await nodesOf(kubectl), ["node-0", "node-2", "node-2", "node-2"]);
 });
 
-test("a drain moves the pods of a node to others, one at a time if their budget says so", needs("kubectl"), async () => {
+test("kubectl drain moves the pods of a node, one at a time if their budget requires it", needs("kubectl"), async () => {
   const kubectl = await begin("drain", "node-0");
   await rollOut(kubectl, 2);
   deepEqual(await nodesOf(kubectl), ["node-0", "node-0"]);
@@ -67,7 +67,7 @@ test("a drain moves the pods of a node to others, one at a time if their budget 
   );
 });
 
-test("a drain leaves the pods of DaemonSets, if one says so", needs("kubectl"), async () => {
+test("kubectl drain --ignore-daemonsets leaves the pods of DaemonSets", needs("kubectl"), async () => {
   const kubectl = await begin("daemons", "node-1");
   const { spec, metadata } = aDeployment("agent");
   await kubectl("create -f -", { input: { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec } });
@@ -87,7 +87,7 @@ test("a drain leaves the pods of DaemonSets, if one says so", needs("kubectl"), 
   deepEqual(await nodesOf(kubectl), ["node-1", "node-2"]);
 });
 
-test("a NoSchedule taint keeps pods away that do not tolerate it, and leaves those that are there", needs("kubectl"), async () => {
+test("a NoSchedule taint repels pods without a toleration and leaves running ones", needs("kubectl"), async () => {
   const kubectl = await begin("no-schedule", "node-0");
   await kubectl("create -f -", { input: aPod("early") });
   await kubectl("wait --for=condition=Ready pod/early");
@@ -107,7 +107,7 @@ test("a NoSchedule taint keeps pods away that do not tolerate it, and leaves tho
   await kubectl("wait --for=condition=Ready pod/stranger");
 });
 
-test("a NoExecute taint evicts pods that do not tolerate it", needs("kubectl"), async () => {
+test("a NoExecute taint evicts pods without a toleration", needs("kubectl"), async () => {
   const kubectl = await begin("no-execute", "node-0");
   const tolerations = [{ key: "fire", operator: "Exists", effect: "NoExecute" }];
   await kubectl("create -f -", { input: aPod("firefighter", { tolerations }) });

@@ -1,4 +1,4 @@
-/** The real kubectl with a cluster inside a test: what the scheduler decided, and why, as people see it. */
+/** The real kubectl with an embedded cluster: decisions of the scheduler and their reasons, as users see them. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../src/api/machinery/object.ts";
@@ -17,7 +17,7 @@ function asking(
   return { ...pod, metadata: { name, annotations, finalizers } };
 }
 
-test("kubectl describe shows why a Pod is pending, and its events once it runs", needs("kubectl"), async () => {
+test("kubectl describe shows why a pod is pending, and its events once it runs", needs("kubectl"), async () => {
   await using server = await startKubectlCluster({ nodes: { count: 3, capacity: { cpu: "2" } } });
   const kubectl = await server.inNamespace("describe");
   await kubectl("create -f -", { input: asking("big", "3") });
@@ -46,12 +46,12 @@ test("kubectl describe shows why a Pod is pending, and its events once it runs",
   match(running, /^  Normal +Started +\w+ +kubelet +.*Container started$/m);
 });
 
-test("a pod of higher priority takes the place of one of lower", needs("kubectl"), async () => {
+test("a pod of higher priority preempts one of lower priority", needs("kubectl"), async () => {
   await using server = await startKubectlCluster({ nodes: { count: 1, capacity: { cpu: "2" } } });
   const kubectl = await server.inNamespace("preemption");
   await kubectl("create priorityclass low --value=1");
   await kubectl("create priorityclass high --value=1000");
-  // It ignores SIGTERM, and then stays for inspection.
+  // It does not exit before its grace period is shortened, so that the test can inspect it.
   const annotations = { "simulated.k8ts.dev/stop-takes": "1h" };
   const staying = { annotations, finalizers: ["example.com/look"], terminationGracePeriodSeconds: 3600 };
   await kubectl("create -f -", { input: asking("victim", "2", { ...staying, priorityClassName: "low" }) });
@@ -77,7 +77,7 @@ test("a pod of higher priority takes the place of one of lower", needs("kubectl"
   await kubectl(`patch pod victim --type=merge -p '{"metadata":{"finalizers":null}}'`);
 });
 
-test("schedulers work side by side, each for the pods that name it", needs("kubectl"), async () => {
+test("schedulers run side by side, each for the pods that name it", needs("kubectl"), async () => {
   const pluginConfig = (type: string) => [
     { name: "NodeResourcesFit", args: { scoringStrategy: { type, resources: [{ name: "cpu", weight: 1 }] } } },
   ];
@@ -94,7 +94,7 @@ test("schedulers work side by side, each for the pods that name it", needs("kube
   const kubectl = await server.inNamespace("schedulers");
   const placesOf = async (schedulerName: string) => {
     const names = [1, 2, 3].map((number) => `${schedulerName}-${number}`);
-    // One after the other: each sees where those before it are.
+    // One after the other: each sees the placement of those before it.
     for (const name of names) {
       await kubectl("create -f -", { input: asking(name, "1", { schedulerName }) });
       await server.cluster.until(`pod/${name}`, isReady, { namespace: "schedulers" });
@@ -113,7 +113,7 @@ test("schedulers work side by side, each for the pods that name it", needs("kube
   );
   equal(reporters, "packing");
 
-  // Not processed by the scheduler: no condition, no event.
+  // No scheduler has tried it: no condition, no event.
   equal(await kubectl("get pod orphan -o jsonpath={.status.phase}/{.spec.nodeName}/{.status.conditions}"), "Pending//");
   equal(await kubectl("get events --field-selector=involvedObject.name=orphan -o name"), "");
 });

@@ -1,4 +1,7 @@
-/** The real kubectl with a cluster under virtual time: it is answered although time stands still, and sees time pass when the test lets it. */
+/**
+ * The real kubectl with a cluster under virtual time: it is answered although the clock stands still, and observes time when the test
+ * advances it.
+ */
 import { equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
 import { startKubectlCluster } from "../../src/testing/clients/kubectl-cluster.ts";
@@ -10,7 +13,7 @@ const server = await startKubectlCluster({ nodes: 3, clock: "virtual" });
 const { cluster } = server;
 after(() => server.close());
 
-test("kubectl is answered while time stands still, and what is due at once happens", needs("kubectl"), async () => {
+test("kubectl is answered while virtual time stands still, and work that is due happens", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("still");
   const startMs = cluster.clock.now();
 
@@ -22,7 +25,7 @@ test("kubectl is answered while time stands still, and what is due at once happe
   equal(cluster.clock.now(), startMs);
 });
 
-test("a command that waits comes back when the test lets time pass", needs("kubectl"), async () => {
+test("a kubectl command that waits returns when the test advances virtual time", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("wait");
   const annotations = { "simulated.k8ts.dev/ready-after": "10m" };
   await kubectl("create -f -", { input: { ...aPod("slow"), metadata: { name: "slow", annotations } } });
@@ -37,7 +40,7 @@ test("a command that waits comes back when the test lets time pass", needs("kube
   match(await kubectl("get pod slow --no-headers"), /^slow +1\/1 +Running +0 /);
 });
 
-test("logs are followed as fast as the test lets time pass, and commands answer at once", needs("kubectl"), async () => {
+test("kubectl logs --follow streams as virtual time advances, and exec returns at once", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("logs");
   const annotations = {
     "simulated.k8ts.dev/logs": "one\ntwo\nthree",
@@ -58,7 +61,7 @@ test("logs are followed as fast as the test lets time pass, and commands answer 
   equal(await kubectl("exec -i talking -- cat", { input: "said\n" }), "said\n");
 });
 
-test("a lost node is seen as such after its grace, and its pods are elsewhere after theirs", needs("kubectl"), async () => {
+test("kubectl shows a lost node after its grace period, and its replaced pods after their toleration", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("lost");
   await kubectl("create -f -", { input: aDeployment("web", { replicas: 3 }) });
   await cluster.until("deployment/web", isRolledOut, { namespace: "lost" });

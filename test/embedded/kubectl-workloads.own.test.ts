@@ -1,4 +1,4 @@
-/** The real kubectl with a cluster inside a test: workloads are rolled out to Pods that really become Running, on simulated nodes. */
+/** The real kubectl with an embedded cluster: workloads are rolled out to Pods that become Running on simulated nodes. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, test } from "node:test";
 import type { PodList } from "../../src/api/generated/core/v1.ts";
@@ -12,7 +12,7 @@ after(() => close());
 
 const ROLLED_OUT = `deployment "web" successfully rolled out\n`;
 
-/** Every Pod of "web" that is there to stay: its image and phase. */
+/** Image and phase of every Pod of "web" that is not terminating. */
 async function running(kubectl: ClientProgram): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl("get pods -l app=web -o json")) as PodList;
   const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -23,7 +23,7 @@ function inAnnotations(settings: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [`simulated.k8ts.dev/${name}`, value]));
 }
 
-test("nodes are listed as real ones are", needs("kubectl"), async () => {
+test("kubectl get nodes lists simulated nodes like real ones", needs("kubectl"), async () => {
   const kubectl = await inNamespace("nodes");
 
   const [head = "", ...rows] = (await kubectl("get nodes -o wide")).trimEnd().split("\n");
@@ -39,7 +39,7 @@ test("nodes are listed as real ones are", needs("kubectl"), async () => {
     );
 });
 
-test("a Deployment is rolled out, changed, taken back and restarted, each time to Running pods", needs("kubectl"), async () => {
+test("a Deployment is rolled out, changed, rolled back and restarted, each time to Running pods", needs("kubectl"), async () => {
   const kubectl = await inNamespace("rollout");
   await kubectl("create deployment web --image=example/web:1 --replicas=3");
   ok((await kubectl("rollout status deployment/web")).endsWith(ROLLED_OUT));
@@ -61,7 +61,7 @@ test("a Deployment is rolled out, changed, taken back and restarted, each time t
   match(await kubectl("get deployment web --no-headers"), /^web +3\/3 +3 +3 +\w+\n$/);
 });
 
-test("a rollout whose new pods do not become ready leaves the old ones alone", needs("kubectl"), async () => {
+test("a rollout whose new pods do not become ready keeps the old ones", needs("kubectl"), async () => {
   const kubectl = await inNamespace("stuck");
   await kubectl("create deployment web --image=example/web:1 --replicas=3");
   await kubectl("rollout status deployment/web");
@@ -70,14 +70,14 @@ test("a rollout whose new pods do not become ready leaves the old ones alone", n
   const spec = { containers: [{ name: "web", image: "example/web:broken" }] };
   await kubectl(`patch deployment web -p '${JSON.stringify({ spec: { template: { metadata, spec } } })}'`);
   await cluster.until("pods", (pods) => pods.length === 4, { namespace: "stuck" });
-  // It is counted a moment later.
+  // The status counts it a moment later.
   await kubectl("wait --for=jsonpath={.status.updatedReplicas}=1 deployment/web");
 
   match(await kubectl("rollout status deployment/web --watch=false"), /^Waiting for deployment "web" rollout to finish: 1 out of 3 new/);
   match(await kubectl("get deployment web --no-headers"), /^web +3\/3 +1 +3 +\w+\n$/);
 });
 
-test("get --watch shows a pod on its way to Running and to its end", needs("kubectl"), async () => {
+test("kubectl get --watch shows a pod from Pending to its deletion", needs("kubectl"), async () => {
   const kubectl = await inNamespace("watch");
   await using watched = kubectl.start("get pods --watch -v=6");
   await watched.noted(/verb="GET" .*\/pods\?.*watch=true" status="200 OK"/);
@@ -103,7 +103,7 @@ function statusIn(line: string): string {
   return `${ready} ${status}`;
 }
 
-test("wait comes back as soon as a pod is ready, and says so if it is not in time", needs("kubectl"), async () => {
+test("kubectl wait returns as soon as a pod is ready, and reports a timeout", needs("kubectl"), async () => {
   const kubectl = await inNamespace("wait");
   const never = aPod("never");
   await kubectl("create -f -", { input: aPod("soon") });
@@ -118,7 +118,7 @@ test("wait comes back as soon as a pod is ready, and says so if it is not in tim
   match(await kubectl("get pod never --no-headers"), /^never +0\/1 +Running +0 +\w+\n$/);
 });
 
-test("pods come to their end as their containers do", needs("kubectl"), async () => {
+test("pods succeed or fail as their containers exit", needs("kubectl"), async () => {
   const kubectl = await inNamespace("ends");
   const ending = (name: string, settings: Readonly<Record<string, string>>) => {
     const pod = aPod(name, { restartPolicy: "Never" });
@@ -136,7 +136,7 @@ test("pods come to their end as their containers do", needs("kubectl"), async ()
   );
 });
 
-test("a deleted pod gets its time to end, and is gone at once if it is forced", needs("kubectl"), async () => {
+test("a deleted pod has its grace period, and is removed at once with --force", needs("kubectl"), async () => {
   const kubectl = await inNamespace("delete");
   const annotations = inAnnotations({ "stop-takes": "1h" });
   for (const name of ["patient", "forced"])

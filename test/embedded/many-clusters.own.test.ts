@@ -1,4 +1,4 @@
-/** "Many clusters in one process do not disturb each other", and how they end. */
+/** Many clusters in one process are independent, and close cleanly. */
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { isRolledOut } from "../../src/embedded/conditions.ts";
 
 const TEN = Array.from({ length: 10 }, (_, index) => index);
 
-test("ten clusters at once, with work in each, while others end and one cannot start", async () => {
+test("ten concurrent clusters with workloads are unaffected by others that close or fail to start", async () => {
   const names = await Promise.all(
     TEN.map(async (index) => {
       await using cluster = await startCluster({ nodes: 1 + (index % 3), clock: index % 2 === 0 ? "virtual" : "real", seed: index });
@@ -32,7 +32,7 @@ test("ten clusters at once, with work in each, while others end and one cannot s
   equal(new Set(uids).size, uids.length, "clusters of other seeds have other uids");
 });
 
-test("time passes in one cluster alone", async () => {
+test("advancing the clock of one cluster does not affect others", async () => {
   await using a = await startCluster({ clock: "virtual" });
   await using b = await startCluster({ clock: "virtual" });
   const startMs = b.clock.now();
@@ -40,7 +40,7 @@ test("time passes in one cluster alone", async () => {
   deepEqual([a.clock.now() - startMs, b.clock.now() - startMs], [360_000, 0]);
 });
 
-test("clusters that were given one clock share its time, and end one after the other", async () => {
+test("clusters with a shared clock share its time and close one after the other", async () => {
   const clock = virtualClock();
   const [a, b] = await Promise.all([startCluster({ clock }), startCluster({ clock, seed: 2 })]);
   await Promise.all([a.advance("10s"), b.advance("20s"), a.apply(aConfigMap("a")), b.apply(aConfigMap("b"))]);
@@ -51,7 +51,7 @@ test("clusters that were given one clock share its time, and end one after the o
 });
 
 for (const clock of ["virtual", "real"] as const) {
-  test(`with ${clock} time, waiters are rejected when a cluster is closed, and so are later calls`, async () => {
+  test(`under ${clock} time, closing a cluster rejects pending and later waits`, async () => {
     const cluster = await startCluster({ clock });
     const waiting = [cluster.until("pods", () => false, { within: "1h" }), cluster.until("pod/a", () => false, { within: "1h" })];
     const refused = waiting.map((promise) => rejects(promise, /^Error: (This cluster is closed|pods? .*was not as expected)/));
@@ -79,7 +79,7 @@ for (const clock of ["virtual", "real"] as const) {
   });
 }
 
-test("all problems of a scheduler configuration are reported at once, before anything starts", async () => {
+test("all errors of a scheduler configuration are reported at once, before anything starts", async () => {
   const scheduler = { percentageOfNodesToScore: 200, profiles: [{ schedulerName: "a" }, { schedulerName: "a" }] };
   await rejects(startCluster({ scheduler, from: "package.json" }), ({ message }: Error) => {
     match(message, /^Cannot use the scheduler configuration:\n/);
@@ -103,12 +103,12 @@ const WRONG: readonly (readonly [ClusterOptions, RegExp])[] = [
 
 for (const clock of ["virtual", "real"] as const) {
   for (const [options, error] of WRONG) {
-    test(`under ${clock} time a cluster does not start with ${JSON.stringify(options)}, and says why`, async () => {
+    test(`under ${clock} time, startCluster rejects ${JSON.stringify(options)} with a reason`, async () => {
       await rejects(startCluster({ clock, ...options }), error);
     });
   }
 
-  test(`under ${clock} time a cluster whose port is taken says so`, async () => {
+  test(`under ${clock} time, startCluster reports a port that is in use`, async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port: securePort } = taken.address() as { readonly port: number };

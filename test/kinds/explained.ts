@@ -1,7 +1,7 @@
 /**
- * What `kubectl explain --recursive` must list for a kind, worked out of its schema: every field in the order of the names, fields of its
- * type indented below it. A type that contains itself (JSONSchemaProps) is not opened a second time.
- * Not here: what it says of types and enums, which are those of the OpenAPI documents.
+ * The expected output of `kubectl explain --recursive` for a kind, derived from its schema: every field sorted by name, with the fields of
+ * its type indented below it. A recursive type (JSONSchemaProps) is expanded only once. Not here: types and enums, which are those of the
+ * OpenAPI documents.
  */
 import type { Schema } from "../../src/api/machinery/schema.ts";
 import { schemaOf } from "../../src/api/schemas.ts";
@@ -13,7 +13,7 @@ export function fieldsOf(schema: string): readonly string[] {
   return linesOf(schemaOf(schema), 1, []);
 }
 
-/** The lines of what kubectl printed that name fields, in the form of `fieldsOf`. */
+/** The lines of kubectl's output that name fields, in the form of `fieldsOf`. */
 export function explainedFields(printed: string): readonly string[] {
   const [, fields = ""] = printed.split("\nFIELDS:\n");
   return fields

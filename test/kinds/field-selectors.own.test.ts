@@ -1,4 +1,4 @@
-/** Every kind can be listed by the fields that upstream's can, by no others, and refuses those in upstream's words. */
+/** Every kind supports exactly upstream's field selectors, and rejects others with upstream's message. */
 import { deepEqual } from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../src/api/machinery/object.ts";
@@ -8,18 +8,18 @@ import { collectionOf, kindOf, readGoldens, type GivenObject } from "./golden.ts
 import { play } from "./play.ts";
 
 interface Row {
-  /** What the golden object has besides, so that every field has a value. */
+  /** Added to the golden object, so that every field has a value. */
   readonly more?: JsonObject;
   readonly moreStatus?: JsonObject;
-  /** Each of the kind's own fields, with the value in that object. */
+  /** Each of the kind's own fields, with its value in that object. */
   readonly fields: Readonly<Record<string, string>>;
-  /** How an unknown field is refused. Default: as most of these kinds do. */
+  /** Error for an unknown field. Default: that of most of these kinds. */
   readonly refusal?: string;
 }
 
 const UNKNOWN = "nope.nope";
 
-/** The kinds that have more than their names. */
+/** The kinds with more fields than name and namespace. */
 const rows = new Map<string, Row>([
   ["batch/v1 Job", { fields: { "status.successful": "4" }, refusal: `field label "${UNKNOWN}" not supported for Job` }],
   ["certificates.k8s.io/v1 CertificateSigningRequest", { fields: { "spec.signerName": "example.com/my-signer" } }],
@@ -70,9 +70,9 @@ const rows = new Map<string, Row>([
         "spec.hostNetwork": "true",
         "status.phase": "Running",
         "status.podIP": "10.244.0.9",
-        // Upstream knows this field, and it is empty whatever the Pod's addresses are.
+        // Upstream supports this field, and it is empty whatever the Pod's addresses are.
         "status.podIPs": "",
-        // Only a Pod without a node is promised one.
+        // Only an unscheduled Pod can be nominated to a node.
         "status.nominatedNodeName": "",
       },
     },
@@ -105,7 +105,7 @@ function referenceFields(member: string): Record<string, string> {
 const goldens = readGoldens().filter(({ given }) => kindOf(given).resource.verbs.includes("list"));
 
 for (const golden of goldens.filter(({ given }) => rows.has(titleOf(given)))) {
-  test(`${titleOf(golden.given)} is found by each of its fields, and by nothing else`, async () => {
+  test(`${titleOf(golden.given)} is selected by each of its fields, and by no others`, async () => {
     const {
       more = {},
       moreStatus = {},
@@ -139,7 +139,7 @@ for (const golden of goldens.filter(({ given }) => rows.has(titleOf(given)))) {
   });
 }
 
-test("all other kinds are found by their names only", async () => {
+test("all other kinds support only metadata.name and metadata.namespace as field selectors", async () => {
   await using server = await startServer();
   const others = goldens.filter(({ given }) => !rows.has(titleOf(given)));
 

@@ -16,7 +16,7 @@ test("every kind and version has a golden file", () => {
 });
 
 for (const golden of readGoldens()) {
-  test(`${golden.given.apiVersion} ${golden.given.kind} is as its golden file says`, async () => {
+  test(`${golden.given.apiVersion} ${golden.given.kind} matches its golden file`, async () => {
     // Only the test writes: Priority and Fairness would write the condition of a FlowSchema.
     await using started = await startGuardedServer({ config: { priorityAndFairness: false } });
     await started.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
@@ -33,7 +33,7 @@ function expected({ defaulted, table, wide, causes = [] }: Golden): object {
   return { defaulted, causes, ...(table === undefined ? {} : { table }), ...(wide === undefined ? {} : { wide }) };
 }
 
-/** What discovery says of a kind and its subresources. The hash of the storage version is nobody's to rely on. */
+/** Discovery entries of a kind and its subresources. The hash of the storage version is opaque. */
 async function discovered({ call }: StartedServer, { resource, served }: ServedKind): Promise<readonly JsonObject[]> {
   const path = served.group === "" ? `/api/${served.version}` : `/apis/${served.group}/${served.version}`;
   const { resources } = (await call("GET", path)).body as { readonly resources: readonly (JsonObject & { readonly name: string })[] };

@@ -1,13 +1,15 @@
 /**
- * The golden file of a kind, `<kind>.golden.yaml` beside the kind's own: what a user sends, what the server makes of it, how it is shown,
- * and what it says to a bad one. Every built-in kind has one; what is in it was compared with upstream's server, so it is the yardstick.
+ * The golden file of a kind, `<kind>.golden.yaml` next to the kind's source: what a user sends, what the server makes of it, how it is
+ * printed, and the errors for an invalid one. Every built-in kind has one; its content was compared with upstream's server, so it is the
+ * reference.
  *
- * - `given`: as a user writes it, called "golden…", in no namespace (whoever plays it puts it into one), or, of a kind that nobody can
- *   create, what is there; `before`: what must exist first
- * - `defaulted`: the answer to its create, without what differs each time; `<uid>` and `<now>` stand for the object's uid and birth
- * - `status`: what is patched into its status afterwards; `table` and `wide`: then, the cells by column
- * - `change`: a merge patch that is allowed; `bad` and `causes`: a bad object, and each "field: message" in order
- * - `discovery`: what `/api` and `/apis` say of it and its subresources
+ * - `given`: the object as a user writes it, named "golden…", without a namespace (the test sets one), or, of a kind that cannot be
+ *   created, what exists; `before`: what must exist first
+ * - `defaulted`: the response to its create, without values that differ each time; `<uid>` and `<now>` stand for the object's uid and
+ *   creation time
+ * - `status`: patched into its status afterwards; `table` and `wide`: the cells by column after that
+ * - `change`: a valid merge patch; `bad` and `causes`: an invalid object, and each "field: message" in order
+ * - `discovery`: the entries of `/api` and `/apis` for it and its subresources
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -23,8 +25,8 @@ export interface GivenObject extends JsonObject {
   readonly metadata: JsonObject & { readonly name?: string };
 }
 
-export type Golden = {
-  /** From the package's directory. */
+export interface Golden {
+  /** Relative to the package directory. */
   readonly path: string;
   readonly given: GivenObject;
   readonly before?: readonly GivenObject[];
@@ -45,7 +47,7 @@ export interface ServedKind {
 
 const ROOT = packageDirectory(import.meta.dirname);
 
-/** Those whose path contains `pattern`, by path. */
+/** Golden files whose path contains `pattern`, sorted by path. */
 export function readGoldens(pattern = ""): readonly Golden[] {
   const found = readdirSync(join(ROOT, "src/api"), { recursive: true, withFileTypes: true })
     .filter(({ name }) => name.endsWith(".golden.yaml"))
@@ -62,7 +64,7 @@ export function kindOf({ apiVersion, kind }: GivenObject): ServedKind {
   throw new Error(`Cannot find ${apiVersion} ${kind}: it is not in src/api/all.ts`);
 }
 
-/** The collection that the object is created in. */
+/** The collection in which the object is created. */
 export function collectionOf(object: GivenObject, namespace: string): string {
   const { resource, served } = kindOf(object);
   const group = served.group === "" ? `/api/${served.version}` : `/apis/${served.group}/${served.version}`;

@@ -1,6 +1,6 @@
 /**
- * What the real kubectl does with the object of a golden file, a function for each command; each says what must come out of it.
- * Not here: which of them a kind can take, and in which order (kubectl.own.test.ts).
+ * What the real kubectl does with the object of a golden file, a function for each command, with its expected output. Not here: which of
+ * them a kind supports, and in which order (kubectl.own.test.ts).
  */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { parseYaml } from "../../src/api/machinery/codec/yaml/yaml.ts";
@@ -12,21 +12,21 @@ import { collectionOf, kindOf, type GivenObject, type Golden, type ServedKind } 
 import { withoutWhatDiffers } from "./play.ts";
 import { readPrintedRow } from "./printed-table.ts";
 
-/** A golden file's object and a namespace of its own to play it in. */
+/** A golden file's object and a namespace for it. */
 export interface Stage extends ServedKind {
   readonly golden: Golden;
   readonly namespace: string;
-  /** Works in that namespace. */
+  /** kubectl in that namespace. */
   readonly kubectl: ClientProgram;
   /** `deployments.v1.apps golden`: with the version, so that kubectl does not choose another. */
   readonly target: string;
-  /** `deployment.apps`, as kubectl writes it. */
+  /** `deployment.apps`, as kubectl prints it. */
   readonly type: string;
   readonly name: string;
   fetch(): Promise<{ readonly code: number; readonly body: string }>;
 }
 
-/** Makes the namespace and what the object needs to be there. */
+/** Creates the namespace and the objects that must exist first. */
 export async function prepare(golden: Golden, server: TestApiServer): Promise<Stage> {
   const { resource, served } = kindOf(golden.given);
   const namespace = [resource.plural, served.version, ...served.group.split(".").slice(0, 1)].join("-").replace(/-$/, "");
@@ -42,7 +42,7 @@ export async function prepare(golden: Golden, server: TestApiServer): Promise<St
   };
 }
 
-/** The few objects that say in which namespace they are say "golden". */
+/** The few objects that contain a namespace contain "golden". */
 function movedTo(namespace: string, golden: Golden): Golden {
   return JSON.parse(JSON.stringify(golden).replaceAll('"namespace":"golden"', `"namespace":"${namespace}"`)) as Golden;
 }
@@ -65,7 +65,7 @@ function isDefaulted({ golden, resource }: Stage, yaml: string): void {
   deepEqual(withoutWhatDiffers(shown, resource.scope), golden.defaulted);
 }
 
-/** The status may be there already: a Namespace is born active. */
+/** The status may exist already: a Namespace is created as Active. */
 export async function patchStatus(stage: Stage, status: JsonObject): Promise<void> {
   match(await patchWith(stage, "--subresource=status", { status }), / patched( \(no change\))?\n$/);
 }
@@ -94,13 +94,13 @@ export async function showTable(stage: Stage): Promise<void> {
   }
 }
 
-/** A cell as kubectl prints it; `<uid>` and `<now>` stand for the object's uid and birth. */
+/** A cell as kubectl prints it; `<uid>` and `<now>` stand for the object's uid and creation time. */
 function printedCell(cell: Json, { uid = "", creationTimestamp = "" }: KubeObject["metadata"]): string {
   const text = typeof cell === "string" ? cell : cell === null ? "" : JSON.stringify(cell);
   return text.replaceAll("<uid>", uid).replaceAll("<now>", creationTimestamp);
 }
 
-/** Ages are those of an object that was just made, however long a busy machine has taken since. */
+/** Ages are normalized to those of a new object, whatever a busy machine has taken since. */
 function withoutTimePassed(
   row: ReadonlyMap<string, string>,
   expected: ReadonlyMap<string, string>,
@@ -128,7 +128,7 @@ export async function describe({ kubectl, target, name }: Stage): Promise<void> 
   match(await kubectl(`describe ${target}`), new RegExp(`^Name: +${name}\n`));
 }
 
-/** As kubectl computes the change and as the server does; both twice, and the second time nothing is written. */
+/** Client-side and server-side apply; both twice, and the second time nothing is written. */
 export async function applyTwice({ golden, kubectl, type, name, fetch }: Stage): Promise<void> {
   const apply = async (flags: string): Promise<{ readonly printed: string; readonly version: string | undefined }> => {
     const printed = await kubectl(`apply -f - ${flags}`, { input: golden.given });
@@ -136,12 +136,12 @@ export async function applyTwice({ golden, kubectl, type, name, fetch }: Stage):
   };
   const first = await apply("");
   const second = await apply("");
-  // Forced, because by its rules the server finds a conflict wherever it stored something in another form than it was given.
+  // Forced, because the server detects a conflict wherever it stored a value in another form than it was sent.
   const onServer = await apply("--server-side --force-conflicts");
   const onServerAgain = await apply("--server-side --force-conflicts");
 
   equal(first.printed, `${type}/${name} configured\n`);
-  // kubectl sends a list again if the server has filled in something inside of it, and calls that "configured".
+  // kubectl sends a list again if the server has set defaults inside of it, and prints "configured".
   match(second.printed, new RegExp(`^${type}/${name} (unchanged|configured)\n$`));
   deepEqual([onServer.printed, onServerAgain.printed], Array(2).fill(`${type}/${name} serverside-applied\n`));
   if (notesTimeOfWrites(golden)) return;
@@ -149,7 +149,7 @@ export async function applyTwice({ golden, kubectl, type, name, fetch }: Stage):
   equal(onServerAgain.version, onServer.version, "the resourceVersion after the second apply --server-side");
 }
 
-/** Where a time that was left out becomes that of the write (the taints of a ResourceSlice), the same object is another a second later. */
+/** Where an omitted timestamp defaults to the time of the write (the taints of a ResourceSlice), the object changes after a second. */
 function notesTimeOfWrites({ defaulted }: Golden): boolean {
   return JSON.stringify(defaulted["spec"] ?? null).includes("<now>");
 }
@@ -160,7 +160,7 @@ export async function scale({ kubectl, target, type, name }: Stage): Promise<voi
 }
 
 export async function remove({ resource, kubectl, target, type, name, namespace, fetch }: Stage): Promise<void> {
-  // Nobody is here who would empty a Namespace, so it stays and says that it is going.
+  // No namespace controller runs, so a deleted Namespace stays Terminating.
   const stays = resource.deletion !== undefined;
   const from = resource.scope === "Namespaced" ? ` from ${namespace} namespace` : "";
   equal(await kubectl(`delete ${target} --wait=${String(!stays)}`), `${type} "${name}" deleted${from}\n`);
@@ -168,10 +168,10 @@ export async function remove({ resource, kubectl, target, type, name, namespace,
   equal(stays ? /"deletionTimestamp":/.test(body) : code === 404, true, body);
 }
 
-/** kubectl prints the causes of a refusal one below the other, and other errors as they are. */
+/** kubectl prints the causes of a rejection in separate lines, and other errors as they are. */
 export async function createBad({ kubectl }: Stage, bad: GivenObject, causes: readonly string[]): Promise<void> {
   const printed = await kubectl.fails("create -f - --validate=false", { input: bad });
-  // kubectl leaves out what it has said already.
+  // kubectl omits repeated causes.
   const [only = "", ...more] = new Set(causes);
   const error = printed.replaceAll(/^Warning: .*\n/gm, "");
   if (only.startsWith("answered ")) {
@@ -181,7 +181,7 @@ export async function createBad({ kubectl }: Stage, bad: GivenObject, causes: re
     return;
   }
   const listed = more.length === 0 ? `${only}\n` : `\n${[only, ...more].map((cause) => `* ${cause}\n`).join("")}`;
-  // Of what is never stored, upstream does not say what it is.
+  // Of kinds that are never stored, upstream returns no kind.
   const what = kindOf(bad).resource.stored ? `${bad.kind} "${bad.metadata.name ?? ""}"` : "request";
   equal(error, `The ${what} is invalid: ${listed}`);
 }

@@ -1,4 +1,4 @@
-/** Every kind lives a whole life under the real kubectl, against a real server: as its golden file says, from create to delete. */
+/** The whole lifecycle of every kind under the real kubectl, against a real server: as its golden file says, from create to delete. */
 import { ok } from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { QUIET_ADMISSION } from "../../src/apiserver/testing/server.ts";
@@ -22,11 +22,11 @@ import {
   type Stage,
 } from "./kubectl-steps.ts";
 
-/** kubectl is a program of its own for every command, so two cores are busy with a few kinds at a time. */
+/** Every kubectl command is a process, so a few kinds at a time keep two cores busy. */
 const KINDS_AT_A_TIME = 4;
 
-// Golden files say what a kind does by itself, so the plugins that change objects are not asked.
-// Only kubectl writes here, as when the golden files were made: Priority and Fairness would write the condition of a FlowSchema.
+// Golden files describe a kind by itself, so mutating admission plugins are off. Only kubectl writes here, as when the golden files were
+// recorded: Priority and Fairness would write the condition of a FlowSchema.
 const server = await startTestApiServer({ api: { admission: QUIET_ADMISSION, priorityAndFairness: false }, controllers: [] });
 after(() => server.close());
 
@@ -34,7 +34,7 @@ suite("the real kubectl", { concurrency: KINDS_AT_A_TIME }, () => {
   for (const golden of readGoldens()) {
     const { apiVersion, kind } = golden.given;
     test(
-      `kubectl makes, shows, explains, changes and deletes ${apiVersion} ${kind}, and shows all that is wrong with a bad one`,
+      `kubectl creates, shows, explains, changes and deletes ${apiVersion} ${kind}, and prints all errors of an invalid one`,
       needs("kubectl"),
       () => live(golden),
     );

@@ -1,6 +1,6 @@
 /**
- * Plays a golden file against a server: creates the object, writes its status, asks for its table, sends the bad one. What it returns
- * has the form of the file's members, so that both can be compared as they are.
+ * Runs a golden file against a server: creates the object, writes its status, requests its table, sends the invalid one. The result has the
+ * form of the file's members, so that both can be compared directly.
  */
 import type { Json, JsonObject, KubeObject } from "../../src/api/machinery/object.ts";
 import { collectionOf, kindOf, type GivenObject, type Golden } from "./golden.ts";
@@ -23,7 +23,7 @@ export interface Played {
   readonly table?: Readonly<Record<string, Json>>;
   readonly wide?: Readonly<Record<string, Json>>;
   readonly causes: readonly string[];
-  /** The object's version before and after its protobuf form was sent back as it came. */
+  /** The object's resourceVersion before and after its protobuf form was sent back unchanged. */
   readonly versionsOfRoundTrip?: readonly [before: string, after: string];
 }
 
@@ -78,7 +78,7 @@ function cellsOf({ columnDefinitions, rows }: Table): { readonly table: Record<s
   return { table: ofPriority(false), ...(Object.keys(wide).length === 0 ? {} : { wide }) };
 }
 
-/** The object without its namespace and what the server makes up, in the form of a golden file. */
+/** The object without its namespace and generated values, in the form of a golden file. */
 export function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cluster"): JsonObject {
   const { uid: _uid, creationTimestamp: _time, resourceVersion: _version, managedFields: _managed, ...metadata } = metadataOf(object);
   const { namespace: _namespace, ...rest } = metadata;
@@ -88,20 +88,20 @@ export function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cl
   ) as JsonObject;
 }
 
-/** Leaves out which certificate the user showed; who showed none is noted in the same objects without it. */
+/** Omits the certificate ID of the user; users without a certificate have none. */
 function withoutCredential(key: string, value: unknown): unknown {
   const isOnlyThat = key === "extra" && Object.keys(Object(value)).join() === "authentication.kubernetes.io/credential-id";
   return isOnlyThat ? undefined : value;
 }
 
-/** `<uid>` and `<now>` in the place of an object's uid and time of birth. */
+/** Replaces an object's uid and creation time by `<uid>` and `<now>`. */
 function withPlaceholders(text: string, object: JsonObject): string {
   const { uid = "", creationTimestamp = "" } = metadataOf(object);
   const withUid = uid === "" ? text : text.replaceAll(uid, "<uid>");
   return creationTimestamp === "" ? withUid : withUid.replaceAll(creationTimestamp, "<now>");
 }
 
-/** An answer that is a Status has an empty one. */
+/** A response that is a Status has an empty one. */
 function metadataOf(object: JsonObject): Partial<KubeObject["metadata"]> {
   return object["metadata"] as KubeObject["metadata"];
 }

@@ -2,7 +2,7 @@ import { deepEqual, throws } from "node:assert/strict";
 import test from "node:test";
 import { readPrintedRow } from "./printed-table.ts";
 
-test("a printed row is read by the places of its headers, spaces and empty cells included", () => {
+test("a printed row is parsed by the positions of its headers, including spaces and empty cells", () => {
   const printed = "NAME     LAST SCHEDULE   REASON   MESSAGE\ngolden   5m ago                   two words\n";
 
   deepEqual(

@@ -1,12 +1,12 @@
 /**
- * Reads what `kubectl get` printed back into cells, and fails where they do not stand below their headers. kubectl writes headers in
- * upper case and sets columns at least three spaces apart; no header has more than one space inside.
+ * Parses the output of `kubectl get` into cells, and fails where they are not aligned with their headers. kubectl prints headers in upper
+ * case and separates columns by at least three spaces; no header has more than one space inside.
  */
 
 /** Blanks between the end of a cell and the next column. */
 const GAP_MIN = 3;
 
-/** The cells of the only row, by header, in the order of the columns. */
+/** The cells of the only row, by header, in column order. */
 export function readPrintedRow(printed: string): ReadonlyMap<string, string> {
   const [heading = "", row = "", ...more] = printed.replace(/\n$/, "").split("\n");
   if (more.length > 0) throw new Error(`Expected a table of one row, found ${more.length + 1}:\n${printed}`);

@@ -1,4 +1,4 @@
-/** Scenarios in which several controllers work together. Each controller alone is tried in its own folder. */
+/** Scenarios in which several controllers interact. Single controllers are tested in their own folders. */
 import { certificateScenarios } from "./certificates.ts";
 import type { NamedScenario } from "./scenario.ts";
 import { wholeClusterScenarios } from "./whole-cluster.ts";

@@ -1,4 +1,4 @@
-/** Scenarios of how a machine comes into the cluster: by a token first, by a certificate then. */
+/** Scenarios of a node that joins the cluster: with a bootstrap token first, then with a certificate. */
 import { configMaps } from "../../src/api/core/v1/config-map.ts";
 import { bootstrapTokenSecret } from "../../src/testing/fixtures/bootstrap-tokens.ts";
 import { certificateSigningRequest } from "../../src/testing/fixtures/certificate-requests.ts";

@@ -7,19 +7,19 @@ import { namespacedRoles } from "../../src/apiserver/bootstrap/policy/namespaced
 import { all } from "../../src/controllers/all.ts";
 import { TEST_SETTINGS } from "../../src/testing/fixtures/controller-settings.ts";
 
-/** What the role of a controller's account gives, in whatever namespace. */
+/** Permissions of the role of a controller's account, in any namespace. */
 function givenTo(account: string): readonly PolicyRule[] {
   const name = `system:controller:${account}`;
   return [...controllerRoles, ...namespacedRoles].flatMap(({ role }) => (role.metadata.name === name ? (role.rules ?? []) : []));
 }
 
-describe("what a controller says it needs is given to its account in every cluster", () => {
+describe("every cluster grants each controller's account the rules that the controller declares", () => {
   for (const { name, account, rules } of all(TEST_SETTINGS)) {
     test(name, () => assert.deepEqual(describeParts(missingParts(givenTo(account), rules).parts), []));
   }
 });
 
-test("no two controllers have one name, and none is another's old one", () => {
+test("controller names and aliases are unique", () => {
   const names = all(TEST_SETTINGS).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
 
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** What the scenarios of "every step may be the last" have in common. */
+/** Shared helpers of the scenarios of "every step may be the last". */
 import { pods } from "../../src/api/core/v1/pod.ts";
 import type { Pod } from "../../src/api/generated/core/v1.ts";
 import type { KubeObject } from "../../src/api/machinery/object.ts";
@@ -12,7 +12,7 @@ export interface NamedScenario extends Scenario {
   readonly it: string;
 }
 
-/** With the controllers of the cluster by these names. */
+/** With the cluster's controllers of these names. */
 export function scenario(definition: Omit<NamedScenario, "controllers"> & { readonly tries: readonly string[] }): NamedScenario {
   return { ...definition, controllers: () => definition.tries.map(controllerNamed) };
 }
@@ -29,7 +29,7 @@ export function namespace(name: string): KubeObject {
 
 export const POD_SPEC = { containers: [{ name: "main", image: "web:1" }] };
 
-/** What kubelets would do: every pod that is not going runs and is ready; one that is going is gone. */
+/** Acts as the kubelets: every pod runs and is ready; terminating ones are deleted. */
 async function kubeletsDoTheirWork({ client }: ScenarioCluster): Promise<void> {
   const { items } = await client.list(pods);
   for (const pod of items) {
@@ -38,7 +38,7 @@ async function kubeletsDoTheirWork({ client }: ScenarioCluster): Promise<void> {
   }
 }
 
-/** The status of a pod that runs and is ready. */
+/** The status of a running, ready pod. */
 export const RUNNING = {
   phase: "Running",
   podIP: "10.0.0.1",
@@ -50,7 +50,7 @@ function keyOf({ metadata }: KubeObject): { readonly namespace: string; readonly
   return { namespace: metadata.namespace ?? "", name: metadata.name };
 }
 
-/** As often as a rollout of a few pods needs. */
+/** Number of repetitions that a rollout of a few pods needs. */
 export function untilAllRun(rounds: number): readonly ((cluster: ScenarioCluster) => Promise<void>)[] {
   return Array.from({ length: rounds }, () => kubeletsDoTheirWork);
 }

@@ -1,4 +1,4 @@
-/** All controllers at once, in the life of an application: what one does wakes the others. */
+/** All controllers together, in the life of an application: writes of one trigger the others. */
 import { deployments } from "../../src/api/apps/v1/deployment.ts";
 import { namespaces } from "../../src/api/core/v1/namespace.ts";
 import { all } from "../../src/controllers/all.ts";
@@ -26,7 +26,7 @@ export const wholeClusterScenarios: readonly NamedScenario[] = [
       },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "other", name: "stays" } },
     ],
-    // All kinds are watched: it takes a while until all have been heard of over streams that are cut.
+    // All kinds are watched: it takes a while until all events have arrived over streams that are cut.
     restMs: 120_000,
     steps: [
       ...untilAllRun(1),

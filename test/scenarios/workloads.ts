@@ -1,4 +1,4 @@
-/** Scenarios of what makes pods from templates. */
+/** Scenarios of controllers that create pods from templates. */
 import { deployments } from "../../src/api/apps/v1/deployment.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
 import { replicationControllers } from "../../src/api/core/v1/replication-controller.ts";
@@ -45,7 +45,7 @@ export const workloadScenarios = [
     tries: ["replicationcontroller-controller"],
     objects: [
       { apiVersion: "v1", kind: "ReplicationController", metadata: WEB, spec: { replicas: 3, selector: LABELS, template: TEMPLATE } },
-      // Of too many it is not the one to go.
+      // Scale-down does not select this one.
       {
         apiVersion: "v1",
         kind: "Pod",

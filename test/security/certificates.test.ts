@@ -1,6 +1,6 @@
 /**
- * Certificates that one signs oneself into: who may ask for one does not approve it, who may approve does so for signers it was given, and
- * a request says of whom it is only what the server knows.
+ * Privilege escalation by CertificateSigningRequests: permission to create a request does not imply approval, permission to approve applies
+ * per signer, and the server alone sets the requester of a request.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -17,7 +17,7 @@ const REQUEST = encodeBase64(bytesOf(REQUESTS.P256));
 const CONDITION = { type: "Approved", status: "True", reason: "r", message: "m" };
 const CSR = "certificatesigningrequests";
 
-/** May write requests and everything about them, and knows no signer but its own. */
+/** May write requests and all their subresources, with permission for its own signer only. */
 const ASKER: User = { name: "asker", groups: ["team"], extra: { a: ["b"] } };
 
 let server: StartedServer;
@@ -38,7 +38,7 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-test("who asks is who asked, whatever the request says", async () => {
+test("the server sets the requester of a CertificateSigningRequest, whatever the request contains", async () => {
   const forged = { username: "system:admin", uid: "1", groups: ["system:masters"], extra: { a: ["c"] } };
   const { body } = await attempt(server, ASKER, ["POST", PATH, request("mine", forged)]);
   const { username, uid, groups, extra } = body.spec;
@@ -48,7 +48,7 @@ test("who asks is who asked, whatever the request says", async () => {
   );
 });
 
-test("a request is not made with its approval or its certificate", async () => {
+test("a CertificateSigningRequest cannot be created with an approval or a certificate", async () => {
   const { body } = await attempt(server, ASKER, [
     "POST",
     PATH,
@@ -58,18 +58,18 @@ test("a request is not made with its approval or its certificate", async () => {
 });
 
 for (const name of ["mine", "theirs"]) {
-  test(`the approval of ${name === "mine" ? "one's own" : "another's"} request needs a right to its signer`, async () => {
+  test(`approving ${name === "mine" ? "one's own" : "another's"} request requires permission for its signer`, async () => {
     const sends = ["PATCH", `${PATH}/${name}/approval`, { status: { conditions: [CONDITION] } }] as const;
     await mustBeRefused(server, ASKER, { sends, gets: "403 user not permitted to approve requests with signerName" });
   });
-  test(`the certificate of ${name === "mine" ? "one's own" : "another's"} request needs a right to its signer`, async () => {
+  test(`writing the certificate of ${name === "mine" ? "one's own" : "another's"} request requires permission for its signer`, async () => {
     const sends = ["PATCH", `${PATH}/${name}/status`, { status: { certificate: "AAAA" } }] as const;
     const { code } = await attempt(server, ASKER, sends);
     ok(code === 403 || code === 422, String(code));
   });
 }
 
-test("an approval does not come by the status, nor with a change of the object", async () => {
+test("a request cannot be approved through its status, nor by an update of the object", async () => {
   await attempt(server, ASKER, ["PATCH", `${PATH}/mine/status`, { status: { conditions: [CONDITION] } }]);
   await attempt(server, ASKER, ["PATCH", `${PATH}/mine`, { status: { conditions: [CONDITION], certificate: "AAAA" } }]);
   const { body } = await server.call("GET", `${PATH}/mine`);
@@ -77,26 +77,26 @@ test("an approval does not come by the status, nor with a change of the object",
 });
 
 for (const [it, spec] of Object.entries({
-  "its signer": { signerName: "example.com/mine" },
-  "its user": { username: "system:admin" },
-  "its groups": { groups: ["system:masters"] },
-  "its request": { request: encodeBase64(bytesOf(REQUESTS["RSA with SHA-256"])) },
-  "its usages": { usages: ["server auth"] },
+  "the signer of a request": { signerName: "example.com/mine" },
+  "the user of a request": { username: "system:admin" },
+  "the groups of a request": { groups: ["system:masters"] },
+  "the PKCS #10 data of a request": { request: encodeBase64(bytesOf(REQUESTS["RSA with SHA-256"])) },
+  "the usages of a request": { usages: ["server auth"] },
 })) {
-  test(`${it} cannot be changed once it is there: not by the object, its approval or its status`, async () => {
+  test(`${it} is immutable: in updates of the object, its approval and its status`, async () => {
     const before = (await server.call("GET", `${PATH}/mine`)).body.spec;
     for (const subresource of ["", "/approval", "/status"]) await attempt(server, ASKER, ["PATCH", `${PATH}/mine${subresource}`, { spec }]);
     deepEqual((await server.call("GET", `${PATH}/mine`)).body.spec, before);
   });
 }
 
-test("a right to one signer is none to a signer whose name begins like it", async () => {
+test("permission for one signer does not cover a signer whose name has it as a prefix", async () => {
   await make(server, PATH, request("longer", { signerName: "example.com/mine2" }));
   const sends = ["PATCH", `${PATH}/longer/approval`, { status: { conditions: [CONDITION] } }] as const;
   await mustBeRefused(server, ASKER, { sends, gets: 403 });
 });
 
-test("its own signer it may approve for, so that what is refused is refused for the signer", async () => {
+test("requests of the permitted signer can be approved, so the signer is the reason of the rejections", async () => {
   await make(server, PATH, request("own", { signerName: "example.com/mine" }));
   equal((await attempt(server, ASKER, ["PATCH", `${PATH}/own/approval`, { status: { conditions: [CONDITION] } }])).code, 200);
 });

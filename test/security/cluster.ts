@@ -1,6 +1,6 @@
 /**
- * What the tests of escapes stand on: a server whose roles are real, a namespace of the attacker's and one of the victim's, and rows of
- * attempts. Every row is something that was once published as a way around a Kubernetes API server's rules; here it must be refused.
+ * Common base of the security tests: a server with real RBAC, a namespace of the attacker and one of the victim, and tables of attempts.
+ * Every row is a published way around the rules of a Kubernetes API server; here it must be rejected.
  */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/api/machinery/object.ts";
@@ -12,7 +12,7 @@ import { startControlledServer } from "../../src/testing/servers/controlled-serv
 export const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-/** What must never be seen by whoever was not given it. */
+/** Content that must never be visible without permission. */
 export const TREASURE = "escape-treasure";
 
 export const EVE: User = { name: "eve", groups: [] };
@@ -25,14 +25,14 @@ export type Sent = readonly [
 ];
 
 export interface Attempt {
-  /** The finding, in our words. */
+  /** The published finding, in our words. */
   readonly it: string;
   readonly sends: Sent;
-  /** The code of the refusal, or the code and a part of its message. */
+  /** The code of the rejection, or the code and a part of its message. */
   readonly gets: number | string;
 }
 
-/** Namespaces "own" and "victim", each with a Secret "treasure"; in "own" there is also the Secret "open". */
+/** Namespaces "own" and "victim", each with a Secret "treasure"; "own" also has the Secret "open". */
 export async function startEscapeServer(
   options: Omit<Partial<ApiServerOptions>, "clock"> & { readonly controllers?: readonly string[] } = {},
 ): Promise<StartedServer> {
@@ -46,7 +46,7 @@ export async function startEscapeServer(
   return server;
 }
 
-/** Made by the administrator. */
+/** Creates an object as the administrator. */
 export async function make(server: StartedServer, path: string, object: JsonObject): Promise<CallAnswer["body"]> {
   const { code, text } = await server.call("POST", path, object);
   assert.equal(code, 201, `${path}: ${text}`);
@@ -64,7 +64,7 @@ export type Rule = {
 
 let grants = 0;
 
-/** Lets somebody do this in a namespace; in "" everywhere. */
+/** Grants permissions in a namespace; in "" cluster-wide. */
 export async function grant(server: StartedServer, { name }: User, namespace: string, rules: readonly Rule[]): Promise<void> {
   const [place, kind, role] = [
     namespace === "" ? "" : `/namespaces/${namespace}`,
@@ -88,18 +88,18 @@ export function allow(verbs: string, resources: string, ...resourceNames: readon
   return { verbs: verbs.split(","), apiGroups: [group], resources: [written], ...(resourceNames.length === 0 ? {} : { resourceNames }) };
 }
 
-/** What somebody gets who tries. */
+/** Sends an attempt and returns the response. */
 export async function attempt(server: StartedServer, user: User, [method, path, body, headers = {}]: Sent): Promise<CallAnswer> {
   const asked = server.as(user);
   const isPatch = method === "PATCH" && headers["content-type"] === undefined;
   return asked.call(method, path, body, isPatch ? { "content-type": "application/merge-patch+json", ...headers } : headers);
 }
 
-/** Fails unless it is refused as the row says, and nothing of the treasure comes along. */
+/** Fails unless the attempt is rejected as the row says, without any content of the treasure. */
 export async function mustBeRefused(server: StartedServer, user: User, { sends, gets }: Omit<Attempt, "it">): Promise<void> {
   const { code, text } = await attempt(server, user, sends);
   const [expected, message] = typeof gets === "number" ? [gets, ""] : [Number(gets.slice(0, 3)), gets.slice(4)];
   assert.equal(code, expected, text);
-  assert.ok(text.includes(message), `${JSON.stringify(message)} is not said in ${text}`);
+  assert.ok(text.includes(message), `${JSON.stringify(message)} is missing in ${text}`);
   assert.ok(!text.includes(TREASURE) && !text.includes(btoa(TREASURE)), text);
 }

@@ -1,6 +1,6 @@
 /**
- * Becoming more than one is by writing roles, bindings, reviews, certificates and tokens: whoever may write them may give away only what
- * they have, by whichever method they write. That is what "escalate" and "bind" are the keys to.
+ * Privilege escalation through roles, bindings, reviews, certificates and tokens: users with permission to write them can grant only what
+ * they have, by every method of writing. The verbs "escalate" and "bind" lift that restriction.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -17,7 +17,7 @@ const STRATEGIC = { "content-type": "application/strategic-merge-patch+json" };
 const MORE = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
 const ALL = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 
-/** Somebody who may write everything of RBAC and nothing else, everywhere. */
+/** A user who may write all RBAC objects cluster-wide, and nothing else. */
 const WRITER: User = { name: "writer", groups: [] };
 
 function role(kind: "Role" | "ClusterRole", name: string, rules: readonly JsonObject[], metadata: JsonObject = {}): JsonObject {
@@ -32,7 +32,7 @@ function binding(kind: "RoleBinding" | "ClusterRoleBinding", name: string, to: s
 let server: StartedServer;
 
 before(async () => {
-  // Roles like admin are put together by a controller.
+  // A controller aggregates roles like admin.
   server = await startEscapeServer({ controllers: ["clusterrole-aggregation-controller"] });
   const verbs = "get,list,create,update,patch,delete";
   const kinds = ["roles", "rolebindings", "clusterroles", "clusterrolebindings"];
@@ -54,7 +54,7 @@ after(() => server[Symbol.asyncDispose]());
 const SUBJECT = { apiGroup: GROUP, kind: "User", name: WRITER.name };
 const AGGREGATE = { "rbac.authorization.k8s.io/aggregate-to-view": "true" };
 
-describe("whoever may write roles and bindings gives away only what they have", () => {
+describe("a user who may write roles and bindings can grant only their own permissions", () => {
   const ESCAPES: readonly (readonly [it: string, ...Sent])[] = [
     ["a new Role", "POST", `${OWN}/roles`, role("Role", "x", MORE)],
     ["a new Role in a dry run", "POST", `${OWN}/roles?dryRun=All`, role("Role", "x", MORE)],
@@ -89,7 +89,7 @@ describe("whoever may write roles and bindings gives away only what they have", 
     ["a Role, changed by apply", "PATCH", `${OWN}/roles/mine?fieldManager=f&force=true`, JSON.stringify(role("Role", "mine", MORE)), APPLY],
     ["a ClusterRole, changed by merge patch", "PATCH", `${RBAC}/clusterroles/mine`, { rules: ALL }],
     ["cluster-admin, changed", "PATCH", `${RBAC}/clusterroles/cluster-admin`, { metadata: { labels: { a: "b" } } }],
-    ["a role of the cluster's own, changed for everybody", "PATCH", `${RBAC}/clusterroles/system:public-info-viewer`, { rules: ALL }],
+    ["a bootstrap role, changed for all users", "PATCH", `${RBAC}/clusterroles/system:public-info-viewer`, { rules: ALL }],
     ["a binding to cluster-admin", "POST", `${RBAC}/clusterrolebindings`, binding("ClusterRoleBinding", "x", "cluster-admin")],
     ["a binding to cluster-admin in one namespace", "POST", `${OWN}/rolebindings`, binding("RoleBinding", "x", "cluster-admin")],
     ["a binding by PUT", "PUT", `${RBAC}/clusterrolebindings/x`, binding("ClusterRoleBinding", "x", "cluster-admin")],
@@ -101,7 +101,7 @@ describe("whoever may write roles and bindings gives away only what they have", 
       APPLY,
     ],
     ["a binding in a dry run", "POST", `${RBAC}/clusterrolebindings?dryRun=All`, binding("ClusterRoleBinding", "x", "cluster-admin")],
-    ["a binding to a Role with more", "POST", `${OWN}/rolebindings`, binding("RoleBinding", "x", "strong", "Role")],
+    ["a binding to a Role with more permissions", "POST", `${OWN}/rolebindings`, binding("RoleBinding", "x", "strong", "Role")],
     ["oneself in a binding of others, by merge patch", "PATCH", `${OWN}/rolebindings/strong`, { subjects: [SUBJECT] }],
     [
       "oneself in a binding of others, by JSON patch",
@@ -119,54 +119,59 @@ describe("whoever may write roles and bindings gives away only what they have", 
       APPLY,
     ],
     [
-      "everybody in the binding of masters",
+      "all users in the binding of masters",
       "PATCH",
       `${RBAC}/clusterrolebindings/cluster-admin`,
       { subjects: [{ apiGroup: GROUP, kind: "Group", name: "system:authenticated" }] },
     ],
     [
-      "a role that becomes part of everybody's by its label",
+      "a role that is aggregated into those of all users by its label",
       "POST",
       `${RBAC}/clusterroles`,
       role("ClusterRole", "x", MORE, { labels: AGGREGATE }),
     ],
-    ["a stronger role, put into everybody's by its label", "PATCH", `${RBAC}/clusterroles/strong`, { metadata: { labels: AGGREGATE } }],
     [
-      "a role that takes in all others",
+      "a stronger role, aggregated into those of all users by its label",
+      "PATCH",
+      `${RBAC}/clusterroles/strong`,
+      { metadata: { labels: AGGREGATE } },
+    ],
+    [
+      "a role that aggregates all others",
       "POST",
       `${RBAC}/clusterroles`,
       { ...role("ClusterRole", "x", []), aggregationRule: { clusterRoleSelectors: [{}] } },
     ],
     [
-      "a role that begins to take in all others",
+      "a role changed to aggregate all others",
       "PATCH",
       `${RBAC}/clusterroles/mine`,
       { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } },
     ],
-    ["rules written into a role that takes in others", "PATCH", `${RBAC}/clusterroles/admin`, { rules: ALL }],
+    ["rules written into an aggregated role", "PATCH", `${RBAC}/clusterroles/admin`, { rules: ALL }],
   ];
   for (const [it, ...sends] of ESCAPES) test(`${it} (${sends[0]})`, () => mustBeRefused(server, WRITER, { sends, gets: 403 }));
 
-  test("what they have they may give away", async () => {
+  test("a user can grant permissions that they have", async () => {
     const rules = [{ apiGroups: [GROUP], resources: ["roles"], verbs: ["get"] }];
     equal((await attempt(server, WRITER, ["POST", `${OWN}/roles`, role("Role", "less", rules)])).code, 201);
     equal((await attempt(server, WRITER, ["POST", `${OWN}/rolebindings`, binding("RoleBinding", "less", "less", "Role")])).code, 201);
   });
-  test("a binding cannot be turned to another role", async () => {
+  test("the role of a binding is immutable", async () => {
     const { code } = await attempt(server, WRITER, ["PUT", `${OWN}/rolebindings/less`, binding("RoleBinding", "less", "strong", "Role")]);
     ok(code === 403 || code === 422, String(code));
   });
-  test("a binding to a role that is made later is refused now", async () => {
+  test("a binding to a role that does not exist yet is rejected", async () => {
     const { code } = await attempt(server, WRITER, ["POST", `${OWN}/rolebindings`, binding("RoleBinding", "later", "later", "Role")]);
     equal(code, 404);
   });
-  test("another version of the group has the same rule, and there is none", async () => {
+  test("other versions of the RBAC group are not served", async () => {
     for (const version of ["v1beta1", "v1alpha1"]) {
       const { code } = await attempt(server, WRITER, ["POST", `/apis/${GROUP}/${version}/clusterroles`, role("ClusterRole", "x", ALL)]);
       equal(code, 404);
     }
   });
-  test("nothing of all that is there afterwards", async () => {
+  test("the rejected attempts leave no objects behind", async () => {
     const { code } = await server.call("GET", `${RBAC}/clusterroles/x`);
     const review = { spec: { user: WRITER.name, resourceAttributes: { verb: "get", resource: "secrets", namespace: "own" } } };
     const answer = await server.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review);
@@ -174,7 +179,7 @@ describe("whoever may write roles and bindings gives away only what they have", 
   });
 });
 
-describe("the keys open what they are for, and no more", () => {
+describe("escalate and bind allow what they are for, and no more", () => {
   const LOCKSMITH: User = { name: "locksmith", groups: [] };
   before(() =>
     grant(server, LOCKSMITH, "own", [
@@ -185,25 +190,25 @@ describe("the keys open what they are for, and no more", () => {
     ]),
   );
   for (const [it, gets, ...sends] of [
-    ["escalate of one Role is not that of another", 403, "PATCH", `${OWN}/roles/strong`, { rules: ALL }],
-    ["escalate of one Role makes no other", 403, "POST", `${OWN}/roles`, role("Role", "y", MORE)],
-    ["bind of one Role is not that of another", 403, "POST", `${OWN}/rolebindings`, binding("RoleBinding", "y", "mine2", "Role")],
+    ["escalate on one Role does not allow another", 403, "PATCH", `${OWN}/roles/strong`, { rules: ALL }],
+    ["escalate on one Role does not allow creating others", 403, "POST", `${OWN}/roles`, role("Role", "y", MORE)],
+    ["bind on one Role does not allow another", 403, "POST", `${OWN}/rolebindings`, binding("RoleBinding", "y", "mine2", "Role")],
     [
-      "bind of a Role is not that of a ClusterRole of the same name",
+      "bind on a Role does not allow a ClusterRole of the same name",
       403,
       "POST",
       `${OWN}/rolebindings`,
       binding("RoleBinding", "y", "strong"),
     ],
     [
-      "in a namespace is not in another",
+      "bind in one namespace does not apply to another",
       403,
       "POST",
       `${RBAC}/namespaces/victim/rolebindings`,
       binding("RoleBinding", "y", "strong", "Role"),
     ],
-    ["escalate of that Role is allowed", 200, "PATCH", `${OWN}/roles/mine`, { rules: MORE }],
-    ["bind of that Role is allowed", 201, "POST", `${OWN}/rolebindings`, binding("RoleBinding", "y", "strong", "Role")],
+    ["escalate on the named Role is allowed", 200, "PATCH", `${OWN}/roles/mine`, { rules: MORE }],
+    ["bind on the named Role is allowed", 201, "POST", `${OWN}/rolebindings`, binding("RoleBinding", "y", "strong", "Role")],
   ] as const) {
     test(it, async () => {
       if (it.includes("another")) await server.call("POST", `${OWN}/roles`, role("Role", "mine2", ALL));
@@ -212,13 +217,13 @@ describe("the keys open what they are for, and no more", () => {
   }
 });
 
-describe("the administrator of a namespace stays in it", () => {
+describe("the administrator of a namespace has no permissions outside of it", () => {
   const BOSS: User = { name: "boss", groups: [] };
   before(async () => {
     await make(server, `${OWN}/rolebindings`, { ...binding("RoleBinding", "boss", "admin"), subjects: [{ ...SUBJECT, name: BOSS.name }] });
   });
   for (const [it, ...sends] of [
-    ["a Role with everything", "POST", `${OWN}/roles`, role("Role", "all", ALL)],
+    ["a Role with all permissions", "POST", `${OWN}/roles`, role("Role", "all", ALL)],
     ["a binding to cluster-admin", "POST", `${OWN}/rolebindings`, binding("RoleBinding", "ca", "cluster-admin")],
     ["a ClusterRoleBinding", "POST", `${RBAC}/clusterrolebindings`, binding("ClusterRoleBinding", "ca", "view")],
     ["a binding in another namespace", "POST", `${RBAC}/namespaces/victim/rolebindings`, binding("RoleBinding", "b", "view")],
@@ -227,14 +232,14 @@ describe("the administrator of a namespace stays in it", () => {
     ["a token in kube-system", "POST", "/api/v1/namespaces/kube-system/serviceaccounts/default/token", { spec: {} }],
     ["the quota of its namespace", "POST", "/api/v1/namespaces/own/resourcequotas", { metadata: { name: "q" }, spec: {} }],
     [
-      "the labels of its namespace, by which pods are judged",
+      "the labels of its namespace, which select the Pod Security level",
       "PATCH",
       "/api/v1/namespaces/own",
       { metadata: { labels: { "pod-security.kubernetes.io/enforce": "privileged" } } },
     ],
-    ["the end of its namespace", "PUT", "/api/v1/namespaces/own/finalize", { metadata: { name: "own" } }],
+    ["deletion of its namespace", "PUT", "/api/v1/namespaces/own/finalize", { metadata: { name: "own" } }],
     [
-      "endpoints of a Service, by which traffic is led elsewhere (CVE-2021-25740)",
+      "endpoints of a Service, which redirect traffic (CVE-2021-25740)",
       "PUT",
       "/api/v1/namespaces/own/endpoints/x",
       { metadata: { name: "x" } },
@@ -243,7 +248,7 @@ describe("the administrator of a namespace stays in it", () => {
     ["a namespace", "POST", "/api/v1/namespaces", { metadata: { name: "new" } }],
     ["a webhook", "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", { metadata: { name: "w" } }],
     [
-      "a review of somebody else's rights in all namespaces",
+      "a review of another user's permissions in all namespaces",
       "POST",
       "/apis/authorization.k8s.io/v1/subjectaccessreviews",
       { spec: { user: "x", nonResourceAttributes: { path: "/", verb: "get" } } },
@@ -251,14 +256,14 @@ describe("the administrator of a namespace stays in it", () => {
     ["a review of a token", "POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: "x" } }],
     ["a certificate", "POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", { metadata: { name: "c" } }],
     ["a node", "POST", "/api/v1/nodes", { metadata: { name: "n" } }],
-    ["a volume of the whole cluster", "POST", "/api/v1/persistentvolumes", { metadata: { name: "pv" } }],
+    ["a PersistentVolume", "POST", "/api/v1/persistentvolumes", { metadata: { name: "pv" } }],
   ] as const) {
     test(it, () => mustBeRefused(server, BOSS, { sends, gets: 403 }));
   }
-  test("what is in its namespace is its own, so that what is refused is refused for where it is", async () => {
+  test("the administrator of a namespace may do the same inside of it, so the scope is the reason of the rejections", async () => {
     equal((await attempt(server, BOSS, ["GET", "/api/v1/namespaces/own/secrets/open"])).code, 200);
   });
-  test("a review of rights in its namespace is about that namespace", async () => {
+  test("a LocalSubjectAccessReview is about its own namespace", async () => {
     const spec = { user: "x", resourceAttributes: { namespace: "victim", verb: "get", resource: "secrets" } };
     const { code } = await attempt(server, BOSS, [
       "POST",
@@ -269,11 +274,11 @@ describe("the administrator of a namespace stays in it", () => {
   });
 });
 
-describe("a review of one's own rights is about oneself, whatever it says", () => {
+describe("reviews of one's own permissions are about the requesting user, whatever they contain", () => {
   const NOBODY: User = { name: "nobody", groups: [] };
   const REVIEWS = "/apis/authorization.k8s.io/v1";
   const attributes = { namespace: "own", verb: "get", resource: "secrets" };
-  test("SelfSubjectAccessReview with a user in it", async () => {
+  test("a SelfSubjectAccessReview with a user in it is about the requester", async () => {
     const spec = { user: "kubernetes-admin", groups: ["system:masters"], resourceAttributes: attributes };
     const { code, body } = await attempt(server, NOBODY, [
       "POST",
@@ -282,12 +287,12 @@ describe("a review of one's own rights is about oneself, whatever it says", () =
     ]);
     deepEqual([code, body.status.allowed], [201, false]);
   });
-  test("SelfSubjectReview with a user in it", async () => {
+  test("a SelfSubjectReview with a user in it is about the requester", async () => {
     const status = { userInfo: { username: "kubernetes-admin", groups: ["system:masters"] } };
     const { body } = await attempt(server, NOBODY, ["POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { status }]);
     deepEqual([body.status.userInfo.username, body.status.userInfo.groups.includes("system:masters")], ["nobody", false]);
   });
-  test("SubjectAccessReview needs a right", async () => {
+  test("a SubjectAccessReview requires permission", async () => {
     for (const path of ["subjectaccessreviews", "namespaces/own/localsubjectaccessreviews"]) {
       const spec = { user: "kubernetes-admin", resourceAttributes: attributes };
       equal((await attempt(server, NOBODY, ["POST", `${REVIEWS}/${path}`, { spec }])).code, 403);

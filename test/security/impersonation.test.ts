@@ -1,6 +1,6 @@
 /**
- * Asking as somebody else: each part of whom one wants to be (name, groups, uid, extra) needs a right of its own, and nothing that is
- * said in more than one way, or by somebody who is somebody else already, goes around that.
+ * Impersonation: user, groups, uid and extra each require permission of their own, and neither duplicate headers nor nested impersonation
+ * circumvent that.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -29,18 +29,18 @@ const EXTRA: Rule = {
   resourceNames: ["view"],
 };
 
-/** What somebody who may this gets with these headers, when reading the treasure. */
+/** Response to reading the treasure with these headers, by a user with these permissions. */
 const ATTEMPTS: readonly (readonly [it: string, rules: readonly Rule[], headers: SentHeaders, code: number])[] = [
-  ["somebody without the right", [], { "impersonate-user": "root" }, 403],
-  ["somebody without the right wants to be nobody", [], { "impersonate-user": "system:anonymous" }, 403],
-  ["somebody wants to be themselves", [], { "impersonate-user": "self" }, 403],
-  ["a right to one user is not one to another", [USERS], { "impersonate-user": "root" }, 403],
-  ["a right to one user, whose name is written otherwise", [USERS], { "impersonate-user": "BOB" }, 403],
-  ["a right to users is none to groups", [USERS], MASTERS, 403],
-  ["a right to all users is none to groups", [allow("impersonate", "users")], MASTERS, 403],
-  ["a right to one group is not one to another", [USERS, allow("impersonate", "groups", "team")], MASTERS, 403],
+  ["a user without permission", [], { "impersonate-user": "root" }, 403],
+  ["a user without permission impersonates system:anonymous", [], { "impersonate-user": "system:anonymous" }, 403],
+  ["users impersonate themselves", [], { "impersonate-user": "self" }, 403],
+  ["permission for one user does not cover another", [USERS], { "impersonate-user": "root" }, 403],
+  ["permission for one user, whose name is spelled differently", [USERS], { "impersonate-user": "BOB" }, 403],
+  ["permission for users does not cover groups", [USERS], MASTERS, 403],
+  ["permission for all users does not cover groups", [allow("impersonate", "users")], MASTERS, 403],
+  ["permission for one group does not cover another", [USERS, allow("impersonate", "groups", "team")], MASTERS, 403],
   [
-    "the right group and a wrong one",
+    "a permitted group and a forbidden one",
     [USERS, allow("impersonate", "groups", "team")],
     { "impersonate-user": "bob", "impersonate-group": ["team", "system:masters"] },
     403,
@@ -54,62 +54,67 @@ const ATTEMPTS: readonly (readonly [it: string, rules: readonly Rule[], headers:
   ["a group without a user", [allow("impersonate", "groups")], { "impersonate-group": "system:masters" }, 400],
   ["a uid without a user", [allow("impersonate", "uids.authentication.k8s.io")], { "impersonate-uid": "1" }, 400],
   ["extra without a user", [EXTRA], { "impersonate-extra-scopes": "view" }, 400],
-  ["a user without a name", [allow("impersonate", "groups")], { "impersonate-user": "", "impersonate-group": "system:masters" }, 400],
-  ["a uid without the right", [USERS], { "impersonate-user": "bob", "impersonate-uid": "1" }, 403],
-  ["extra without the right", [USERS], { "impersonate-user": "bob", "impersonate-extra-scopes": "view" }, 403],
+  ["an empty user name", [allow("impersonate", "groups")], { "impersonate-user": "", "impersonate-group": "system:masters" }, 400],
+  ["a uid without permission", [USERS], { "impersonate-user": "bob", "impersonate-uid": "1" }, 403],
+  ["extra without permission", [USERS], { "impersonate-user": "bob", "impersonate-extra-scopes": "view" }, 403],
   [
-    "a value of extra that is not the allowed one",
+    "a value of extra other than the permitted one",
     [USERS, EXTRA],
     { "impersonate-user": "bob", "impersonate-extra-scopes": ["view", "edit"] },
     403,
   ],
   [
-    "a key of extra that is not the allowed one",
+    "a key of extra other than the permitted one",
     [USERS, EXTRA],
     { "impersonate-user": "bob", "impersonate-extra-scopes%2fother": "view" },
     403,
   ],
-  ["a header that only looks like one of these", [USERS], { "impersonate-user": "bob", "impersonate-group_": "system:masters" }, 403],
+  ["a header similar to the impersonation headers", [USERS], { "impersonate-user": "bob", "impersonate-group_": "system:masters" }, 403],
   [
-    "a service account by the right to users",
+    "a service account by permission for users",
     [allow("impersonate", "users")],
     { "impersonate-user": "system:serviceaccount:kube-system:x" },
     403,
   ],
   [
-    "a service account by the right to those of another namespace",
+    "a service account by permission for those of another namespace",
     [allow("impersonate", "users", "x")],
     { "impersonate-user": "system:serviceaccount:victim:x" },
     403,
   ],
   [
-    "a node by the right to service accounts",
+    "a node by permission for service accounts",
     [allow("impersonate", "serviceaccounts")],
     { "impersonate-user": "system:node:n1", "impersonate-group": "system:nodes" },
     403,
   ],
   ["the wildcard as a name", [USERS], { "impersonate-user": "*" }, 403],
-  ["the user twice, where the first counts", [USERS], { "impersonate-user": ["bob", "root"] }, 403],
-  ["the user twice, where the first is not allowed", [USERS], { "impersonate-user": ["root", "bob"] }, 403],
-  ["both in one header", [USERS], { "impersonate-user": "bob, root" }, 403],
-  ["space around the name", [USERS], { "impersonate-user": " root" }, 403],
+  ["two user headers, of which the first counts", [USERS], { "impersonate-user": ["bob", "root"] }, 403],
+  ["two user headers, of which the first is forbidden", [USERS], { "impersonate-user": ["root", "bob"] }, 403],
+  ["two users in one header", [USERS], { "impersonate-user": "bob, root" }, 403],
+  ["a space before the name", [USERS], { "impersonate-user": " root" }, 403],
   [
-    "the name of another with the group of those who are known",
+    "another user with the group system:authenticated",
     [USERS],
     { "impersonate-user": "bob", "impersonate-group": "system:authenticated" },
     403,
   ],
   [
-    "the verb for a whole group of resources, but not this one",
+    "the verb for all resources of the wrong group",
     [{ verbs: ["impersonate"], apiGroups: ["authentication.k8s.io"], resources: ["*"] }],
     MASTERS,
     403,
   ],
-  ["the narrow verb, which masters are out of", [{ verbs: ["*"], apiGroups: ["authentication.k8s.io"], resources: ["*"] }], MASTERS, 403],
+  [
+    "the constrained verbs, which exclude system:masters",
+    [{ verbs: ["*"], apiGroups: ["authentication.k8s.io"], resources: ["*"] }],
+    MASTERS,
+    403,
+  ],
 ];
 
 for (const [index, [it, rules, headers, code]] of ATTEMPTS.entries()) {
-  test(`${it}: ${JSON.stringify(headers)}`, async () => {
+  test(`impersonation, ${it}: ${JSON.stringify(headers)}`, async () => {
     const user: User = { name: it.includes("themselves") ? "self" : `impersonator-${index}`, groups: [] };
     if (rules.length > 0) await grant(server, user, "", rules);
     const answer = await attempt(server, user, ["GET", TREASURES, undefined, headers]);
@@ -118,13 +123,13 @@ for (const [index, [it, rules, headers, code]] of ATTEMPTS.entries()) {
   });
 }
 
-describe("who has become somebody is that one, and nothing of before", () => {
+describe("an impersonating request has only the identity of the impersonated user", () => {
   const ACTOR: User = { name: "actor", groups: ["system:masters"] };
   const may = async (headers: SentHeaders) => (await attempt(server, ACTOR, ["GET", TREASURES, undefined, headers])).code;
-  test("a master who became somebody has their rights only", async () => {
+  test("a member of system:masters who impersonates has only the permissions of the impersonated user", async () => {
     deepEqual([await may({}), await may({ "impersonate-user": "bob" }), await may({ "impersonate-user": "root" })], [200, 403, 200]);
   });
-  test("and is not impersonating anybody any more: rights to become another are not those of whom it became", async () => {
+  test("an impersonated user's own permissions to impersonate do not apply to the request", async () => {
     const { body } = await attempt(server, ACTOR, [
       "POST",
       "/apis/authentication.k8s.io/v1/selfsubjectreviews",
@@ -133,7 +138,7 @@ describe("who has become somebody is that one, and nothing of before", () => {
     ]);
     deepEqual(body.status.userInfo, { username: "bob", groups: ["system:authenticated"] });
   });
-  test("anonymous does not become known by being impersonated", async () => {
+  test("an impersonated system:anonymous is not authenticated", async () => {
     const { body } = await attempt(server, ACTOR, [
       "POST",
       "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -144,7 +149,7 @@ describe("who has become somebody is that one, and nothing of before", () => {
   });
 });
 
-test("the verbs for impersonation with limits need both rights, for this very request", async () => {
+test("the constrained impersonation verbs require both permissions, for this very request", async () => {
   const user: User = { name: "limited", groups: [] };
   const group = "authentication.k8s.io";
   await grant(server, user, "", [{ verbs: ["impersonate:user-info"], apiGroups: [group], resources: ["users"], resourceNames: ["root"] }]);

@@ -1,4 +1,4 @@
-/** What somebody makes up is answered and not kept: neither long paths, nor questions about users of whom much is told. */
+/** Client-chosen values are answered and not retained: neither long paths nor reviews of users with many attributes. */
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
@@ -8,7 +8,7 @@ import { startGuardedServer } from "../../src/apiserver/testing/server.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Far more than answers take that may be kept, far less than what was sent. */
+/** Far more than cacheable responses take, far less than what was sent. */
 const KEPT_BYTES_MAX = 30 * 1024 * 1024;
 
 async function keptBytes(send: () => Promise<void>): Promise<number> {
@@ -19,7 +19,7 @@ async function keptBytes(send: () => Promise<void>): Promise<number> {
   return process.memoryUsage().heapUsed - before;
 }
 
-test("long paths of namespaces and groups that are not there are not remembered", async () => {
+test("long paths with unknown namespaces and groups are not retained in memory", async () => {
   await using server = await startGuardedServer();
   const anonymous = server.as({ name: "system:anonymous", groups: ["system:unauthenticated"] });
   const long = "x".repeat(60_000);
@@ -31,10 +31,10 @@ test("long paths of namespaces and groups that are not there are not remembered"
     }
   });
 
-  ok(kept < KEPT_BYTES_MAX, `${kept} bytes are kept`);
+  ok(kept < KEPT_BYTES_MAX, `${kept} bytes are retained`);
 });
 
-test("of a user in a review only what was asked for is remembered", async () => {
+test("a review retains only the relevant attributes of its user in memory", async () => {
   await using server = await startGuardedServer();
   const resourceAttributes = { verb: "get", resource: "pods", namespace: "default" };
 
@@ -45,5 +45,5 @@ test("of a user in a review only what was asked for is remembered", async () => 
     }
   });
 
-  ok(kept < KEPT_BYTES_MAX, `${kept} bytes are kept`);
+  ok(kept < KEPT_BYTES_MAX, `${kept} bytes are retained`);
 });

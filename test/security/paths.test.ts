@@ -1,6 +1,6 @@
 /**
- * Paths that mean one thing to whoever checks rights and another to whoever serves. Ours are decoded and divided once, and both are shown
- * what came of it; so each of these is about something that is not there, or about something that the attacker may not.
+ * Paths that authorization and routing could interpret differently. Our paths are decoded and split once, and both use the result; so each
+ * of these attempts is about an object that does not exist, or that is forbidden to the attacker.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -24,29 +24,33 @@ const get = (it: string, path: string, gets: Attempt["gets"]): Attempt => ({ it,
 
 const ATTEMPTS: readonly Attempt[] = [
   get("the name of another Secret", `${SECRETS}/treasure`, 403),
-  get("dots that lead to another namespace", "/api/v1/namespaces/own/../victim/secrets/treasure", 403),
+  get("dot segments that resolve to another namespace", "/api/v1/namespaces/own/../victim/secrets/treasure", 403),
   get("the same, encoded", "/api/v1/namespaces/own/%2e%2e/victim/secrets/treasure", 403),
   get("the same, with an encoded slash", "/api/v1/namespaces/own%2f..%2fvictim/secrets/treasure", 403),
   get("the same, encoded twice", "/api/v1/namespaces/own%252f%252e%252e%252fvictim/secrets/treasure", 403),
-  get("dots behind a name that is allowed", `${SECRETS}/open/../treasure`, 403),
-  get("encoded dots and slashes behind a name that is allowed", `${SECRETS}/open%2f%2e%2e%2ftreasure`, 403),
-  get("dots out of the group", "/apis/apps/v1/../../../api/v1/namespaces/own/secrets/treasure", 403),
-  get("a name with dots before it", `${SECRETS}/%2e%2e%2fvictim%2fsecrets%2ftreasure`, 403),
-  get("a zero behind a name that is allowed", `${SECRETS}/open%00treasure`, 403),
-  get("a zero behind the name", `${SECRETS}/treasure%00`, 403),
-  get("a space behind the name", `${SECRETS}/treasure%20`, 403),
-  get("a parameter in the path, as servlets know it", `${SECRETS}/treasure;a=b`, 403),
-  get("a parameter in the path behind a name that is allowed", `${SECRETS}/open;/../treasure`, 403),
-  get("a slash behind the name", `${SECRETS}/treasure/`, 403),
+  get("dot segments after a permitted name", `${SECRETS}/open/../treasure`, 403),
+  get("encoded dots and slashes after a permitted name", `${SECRETS}/open%2f%2e%2e%2ftreasure`, 403),
+  get("dot segments that leave the group", "/apis/apps/v1/../../../api/v1/namespaces/own/secrets/treasure", 403),
+  get("a name after dot segments", `${SECRETS}/%2e%2e%2fvictim%2fsecrets%2ftreasure`, 403),
+  get("a NUL after a permitted name", `${SECRETS}/open%00treasure`, 403),
+  get("a NUL after the name", `${SECRETS}/treasure%00`, 403),
+  get("a space after the name", `${SECRETS}/treasure%20`, 403),
+  get("a path parameter, as in servlets", `${SECRETS}/treasure;a=b`, 403),
+  get("a path parameter after a permitted name", `${SECRETS}/open;/../treasure`, 403),
+  get("a slash after the name", `${SECRETS}/treasure/`, 403),
   get("slashes before the path", `/${SECRETS}/treasure`, 403),
   get("two slashes in the path", "/api/v1//namespaces/own/secrets/treasure", 403),
-  get("a namespace without a name", "/api/v1/namespaces//secrets/treasure", 403),
+  get("an empty namespace", "/api/v1/namespaces//secrets/treasure", 403),
   get("no namespace", "/api/v1/secrets/treasure", 403),
   get("a backslash", `${SECRETS}\\treasure`, 403),
   get("encoded backslashes", "/api/v1/namespaces/own%5c..%5cvictim/secrets/treasure", 403),
-  get("letters that look like dots and slashes", "/api/v1/namespaces/own%ef%bc%8f%ef%bc%8e%ef%bc%8e%ef%bc%8fvictim/secrets/treasure", 403),
-  get("dots in a longer form than UTF-8 allows", "/api/v1/namespaces/own/%c0%ae%c0%ae/victim/secrets/treasure", 400),
-  get("an escape that is none", `${SECRETS}/treasure%zz`, 400),
+  get(
+    "characters that look like dots and slashes",
+    "/api/v1/namespaces/own%ef%bc%8f%ef%bc%8e%ef%bc%8e%ef%bc%8fvictim/secrets/treasure",
+    403,
+  ),
+  get("dots in overlong UTF-8", "/api/v1/namespaces/own/%c0%ae%c0%ae/victim/secrets/treasure", 400),
+  get("an invalid percent escape", `${SECRETS}/treasure%zz`, 400),
   get("capitals in the resource", "/api/v1/namespaces/own/Secrets/treasure", 403),
   get("capitals in the name", `${SECRETS}/Treasure`, 403),
   get("capitals in the path", "/API/v1/namespaces/own/secrets/treasure", 403),
@@ -54,12 +58,12 @@ const ATTEMPTS: readonly Attempt[] = [
   get("a very long name", `${SECRETS}/${LONG}`, 403),
   get("a very deep path", `${SECRETS}/open${"/..".repeat(5_000)}/treasure`, 403),
   get("a subresource that Secrets do not have", `${SECRETS}/open/treasure`, 403),
-  get("a namespace that is called as a subresource", "/api/v1/namespaces/status/secrets", 403),
-  get("the old path of watching", "/api/v1/watch/namespaces/own/secrets/open", 403),
-  get("the old path of watching, everywhere", "/api/v1/watch/secrets", 403),
-  get("a path of watching that watches nothing", "/api/v1/watch", 403),
-  get("the core group as a group without a name", "/apis//v1/namespaces/own/secrets/treasure", 403),
-  get("the core group as if it were one of the others", "/apis/v1/namespaces/own/secrets/treasure", 403),
+  get("a namespace named like a subresource", "/api/v1/namespaces/status/secrets", 403),
+  get("the deprecated watch path", "/api/v1/watch/namespaces/own/secrets/open", 403),
+  get("the deprecated watch path, cluster-wide", "/api/v1/watch/secrets", 403),
+  get("a watch path without a resource", "/api/v1/watch", 403),
+  get("the core group as a group with an empty name", "/apis//v1/namespaces/own/secrets/treasure", 403),
+  get("the core group under /apis", "/apis/v1/namespaces/own/secrets/treasure", 403),
   get("another version", "/api/v2/namespaces/own/secrets/treasure", 403),
   get("a name in the query", `${SECRETS}?name=open`, 403),
   get("a namespace in the query", `${SECRETS}/treasure?namespace=own&resourceName=open`, 403),
@@ -89,15 +93,15 @@ const ATTEMPTS: readonly Attempt[] = [
 ];
 
 for (const { it, sends, gets } of ATTEMPTS) {
-  test(`${it}: ${sends[0]} ${sends[1].slice(0, 100)} is refused`, () => mustBeRefused(server, EVE, { sends, gets }));
+  test(`${it}: ${sends[0]} ${sends[1].slice(0, 100)} is rejected`, () => mustBeRefused(server, EVE, { sends, gets }));
 }
 
-test("the attacker may do what it was allowed, so that what is refused is refused for its path", async () => {
+test("the attacker may do what was granted, so the path is the reason of the rejections", async () => {
   deepEqual((await attempt(server, EVE, ["GET", `${SECRETS}/open`])).code, 200);
   deepEqual((await attempt(server, EVE, ["GET", "/api/v1/namespaces/own/%73ecrets/%6fpen"])).code, 200);
 });
 
-test("of who may not write, not a byte of the body is taken in", async () => {
+test("no byte of the body of an unauthorized write is read", async () => {
   let reads = 0;
   const headers: Readonly<Record<string, string>> = { "test-user": JSON.stringify(EVE) };
   const ask = (path: string) =>
@@ -119,8 +123,8 @@ test("of who may not write, not a byte of the body is taken in", async () => {
   deepEqual([codes, reads], [[403, 422], 1]);
 });
 
-/** CVE-2022-3162 was of this kind: a path that the check of rights read as one group's, and the store as another's. */
-test("whatever is put together of these pieces, the treasure does not come", async () => {
+/** CVE-2022-3162 was of this kind: authorization read the path as one group's, and the store as another's. */
+test("no combination of these path segments returns the treasure", async () => {
   const piece = fc.constantFrom(
     ...["..", ".", "", "api", "apis", "v1", "watch", "namespaces", "own", "victim", "secrets", "treasure", "open", "status", "proxy"],
     ...["%2e%2e", "%2f", "%2F..", "..%2f", "%5c", "%00", ";", "%252e%252e", "open%2f..%2ftreasure", "own%2f..%2fvictim", "Secrets"],
@@ -143,7 +147,7 @@ test("whatever is put together of these pieces, the treasure does not come", asy
   );
 });
 
-describe("CVE-2019-11247: what is of the whole cluster is not reached by the path of a namespace in which one may do everything", () => {
+describe("CVE-2019-11247: cluster-scoped objects are not reachable through the path of a namespace with all permissions", () => {
   const MALLORY = { name: "mallory", groups: [] };
   before(() => grant(server, MALLORY, "own", [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]));
   const ROLE = { metadata: { name: "mine" }, rules: [] };
@@ -172,7 +176,7 @@ describe("CVE-2019-11247: what is of the whole cluster is not reached by the pat
   }
 });
 
-describe("CVE-2015-5305: no object has a name that means something in a path, even where names may have almost any character", () => {
+describe("CVE-2015-5305: no object name has a meaning in a path, even where names allow almost any character", () => {
   for (const name of [".", "..", "../x", "a/b", "a%2fb", "a%b", ""]) {
     test(JSON.stringify(name), async () => {
       const { code } = await server.call("POST", `${RBAC}/clusterroles`, { metadata: { name }, rules: [] });
@@ -180,7 +184,7 @@ describe("CVE-2015-5305: no object has a name that means something in a path, ev
     });
   }
   for (const name of ["..", "a/b", "A", "a_b", "a\u0000", "\u2025", "a\\b", "x".repeat(254)]) {
-    test(`${JSON.stringify(name.slice(0, 20))} for a ConfigMap, put there by generateName, too`, async () => {
+    test(`${JSON.stringify(name.slice(0, 20))} is rejected as the name of a ConfigMap, also by generateName`, async () => {
       const [named, generated] = [{ name }, { generateName: `${name}/` }];
       for (const metadata of [named, generated])
         equal((await server.call("POST", "/api/v1/namespaces/own/configmaps", { metadata })).code, 422);

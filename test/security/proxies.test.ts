@@ -1,6 +1,6 @@
 /**
- * Ways through the API server to what runs in the cluster: whoever may one must not come to another by the path, and what stands behind
- * must not lead the server, or the client's own credentials, anywhere else.
+ * Proxying through the API server to workloads: permission for one target must not reach another through the path, and a backend must not
+ * redirect the server, or the client's credentials, elsewhere.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -20,7 +20,7 @@ const UPGRADE = {
   "sec-websocket-version": "13",
 };
 
-/** What came through, and what stands behind. */
+/** The proxied requests, and the backend. */
 const calls: ConnectionCall[] = [];
 let behind: (call: ConnectionCall) => ExchangeAnswer = () => ({ code: 200, headers: {}, body: [] });
 const connector: NodeConnector = {
@@ -60,7 +60,7 @@ function callsOf(run: () => Promise<unknown>): Promise<readonly ConnectionCall[]
   return run().then(() => [...calls]);
 }
 
-describe("a way to one is no way to another", () => {
+describe("permission to proxy to one target does not reach another", () => {
   const REFUSED: readonly (readonly [it: string, ...Sent])[] = [
     ["another Pod", "GET", `${PODS}/theirs/proxy/`],
     ["another Pod, by an encoded slash in the name", "GET", `${PODS}/mine%2f..%2ftheirs/proxy/`],
@@ -68,25 +68,25 @@ describe("a way to one is no way to another", () => {
     ["another Pod, by encoded dots", "GET", `${PODS}/mine/%2e%2e/theirs/proxy/`],
     ["the Pod with a port that its rule does not name", "GET", `${PODS}/mine:8080/proxy/`],
     ["another scheme and port", "GET", `${PODS}/https:mine:443/proxy/`],
-    ["a name with a host in it", "GET", `${PODS}/mine@evil.example:80/proxy/`],
+    ["a name that contains a host", "GET", `${PODS}/mine@evil.example:80/proxy/`],
     ["another namespace", "GET", "/api/v1/namespaces/victim/pods/mine/proxy/"],
-    ["the way in an older form", "GET", "/api/v1/proxy/namespaces/own/pods/mine/"],
-    ["commands by a right to read only", "POST", `${PODS}/mine/exec?command=sh`],
-    ["attaching by a right to exec", "GET", `${PODS}/mine/attach`],
-    ["ports by a right to exec", "GET", `${PODS}/mine/portforward`],
+    ["the deprecated proxy path", "GET", "/api/v1/proxy/namespaces/own/pods/mine/"],
+    ["exec with permission to read only", "POST", `${PODS}/mine/exec?command=sh`],
+    ["attach with permission for exec", "GET", `${PODS}/mine/attach`],
+    ["port-forward with permission for exec", "GET", `${PODS}/mine/portforward`],
     ["a Service of another name", "GET", "/api/v1/namespaces/own/services/theirs/proxy/"],
     ["another node", "GET", "/api/v1/nodes/n2/proxy/"],
     ["another port of the node", "GET", "/api/v1/nodes/n1:22/proxy/"],
-    ["a write through the node", "POST", "/api/v1/nodes/n1/proxy/run/own/mine/c?cmd=id"],
+    ["a write through the node proxy", "POST", "/api/v1/nodes/n1/proxy/run/own/mine/c?cmd=id"],
     [
-      "a write through the node by another name of the method",
+      "a write through the node proxy by a method override",
       "POST",
       "/api/v1/nodes/n1/proxy/exec",
       undefined,
       { "x-http-method-override": "GET" },
     ],
     ["the log of another Pod", "GET", `${PODS}/theirs/log`],
-    ["the log of another Pod, asked of the node", "GET", `${PODS}/theirs/log?nodeName=n1`],
+    ["the log of another Pod, through the node", "GET", `${PODS}/theirs/log?nodeName=n1`],
   ];
   for (const [it, ...sends] of REFUSED) {
     test(it, async () => {
@@ -94,7 +94,7 @@ describe("a way to one is no way to another", () => {
       equal(called.length, 0);
     });
   }
-  test("a WebSocket to exec needs the right to create, since it writes", async () => {
+  test("exec over a WebSocket requires the verb create, since it writes", async () => {
     const called = await callsOf(() =>
       mustBeRefused(server, EVE, { sends: ["GET", `${PODS}/mine/exec?command=sh`, undefined, UPGRADE], gets: 403 }),
     );
@@ -108,13 +108,13 @@ describe("a way to one is no way to another", () => {
     "a/../../../theirs/proxy/x",
     "..%252f..%252ftheirs",
   ]) {
-    test(`dots behind the way, which stay behind it: ${path}`, async () => {
+    test(`dot segments in the proxied path stay in the proxied path: ${path}`, async () => {
       const [call, more] = await callsOf(() => attempt(server, EVE, ["GET", `${PODS}/mine/proxy/${path}`]));
       deepEqual([call?.target.is === "server" && call.target.host, more], ["192.0.2.10", undefined]);
       ok(!call?.path.split("/").includes("..") && call?.path.startsWith("/"), call?.path);
     });
   }
-  test("what would be two requests on the other side is one", async () => {
+  test("a smuggled second request reaches the backend as part of one request", async () => {
     const [call] = await callsOf(() =>
       attempt(server, EVE, ["GET", `${PODS}/mine/proxy/x%20HTTP%2f1.1%0d%0aHost:%20evil%0d%0a%0d%0aGET%20%2fsecret`]),
     );
@@ -122,29 +122,29 @@ describe("a way to one is no way to another", () => {
   });
 });
 
-describe("what stands behind leads nowhere else", () => {
+describe("a backend cannot redirect the API server elsewhere", () => {
   for (const location of [
     "https://192.0.2.99:10250/run",
     "//192.0.2.99/x",
     "http://169.254.169.254/latest/meta-data",
     "/../../../theirs/proxy/x",
   ]) {
-    test(`CVE-2020-8559: a redirect to ${location} is the client's to follow, with the client's rights`, async () => {
+    test(`CVE-2020-8559: a redirect to ${location} is returned to the client, which follows it with its own permissions`, async () => {
       behind = () => ({ code: 302, headers: { location }, body: [] });
       const called = await callsOf(async () => equal((await attempt(server, EVE, ["GET", `${PODS}/mine/proxy/a`])).code, 302));
       equal(called.length, 1);
     });
   }
-  test("CVE-2018-1002105: a refusal from behind is an answer and no tunnel", async () => {
+  test("CVE-2018-1002105: an error of the backend is a response, and opens no tunnel", async () => {
     behind = () => ({ code: 403, headers: {}, body: [new TextEncoder().encode("no")] });
     const { code, text } = await attempt(server, EVE, ["GET", `${PODS}/mine/proxy/a`, undefined, UPGRADE]);
     deepEqual([code, text], [403, "no"]);
   });
-  test("a WebSocket from behind, which nobody asked for, is refused", async () => {
+  test("an unrequested WebSocket upgrade by the backend is rejected", async () => {
     behind = () => ({ run: () => undefined });
     equal((await attempt(server, EVE, ["GET", `${PODS}/mine/proxy/a`])).code, 503);
   });
-  test("headers from behind do not speak for the API server", async () => {
+  test("headers of the backend do not override those of the API server", async () => {
     const headers = {
       "access-control-allow-origin": "*",
       "access-control-allow-credentials": "true",
@@ -155,7 +155,7 @@ describe("what stands behind leads nowhere else", () => {
     const answer = await attempt(server, EVE, ["GET", `${PODS}/mine/proxy/a`]);
     for (const name of Object.keys(headers)) equal(answer.headers[name], undefined, name);
   });
-  test("what the client shows to the API server does not go on: its token, whom it wants to be, what a front proxy says", async () => {
+  test("the client's credentials are not forwarded: token, impersonation and front proxy headers", async () => {
     behind = () => ({ code: 200, headers: {}, body: [] });
     const shown = {
       authorization: "Bearer secret-token",
@@ -168,7 +168,7 @@ describe("what stands behind leads nowhere else", () => {
       "sec-websocket-protocol": "base64url.bearer.authorization.k8s.io.c2VjcmV0",
     };
     const master: User = { name: "m", groups: ["system:masters"] };
-    // The impersonated one must be allowed, too.
+    // The impersonated user needs the permission, too.
     await grant(server, { name: "root", groups: [] }, "own", [allow("get", "pods/proxy")]);
     const [call] = await callsOf(() => attempt(server, master, ["GET", `${PODS}/mine/proxy/a`, undefined, shown]));
     ok(call !== undefined);
@@ -176,34 +176,34 @@ describe("what stands behind leads nowhere else", () => {
   });
 });
 
-describe("the API server calls nothing on its own machine or link (CVE-2020-8555, CVE-2022-3294)", () => {
+describe("the API server connects to nothing on its own machine or link (CVE-2020-8555, CVE-2022-3294)", () => {
   const ROOT: User = { name: "m", groups: ["system:masters"] };
   for (const name of ["loop", "cloud", "six"]) {
-    test(`a Pod whose status says so: ${name}`, async () => {
+    test(`a Pod with the status address ${name} is not contacted`, async () => {
       const called = await callsOf(async () => equal((await attempt(server, ROOT, ["GET", `${PODS}/${name}:80/proxy/`])).code, 400));
       equal(called.length, 0);
     });
   }
   for (const address of ["127.0.0.1", "169.254.169.254", "::1", "0.0.0.0", "::ffff:127.0.0.1", "fe80::1", "127.1", "0127.0.0.1"]) {
-    test(`a Node whose status says so: ${address}`, async () => {
+    test(`a Node with the status address ${address} is not contacted`, async () => {
       const name = `bad-${Array.from(address, (letter) => letter.charCodeAt(0)).join("-")}`;
       await make(server, "/api/v1/nodes", { metadata: { name }, status: { addresses: [{ type: "InternalIP", address }] } });
       for (const port of ["", ":22", ":10250"]) {
         const called = await callsOf(() => attempt(server, ROOT, ["GET", `/api/v1/nodes/${name}${port}/proxy/`]));
-        // A name that is no address is looked up by whoever calls, and judged there.
+        // A host name is resolved by the dialer and checked there.
         const hosts = called.map(({ target }) => (target.is === "server" ? target.host : target.node.host));
         deepEqual(hosts, address === "127.1" ? hosts : []);
       }
     });
   }
   for (const ip of ["127.0.0.1", "169.254.169.254", "::1", "224.0.0.1", "0.0.0.0"]) {
-    test(`Endpoints cannot even be written with ${ip}`, async () => {
+    test(`Endpoints with ${ip} are rejected`, async () => {
       const subsets = [{ addresses: [{ ip }], ports: [{ port: 80 }] }];
       const metadata = { name: "e" };
       equal((await server.call("POST", "/api/v1/namespaces/own/endpoints", { metadata, subsets })).code, 422);
     });
   }
-  test("Endpoints that lead to no Pod of their namespace lead nowhere", async () => {
+  test("Endpoints that resolve to no Pod of their namespace are not contacted", async () => {
     await make(server, "/api/v1/namespaces/own/services", { metadata: { name: "stray" }, spec: { ports: [{ port: 80 }] } });
     const targetRef = { kind: "Pod", name: "theirs", namespace: "victim" };
     const subsets = [{ addresses: [{ ip: "192.0.2.99" }, { ip: "192.0.2.11", targetRef }], ports: [{ port: 80 }] }];

@@ -1,6 +1,6 @@
 /**
- * Reading around a rule: one who may read one Secret by its name, or only list, or only delete, tries everything else that would show
- * or remove others. Audits of real clusters find these rules taken for more, or for less, than they are.
+ * Circumventing read rules: a user who may get one Secret by its name, or only list, or only delete, tries everything else that would
+ * reveal or remove others. Audits of real clusters find these rules taken for more, or for less, than they are.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -37,14 +37,14 @@ interface Guard {
   readonly title: string;
   /** In the namespace "own". */
   readonly rules: readonly Rule[];
-  /** So that what is refused is not refused for a mistake of the test's. */
+  /** Allowed requests, so that a mistake in the test does not cause the rejections. */
   readonly allowed: readonly Sent[];
   readonly refused: readonly Sent[];
 }
 
 const GUARDS: readonly Guard[] = [
   {
-    title: "get of one name shows no other, in no form",
+    title: "get with a resource name shows no other object, in any format",
     rules: [allow("get", "secrets", "open")],
     allowed: [["GET", `${SECRETS}/open`]],
     refused: [
@@ -74,7 +74,7 @@ const GUARDS: readonly Guard[] = [
     ],
   },
   {
-    title: "list of one name lists that one and nothing else",
+    title: "list with a resource name lists only that object",
     rules: [allow("list", "secrets", "open")],
     allowed: [
       ["GET", `${NAMED}open`],
@@ -98,7 +98,7 @@ const GUARDS: readonly Guard[] = [
     ],
   },
   {
-    title: "list alone is neither watch nor get",
+    title: "list alone implies neither watch nor get",
     rules: [allow("list", "secrets")],
     allowed: [["GET", SECRETS]],
     refused: [
@@ -113,7 +113,7 @@ const GUARDS: readonly Guard[] = [
     ],
   },
   {
-    title: "delete is not the deletion of a collection, and of one name not that of others",
+    title: "delete does not imply deletecollection, and with a resource name not deletion of others",
     rules: [allow("delete", "secrets", "open")],
     allowed: [["DELETE", `${SECRETS}/open${DRY}`]],
     refused: [
@@ -126,7 +126,7 @@ const GUARDS: readonly Guard[] = [
     ],
   },
   {
-    title: "a rule of names does not let one create, and update is not create",
+    title: "a rule with resource names does not allow create, and update does not imply create",
     rules: [allow("create", "secrets", "new"), allow("update,patch", "secrets"), allow("update,patch", "roles.rbac.authorization.k8s.io")],
     allowed: [["PATCH", `${SECRETS}/open${DRY}`, {}]],
     refused: [
@@ -138,7 +138,7 @@ const GUARDS: readonly Guard[] = [
     ],
   },
   {
-    title: "an object is not its subresources, and stars mean what they say",
+    title: "permission for an object does not cover its subresources, and wildcards match exactly",
     rules: [
       allow("*", "pods"),
       allow("*", "pods/*"),
@@ -170,7 +170,7 @@ const GUARDS: readonly Guard[] = [
     ],
   },
   {
-    title: "rights in another group are none here",
+    title: "permissions in another API group do not apply",
     rules: [{ verbs: ["*"], apiGroups: ["apps", "example.com"], resources: ["*"] }],
     allowed: [["GET", "/apis/apps/v1/namespaces/own/deployments/web"]],
     refused: [
@@ -195,12 +195,12 @@ for (const [index, { title, rules, allowed, refused }] of GUARDS.entries()) {
     }
     for (const sends of refused) {
       const form = sends[3]?.["accept"] === undefined ? "" : ` as ${String(sends[3]["accept"])}`;
-      test(`${sends[0]} ${sends[1]}${form} is not`, () => mustBeRefused(server, user, { sends, gets: 403 }));
+      test(`${sends[0]} ${sends[1]}${form} is rejected`, () => mustBeRefused(server, user, { sends, gets: 403 }));
     }
   });
 }
 
-describe("a page of a list goes on within the list, whatever its token says", () => {
+describe("a continue token stays within its list, whatever it contains", () => {
   const lister: User = { name: "lister", groups: [] };
   before(() => grant(server, lister, "own", [allow("list", "secrets")]));
   for (const startAfter of [
@@ -222,12 +222,12 @@ describe("a page of a list goes on within the list, whatever its token says", ()
   }
 });
 
-describe("a subresource changes what is its own and nothing else", () => {
+describe("a subresource changes only its own fields", () => {
   const keeper: User = { name: "keeper", groups: [] };
   const DEPLOYMENT = "/apis/apps/v1/namespaces/own/deployments/web";
   before(() => grant(server, keeper, "own", [allow("*", "pods/status"), allow("*", "deployments/status.apps"), allow("*", "pods")]));
 
-  test("pods/status leaves the spec as it is", async () => {
+  test("pods/status does not change the spec", async () => {
     const { code, body } = await attempt(server, keeper, [
       "PATCH",
       `${POD}/status`,
@@ -235,11 +235,11 @@ describe("a subresource changes what is its own and nothing else", () => {
     ]);
     deepEqual([code, body.spec.containers[0].image, body.spec.nodeName], [200, "i", undefined]);
   });
-  test("deployments/status leaves the spec as it is", async () => {
+  test("deployments/status does not change the spec", async () => {
     const { code, body } = await attempt(server, keeper, ["PATCH", `${DEPLOYMENT}/status`, { spec: { replicas: 99 } }]);
     deepEqual([code, body.spec.replicas], [200, 1]);
   });
-  test("the object leaves the status as it is", async () => {
+  test("an update of the object does not change the status", async () => {
     const { code, body } = await attempt(server, keeper, [
       "PATCH",
       POD,
@@ -249,13 +249,13 @@ describe("a subresource changes what is its own and nothing else", () => {
   });
 });
 
-test("a patch against what it cannot see tells nothing of it: a test of a JSON patch needs the right to patch", async () => {
+test("a patch reveals nothing about an unreadable object: the test operation of a JSON patch requires the verb patch", async () => {
   const body = [{ op: "test", path: "/data/key", value: btoa(TREASURE) }];
   const sends = ["PATCH", `${SECRETS}/treasure`, body, { "content-type": "application/json-patch+json" }] as const;
   await mustBeRefused(server, { name: "nobody", groups: [] }, { sends, gets: 403 });
 });
 
-describe("who is nobody, and who is somebody without any right, may do nothing with any resource", () => {
+describe("anonymous and authenticated users without permissions may do nothing with any resource", () => {
   const ANYBODY_MAY = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
   const nobody: User = { name: "nobody", groups: [] };
   const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
@@ -318,17 +318,17 @@ describe("who is nobody, and who is somebody without any right, may do nothing w
     ],
     ...["/.well-known/../api", "/index.html", "/static/..%2f..%2fetc%2fpasswd", "/ui", "*"],
   ]) {
-    test(`anonymous is not shown ${path}`, async () => {
+    test(`anonymous may not read ${path}`, async () => {
       for (const method of ["GET", "HEAD", "POST", "DELETE"]) equal((await attempt(server, anonymous, [method, path])).code, 403, method);
     });
   }
   for (const path of ["/healthz", "/livez", "/readyz", "/version"]) {
-    test(`anonymous is shown ${path}, and may only read it`, async () => {
+    test(`anonymous may only read ${path}`, async () => {
       equal((await attempt(server, anonymous, ["GET", path])).code, 200);
       for (const method of ["POST", "PUT", "DELETE"]) equal((await attempt(server, anonymous, [method, path])).code, 403, method);
     });
   }
-  test("a rule for everything below a path does not lead out of it", async () => {
+  test("a rule for all paths below a prefix does not match outside of it", async () => {
     const walker: User = { name: "walker", groups: [] };
     await grant(server, walker, "", [{ verbs: ["get"], nonResourceURLs: ["/healthz/*"] }]);
     for (const path of ["/healthz/../metrics", "/healthz/%2e%2e/metrics", "/healthz/..%2fmetrics"]) {

@@ -1,6 +1,6 @@
 /**
- * What only a connection can try: certificates, what a proxy says in headers, and requests that two servers would divide differently.
- * Against a whole server behind real TLS. The server's own rule is simple: what is not plain HTTP gets 400 and loses its connection.
+ * Attacks at the connection level: certificates, front proxy headers, and request smuggling. Against a whole server behind real TLS. The
+ * server's own rule is simple: anything but plain HTTP gets 400 and a closed connection.
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ const SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 const clients = testAuthority("clients");
 const proxies = testAuthority("proxies");
-/** Another one that calls itself the same. */
+/** Another CA with the same name. */
 const impostor = testAuthority("clients");
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
@@ -52,7 +52,7 @@ interface Asking {
 
 const identityOf = ({ shows }: Asking) => (shows === undefined ? {} : { cert: shows.certificate, key: shows.key });
 
-/** Who the server takes one for: "401", "anonymous", or the name. Over HTTP/1.1. */
+/** Returns the authenticated user over HTTP/1.1: "401", "anonymous", or the name. */
 async function whoIs(asking: Asking): Promise<string> {
   const headers = { "content-type": "application/json", ...asking.headers };
   const asked = request(`${server.url}${SELF}`, {
@@ -95,20 +95,20 @@ const signedByLeaf = testIntermediate("between", clients, {
   extendedKeyUsages: [PURPOSE.client],
 });
 
-describe("a certificate is good if the clients' authority signed it, for a client, for now", () => {
+describe("a certificate authenticates if the client CA signed it, for clients, and it is currently valid", () => {
   const ROWS: readonly (readonly [it: string, shows: CertificateWithKey | undefined, is: string])[] = [
     ["none", undefined, "anonymous"],
-    ["a good one", clients.sign("ann"), "ann"],
-    ["of an authority that only has the same name", impostor.sign("ann", { subject: masters }), "401"],
-    ["of the same subject as a good one, which another signed", impostor.sign("ann"), "401"],
-    ["of the authority of proxies", proxies.sign("ann", { subject: masters }), "401"],
-    ["of the authority of proxies, of the allowed name, without headers", proxies.sign("front-proxy-client"), "401"],
-    ["that ended", clients.sign("ann", { validity: { fromMs: now - 2 * HOUR_MS, toMs: now - HOUR_MS } }), "401"],
-    ["that has not begun", clients.sign("ann", { validity: { fromMs: now + HOUR_MS, toMs: now + 2 * HOUR_MS } }), "401"],
+    ["a valid one", clients.sign("ann"), "ann"],
+    ["of a CA that only has the same name", impostor.sign("ann", { subject: masters }), "401"],
+    ["with the subject of a valid one, signed by another CA", impostor.sign("ann"), "401"],
+    ["of the front proxy CA", proxies.sign("ann", { subject: masters }), "401"],
+    ["of the front proxy CA, with the allowed name, without headers", proxies.sign("front-proxy-client"), "401"],
+    ["that has expired", clients.sign("ann", { validity: { fromMs: now - 2 * HOUR_MS, toMs: now - HOUR_MS } }), "401"],
+    ["that is not yet valid", clients.sign("ann", { validity: { fromMs: now + HOUR_MS, toMs: now + 2 * HOUR_MS } }), "401"],
     ["for servers only", clients.sign("ann", { extendedKeyUsages: [PURPOSE.server] }), "401"],
-    ["that names nobody", clients.sign(""), "401"],
-    ["of somebody who was only signed for themselves", chain(signedByLeaf.sign("ann", { subject: masters }), signedByLeaf), "401"],
-    ["of an authority that brings itself along", chain(impostor.sign("ann", { subject: masters }), impostor), "401"],
+    ["without a user name", clients.sign(""), "401"],
+    ["that is self-signed", chain(signedByLeaf.sign("ann", { subject: masters }), signedByLeaf), "401"],
+    ["of a CA that is sent along", chain(impostor.sign("ann", { subject: masters }), impostor), "401"],
   ];
   for (const [it, shows, is] of ROWS) {
     test(it, async () => {
@@ -116,14 +116,14 @@ describe("a certificate is good if the clients' authority signed it, for a clien
       deepEqual([await whoIs(asking), await whoIs2(asking)], [is, is]);
     });
   }
-  test("a certificate without its key does not even come in", async () => {
+  test("a certificate without its key is rejected by TLS", async () => {
     const shows = { certificate: clients.sign("ann").certificate, key: leaf.key };
     await whoIs({ shows }).then(
-      () => ok(false, "It was let in"),
+      () => ok(false, "The connection was accepted"),
       (error: Error) => match(error.message, /key values mismatch|alert/),
     );
   });
-  test("a bad certificate is not made good by a token, nor a token by a certificate", async () => {
+  test("a valid token does not make up for an invalid certificate, nor a certificate for an invalid token", async () => {
     const token = (value: string) => ({ authorization: `Bearer ${value}` });
     equal(await whoIs({ shows: clients.sign("ann"), headers: token("unknown") }), "ann");
     equal(await whoIs({ headers: token("unknown") }), "401");
@@ -135,37 +135,38 @@ function chain(pair: CertificateWithKey, above: CertificateWithKey): Certificate
   return { certificate: `${pair.certificate}${above.certificate}`, key: pair.key };
 }
 
-describe("what a proxy says of its user counts from the proxy, and from nobody else", () => {
+describe("front proxy headers are accepted from the front proxy only", () => {
   const proxy = proxies.sign("front-proxy-client");
   const says = { "x-remote-user": "bob", "x-remote-group": "team" };
   const ROWS: readonly (readonly [it: string, asking: Asking, is: string])[] = [
-    ["the proxy", { shows: proxy, headers: says }, "bob"],
-    ["nobody in particular", { headers: { ...says, "x-remote-group": "system:masters" } }, "anonymous"],
+    ["the front proxy", { shows: proxy, headers: says }, "bob"],
+    ["a client without a certificate", { headers: { ...says, "x-remote-group": "system:masters" } }, "anonymous"],
     ["a client whose certificate has the proxy's name", { shows: clients.sign("front-proxy-client"), headers: says }, "front-proxy-client"],
-    ["a certificate of the proxies' authority with another name", { shows: proxies.sign("other"), headers: says }, "401"],
+    ["a certificate of the front proxy CA with another name", { shows: proxies.sign("other"), headers: says }, "401"],
     [
-      "a certificate of the proxies' authority with the name in another place",
+      "a certificate of the front proxy CA with the name in another field",
       { shows: proxies.sign("other", { subject: { commonName: "other", organizations: ["front-proxy-client"] } }), headers: says },
       "401",
     ],
-    ["an authority that only has the proxies' name", { shows: testAuthority("proxies").sign("front-proxy-client"), headers: says }, "401"],
+    ["a CA that only has the front proxy CA's name", { shows: testAuthority("proxies").sign("front-proxy-client"), headers: says }, "401"],
     [
-      "a proxy's certificate that ended",
+      "an expired certificate of the proxy",
       { shows: proxies.sign("front-proxy-client", { validity: { fromMs: now - 2 * HOUR_MS, toMs: now - HOUR_MS } }), headers: says },
       "401",
     ],
-    ["a token's owner", { headers: { ...says, authorization: `Bearer ${PLANTED.staticToken}` } }, "planted"],
-    ["the proxy, in headers with lines below", { shows: proxy, headers: { x_remote_user: "bob", "x-remote_user": "bob" } }, "401"],
-    ["the proxy, of a user without a name", { shows: proxy, headers: { "x-remote-user": "", "x-remote-group": "system:masters" } }, "401"],
-    ["the proxy, of a group without a user", { shows: proxy, headers: { "x-remote-group": "system:masters" } }, "401"],
-    ["the proxy twice, where the first counts", { shows: proxy, headers: { "x-remote-user": ["bob", "root"] } }, "bob"],
-    ["the proxy, of two in one header, who are one", { shows: proxy, headers: { "x-remote-user": "bob, root" } }, "bob, root"],
+    ["a client with a token", { headers: { ...says, authorization: `Bearer ${PLANTED.staticToken}` } }, "planted"],
+    ["the proxy, with underscores in the headers", { shows: proxy, headers: { x_remote_user: "bob", "x-remote_user": "bob" } }, "401"],
+    ["the proxy, with an empty user", { shows: proxy, headers: { "x-remote-user": "", "x-remote-group": "system:masters" } }, "401"],
+    ["the proxy, with a group but no user", { shows: proxy, headers: { "x-remote-group": "system:masters" } }, "401"],
+    ["the proxy, with two user headers, of which the first counts", { shows: proxy, headers: { "x-remote-user": ["bob", "root"] } }, "bob"],
+    ["the proxy, with two users in one header, which are one", { shows: proxy, headers: { "x-remote-user": "bob, root" } }, "bob, root"],
   ];
   for (const [it, asking, is] of ROWS) test(it, async () => deepEqual([await whoIs(asking), await whoIs2(asking)], [is, is]));
-  test("in capitals it is the same header", async () => equal(await whoIs({ shows: proxy, headers: { "X-REMOTE-USER": "bob" } }), "bob"));
+  test("front proxy headers are case-insensitive", async () =>
+    equal(await whoIs({ shows: proxy, headers: { "X-REMOTE-USER": "bob" } }), "bob"));
 });
 
-/** Everything that comes back for these bytes, until the server closes or says nothing more. */
+/** Returns everything that the server sends for these bytes, until it closes the connection or is silent. */
 async function exchangeRaw(bytes: string, shows?: CertificateWithKey): Promise<string> {
   const { port } = new URL(server.url);
   const identity = shows === undefined ? {} : { cert: shows.certificate, key: shows.key };
@@ -174,9 +175,9 @@ async function exchangeRaw(bytes: string, shows?: CertificateWithKey): Promise<s
   await once(socket, "secureConnect");
   let received = "";
   socket.on("data", (piece: Buffer) => (received += String(piece)));
-  // A server that closes before it has read our end resets the connection: what came until then counts.
+  // A server that closes before it has read our end resets the connection: what arrived until then counts.
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  // Half closed, so that the server ends the connection when it has said everything.
+  // Half-closed, so that the server ends the connection after its response.
   socket.end(bytes, "latin1");
   await closed;
   return received;
@@ -186,47 +187,47 @@ function codesIn(answers: string): readonly string[] {
   return Array.from(answers.matchAll(/HTTP\/1\.1 (\d{3})/g), ([, code]) => code ?? "");
 }
 
-describe("a request that two servers would divide differently is refused, and the connection with it", () => {
+describe("an ambiguous request (request smuggling) is rejected, and the connection is closed", () => {
   const HOST = "Host: x\r\n";
-  /** The second request that the attacker wants to be taken for one of its own. */
+  /** The smuggled request. */
   const HIDDEN = `GET /healthz HTTP/1.1\r\n${HOST}\r\n`;
   const post = (headers: string, body: string) => `POST ${SELF} HTTP/1.1\r\n${HOST}${headers}\r\n${body}`;
   const ROWS: readonly (readonly [it: string, bytes: string])[] = [
-    ["a length and chunks", post(`Content-Length: 4\r\nTransfer-Encoding: chunked\r\n`, `0\r\n\r\n${HIDDEN}`)],
-    ["chunks and a length", post(`Transfer-Encoding: chunked\r\nContent-Length: 4\r\n`, `0\r\n\r\n${HIDDEN}`)],
-    ["two lengths", post(`Content-Length: 0\r\nContent-Length: ${HIDDEN.length}\r\n`, HIDDEN)],
-    ["two lengths in one header", post(`Content-Length: 0, ${HIDDEN.length}\r\n`, HIDDEN)],
-    ["a length with a sign", post(`Content-Length: +0\r\n`, HIDDEN)],
-    ["a length that is hexadecimal", post(`Content-Length: 0x0\r\n`, HIDDEN)],
-    ["chunks that are called otherwise", post(`Transfer-Encoding: xchunked\r\n`, `0\r\n\r\n${HIDDEN}`)],
-    ["chunks that are not the last coding", post(`Transfer-Encoding: chunked, identity\r\n`, `0\r\n\r\n${HIDDEN}`)],
-    ["chunks behind a vertical tab", post(`Transfer-Encoding: \x0bchunked\r\nContent-Length: 4\r\n`, `0\r\n\r\n${HIDDEN}`)],
+    ["Content-Length and chunked", post(`Content-Length: 4\r\nTransfer-Encoding: chunked\r\n`, `0\r\n\r\n${HIDDEN}`)],
+    ["chunked and Content-Length", post(`Transfer-Encoding: chunked\r\nContent-Length: 4\r\n`, `0\r\n\r\n${HIDDEN}`)],
+    ["two Content-Length headers", post(`Content-Length: 0\r\nContent-Length: ${HIDDEN.length}\r\n`, HIDDEN)],
+    ["two lengths in one Content-Length header", post(`Content-Length: 0, ${HIDDEN.length}\r\n`, HIDDEN)],
+    ["a Content-Length with a sign", post(`Content-Length: +0\r\n`, HIDDEN)],
+    ["a hexadecimal Content-Length", post(`Content-Length: 0x0\r\n`, HIDDEN)],
+    ["an unknown transfer coding", post(`Transfer-Encoding: xchunked\r\n`, `0\r\n\r\n${HIDDEN}`)],
+    ["chunked that is not the last coding", post(`Transfer-Encoding: chunked, identity\r\n`, `0\r\n\r\n${HIDDEN}`)],
+    ["chunked after a vertical tab", post(`Transfer-Encoding: \x0bchunked\r\nContent-Length: 4\r\n`, `0\r\n\r\n${HIDDEN}`)],
     ["a header with a space before its colon", post(`Transfer-Encoding : chunked\r\nContent-Length: 4\r\n`, `0\r\n\r\n${HIDDEN}`)],
-    ["a header that goes on in the next line", post(`X: a\r\n Transfer-Encoding: chunked\r\n`, "")],
+    ["a folded header", post(`X: a\r\n Transfer-Encoding: chunked\r\n`, "")],
     ["a header that begins with a space", post(` Transfer-Encoding: chunked\r\n`, "")],
     ["a header without a colon", post(`X-Remote-User\r\n`, "")],
-    ["a zero in a header", post(`X: a\0b\r\n`, "")],
-    ["a line that ends with a return alone", post(`X: a\rX-Remote-User: root\r\n`, "")],
-    ["a chunk whose length is no number", post(`Transfer-Encoding: chunked\r\n`, `zz\r\n\r\n${HIDDEN}`)],
-    ["a chunk of more than can be counted", post(`Transfer-Encoding: chunked\r\n`, `ffffffffffffffffff\r\n${HIDDEN}`)],
+    ["a NUL in a header", post(`X: a\0b\r\n`, "")],
+    ["a line that ends with CR alone", post(`X: a\rX-Remote-User: root\r\n`, "")],
+    ["a chunk size that is not a number", post(`Transfer-Encoding: chunked\r\n`, `zz\r\n\r\n${HIDDEN}`)],
+    ["a chunk size that overflows", post(`Transfer-Encoding: chunked\r\n`, `ffffffffffffffffff\r\n${HIDDEN}`)],
     ["a path with a space in it", `GET /healthz HTTP/1.1 /metrics HTTP/1.1\r\n${HOST}\r\n`],
-    ["a method that is none", `GET\t/healthz HTTP/1.1\r\n${HOST}\r\n`],
-    ["a version that is none", `GET /healthz HTTP/9.9\r\n${HOST}\r\n`],
+    ["an invalid method", `GET\t/healthz HTTP/1.1\r\n${HOST}\r\n`],
+    ["an invalid version", `GET /healthz HTTP/9.9\r\n${HOST}\r\n`],
   ];
   for (const [it, bytes] of ROWS) {
     test(it, async () => {
       const codes = codesIn(await exchangeRaw(bytes));
-      // The first part may have been answered for what it is; what came after it never is.
+      // The first part may have been answered; the smuggled part never is.
       ok(codes.length <= 1 && codes[0] !== "200" && codes[0] !== "201", codes.join(" "));
     });
   }
-  test("the body of a request that is refused before it is read is not the next request", async () => {
+  test("the body of a request rejected before it is read is not taken for the next request", async () => {
     for (const method of ["GET", "DELETE", "POST", "OPTIONS"]) {
       const bytes = `${method} /metrics HTTP/1.1\r\n${HOST}Content-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`;
       deepEqual(codesIn(await exchangeRaw(bytes)), ["403"], method);
     }
   });
-  test("what comes after the body of a request is no header of it", async () => {
+  test("trailers after a body are not taken for headers", async () => {
     const proxy = proxies.sign("front-proxy-client");
     const trailer = "2\r\n{}\r\n0\r\nX-Remote-User: root\r\nAuthorization: Bearer x\r\n\r\n";
     const answer = await exchangeRaw(
@@ -235,7 +236,7 @@ describe("a request that two servers would divide differently is refused, and th
     );
     deepEqual(codesIn(answer), ["401"]);
   });
-  test("a whole URL in place of a path says no more than its path", async () => {
+  test("an absolute request target has the effect of its path only", async () => {
     for (const target of [
       "http://x/metrics",
       "https://127.0.0.1/metrics",
@@ -250,18 +251,18 @@ describe("a request that two servers would divide differently is refused, and th
   });
 });
 
-describe("a connection that was not allowed to become another stays closed (CVE-2018-1002105)", () => {
+describe("a connection with a rejected upgrade is closed (CVE-2018-1002105)", () => {
   const UPGRADE =
     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
   const EXEC = "/api/v1/namespaces/default/pods/x/exec?command=sh";
   for (const [it, path, headers] of [
-    ["a command in a Pod", EXEC, UPGRADE],
-    ["a command in a Pod, by SPDY", EXEC, "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"],
-    ["a way to a Pod", "/api/v1/namespaces/default/pods/x/proxy/", UPGRADE],
-    ["a way to an API that is served elsewhere", "/apis/metrics.k8s.io/v1beta1/pods", UPGRADE],
+    ["exec in a Pod", EXEC, UPGRADE],
+    ["exec in a Pod, by SPDY", EXEC, "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"],
+    ["a proxy to a Pod", "/api/v1/namespaces/default/pods/x/proxy/", UPGRADE],
+    ["an aggregated API", "/apis/metrics.k8s.io/v1beta1/pods", UPGRADE],
     ["a watch", "/api/v1/secrets?watch=1", UPGRADE],
     [
-      "another protocol in clear (h2c)",
+      "cleartext HTTP/2 (h2c)",
       "/healthz/ping",
       "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n",
     ],
@@ -273,13 +274,13 @@ describe("a connection that was not allowed to become another stays closed (CVE-
       match(answers, /connection: close/i);
     });
   }
-  test("CONNECT makes no tunnel", async () => {
+  test("CONNECT opens no tunnel", async () => {
     const codes = codesIn(await exchangeRaw("CONNECT 127.0.0.1:2379 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n"));
     ok(!codes.includes("200"), codes.join(" "));
   });
 });
 
-test("a token in the subprotocols of a WebSocket is a token, and does not come back", async () => {
+test("a token in the WebSocket subprotocols authenticates, and is not returned", async () => {
   const token = Buffer.from(PLANTED.staticToken).toString("base64url");
   const upgrade = (shown: string) =>
     `GET /api/v1/secrets?watch=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.${shown}, v4.channel.k8s.io\r\n\r\n`;
@@ -289,7 +290,7 @@ test("a token in the subprotocols of a WebSocket is a token, and does not come b
   deepEqual(codesIn(await exchangeRaw(upgrade("dW5rbm93bg"))), ["401"]);
 });
 
-test("CVE-2019-11253: a document that grows when it is read is refused, and so is a patch that does (CVE-2019-1002100)", async () => {
+test("CVE-2019-11253: a YAML document that expands when parsed is rejected, and so is such a patch (CVE-2019-1002100)", async () => {
   const layers = Array.from(
     { length: 12 },
     (_, layer) =>

@@ -1,13 +1,13 @@
 /**
- * Clients that are programs (kubectl, Helm), run by tests as a person would: a command line in, what it wrote out. They get an
- * environment of their own, so that nothing of this machine's user (configuration, caches, plugins) can matter.
- * Not here: which server they talk to (testing/servers/api-server.ts).
+ * Client programs (kubectl, Helm) that tests run as a user would: a command line in, its output out. They have an environment of their own,
+ * so that the configuration, caches and plugins of this machine's user cannot matter. Not here: the server that they talk to
+ * (testing/servers/api-server.ts).
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createInterface, type Interface } from "node:readline";
 import { text } from "node:stream/consumers";
 
-/** What a program did. */
+/** Exit code and output of a program. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
@@ -15,53 +15,53 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  /** What it reads: a text, or an object that is sent as JSON. Default: nothing. */
+  /** Standard input: a text, or an object that is sent as JSON. Default: empty. */
   readonly input?: string | object;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of a command that may take longer than most. */
+  /** Timeout of a command that may take longer than most. */
   readonly timeoutMs?: number;
 }
 
 export interface ClientProgram {
   /**
-   * Runs it to its end and resolves with what it wrote to stdout; rejects, with what it wrote to stderr, unless it exits with 0.
-   * `line` is a command line as in a shell, without the program: words, and '…' for a word with spaces.
+   * Runs a command and resolves with its stdout; rejects, with its stderr, unless it exits with 0. `line` is a command line as in a shell,
+   * without the program: arguments, with '…' around those that contain spaces.
    */
   (line: string, options?: RunOptions): Promise<string>;
-  /** Runs it to an end that must not be a success; resolves with what it wrote to stderr. */
+  /** Runs a command that must fail; resolves with its stderr. */
   fails(line: string, options?: RunOptions): Promise<string>;
-  /** Runs it to any end. */
+  /** Runs a command, whatever its exit code. */
   run(line: string, options?: RunOptions): Promise<Ran>;
-  /** Starts it and hands out its lines as they come. */
+  /** Starts a command and returns its lines as they are written. */
   start(line: string): RunningClient;
-  /** The same program, with `words` before every command line. */
+  /** The same program, with `words` inserted before every command line. */
   with(...words: readonly string[]): ClientProgram;
 }
 
 export interface RunningClient extends AsyncDisposable {
-  /** The next line of stdout. Rejects, with what the program wrote to stderr, if it ends before. */
+  /** Returns the next line of stdout. Rejects, with stderr, if the program exits before. */
   line(): Promise<string>;
-  /** Resolves when a line of stderr fits: kubectl tells there, with -v=6, how its requests go. */
+  /** Resolves when a line of stderr matches: there kubectl logs its requests with -v=6. */
   noted(pattern: RegExp): Promise<void>;
-  /** All further lines of stdout until the program ends. */
+  /** Returns the remaining lines of stdout until the program exits. */
   rest(): Promise<readonly string[]>;
 }
 
-/** No command of a test takes this long; one that waits for what never comes is ended, and fails. */
+/** Maximum duration of a command; one that waits for something that never happens is killed and fails. */
 const RUN_TIMEOUT_MS = 120_000;
 
 /**
- * Added to `kubectl wait` without a timeout, whose default of 30 s is too short on a machine that runs many tests: what it waits for comes
- * by itself. Below RUN_TIMEOUT_MS, so that kubectl says what it waited for.
+ * Added to `kubectl wait` without a timeout, whose default of 30 s is too short on a machine that runs many tests. Below RUN_TIMEOUT_MS, so
+ * that kubectl reports what it waited for.
  */
 const WAIT_TIMEOUT = "--timeout=100s";
 
-/** The same of one that goes on: it lives for as long as what it is watched for takes, and ends when it is disposed of. */
+/** Maximum duration of a command that keeps running, such as a watch; it normally ends when it is disposed of. */
 const START_TIMEOUT_MS = 300_000;
 
 export interface ProgramPlace {
   readonly path: string;
-  /** The whole environment. */
+  /** The complete environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -90,7 +90,7 @@ export function clientProgram(place: ProgramPlace, always: readonly string[] = [
   });
 }
 
-/** Words as a shell sees them, with single quotes only. */
+/** Splits a command line as a shell does, with single quotes only. */
 export function wordsOf(line: string): string[] {
   return (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ""));
 }
@@ -106,7 +106,7 @@ function spawnClient(
   { environment = {}, timeoutMs = RUN_TIMEOUT_MS }: Pick<RunOptions, "environment" | "timeoutMs"> = {},
 ): ChildProcessWithoutNullStreams {
   const child = spawn(place.path, words, { env: { ...place.environment, ...environment }, stdio: "pipe", timeout: timeoutMs });
-  // It may end without having read its input.
+  // The program may exit without having read its input.
   child.stdin.on("error", () => {});
   const killWithUs = () => child.kill("SIGKILL");
   process.once("exit", killWithUs);

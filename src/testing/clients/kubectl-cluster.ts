@@ -1,6 +1,6 @@
 /**
- * A whole cluster of this process that the real kubectl talks to, over HTTPS. An error that nobody foresaw, in any of its parts, fails the
- * test that disposes of it.
+ * A whole cluster in this process that the real kubectl talks to over HTTPS. An unexpected error in any component fails the test that
+ * disposes of it.
  */
 import type { Event } from "../../api/generated/core/v1.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -14,13 +14,13 @@ import { clientProgram, type ClientProgram } from "./client-program.ts";
 
 export interface KubectlCluster extends AsyncDisposable {
   readonly cluster: Cluster;
-  /** Only for tests that said `needs("kubectl")`. */
+  /** Requires `needs("kubectl")` in the test. */
   readonly kubectl: ClientProgram;
-  /** Makes a namespace in which pods can be made, and hands out a kubectl that works in it. */
+  /** Creates a namespace in which pods can be created, and returns a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
-  /** Resolves when there is an Event with this reason about the Pod. They are written after what they tell of. */
+  /** Resolves when an Event with this reason about the Pod exists. Events are written after the change that they report. */
   told(pod: { readonly namespace: string; readonly name: string }, reason: string): Promise<void>;
-  /** Rejects if a part of the cluster logged an error. */
+  /** Rejects if a component of the cluster logged an error. */
   close(): Promise<void>;
 }
 
@@ -58,6 +58,6 @@ export async function startKubectlCluster(options: Omit<ClusterOptions, "listen"
 
 function kubectlOf({ kubeconfig }: Cluster, directory: string): ClientProgram {
   const places = { PATH: process.env["PATH"] ?? "", HOME: directory, TMPDIR: directory, KUBECONFIG: kubeconfig };
-  // It lives for a tenth of a second; collecting garbage would take a third of its time.
+  // kubectl runs for a tenth of a second; garbage collection would take a third of that.
   return clientProgram({ path: toolPath("kubectl"), environment: { ...places, TZ: "UTC", GOGC: "off" } });
 }

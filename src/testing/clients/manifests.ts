@@ -1,4 +1,4 @@
-/** Small objects for tests with real clients: valid, and naming only what the case is about. */
+/** Small objects for tests with real clients: valid, with only the fields that matter to the test. */
 import type { Json, JsonObject } from "../../api/machinery/object.ts";
 
 export function aConfigMap(name: string, data: Readonly<Record<string, string>> = {}, metadata: JsonObject = {}): JsonObject {
@@ -13,7 +13,7 @@ export function aPod(
   return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "main", image: "example/app:1" }], ...spec } };
 }
 
-/** Labelled and selecting by `app`. */
+/** With `app` as label and selector. */
 export function aDeployment(
   name: string,
   { containers, ...spec }: { readonly containers?: Json; readonly [field: string]: Json | undefined } = {},
@@ -39,7 +39,7 @@ export function aNode(name: string): JsonObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name } };
 }
 
-/** Several objects in one input. */
+/** Several objects as one input. */
 export function aList(...items: readonly JsonObject[]): JsonObject {
   return { apiVersion: "v1", kind: "List", items };
 }

@@ -1,7 +1,7 @@
 /**
- * An API server in a process of its own, which can be killed at any moment and started again on its files: the program as a user
- * starts it, asked over HTTPS with what its kubeconfig says. It tells everything it can (--verbose), and a secret in a line of that is
- * an error (planted-secrets.ts). Not here: one in the test's own process (api-server.ts).
+ * An API server in a process of its own, which can be killed at any time and restarted on its data directory: the program as a user starts
+ * it, accessed over HTTPS with its kubeconfig. It logs at the most verbose level (--verbose), and a secret in its log is an error
+ * (planted-secrets.ts). Not here: one in the test's own process (api-server.ts).
  */
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -14,9 +14,9 @@ import { freePort } from "./free-ports.ts";
 import { plant, PLANTED_TOKENS, watchedLog } from "../fixtures/planted-secrets.ts";
 
 export interface ApiServerProcessOptions {
-  /** Its certificates and its kubeconfig lie here, and are found again by the next start. */
+  /** Holds its certificates and kubeconfig, which the next start reuses. */
   readonly directory: string;
-  /** The store, the ranges, and whatever else is to be said on the command line. */
+  /** Command-line flags: the store, the ranges and others. */
   readonly flags: readonly string[];
 }
 
@@ -25,10 +25,10 @@ export interface Answer {
   readonly body: string;
 }
 
-/** One connection, which is kept; a request that finds the server gone rejects. */
+/** One persistent connection; a request rejects while the server is down. */
 export interface HttpsClient extends Disposable {
   ask(method: string, path: string, body?: object): Promise<Answer>;
-  /** The lines of an answer that goes on. */
+  /** The lines of a streaming response. */
   stream(path: string): AsyncIterable<string>;
 }
 
@@ -75,13 +75,13 @@ export class ApiServerProcess implements AsyncDisposable {
     await plant(client.ask);
   }
 
-  /** SIGKILL; resolves when it is gone. Rejects if there was a secret in what it said. */
+  /** SIGKILL; resolves when it has exited. Rejects if its log contained a secret. */
   async kill(): Promise<void> {
     await this.#program?.[Symbol.asyncDispose]();
     this.#watched.check();
   }
 
-  /** What it said last. */
+  /** The last lines of its log. */
   get output(): readonly string[] {
     return this.#program?.output ?? [];
   }
@@ -108,7 +108,7 @@ interface Kubeconfig {
   readonly users: readonly [{ readonly user: { readonly "client-certificate-data": string; readonly "client-key-data": string } }];
 }
 
-/** Ours is written as JSON, which is YAML, too. */
+/** k8ts writes its kubeconfig as JSON, which is also YAML. */
 async function readAccess(kubeconfig: string): Promise<Access> {
   const { clusters, users } = JSON.parse(await readFile(kubeconfig, "utf8")) as Kubeconfig;
   const { server: url, "certificate-authority-data": authority } = clusters[0].cluster;

@@ -1,7 +1,7 @@
 /**
- * A whole API server for tests, behind real HTTPS in this process, with the real kubectl and Helm to talk to it. Objects are frozen, so
- * that whoever changes a shared one is found, and an error that nobody foresaw fails the test that disposes of the server. So does a
- * secret in any line of its log, at whatever level, or in a warning to a client: some are planted for that (planted-secrets.ts).
+ * A whole API server for tests, behind real HTTPS in this process, with the real kubectl and Helm as clients. Objects are frozen, so that
+ * code that mutates a shared one fails, and an unexpected error fails the test that disposes of the server. So does a secret in any log
+ * line, at whatever level, or in a warning to a client: some are planted for that (planted-secrets.ts).
  */
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -29,11 +29,11 @@ import { plant, PLANTED_TOKENS, watchedLog, type WatchedLog } from "../fixtures/
 export interface TestApiServerOptions {
   /** Default: in memory. */
   readonly store?: StoreConfig;
-  /** Default: loopback, any port that is free. */
+  /** Default: loopback, any free port. */
   readonly serving?: Partial<ServingConfig>;
   readonly api?: Partial<ApiServerConfig>;
   readonly identity?: Partial<IdentityConfig>;
-  /** As --controllers takes them. Default: those without which no pod can be made and no role or quota is right. */
+  /** Value of --controllers. Default: those without which no pod can be created and no role or quota is complete. */
   readonly controllers?: readonly string[];
 }
 
@@ -42,18 +42,18 @@ const CONTROLLERS_DEFAULT = ["serviceaccount-controller", "clusterrole-aggregati
 export interface TestApiServer extends AsyncDisposable {
   readonly url: string;
   readonly kubeconfig: string;
-  /** An empty directory that goes with the server. */
+  /** An empty directory that is removed with the server. */
   readonly directory: string;
-  /** Only for tests that said `needs("kubectl")`. */
+  /** Requires `needs("kubectl")` in the test. */
   readonly kubectl: ClientProgram;
-  /** Only for tests that said `needs("helm")`. */
+  /** Requires `needs("helm")` in the test. */
   readonly helm: ClientProgram;
-  /** A request of the administrator's, over HTTPS; resolves with the answer, whatever it is. */
+  /** Sends a request as the administrator over HTTPS; resolves with the response, whatever its code. */
   ask(method: string, path: string, body?: object): Promise<{ readonly code: number; readonly body: string }>;
   makeNamespace(name: string): Promise<void>;
-  /** Makes a namespace and hands out a kubectl that works in it. */
+  /** Creates a namespace and returns a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
-  /** Stops listening, ends the watches, closes the store. Rejects if the server logged an error, or a secret. */
+  /** Stops listening, ends the watches, closes the store. Rejects if the server logged an error or a secret. */
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   const log = createLogger({ sink: watched.sink, clock: realClock, level: "debug" });
   const tokenAuthFile = join(directory, "tokens");
   await writeFile(tokenAuthFile, PLANTED_TOKENS, { mode: 0o600 });
-  // A server that keeps its certificates has its own.
+  // A server with persistent certificates uses its own.
   const pki = options.serving?.certificateDirectory === undefined ? { pki: await sharedPki() } : {};
   const context = { clock: realClock, log, ...pki };
   const { part, core } = starting.use(
@@ -135,10 +135,10 @@ function clientsOf(
   };
 }
 
-/** Everything that these programs keep (what the server offers, caches of Helm) lies beside the kubeconfig. */
+/** Files of these programs (discovery cache, Helm caches) are beside the kubeconfig. */
 function program(tool: ToolName, { kubeconfig }: ApiServerPart, directory: string): ClientProgram {
   const places = { PATH: process.env["PATH"] ?? "", HOME: directory, TMPDIR: directory, KUBECONFIG: kubeconfig };
-  // They live for a tenth of a second; collecting garbage would take a third of their time.
+  // They run for a tenth of a second; garbage collection would take a third of that.
   return clientProgram({ path: toolPath(tool), environment: { ...places, TZ: "UTC", GOGC: "off" } });
 }
 

@@ -1,6 +1,6 @@
 /**
- * A process of this machine by the words it was called with, however late it comes: a container "runs" from the moment its program is
- * begun, and on a busy machine it is a while until that program has begun the one that is looked for. Nobody tells of new processes.
+ * Finds a process of this machine by its command line, waiting for it: a container is "running" as soon as its program starts, and on a
+ * busy machine it takes a while until that program has started the one in question. New processes are not announced, so this polls.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findProcesses, type ProcessEntry } from "../../host/processes/process-table.ts";
@@ -8,7 +8,7 @@ import { findProcesses, type ProcessEntry } from "../../host/processes/process-t
 const FOUND_WITHIN_MS = 100_000;
 const LOOK_EVERY_MS = 20;
 
-/** The only process that was called so. */
+/** Returns the only process with this command line. */
 export async function calledProcess(command: string): Promise<ProcessEntry> {
   const untilMs = performance.now() + FOUND_WITHIN_MS;
   for (;;) {

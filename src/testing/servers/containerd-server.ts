@@ -1,7 +1,8 @@
 /**
- * A real containerd for tests, with a directory, a bridge and a subnet of its own, so that several test files run side by side, with the
- * images of busybox-image.ts and the pause image in it. It can be stopped in its tracks, killed and started again. Disposing of it ends
- * all that ran in it, removes all that it had on the machine, and throws if something is left; what a killed test leaves, the next removes.
+ * A real containerd for tests, with a directory, a bridge and a subnet of its own, so that several test files run concurrently, with the
+ * images of busybox-image.ts and the pause image. It can be stopped (SIGSTOP), killed and restarted. Disposing of it terminates everything
+ * that ran in it, removes everything it had on the machine, and throws if something is left; leftovers of a killed test are removed by the
+ * next one.
  */
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -23,35 +24,35 @@ import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "../fixtures/busybox-image.ts
 export interface TestContainerd extends AsyncDisposable {
   /** "unix:///…/containerd.sock" */
   readonly endpoint: string;
-  /** For what a test keeps: volumes, logs. Removed at the end, with all that is mounted in it. */
+  /** Directory for files of the test: volumes, logs. Removed at the end, with everything mounted in it. */
   readonly directory: string;
   readonly cniConfigDirectory: string;
   readonly bridge: string;
-  /** The Pods' addresses; the node has the first. */
+  /** The Pod subnet; the node has its first address. */
   readonly podCidr: string;
   readonly nodeAddress: string;
-  /** A control group of its own, for Pods to be below. */
+  /** Parent cgroup for its Pods. */
   readonly cgroupParent: string;
-  /** Where all of it is. */
+  /** Paths of its files. */
   readonly places: ClusterPlaces;
-  /** Of containerd; another one after `restart`. */
+  /** Process ID of containerd; changes with `restart`. */
   readonly pid: number;
-  /** SIGSTOP: connections stay, nothing is answered. */
+  /** SIGSTOP: connections stay open, nothing is answered. */
   pause(): void;
   resume(): void;
-  /** SIGKILL; resolves when it is gone. Containers run on. */
+  /** SIGKILL; resolves when it has exited. Containers keep running. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves when it is gone. Containers run on. */
+  /** SIGTERM; resolves when it has exited. Containers keep running. */
   stop(): Promise<void>;
-  /** Starts it again on its data; resolves when it answers. */
+  /** Restarts it on its data; resolves when it answers. */
   restart(): Promise<void>;
-  /** A tar, as busyboxImage and `docker save` make them. */
+  /** A tar archive, as from busyboxImage and `docker save`. */
   loadImage(tar: Uint8Array): Promise<void>;
-  /** What it has on the machine now, with all that runs in it. */
+  /** Lists what it has on the machine, including everything that runs in it. */
   leftovers(): Promise<readonly Leftover[]>;
 }
 
-/** With `images: false` there is only the pause image; with `hasNetwork: false` it is as a machine's without one. */
+/** With `images: false` it has only the pause image; with `hasNetwork: false` it has no CNI network. */
 export async function startTestContainerd({ images = true, hasNetwork = true } = {}): Promise<TestContainerd> {
   await sweep();
   const fixture = nextFixture();
@@ -124,8 +125,8 @@ interface Fixture {
 }
 
 /**
- * By the process and how many it has started: subnets of 10.200.0.0/16 to 10.231.0.0/16, which few machines use. The directory's name says
- * whose it is. Not in os.tmpdir(), which may be too long for a socket's path.
+ * Derived from the process ID and the number of servers started: subnets of 10.200.0.0/16 to 10.231.0.0/16, which few machines use. The
+ * directory's name identifies the owner. Not in os.tmpdir(), which may be too long for a socket's path.
  */
 function nextFixture(): Fixture {
   started += 1;
@@ -139,7 +140,7 @@ function nextFixture(): Fixture {
 const PREFIX = "k8ts-ctd-";
 const OWNER = /^k8ts-ctd-(\d+)-(\d+)-(\d+)-/;
 
-/** What tests left that were killed before they could dispose of theirs. */
+/** Removes leftovers of tests that were killed before they could dispose of their servers. */
 async function sweep(): Promise<void> {
   for (const name of await readdir("/tmp")) {
     const [, pid = "", count = "", since = ""] = OWNER.exec(name) ?? [];
@@ -148,7 +149,7 @@ async function sweep(): Promise<void> {
       await removeLeftovers(placesIn(join("/tmp", name), `${pid}-${count}`));
       await rm(join("/tmp", name), { recursive: true, force: true });
     } catch {
-      // Another test may be at it at the same time; what it leaves, the next finds.
+      // Another test may be removing it concurrently; the next one removes what is left.
     }
   }
 }
@@ -166,7 +167,7 @@ function placesIn(base: string, name: string) {
   } as const satisfies ClusterPlaces;
 }
 
-/** A test that takes too long is ended with SIGTERM, at which Node would go without letting go of anything. */
+/** A test that times out receives SIGTERM, on which Node would exit without cleanup. */
 function exitWhenTold(): void {
   if (process.listenerCount("SIGTERM") === 0) process.once("SIGTERM", () => process.exit(143));
 }

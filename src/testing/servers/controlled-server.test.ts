@@ -14,7 +14,7 @@ const SET = {
   },
 };
 
-test("the controllers that are named run beside the server, with what their roles allow, and no others", async () => {
+test("a controlled server runs exactly the named controllers, with the permissions of their roles", async () => {
   await using server = await startControlledServer(["replicaset-controller"]);
   equal((await server.call("POST", SETS, SET)).code, 201);
   await server.clock.settle();
@@ -42,7 +42,7 @@ test("the controllers that are named run beside the server, with what their role
   equal((await server.call("GET", "/api/v1/namespaces/default/pods")).body.items.length, 2, "nobody collects what is left");
 });
 
-test("plugins that change objects are there if they are asked for", async () => {
+test("a controlled server has mutating admission plugins if requested", async () => {
   await using server = await startControlledServer(["serviceaccount-controller"], { config: WITH_ALL_ADMISSION });
   const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
   const { body, code } = await server.call("POST", "/api/v1/namespaces/default/pods", pod);

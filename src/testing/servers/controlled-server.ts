@@ -1,6 +1,6 @@
 /**
- * An API server for tests with the roles that every cluster has, and controllers beside it in the same process, each under its own
- * identity with what its role allows: as in a cluster, under virtual time.
+ * An API server for tests with the bootstrap roles of every cluster, and controllers in the same process, each under its own identity with
+ * the permissions of its role, under virtual time.
  */
 import { controllerIdentity, KUBE_CONTROLLER_MANAGER, type IdentityName } from "../../api/identities.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
@@ -24,10 +24,10 @@ import { silentRecorder } from "../given.ts";
 export type ControlledServer = StartedServer;
 export type ControlledServerOptions = Partial<ApiServerOptions> & { readonly clock?: VirtualClock };
 
-/** Also with the plugins that change objects, which servers for tests leave out. */
+/** Enables the mutating admission plugins, which test servers leave out by default. */
 export const WITH_ALL_ADMISSION: Partial<ApiServerConfig> = { admission: DEFAULT_ADMISSION_CONFIG };
 
-/** `controllers`: as --controllers takes them. */
+/** `controllers`: a value of --controllers. */
 export async function startControlledServer(
   controllers: readonly string[],
   options: ControlledServerOptions = {},

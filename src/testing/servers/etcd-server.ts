@@ -1,7 +1,7 @@
 /**
- * Real etcd for tests: one member or three, with or without TLS, on free ports of the loopback, with their data in a directory
- * that goes when the test does. Members can be killed (SIGKILL), stopped in their tracks (SIGSTOP) and started again on their
- * data. Nothing here turns off fsync: what was acknowledged is on disk.
+ * Real etcd for tests: one member or three, with or without TLS, on free loopback ports, with their data in a directory that is removed
+ * with the test. Members can be killed (SIGKILL), stopped (SIGSTOP) and restarted on their data. fsync stays on: acknowledged writes are on
+ * disk.
  */
 import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -19,9 +19,9 @@ import { toolPath } from "../needs.ts";
 export interface EtcdServerOptions {
   /** Default: 1. */
   readonly members?: 1 | 3;
-  /** Whether clients need a certificate and see one. Default: plaintext. */
+  /** Mutual TLS. Default: plaintext. */
   readonly secure?: boolean;
-  /** The size of the database at which etcd raises its alarm. Default: 2 GB. */
+  /** Database size at which etcd raises its NOSPACE alarm. Default: 2 GB. */
   readonly quotaBytes?: number;
 }
 
@@ -29,16 +29,16 @@ export interface EtcdServer extends AsyncDisposable {
   /** One per member, in order. */
   readonly endpoints: readonly string[];
   readonly ports: readonly number[];
-  /** What a client of a secure etcd needs. */
+  /** What a client needs for TLS. */
   readonly tls: Required<Pick<GrpcTls, "ca" | "certificate" | "key">> | undefined;
-  /** SIGKILL; resolves when the process is gone. */
+  /** SIGKILL; resolves when the process has exited. */
   kill(member?: number): Promise<void>;
-  /** SIGSTOP: connections stay, nothing is answered. */
+  /** SIGSTOP: connections stay open, nothing is answered. */
   freeze(member?: number): void;
   thaw(member?: number): void;
-  /** Starts a killed member on its data; resolves when it serves clients. */
+  /** Restarts a killed member on its data; resolves when it serves clients. */
   restart(member?: number): Promise<void>;
-  /** The index of the member that leads now; undefined if none says so. */
+  /** Index of the current leader; undefined if no member reports one. */
   leader(): Promise<number | undefined>;
 }
 
@@ -73,7 +73,7 @@ export async function startEtcd(options: EtcdServerOptions = {}): Promise<EtcdSe
   };
 }
 
-/** Returns how to remove the directory; if the process ends before that was called, it is removed then. */
+/** Returns a function that removes the directory; it is also removed when the process exits. */
 function removeAlsoAtExit(directory: string): () => Promise<void> {
   const removeNow = () => rmSync(directory, { recursive: true, force: true });
   process.once("exit", removeNow);
@@ -84,7 +84,7 @@ function removeAlsoAtExit(directory: string): () => Promise<void> {
   };
 }
 
-/** A test that takes too long is ended with SIGTERM, at which Node would go without letting go of anything. */
+/** A test that times out receives SIGTERM, on which Node would exit without cleanup. */
 function exitWhenTold(): void {
   if (process.listenerCount("SIGTERM") === 0) process.once("SIGTERM", () => process.exit(143));
 }
@@ -98,7 +98,7 @@ function memberArguments(member: {
   readonly options: EtcdServerOptions;
 }): readonly string[] {
   const { name, client, peer, cluster, directory, options } = member;
-  // One member has nobody to wait for; three need the usual patience, or a busy machine makes them elect all the time.
+  // A single member has no peers to wait for; three need the default timeouts, or a busy machine causes constant elections.
   const [heartbeatMs = 0, electionMs = 0] = options.members === 3 ? [100, 1_000] : [10, 100];
   const file = (name: string) => join(directory, name);
   const tls = {
@@ -133,7 +133,7 @@ class Member implements AsyncDisposable {
     this.#arguments = programArguments;
   }
 
-  /** etcd says this line, of all versions, when it has a leader and takes requests. */
+  /** Logged by all versions of etcd when it has a leader and serves requests. */
   async start(): Promise<void> {
     let onServing: () => void = () => undefined;
     const serving = new Promise<void>((resolve) => (onServing = resolve));
@@ -160,7 +160,7 @@ class Member implements AsyncDisposable {
   }
 }
 
-/** A CA, a server of 127.0.0.1 and a client, as files and, for clients, as bytes. */
+/** A CA, a serving certificate for 127.0.0.1 and a client certificate, as files and, for clients, as bytes. */
 export async function makeCertificates(directory: string): Promise<NonNullable<EtcdServer["tls"]>> {
   const file = (name: string) => join(directory, name);
   const always = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"];

@@ -1,6 +1,6 @@
 /**
- * Just enough of an etcd for what no etcd at hand can show: versions that must be refused, members of another cluster, and the
- * progress notes of newer versions. It says who it is and answers watches as the test tells it; it stores nothing.
+ * A minimal fake etcd for cases that no available etcd can produce: versions that must be rejected, members of another cluster, and the
+ * progress notifications of newer versions. It reports its status and answers watches as the test directs; it stores nothing.
  */
 import { once } from "node:events";
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
@@ -12,9 +12,9 @@ export type FakeWatchRequest = Decoded<(typeof WATCH)["request"]>;
 
 export interface FakeWatch {
   send(response: Encodable<(typeof WATCH)["response"]>): void;
-  /** Breaks this stream, after what was sent. */
+  /** Resets this stream after what was sent. */
   break(): void;
-  /** Ends it with a status of gRPC. */
+  /** Ends the stream with a gRPC status. */
   refuse(code: number, message: string): void;
 }
 
@@ -22,7 +22,7 @@ export interface FakeEtcdOptions {
   readonly version: string;
   /** Default: 1. */
   readonly clusterId?: bigint;
-  /** Default: any that is free. */
+  /** Default: any free port. */
   readonly port?: number;
   /** Called for every message of every watch. */
   readonly onWatch?: (request: FakeWatchRequest, watch: FakeWatch) => void;
@@ -30,11 +30,11 @@ export interface FakeEtcdOptions {
 
 export interface FakeEtcd extends AsyncDisposable {
   readonly url: string;
-  /** What it says from now on, and on the connections made from now on: those there are get broken. */
+  /** Changes the reported status; existing connections are reset. */
   become(options: FakeEtcdOptions): void;
-  /** How often it was asked who it is. */
+  /** Number of status requests. */
   readonly statusCalls: number;
-  /** How often it was asked for something else than a watch, which it never answers. */
+  /** Number of requests other than status and watch, which it never answers. */
   readonly otherCalls: number;
 }
 
@@ -108,7 +108,7 @@ function serveWatch(stream: ServerHttp2Stream, onWatch: NonNullable<FakeEtcdOpti
   });
 }
 
-/** Begins an answer; what it ends with may be changed until then. */
+/** Begins a response, whose trailers may be changed until it ends. */
 function respond(stream: ServerHttp2Stream): Record<string, string> {
   const trailers = { "grpc-status": "0" };
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -116,7 +116,7 @@ function respond(stream: ServerHttp2Stream): Record<string, string> {
   return trailers;
 }
 
-/** A gRPC message: not compressed, its length, itself. */
+/** A gRPC message: uncompressed flag, length, payload. */
 function frame(message: Uint8Array): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);

@@ -1,16 +1,16 @@
 /**
- * Ports of the loopback for servers that are started again at the same place. Not those that the system hands out to whoever asks for any:
- * such a one may be another test's by the time its server is started, or started again.
+ * Loopback ports for servers that are restarted at the same address. Not from the ephemeral range: such a port may be in use by another
+ * test by the time its server is started or restarted.
  */
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below what systems hand out, and below the node ports of Services and the ports that tests of Pods take of the node. */
+/** Below the ephemeral range, and below the node ports of Services and the host ports that tests of Pods use. */
 const FROM = 15_000;
 const TO = 28_000;
 
-/** So many different ones, on which nobody listens now. */
+/** Returns `count` different ports on which nothing listens. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await freePort());

@@ -1,4 +1,4 @@
-/** A real API server behind real HTTPS, with one way to it that can be broken and one that cannot. */
+/** A real API server behind real HTTPS, with one connection that can be broken and one that cannot. */
 import { readFile } from "node:fs/promises";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";

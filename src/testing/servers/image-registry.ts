@@ -1,6 +1,6 @@
 /**
- * A real registry of images on this machine, for tests: Debian's docker-registry at a free port, with images that are put in over its HTTP
- * API. It can ask for a name and a password. Runtimes speak plain HTTP with a registry at 127.0.0.1.
+ * A real image registry on this machine, for tests: Debian's docker-registry on a free port, filled over its HTTP API. It can require a
+ * user name and a password. Runtimes use plain HTTP with a registry at 127.0.0.1.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,17 +16,17 @@ import { toolPath } from "../needs.ts";
 
 export const REGISTRY_USER = "ali";
 export const REGISTRY_PASSWORD = "sesame";
-/** Of the password, as cheap to check as can be. */
+/** bcrypt cost of the password, the lowest possible. */
 const PASSWORD_HASH = "$2b$04$5V.KYSpno3mOQfU6s4gYK.3QRMMlYQ32SXl3FmOFBEBpGqF33Jham";
 
 export interface ImageRegistry extends AsyncDisposable {
   /** "127.0.0.1:41234" */
   readonly address: string;
-  /** An image like those of busybox-image.ts; resolves with the digest of its manifest. */
+  /** Pushes an image like those of busybox-image.ts; resolves with the digest of its manifest. */
   push(repository: string, tag: string, options?: { readonly ballastBytes?: number }): Promise<string>;
 }
 
-/** Only for tests that said `needs("registry")`. */
+/** Requires `needs("registry")` in the test. */
 export async function startImageRegistry({ isPrivate = false } = {}): Promise<ImageRegistry> {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-registry-"));
   await writeFile(join(directory, "users"), `${REGISTRY_USER}:${PASSWORD_HASH}\n`);
@@ -35,7 +35,7 @@ export async function startImageRegistry({ isPrivate = false } = {}): Promise<Im
   const killWithUs = () => child.kill("SIGKILL");
   process.once("exit", killWithUs);
   const address = await addressIn(createInterface({ input: child.stderr }));
-  // It tells of every request, and would stand still once nobody takes what it says.
+  // It logs every request, and would block if its output were not read.
   child.stderr.resume();
   const authorization = `Basic ${Buffer.from(`${REGISTRY_USER}:${REGISTRY_PASSWORD}`).toString("base64")}`;
   return {
@@ -53,11 +53,11 @@ export async function startImageRegistry({ isPrivate = false } = {}): Promise<Im
 
 export interface SlowRegistry extends AsyncDisposable {
   readonly address: string;
-  /** Lets the rest through. */
+  /** Releases the rest. */
   release(): void;
 }
 
-/** Another door to a registry, through which half of every large part comes at once, and the rest when it is let through. */
+/** A proxy to a registry that sends half of every large blob at once, and the rest when it is released. */
 export async function startSlowRegistry({ address }: ImageRegistry): Promise<SlowRegistry> {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -150,7 +150,7 @@ function fileIn(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>, path: strin
 
 const BLOCK_BYTES = 512;
 
-/** Of a tar that we made: names are short, sizes are octal. */
+/** Reads a tar archive written by us: short names, octal sizes. */
 function tarFiles(tar: Uint8Array): ReadonlyMap<string, Uint8Array<ArrayBuffer>> {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const text = (from: number, length: number): string =>

@@ -1,6 +1,6 @@
 /**
- * The program `k8ts` as a person runs it, on a machine that is the test's own as far as files go: a home directory, a kubeconfig and data
- * directories that nobody else has. Whatever it left running is ended with the test.
+ * The program `k8ts` as a user runs it, with files of the test's own: a home directory, a kubeconfig and data directories. Processes that
+ * it left running are terminated with the test.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Of a test, or of whatever else ends. */
+/** A test context or anything else with an end. */
 interface Life {
   after(end: () => Promise<void>): void;
 }
@@ -27,14 +27,14 @@ interface Life {
 export class K8tsMachine {
   readonly root: string;
   readonly kubeconfig: string;
-  /** Of its programs: what is put here counts instead of what they have otherwise. */
+  /** Environment of its programs: overrides what they have otherwise. */
   readonly environment: Record<string, string> = {};
   readonly #user: number | undefined;
   readonly #children: ChildProcess[] = [];
-  /** Of these: none makes files any more once it is over. */
+  /** These processes must have exited before the files are removed. */
   readonly #exits: Promise<unknown>[] = [];
 
-  /** `user`: the number of who runs it, if it is not who runs the test. */
+  /** `user`: user ID that runs it, if not that of the test. */
   static async make(context: Life, { user }: { readonly user?: number } = {}): Promise<K8tsMachine> {
     const machine = new K8tsMachine(await mkdtemp(join(tmpdir(), "k8ts-machine-")), user);
     if (user !== undefined) await chown(machine.root, user, user);
@@ -48,7 +48,7 @@ export class K8tsMachine {
     this.kubeconfig = join(root, "kube", "config");
   }
 
-  /** Where the cluster of this name has its files. */
+  /** Data directory of the cluster with this name. */
   home(name = "default"): string {
     return join(this.root, "data", "k8ts", name);
   }
@@ -59,7 +59,7 @@ export class K8tsMachine {
     return JSON.parse(await readFile(join(this.home(name), "run", "cluster.json"), "utf8")) as Awaited<ReturnType<K8tsMachine["record"]>>;
   }
 
-  /** Runs it to its end. What it says of waiting is left out: that depends on how busy the machine is. */
+  /** Runs it to its end. Progress messages are left out, since they depend on the load of the machine. */
   async k8ts(...words: readonly string[]): Promise<Ended> {
     const { child, ended } = this.#spawn(words);
     child.stdin?.end();
@@ -67,7 +67,7 @@ export class K8tsMachine {
     return { ...end, stdout: stdout.replace(WAITING, "") };
   }
 
-  /** Runs it on, and resolves when it says this. */
+  /** Starts it, and resolves when it prints this. */
   async start(words: readonly string[], says: RegExp = /stops it$/): Promise<{ readonly child: ChildProcess; readonly lines: string[] }> {
     const { child, ended } = this.#spawn(words);
     const lines: string[] = [];
@@ -107,7 +107,7 @@ export class K8tsMachine {
     await Promise.all(this.#exits);
     for (const name of await readdir(join(this.root, "data", "k8ts")).catch(() => [])) {
       const { exitCode } = await this.k8ts("reset", "--yes", "--name", name, "--timeout", "10s");
-      // Some tests leave a home that nobody may delete.
+      // Some tests leave a home directory that is not removable.
       if (exitCode !== 0) await this.k8ts("down", "--name", name, "--timeout", "10s");
     }
     await rm(this.root, { recursive: true });

@@ -1,30 +1,30 @@
 /**
  * `k8ts controller-manager` or `k8ts scheduler` as a user starts it, in a process of its own, which can be stopped, frozen and killed. It
- * says when it acts and when it stands by; that is waited for here. Not here: the API server that it speaks to (api-server.ts,
- * api-server-process.ts).
+ * prints when it becomes the leader and when it is on standby; tests wait for these lines. Not here: the API server that it connects to
+ * (api-server.ts, api-server-process.ts).
  */
 import { join } from "node:path";
 import { startProgram, type Program } from "../../host/processes/child-process.ts";
 
 export interface LedProcessOptions {
   readonly kubeconfig: string;
-  /** Whatever else is to be said on the command line. */
+  /** Further command-line flags. */
   readonly flags: readonly string[];
 }
 
 export interface LedProcess extends AsyncDisposable {
   readonly program: Program;
-  /** Resolves when it has begun to act, be it before this call; once for each time that it does. */
+  /** Resolves when it has become the leader, possibly before this call; once for each time that it does. */
   acts(): Promise<void>;
-  /** Resolves when it acted and does no more; once for each time. */
+  /** Resolves when it has stopped leading; once for each time. */
   standsBy(): Promise<void>;
-  /** What its page of figures shows, which it answers between two things that it does. */
+  /** Returns its metrics, which it serves between two steps of its work. */
   figures(): Promise<string>;
-  /** What another of its pages answers: "/debug/k8ts/decisions?pod=default/web". */
+  /** Returns another of its debug endpoints: "/debug/k8ts/decisions?pod=default/web". */
   page(path: string): Promise<string>;
 }
 
-/** The command, and the first word of its line when it stands in the election. */
+/** The command, and the first word of the line that it prints when it joins the election. */
 export type LedCommandName =
   | { readonly command: "controller-manager"; readonly says: "controllers" }
   | { readonly command: "scheduler"; readonly says: "scheduler" };
@@ -32,7 +32,7 @@ export type LedCommandName =
 const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 const FIGURES_AT = "metrics at ";
 
-/** Resolves when it stands in the election. Disposing of it ends it with SIGKILL. */
+/** Resolves when it has joined the election. Disposing of it sends SIGKILL. */
 export async function startLedProcess({ command, says }: LedCommandName, options: LedProcessOptions): Promise<LedProcess> {
   const said = new Lines();
   const words = [LAUNCHER, command, `--kubeconfig=${options.kubeconfig}`, "--metrics-address=127.0.0.1:0"];
@@ -57,12 +57,12 @@ export async function startLedProcess({ command, says }: LedCommandName, options
   };
 }
 
-/** Over a connection of its own: one that is kept may be closed by the other side in the moment in which it is used again. */
+/** Over a new connection: a persistent one may be closed by the server just as it is reused. */
 async function read(url: string | URL): Promise<string> {
   return (await fetch(url, { headers: { connection: "close" } })).text();
 }
 
-/** What a program said, to be gone through once, from the first line to the last. */
+/** Output of a program, consumed once from the first line to the last. */
 class Lines {
   #unread: string[] = [];
   #look = (): void => undefined;
@@ -72,7 +72,7 @@ class Lines {
     this.#look();
   };
 
-  /** The next line that begins so, as soon as it is there; those before it are left behind. */
+  /** Returns the next line with this prefix as soon as it is printed; lines before it are skipped. */
   next(beginning: string): Promise<string> {
     return new Promise((resolve) => {
       this.#look = () => {

@@ -1,7 +1,7 @@
 /**
- * What stands before several servers: one port, and each new connection goes to the first of the servers that takes one. A server that dies
- * breaks its connections, as it would without this; whoever connects again is led to one that lives. It looks at nothing but whether a
- * server can be connected to, so a test knows who is led where. Not here: a wire that can be held up on purpose (tcp-proxy.ts).
+ * A load balancer for several servers: one port, and each new connection goes to the first server that accepts one. A dying server breaks
+ * its connections, as it would without a balancer; clients that reconnect reach one that is up. It checks nothing but whether a server
+ * accepts connections, so a test knows the target of each client. Not here: a proxy that stalls connections on purpose (tcp-proxy.ts).
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
@@ -15,7 +15,7 @@ export interface LoadBalancer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** `targets`: those that are wanted most come first. */
+/** `targets`: in order of preference. */
 export async function startLoadBalancer(targets: readonly Target[]): Promise<LoadBalancer> {
   const open = new Set<Socket>();
   const server = createServer({ pauseOnConnect: true }, (client) => {
@@ -38,7 +38,7 @@ export async function startLoadBalancer(targets: readonly Target[]): Promise<Loa
   };
 }
 
-/** Undefined if none takes a connection. */
+/** Undefined if none accepts a connection. */
 async function connectToAny(targets: readonly Target[]): Promise<Socket | undefined> {
   for (const target of targets) {
     const socket = connect(target);
@@ -57,7 +57,7 @@ function keep(socket: Socket, open: Set<Socket>): void {
   socket.once("close", () => open.delete(socket));
 }
 
-/** What one says the other hears, and the end of one is the end of the other. */
+/** Pipes both directions; the end of one socket ends the other. */
 function join(one: Socket, other: Socket): void {
   one.pipe(other);
   other.pipe(one);

@@ -1,4 +1,4 @@
-/** A cluster behind HTTPS as somebody sees it who looks at it with a kubeconfig: a client, informers, and waiting for what these show. */
+/** A cluster behind HTTPS as seen through a kubeconfig: a client, informers, and waiting for conditions on their state. */
 import { readFile } from "node:fs/promises";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -26,7 +26,7 @@ export async function seeCluster(kubeconfig: string): Promise<SeenCluster> {
   return { client: createClient(transport), informers, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-/** Looks now and after every change. */
+/** Checks now and after every change. */
 export async function until<T extends KubeObject>(informer: Informer<T>, holds: () => boolean): Promise<void> {
   if (holds()) return;
   let onHolds = (): void => undefined;

@@ -1,7 +1,7 @@
 /**
- * A cluster with real containers, as a person has it: `k8ts up` as a process of its own, with a containerd that it starts itself, the
- * images of busybox-image.ts put in by `k8ts image load`, and the real kubectl. Whatever it leaves on the machine can be listed.
- * Not here: a containerd without a cluster (containerd-server.ts).
+ * A cluster with real containers, as a user has it: `k8ts up` in a process of its own, with a containerd that it starts itself, the images
+ * of busybox-image.ts loaded by `k8ts image load`, and the real kubectl. Everything it leaves on the machine can be listed. Not here: a
+ * containerd without a cluster (containerd-server.ts).
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -22,41 +22,41 @@ import { freePort } from "./free-ports.ts";
 import { K8tsMachine, type Ended } from "./k8ts-program.ts";
 import { toolPath, type ToolName } from "../needs.ts";
 
-/** Of the tests that start one. */
+/** Requirements of the tests that start one. */
 export const REAL_CLUSTER_NEEDS = ["kubectl", "containerd", "cni", "busybox", "iptables"] as const satisfies readonly ToolName[];
 
-/** Disposing of it ends it, in whatever state it is. */
+/** Disposing of it terminates it, in whatever state it is. */
 export interface RealCluster extends AsyncDisposable {
-  /** A directory of the test's own; it is also what the cluster's processes and files are known by. */
+  /** A directory of the test's own, which also identifies the cluster's processes and files. */
   readonly directory: string;
   readonly kubectl: ClientProgram;
   readonly kubeconfig: string;
-  /** Where it has its things on the machine. */
+  /** Its paths on the machine. */
   readonly places: ClusterPlaces;
   /** A program with the same environment: one that starts kubectl itself. */
   program(path: string): ClientProgram;
-  /** Makes a namespace in which pods can be made, and hands out a kubectl that works in it. */
+  /** Creates a namespace in which pods can be created, and returns a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
-  /** A tar, as busyboxImage makes them. */
+  /** A tar archive, as from busyboxImage. */
   loadImage(tar: Uint8Array): Promise<void>;
-  /** Runs `k8ts` with these words, for this cluster. */
+  /** Runs a `k8ts` command for this cluster. */
   k8ts(...words: readonly string[]): Promise<Ended>;
-  /** Starts `k8ts up`, with these words, too, each time at the same port. */
+  /** Starts `k8ts up` with these additional flags, each time on the same port. */
   up(...words: readonly string[]): Promise<void>;
-  /** SIGKILL of `k8ts up` alone; resolves when it is gone. What it started stays. */
+  /** SIGKILL of `k8ts up` alone; resolves when it has exited. Its child processes stay. */
   kill(): Promise<void>;
-  /** Resolves when `k8ts up` has said such a line since it was last started. */
+  /** Resolves when `k8ts up` has printed such a line since its last start. */
   says(line: RegExp): Promise<void>;
-  /** Ctrl-C, and waits for the end; resolves with the exit code. */
+  /** Ctrl-C; resolves with the exit code. */
   interrupt(): Promise<number | null>;
-  /** What there is of it on the machine, apart from plain files: "link k8ts-1a2b", … */
+  /** Lists what it has on the machine, apart from plain files: "link k8ts-1a2b", … */
   onMachine(): Promise<readonly string[]>;
 }
 
-/** Nothing that a test waits for is said later. */
+/** Maximum wait for a line of output. */
 const SAYS_WITHIN_MS = 60_000;
 
-/** Starts it with both images in it. */
+/** Starts it with both images loaded. */
 export async function startRealCluster(): Promise<RealCluster> {
   await using ends = new Disposables();
   const machine = await K8tsMachine.make({ after: (end) => ends.defer(end) });
@@ -76,7 +76,7 @@ export async function startRealCluster(): Promise<RealCluster> {
     program,
     async inNamespace(name) {
       await kubectl(`create namespace ${name}`);
-      // One by one: kubectl waits for one that is missing, and gives up at two.
+      // One by one: kubectl waits for one missing object, and gives up at two.
       for (const made of ["serviceaccount/default", "configmap/kube-root-ca.crt"])
         await kubectl(`wait --for=create ${made} --namespace=${name} --timeout=90s`);
       return kubectl.with(`--namespace=${name}`);
@@ -120,7 +120,7 @@ async function loadImage(machine: K8tsMachine, tar: Uint8Array): Promise<void> {
 }
 
 function environmentOf({ root, kubeconfig }: K8tsMachine): Readonly<Record<string, string>> {
-  // kubectl lives for a tenth of a second; collecting garbage would take a third of its time.
+  // kubectl runs for a tenth of a second; garbage collection would take a third of that.
   return { PATH: process.env["PATH"] ?? "", HOME: root, TMPDIR: root, KUBECONFIG: kubeconfig, TZ: "UTC", GOGC: "off" };
 }
 
@@ -130,7 +130,7 @@ async function placesOf(machine: K8tsMachine): Promise<ClusterPlaces> {
   return machinePaths({ ...home, runtimeDirectory: home.runtimeDirectory }, realClock);
 }
 
-/** What k8ts itself would look for, and beside that whatever names the directory, or the network that has it. */
+/** What k8ts itself would find, and everything else that names the directory or its network. */
 async function onMachine(directory: string, places: ClusterPlaces | undefined): Promise<readonly string[]> {
   if (places === undefined) return [];
   const known = await leftovers(places);
@@ -145,14 +145,14 @@ async function onMachine(directory: string, places: ClusterPlaces | undefined): 
   return [...new Set(all)].toSorted();
 }
 
-/** One end of a pair of which the other is in a Pod hangs on a bridge, unless something went wrong. */
+/** The host end of a veth pair is attached to a bridge, unless something went wrong. */
 async function linksWithoutBridge(): Promise<readonly string[]> {
   const links = (await readdir("/sys/class/net")).filter((name) => name.startsWith("veth"));
   const bridges = await Promise.all(links.map((name) => readlink(`/sys/class/net/${name}/master`).catch(() => undefined)));
   return links.filter((_, index) => bridges[index] === undefined);
 }
 
-/** A Pod of one container, called "main", of the first image. It ends at once when it is told to, unless `script` does otherwise. */
+/** A Pod of one container "main" with the first image. It exits at once on SIGTERM, unless `script` does otherwise. */
 export function aRealPod(name: string, script: string, { container = {}, ...spec }: RealPodOptions = {}): JsonObject {
   return aPod(name, { containers: [aRealContainer("main", script, container)], ...spec });
 }
@@ -162,15 +162,15 @@ export interface RealPodOptions {
   readonly [field: string]: Json | undefined;
 }
 
-/** The first process of a container hears no signal that it does not ask for. */
+/** The first process of a container receives no signal that it does not handle. */
 export function aRealContainer(name: string, script: string, more: JsonObject = {}): JsonObject {
   return { name, image: BUSYBOX_1, command: ["sh", "-c", `trap 'exit 0' TERM\n${script}`], ...more };
 }
 
-/** For scripts: until the end. */
+/** For scripts: sleeps until killed. */
 export const SLEEP = "sleep 1d & wait $!";
 
-/** Resolves with the first line of a command that goes on that fits: of "get events --watch", "logs --follow". */
+/** Resolves with the first matching line of a streaming command: "get events --watch", "logs --follow". */
 export async function lineOf(kubectl: ClientProgram, line: string, fits: RegExp): Promise<string> {
   await using running = kubectl.start(line);
   const seen: string[] = [];

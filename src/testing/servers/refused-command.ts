@@ -1,8 +1,8 @@
-/** A command of `k8ts` that is refused before it runs: what is said then, and the exit code. */
+/** Runs a `k8ts` command that is rejected before it starts: its output and exit code. */
 import type { Command } from "../../cli/framework/command.ts";
 import { dispatch } from "../../cli/framework/dispatch.ts";
 
-/** It is called "it". */
+/** The command is named "it". */
 export async function refused<Options>(command: Command<Options>, ...words: readonly string[]) {
   const notes: string[] = [];
   const exitCode = await dispatch(["it", ...words], [{ name: "it", summary: "It", load: async () => command }], {

@@ -1,4 +1,4 @@
-/** A command of `k8ts` that runs until it is stopped, in the test's own process: what it says, and when it ends. */
+/** A `k8ts` command that runs in the test's own process until it is stopped: its output and its end. */
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import type { Command } from "../../cli/framework/command.ts";
@@ -21,7 +21,7 @@ export class RunningCommand {
     this.ended.catch(() => undefined);
   }
 
-  /** Resolves with the rest of the first line that begins so, at any time. */
+  /** Resolves with the rest of the first line with this prefix, printed before or after the call. */
   async says(beginning: string): Promise<string> {
     for (;;) {
       const found = this.lines.find((line) => line.startsWith(beginning));

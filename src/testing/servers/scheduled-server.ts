@@ -1,7 +1,7 @@
 /**
- * An API server for tests with the roles that every cluster has, and the scheduler with all its plugins beside it in the same process, under
- * its own identity, from a seed and under virtual time. There are no node agents and no controllers: nodes are objects that stay as they are
- * made, and Pods that have a node stay there until a test takes them away.
+ * An API server for tests with the bootstrap roles of every cluster, and the scheduler with all its plugins in the same process, under its
+ * own identity, from a seed and under virtual time. There are no kubelets and no controllers: nodes stay as they are created, and bound
+ * Pods stay until a test deletes them.
  */
 import { KUBE_SCHEDULER } from "../../api/identities.ts";
 import { events } from "../../api/core/v1/event.ts";
@@ -26,40 +26,40 @@ import { makeObject } from "../given.ts";
 export type WrittenSchedulerConfiguration = NonNullable<Parameters<typeof schedulerConfig>[0]>;
 
 export interface SchedulerStart {
-  /** Default: upstream's one profile. */
+  /** Default: upstream's default profile. */
   readonly configuration?: WrittenSchedulerConfiguration | undefined;
   /** One more plugin in the default profile, which is then the only one. */
   readonly plugin?: Plugin | undefined;
   readonly underWayMax?: number | undefined;
   readonly seed?: number | undefined;
-  /** What comes between the scheduler and the server. */
+  /** Wraps the transport between the scheduler and the server. */
   readonly around?: ((transport: Transport) => Transport) | undefined;
-  /** Gives up the start. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ScheduledServer extends AsyncDisposable {
   readonly server: StartedServer;
   readonly clock: VirtualClock;
-  /** Whoever may do everything. */
+  /** A cluster administrator's client. */
   readonly client: Client;
   readonly scheduler: RunningScheduler;
-  /** Makes objects in the order given, with their status, and lets happen what follows at once. */
+  /** Creates objects in the given order, with their status, and lets the clock settle. */
   make(...objects: readonly object[]): Promise<void>;
   pod(name: string): Promise<Pod>;
-  /** Of all Pods, by name: "p on n1", or "p waits". */
+  /** Placement of all Pods, by name: "p on n1", or "p waits". */
   places(): Promise<readonly string[]>;
-  /** What was told about a Pod, in order: "Warning FailedScheduling 0/1 nodes are available: …". */
-  eventsOf(name: string): Promise<readonly string[]>;
-  /** All that was told, in order. */
+  /** Events about a Pod, in order: "Warning FailedScheduling 0/1 nodes are available: …". */
+  told(name: string): Promise<readonly string[]>;
+  /** All events, in order. */
   events(): Promise<readonly Event[]>;
-  /** Another scheduler beside it, or after it. Whoever calls it stops it. */
+  /** Starts another scheduler, concurrently or afterwards. The caller stops it. */
   start(): Promise<RunningScheduler>;
-  /** How often the scheduler tried any Pod so far. */
+  /** Number of scheduling attempts so far, for all Pods. */
   attempts(): number;
 }
 
-/** The objects are there before the scheduler starts. */
+/** The objects exist before the scheduler starts. */
 export async function startScheduledServer(start: SchedulerStart = {}, ...objects: readonly object[]): Promise<ScheduledServer> {
   await using starting = new Disposables();
   const server = starting.use(await startGuardedServer());
@@ -93,13 +93,13 @@ export async function startScheduledServer(start: SchedulerStart = {}, ...object
   };
 }
 
-/** Of a Pod without its status: the scheduler may have written to it before that came. */
+/** Leaves out the Pod's status: the scheduler may have written to it before. */
 export async function makeFor(client: Client, object: object): Promise<void> {
   const { status: _status, ...rest } = object as { readonly kind?: string; readonly status?: unknown };
   await makeObject(client, rest.kind === "Pod" ? rest : object);
 }
 
-/** Resolves when it works, for which the clock must be driven. Whoever calls it stops it. */
+/** Resolves when the scheduler runs, for which the clock must be driven. The caller stops it. */
 export function beginScheduler(
   server: StartedServer,
   { configuration, plugin, underWayMax, seed = 1, around, signal }: SchedulerStart = {},

@@ -1,7 +1,7 @@
 /**
- * Schedulers that die, one after the other, on one cluster: each after so many of its requests, as if its process were killed, and the next
- * begins from what is. Every binding is written down as the server has it, with what is then too much on the node. Pods that were asked to
- * leave are gone a second later, as if a node agent had ended them.
+ * Schedulers that die one after the other on one cluster: each after a number of its requests, as if its process were killed, and the next
+ * starts from the stored state. Every binding is recorded as the server has it, with the resources then overcommitted on the node.
+ * Terminating Pods are deleted a second later, as if a kubelet had stopped them.
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import { pods } from "../../api/core/v1/pod.ts";
@@ -17,27 +17,27 @@ import { MortalTransport, type Disturbance } from "../mortal-transport.ts";
 import { beginScheduler, makeFor } from "./scheduled-server.ts";
 
 export interface SchedulerLivesOptions {
-  /** Those that are there before any scheduler starts. */
+  /** Objects that exist before any scheduler starts. */
   readonly objects: readonly object[];
-  /** After how many of its requests each scheduler dies; the one after them lives on. */
+  /** Number of requests after which each scheduler dies; the one after them survives. */
   readonly deaths: readonly number[];
-  /** How bad the network is, until the last scheduler has had time to do its work. */
+  /** Disturbance of the network, until the last scheduler has had time to finish. */
   readonly disturbance?: Disturbance;
   readonly seed: number;
 }
 
 export interface SchedulerLives {
-  /** Requests of all of them. */
+  /** Requests of all schedulers. */
   readonly calls: number;
-  /** "p on n1", in the order in which the server had them. */
+  /** "p on n1", in the order in which the server stored the bindings. */
   readonly bindings: readonly string[];
-  /** What was too much at a binding: "n1: cpu". */
+  /** Overcommitted resources at a binding: "n1: cpu". */
   readonly over: readonly string[];
-  /** How it ended. */
+  /** Final placement. */
   readonly end: Moment & { readonly waiting: readonly Pod[] };
 }
 
-/** Longer than the longest back-off, so that all that can be placed is. */
+/** Longer than the maximum back-off, so that every Pod that fits is placed. */
 const WORK_SECONDS = 40;
 
 export async function liveAndDie({ objects, deaths, disturbance = {}, seed }: SchedulerLivesOptions): Promise<SchedulerLives> {
@@ -76,7 +76,7 @@ export async function liveAndDie({ objects, deaths, disturbance = {}, seed }: Sc
 
 interface Life {
   readonly transport: MortalTransport;
-  /** It hears and asks nothing more; resolves when nothing of it runs, for which time must pass. */
+  /** It receives and sends nothing more; resolves when it has stopped, for which the clock must advance. */
   end(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A server that takes connections and says nothing, and a kubeconfig that leads there. */
+/** A server that accepts connections and never answers, and a kubeconfig for it. */
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";

@@ -1,21 +1,21 @@
 /**
- * A hand on the wire between a client and a server under test: a port of its own that passes bytes on, until it is told to
- * hold them back (as a stalled network does) or to break every connection (as a dying machine does).
+ * A TCP proxy between a client and a server under test: it forwards bytes until a test stalls it (as a stalled network does) or resets all
+ * connections (as a dying machine does).
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** Connections made through it so far. */
+  /** Number of connections so far. */
   readonly connections: number;
-  /** From now on nothing passes in this direction, or neither; new connections are taken and stay silent. */
+  /** From now on nothing passes in this direction, or in both; new connections are accepted and stay silent. */
   hold(direction?: Direction | "both"): void;
-  /** Resolves when the next piece is held back. */
+  /** Resolves when the next chunk is held back. */
   heldBack(): Promise<void>;
-  /** What was held back passes, on the connections that are still there. */
+  /** Forwards what was held back, on the connections that are still open. */
   release(): void;
-  /** Breaks the connections there are. New ones are taken. */
+  /** Resets the open connections. New ones are accepted. */
   breakConnections(): void;
 }
 
