@@ -41,15 +41,6 @@ const NOT_YET: readonly string[] = [
   "src/kubelet/server/",
   "src/kubelet/testing/",
   // src/store
-  // src/testing
-  "src/testing/",
-  // test
-  "test/clients/",
-  "test/cluster/",
-  "test/embedded/",
-  "test/kinds/",
-  "test/scenarios/",
-  "test/security/",
 ];
 
 test("sources, tests, tools, examples and documents use established terms", () => {

@@ -6,7 +6,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { rounds, testSeed } from "../testing/rounds.ts";
-import { liveAndDie, type SchedulerLives } from "../testing/servers/scheduler-crashes.ts";
+import { runCrashingSchedulers, type SchedulerCrashes } from "../testing/servers/scheduler-crashes.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";
 import { brokenRules } from "./framework/testing/naive-rules.ts";
 
@@ -22,18 +22,18 @@ const CROWD = [
 ];
 
 /** The names of the Pods, sorted. */
-function boundOf({ bindings }: Pick<SchedulerLives, "bindings">): readonly string[] {
+function boundOf({ bindings }: Pick<SchedulerCrashes, "bindings">): readonly string[] {
   return bindings.map((binding) => binding.split(" ")[0] ?? "").toSorted();
 }
 
-function checkOnce({ bindings, over }: SchedulerLives, how: string): void {
+function checkOnce({ bindings, over }: SchedulerCrashes, how: string): void {
   const names = boundOf({ bindings });
   deepEqual(names, [...new Set(names)], `${how}: a Pod was bound more than once: ${bindings.join(", ")}`);
   deepEqual(over, [], `${how}: a node has more than it can hold`);
 }
 
 test("a scheduler that crashes after any request loses nothing and does nothing twice", async () => {
-  const undisturbed = await liveAndDie({ objects: CROWD, deaths: [], seed: 1 });
+  const undisturbed = await runCrashingSchedulers({ objects: CROWD, deaths: [], seed: 1 });
   checkOnce(undisturbed, "Undisturbed");
   const expected = boundOf(undisturbed);
   deepEqual(expected, ["p1", "p2", "p3", "p4", "p5"]);
@@ -41,7 +41,7 @@ test("a scheduler that crashes after any request loses nothing and does nothing 
   const stride = Math.max(1, Math.ceil(undisturbed.calls / DEATHS_MAX));
 
   for (let death = 1; death <= undisturbed.calls; death += stride) {
-    const lives = await liveAndDie({ objects: CROWD, deaths: [death], seed: 1 });
+    const lives = await runCrashingSchedulers({ objects: CROWD, deaths: [death], seed: 1 });
     const how = `It died after request ${death} of ${undisturbed.calls}`;
     checkOnce(lives, how);
     deepEqual(boundOf(lives), expected, how);
@@ -64,7 +64,7 @@ test("under random crashes and network faults no Pod is bound twice, none beyond
         ...nodes.map((of, index) => aNode(`n${index}`, { cpu: of })),
         ...pods.map((of, index) => aPod(`p${index}`, { cpu: of, preemptionPolicy: "Never" })),
       ];
-      const lived = await liveAndDie({ objects, deaths, seed, disturbance: { delayMsMax: 300, repeats: 0.2, cuts: 0.05, failures: 0.1 } });
+      const lived = await runCrashingSchedulers({ objects, deaths, seed, disturbance: { delayMsMax: 300, repeats: 0.2, cuts: 0.05, failures: 0.1 } });
       checkOnce(lived, "At the end");
       const { end } = lived;
       deepEqual(

@@ -69,6 +69,6 @@ test("withinRules passes only requests that the controller's rules allow, and na
       "create widgets.example.com",
     ],
   ] as const) {
-    await rejects(ask(), { reason: "Forbidden", message: `web has no rule that lets it ${missing}` });
+    await rejects(ask(), { reason: "Forbidden", message: `web lacks a rule to ${missing}` });
   }
 });

@@ -6,7 +6,7 @@ import { pods } from "../api/core/v1/pod.ts";
 import { services } from "../api/core/v1/service.ts";
 import { ipAddresses } from "../api/networking.k8s.io/v1/ip-address.ts";
 import { comparableState } from "./comparable-state.ts";
-import { given, makeObject, type Given } from "./given.ts";
+import { given, createObject, type Given } from "./given.ts";
 
 const KINDS = [configMaps, pods, replicaSets];
 
@@ -25,7 +25,7 @@ async function state(objects: readonly object[], { laterMs = 0 }: { readonly lat
       name: (await cluster.client.create(configMaps, before)).metadata.name,
     });
   }
-  for (const object of objects) await makeObject(cluster.client, object);
+  for (const object of objects) await createObject(cluster.client, object);
   return await stateOf(cluster);
 }
 
@@ -37,7 +37,7 @@ const OWNED = { name: "owned", ownerReferences: [{ apiVersion: "v1", kind: "Conf
 
 describe("comparable states of two clusters are equal despite random names, uids and timestamps", () => {
   for (const [what, objects] of [
-    ["versions, uids and times", [map()]],
+    ["resource versions, uids and timestamps", [map()]],
     ["generated names", [map({}, { generateName: "a-" }), map({}, { generateName: "a-" })]],
   ] as const) {
     test(what, async () => {
@@ -47,16 +47,16 @@ describe("comparable states of two clusters are equal despite random names, uids
 
   test("comparable states are equal despite different Service addresses", async () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "default", name: "web" }, spec: { ports: [{ port: 80 }] } };
-    const played = async (times: number): Promise<readonly string[]> => {
+    const stateAfter = async (times: number): Promise<readonly string[]> => {
       await using cluster = await given();
       for (let time = 1; time < times; time++) {
-        await makeObject(cluster.client, service);
+        await createObject(cluster.client, service);
         await cluster.client.delete(services, { namespace: "default", name: "web" });
       }
-      await makeObject(cluster.client, service);
+      await createObject(cluster.client, service);
       return comparableState(cluster.client, [services, ipAddresses]);
     };
-    deepEqual(await played(1), await played(2));
+    deepEqual(await stateAfter(1), await stateAfter(2));
   });
 
   test("comparable states are equal whatever the order of creation and of members", async () => {
@@ -70,7 +70,7 @@ describe("comparable states differ if anything else differs", () => {
   for (const [what, one, other] of [
     ["a value", [map({ data: { a: "1" } })], [map({ data: { a: "2" } })]],
     ["a name", [map()], [map({}, { name: "b" })]],
-    ["how many there are", [map({}, { generateName: "a-" })], [map({}, { generateName: "a-" }), map({}, { generateName: "a-" })]],
+    ["the number of objects", [map({}, { generateName: "a-" })], [map({}, { generateName: "a-" }), map({}, { generateName: "a-" })]],
     ["an owner", [map(), map({}, OWNED)], [map(), map({}, { ...OWNED, ownerReferences: [] })]],
     ["a label", [map()], [map({}, { name: "a", labels: { a: "b" } })]],
   ] as const) {

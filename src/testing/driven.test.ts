@@ -24,5 +24,5 @@ test("driven settles a promise that needs no virtual time, and propagates its re
 
 test("driven rejects instead of hanging if a promise waits for virtual time to pass", async () => {
   const clock = virtualClock();
-  await rejects(driven(clock, clock.sleep(1)), /This waits for time to pass: call clock.advance meanwhile/);
+  await rejects(driven(clock, clock.sleep(1)), /The promise waits for virtual time to pass: call clock.advance meanwhile/);
 });

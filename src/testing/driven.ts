@@ -10,7 +10,7 @@ export async function driven<T>(clock: VirtualClock, promise: Promise<T>): Promi
   const settled = (): void => void (isSettled = true);
   promise.then(settled, settled);
   for (let turn = 0; !isSettled; turn++) {
-    if (turn === TURNS_MAX) throw new Error("This waits for time to pass: call clock.advance meanwhile");
+    if (turn === TURNS_MAX) throw new Error("The promise waits for virtual time to pass: call clock.advance meanwhile");
     await clock.settle();
   }
   return promise;

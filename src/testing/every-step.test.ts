@@ -5,7 +5,7 @@ import { secrets } from "../api/core/v1/secret.ts";
 import { formatTime } from "../api/machinery/time.ts";
 import { after, defineController, onChange, watch, type Controller } from "../controllers/runtime/controller.ts";
 import { itself } from "../controllers/runtime/keys.ts";
-import { everyStepMayBeTheLast, play } from "./every-step.ts";
+import { everyStepMayBeTheLast, runScenario } from "./every-step.ts";
 
 const SOURCE = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "source", namespace: "default" } } as const;
 
@@ -38,7 +38,7 @@ function copier({ remembers }: { readonly remembers: boolean }): Controller {
 test("everyStepMayBeTheLast passes a level-triggered controller, wherever its process dies", async () => {
   const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: false })], restMs: 5_000 };
 
-  assert.equal((await play(scenario)).calls, 2);
+  assert.equal((await runScenario(scenario)).calls, 2);
   await everyStepMayBeTheLast(scenario, { disturbedRuns: 3 });
 });
 
@@ -66,7 +66,7 @@ function watcherOf(start: Controller["start"]): Controller {
 const EVERYTHING_OF_MAPS = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["*"] }];
 
 const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; readonly found: RegExp }>> = {
-  "writes the time for ever": {
+  "writes the time forever": {
     start:
       () =>
       async (key, { read, write, clock }) => {
@@ -74,9 +74,9 @@ const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; read
         if (source !== undefined) await write.update(configMaps, { ...source, data: { at: formatTime(clock.now()) } });
         return after(1_000);
       },
-    found: /^Undisturbed: not at rest at the end.*\nMODIFIED configmaps default\/source: \d+ times$/,
+    found: /^Undisturbed: not idle at the end.*\nMODIFIED configmaps default\/source: \d+ times$/,
   },
-  "deletes and makes again what is there when it starts": {
+  "recreates existing objects when it starts": {
     start() {
       let isFirst = true;
       return async (_key, { read, write }) => {
@@ -88,9 +88,9 @@ const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; read
       };
     },
     found:
-      /^The process died after call 1 of 1: made not as often.*\n- configmaps default\/copy: 1 times\n\+ configmaps default\/copy: 2 times$/,
+      /^The process died after call 1 of 1: the number of creations differs.*\n- configmaps default\/copy: 1 times\n\+ configmaps default\/copy: 2 times$/,
   },
-  "believes a cache that may be old": {
+  "trusts a stale cache": {
     // A copy is deleted together with its source.
     start:
       () =>
@@ -101,7 +101,7 @@ const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; read
         if (!isWanted && isThere) await write.delete(configMaps, COPY);
         return onChange;
       },
-    found: /^Events were late or old and requests failed, from seed \d+: made not as often/,
+    found: /^With delayed and stale events and failing requests, seed \d+: the number of creations differs/,
   },
 };
 

@@ -20,7 +20,7 @@ import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
 import type { Controller } from "../controllers/runtime/controller.ts";
 import { runControllers } from "../controllers/runtime/run-controllers.ts";
-import { makeObject, silentRecorder } from "./given.ts";
+import { createObject, silentRecorder } from "./given.ts";
 import { comparableState, fieldsOf } from "./comparable-state.ts";
 import { MortalTransport, type Disturbance } from "./mortal-transport.ts";
 import { ObjectHistory, type Origin } from "./object-history.ts";
@@ -54,7 +54,7 @@ const REST_MS = 120_000;
 const IDLE_MS = 300_000;
 const SEED = 7;
 
-export interface Played {
+export interface ScenarioRun {
   /** Comparable part of the final state. */
   readonly state: readonly string[];
   /** Number of API calls that the controllers made, including those of killed processes. */
@@ -66,13 +66,16 @@ export interface Played {
 }
 
 /** Runs a scenario once. `dieAfter`: the number of the API call after which the process dies; the next process survives. */
-export async function play(scenario: Scenario, disturbance: Disturbance & { readonly dieAfter?: number } = {}): Promise<Played> {
+export async function runScenario(
+  scenario: Scenario,
+  disturbance: Disturbance & { readonly dieAfter?: number } = {},
+): Promise<ScenarioRun> {
   await using owner = new Disposables();
   const server = owner.use(await startServer({ config: { authorizationModes: ["AlwaysAllow"] } }));
   const { clock } = server;
   const client = createClient(server.transport());
   const random = seededRandom(disturbance.seed ?? SEED);
-  for (const object of scenario.objects) await makeObject(client, object);
+  for (const object of scenario.objects) await createObject(client, object);
   const kinds = all.filter((kind) => kind.verbs.includes("watch") && !isIgnored(kind, scenario));
   const history = new ObjectHistory();
   await history.follow(client, kinds);
@@ -135,38 +138,39 @@ export interface EveryStepOptions {
  * Rejects, naming the call or the seed, if a disturbed run does not reach the state of the undisturbed one, or a run does not become idle.
  */
 export async function everyStepMayBeTheLast(scenario: Scenario, { deathsMax = Infinity, disturbedRuns }: EveryStepOptions): Promise<void> {
-  const undisturbed = await play(scenario);
-  if (undisturbed.calls === 0) throw new Error("The controllers asked for nothing: there is no step that could be the last");
+  const undisturbed = await runScenario(scenario);
+  if (undisturbed.calls === 0) throw new Error("The controllers made no API call, so there is no step to interrupt");
   const stride = Math.max(1, Math.ceil(undisturbed.calls / deathsMax));
   mustBeIdle(undisturbed, "Undisturbed");
   for (let dieAfter = 1; dieAfter <= undisturbed.calls; dieAfter += stride) {
-    const played = await play(scenario, { dieAfter });
+    const run = await runScenario(scenario, { dieAfter });
     // A restarted process lists what exists, so it finds objects with generated names, too.
-    mustBeEqual(played, undisturbed, `The process died after call ${dieAfter} of ${undisturbed.calls}`, { alsoChosen: true });
+    mustBeEqual(run, undisturbed, `The process died after call ${dieAfter} of ${undisturbed.calls}`, { alsoChosen: true });
   }
   for (let seed = 1; seed <= disturbedRuns; seed++) {
     const dieAfter = 1 + seededRandom(seed).below(undisturbed.calls);
-    const played = await play(scenario, { seed, dieAfter, ...DISTURBED });
+    const run = await runScenario(scenario, { seed, dieAfter, ...DISTURBED });
     // A process that has not yet observed its object with a generated name creates another one and deletes the surplus later.
-    mustBeEqual(played, undisturbed, `Events were late or old and requests failed, from seed ${seed}`, { alsoChosen: false });
+    mustBeEqual(run, undisturbed, `With delayed and stale events and failing requests, seed ${seed}`, { alsoChosen: false });
   }
 }
 
 const DISTURBED: Disturbance = { delayMsMax: 300, repeats: 0.2, replays: 0.2, staleStarts: 0.5, cuts: 0.05, failures: 0.1 };
 
-function mustBeIdle({ restless }: Played, how: string): void {
-  if (restless.length > 0) throw new Error(`${how}: not at rest at the end, as something was still written\n${summary(restless)}`);
+function mustBeIdle({ restless }: ScenarioRun, how: string): void {
+  if (restless.length > 0) throw new Error(`${how}: not idle at the end, these writes continued\n${summary(restless)}`);
 }
 
-function mustBeEqual(played: Played, undisturbed: Played, how: string, { alsoChosen }: { readonly alsoChosen: boolean }): void {
-  const states = differences(undisturbed.state, played.state);
-  if (states.length > 0) throw new Error(`${how}: another end than undisturbed (-), namely (+)\n${differingFields(states).join("\n")}`);
-  const origins = differences(originsOf(undisturbed, alsoChosen), originsOf(played, alsoChosen));
-  if (origins.length > 0) throw new Error(`${how}: made not as often as undisturbed (-), but (+)\n${origins.join("\n")}`);
-  mustBeIdle(played, how);
+function mustBeEqual(run: ScenarioRun, undisturbed: ScenarioRun, how: string, { alsoChosen }: { readonly alsoChosen: boolean }): void {
+  const states = differences(undisturbed.state, run.state);
+  if (states.length > 0)
+    throw new Error(`${how}: the final state differs: undisturbed (-), disturbed (+)\n${differingFields(states).join("\n")}`);
+  const origins = differences(originsOf(undisturbed, alsoChosen), originsOf(run, alsoChosen));
+  if (origins.length > 0) throw new Error(`${how}: the number of creations differs: undisturbed (-), disturbed (+)\n${origins.join("\n")}`);
+  mustBeIdle(run, how);
 }
 
-function originsOf({ origins }: Played, alsoChosen: boolean): readonly string[] {
+function originsOf({ origins }: ScenarioRun, alsoChosen: boolean): readonly string[] {
   return [...origins].flatMap(([name, { times, isChosen }]) => (isChosen && !alsoChosen ? [] : [`${name}: ${times} times`]));
 }
 

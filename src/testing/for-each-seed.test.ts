@@ -4,9 +4,9 @@ import { forEachSeed, seedsOf } from "./for-each-seed.ts";
 
 describe("forEachSeed", () => {
   for (const { it, count, only, seeds } of [
-    { it: "are as many as asked for", count: 3, only: undefined, seeds: [1, 2, 3] },
-    { it: "are those if the variable is empty", count: 2, only: "", seeds: [1, 2] },
-    { it: "are the one of the variable", count: 3, only: "17", seeds: [17] },
+    { it: "are 1 to the count", count: 3, only: undefined, seeds: [1, 2, 3] },
+    { it: "are 1 to the count if K8TS_SEED is empty", count: 2, only: "", seeds: [1, 2] },
+    { it: "are only that of K8TS_SEED", count: 3, only: "17", seeds: [17] },
   ]) {
     test(it, () => deepEqual(seedsOf(count, only), seeds));
   }
@@ -17,7 +17,7 @@ describe("forEachSeed", () => {
 test("a failing seed reports how to repeat it, and the remaining seeds do not run", async () => {
   const [first] = seedsOf(5, process.env["K8TS_SEED"]);
   const ran: number[] = [];
-  const failure = new Error("Two pods have one name");
+  const failure = new Error("Two pods have the same name");
 
   const running = forEachSeed(5, (seed) => {
     ran.push(seed);
@@ -25,7 +25,7 @@ test("a failing seed reports how to repeat it, and the remaining seeds do not ru
   });
 
   await rejects(running, (error: Error) => {
-    match(error.message, new RegExp(`^Failed with seed ${first}; .* K8TS_SEED=${first} .*: Two pods have one name$`));
+    match(error.message, new RegExp(`^Failed with seed ${first}; .* K8TS_SEED=${first} .*: Two pods have the same name$`));
     return error.cause === failure;
   });
   deepEqual(ran, [first]);

@@ -50,7 +50,7 @@ test("given: one reconciliation sees the objects with their status, and its acti
   deepEqual(
     await cluster.reconcile(noter(), { namespace: "default", name: "p" }),
     after(1_000),
-    "the next pass sees what the first one did",
+    "the next reconciliation sees the writes of the first",
   );
   equal(cluster.actions.length, 2);
 });
@@ -64,7 +64,7 @@ test("given: a controller without a required rule is rejected, and the rule is n
   ] as const) {
     await rejects(cluster.reconcile(noter(rules), "default/p"), {
       reason: "Forbidden",
-      message: `noter has no rule that lets it ${missing}`,
+      message: `noter lacks a rule to ${missing}`,
     });
   }
 });

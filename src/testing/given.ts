@@ -63,7 +63,7 @@ export async function givenWith({ config = {} }: GivenOptions, ...objects: reado
   const server = starting.use(await startServer({ config: { authorizationModes: ["AlwaysAllow"], ...config } }));
   const { clock } = server;
   const client = createClient(server.transport());
-  for (const object of objects) await makeObject(client, object);
+  for (const object of objects) await createObject(client, object);
   const random = seededRandom(2);
   const informers = createInformers({ transport: server.transport(), clock, random, log: silentLogger });
   starting.use(informers);
@@ -154,7 +154,7 @@ function recorder(lines: string[]): EventRecorder {
 }
 
 /** Creates an object with its status, which a create request ignores. */
-export async function makeObject(client: Client, object: object): Promise<void> {
+export async function createObject(client: Client, object: object): Promise<void> {
   const kind = kindOf(object as KubeObject);
   const made = await client.create(kind, object as KubeObject);
   const { status } = object as { readonly status?: JsonObject };
@@ -165,6 +165,6 @@ export async function makeObject(client: Client, object: object): Promise<void> 
 function kindOf({ apiVersion, kind }: KubeObject): (typeof all)[number] {
   const version = parseApiVersion(apiVersion);
   const found = all.find(({ kind: name, served }) => name === kind && served.some(({ group }) => group === version?.group));
-  if (found === undefined) throw new Error(`There is no built-in kind ${kind} of ${apiVersion}`);
+  if (found === undefined) throw new Error(`No built-in kind ${kind} in ${apiVersion}`);
   return found;
 }

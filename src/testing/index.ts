@@ -14,6 +14,13 @@ export type { VirtualClock } from "../base/virtual-clock.ts";
 export { virtualClock } from "./virtual-clock.ts";
 export { driven } from "./driven.ts";
 export { given, givenWith, type Given, type GivenOptions } from "./given.ts";
-export { everyStepMayBeTheLast, play, type EveryStepOptions, type Played, type Scenario, type ScenarioCluster } from "./every-step.ts";
+export {
+  everyStepMayBeTheLast,
+  runScenario,
+  type EveryStepOptions,
+  type ScenarioRun,
+  type Scenario,
+  type ScenarioCluster,
+} from "./every-step.ts";
 export type { Disturbance } from "./mortal-transport.ts";
 export type { RunningControllers } from "../controllers/runtime/run-controllers.ts";

@@ -23,25 +23,25 @@ function mortal({ clock, server }: Given, disturbance: Disturbance, dieAfter?: n
 
 /** Events of a watch of the ConfigMaps in "default", one word each. */
 async function listen(client: Client): Promise<string[]> {
-  const told: string[] = [];
+  const received: string[] = [];
   const { metadata } = await client.list(configMaps, { namespace: "default" });
   await client.watch(
     configMaps,
     { namespace: "default", resourceVersion: metadata.resourceVersion ?? "" },
     {
-      event: (event) => void told.push("object" in event ? event.object.metadata.name : event.type),
-      ended: () => void told.push("ended"),
+      event: (event) => void received.push("object" in event ? event.object.metadata.name : event.type),
+      ended: () => void received.push("ended"),
     },
   );
-  return told;
+  return received;
 }
 
 test("a MortalTransport without disturbance is transparent and counts calls", async () => {
   await using cluster = await given();
   const { mortal: transport, client } = mortal(cluster, {});
-  const told = await listen(client);
+  const received = await listen(client);
   await client.create(configMaps, map("a"));
-  deepEqual([told, transport.calls], [["a"], 2]);
+  deepEqual([received, transport.calls], [["a"], 2]);
   const uncounted = createClient(transport.around(cluster.server.transport(), { counts: false }));
   await uncounted.get(configMaps, { namespace: "default", name: "a" });
   equal(transport.calls, 2);
@@ -50,7 +50,7 @@ test("a MortalTransport without disturbance is transparent and counts calls", as
 test("a MortalTransport sends and receives nothing after its last call, which the server still executes", async () => {
   await using cluster = await given();
   const { mortal: transport, client } = mortal(cluster, {}, 3);
-  const told = await listen(client);
+  const received = await listen(client);
   await client.create(configMaps, map("a"));
 
   const [last, late] = await Promise.allSettled([client.create(configMaps, map("b")), client.create(configMaps, map("c"))]);
@@ -65,7 +65,7 @@ test("a MortalTransport sends and receives nothing after its last call, which th
   await rejects(listen(client), lost);
   await cluster.client.create(configMaps, map("d"));
   await cluster.settled();
-  deepEqual(told, ["a", "ended"]);
+  deepEqual(received, ["a", "ended"]);
 });
 
 test("a MortalTransport fails some requests, half of them after the server executed them, deterministically per seed", async () => {
@@ -86,29 +86,29 @@ test("a MortalTransport fails some requests, half of them after the server execu
 test("a MortalTransport delivers events late, in order, some of them twice, and loses none", async () => {
   await using cluster = await given();
   const { client } = mortal(cluster, { delayMsMax: 1_000, repeats: 0.5 });
-  const told = await listen(client);
+  const received = await listen(client);
   const names = Array.from("abcdefgh");
   for (const name of names) await cluster.client.create(configMaps, map(name));
-  ok(told.length < names.length);
+  ok(received.length < names.length);
 
   await cluster.clock.advance(60_000);
 
   deepEqual(
-    told.filter((name, index) => name !== told[index - 1]),
+    received.filter((name, index) => name !== received[index - 1]),
     names,
   );
-  ok(told.length > names.length, told.join(" "));
+  ok(received.length > names.length, received.join(" "));
 });
 
 test("a MortalTransport can cut a stream after any event, and reports its end", async () => {
   await using cluster = await given();
   const { client } = mortal(cluster, { cuts: 1 });
-  const told = await listen(client);
+  const received = await listen(client);
   await cluster.client.create(configMaps, map("a"));
   await cluster.client.create(configMaps, map("b"));
   await cluster.settled();
 
-  deepEqual(told, ["a", "ended"]);
+  deepEqual(received, ["a", "ended"]);
 });
 
 test("a MortalTransport repeats an older state of an object after a newer one, never before", async () => {
@@ -119,8 +119,8 @@ test("a MortalTransport repeats an older state of an object after a newer one, n
   await client.watch(configMaps, { namespace: "default", resourceVersion: "1" }, { event: (heard) => void event(heard), ended() {} });
   await cluster.settled();
   values.length = 0;
-  const told = Array.from({ length: 20 }, (_, index) => index);
-  for (const value of told) {
+  const received = Array.from({ length: 20 }, (_, index) => index);
+  for (const value of received) {
     const patch = { type: "merge", value: { data: { value: `${value}` } } } as const;
     await cluster.client.patch(configMaps, { namespace: "default", name: "a" }, patch);
   }
@@ -128,8 +128,8 @@ test("a MortalTransport repeats an older state of an object after a newer one, n
 
   let newest = -1;
   const news = values.filter((value) => value > newest && (newest = value) === value);
-  deepEqual(news, told);
-  ok(values.length > told.length, values.join(" "));
+  deepEqual(news, received);
+  ok(values.length > received.length, values.join(" "));
 });
 
 test("a MortalTransport can start a watch from a stale list, and delivers the events since then", async () => {
@@ -139,21 +139,21 @@ test("a MortalTransport can start a watch from a stale list, and delivers the ev
   const starts = await Promise.all(
     Array.from({ length: 10 }, async (_, index) => {
       const { client } = mortal(cluster, { seed: index + 1, staleStarts: 1 });
-      const told: string[] = [];
-      const event = (heard: TransportEvent) => void told.push("object" in heard ? heard.object.metadata.name : "end");
+      const received: string[] = [];
+      const event = (heard: TransportEvent) => void received.push("object" in heard ? heard.object.metadata.name : "end");
       const options = { sendInitialEvents: true, allowWatchBookmarks: true, resourceVersionMatch: "NotOlderThan" } as const;
       await client.watch(configMaps, { namespace: "default", ...options }, { event, ended() {} });
-      return told;
+      return received;
     }),
   );
   await cluster.clock.advance(1_000);
 
-  for (const told of starts) {
+  for (const received of starts) {
     deepEqual(
-      told.filter((word) => names.includes(word)),
+      received.filter((word) => names.includes(word)),
       names,
     );
   }
-  const known = starts.map((told) => told.indexOf("end"));
-  ok(new Set(known).size > 5, `So much was told at first: ${known.join(" ")}`);
+  const known = starts.map((received) => received.indexOf("end"));
+  ok(new Set(known).size > 5, `Initial lists: ${known.join(" ")}`);
 });

@@ -88,7 +88,7 @@ export class MortalTransport {
     if (this.#isDead) throw connectionLost();
     const { random } = this.#options;
     const { staleStarts = 0 } = this.#options.disturbance();
-    const stream = new BadStream(this.#options, request, {
+    const stream = new DisturbedStream(this.#options, request, {
       event: (event) => void (this.#isDead || listener.event(event)),
       ended: () => listener.ended(),
     });
@@ -101,11 +101,11 @@ export class MortalTransport {
   }
 
   /** Delivers the state at some earlier resource version, not older than the requested one; returns the watch that continues from there. */
-  async #beginInThePast(transport: Transport, request: WatchRequest, stream: BadStream): Promise<WatchRequest> {
+  async #beginInThePast(transport: Transport, request: WatchRequest, stream: DisturbedStream): Promise<WatchRequest> {
     const { sendInitialEvents: _initial, resourceVersionMatch: _match, resourceVersion: known = "1", ...options } = request.options ?? {};
     const listAt = async (at: object) => {
       const answer = await transport.request({ ...request, verb: "list", options: { ...selectors(options), ...at } });
-      if (answer.is !== "list") throw new Error(`Cannot begin in the past: the answer to a list of ${request.plural} is none`);
+      if (answer.is !== "list") throw new Error(`Cannot start from a stale list: the response for ${request.plural} is not a list`);
       return answer;
     };
     const now = BigInt((await listAt({ limit: 1 })).metadata.resourceVersion ?? "");
@@ -126,7 +126,7 @@ const LAG_MAX = 30;
 /** Number of states per object that are kept for repetition. */
 const REMEMBERED_MAX = 5;
 
-class BadStream implements TransportWatchListener {
+class DisturbedStream implements TransportWatchListener {
   readonly #options: MortalOptions;
   readonly #listener: TransportWatchListener;
   /** Later events stay behind earlier ones, and delays do not add up. */
@@ -136,7 +136,7 @@ class BadStream implements TransportWatchListener {
   /** Before the initial list is complete, no state is stale. */
   #isComplete: boolean;
   /** The last delivered states by uid. */
-  readonly #told = new Map<string, ObjectEvent[]>();
+  readonly #delivered = new Map<string, ObjectEvent[]>();
   cut: () => void = () => {};
 
   constructor(options: MortalOptions, { options: asked }: WatchRequest, listener: TransportWatchListener) {
@@ -166,8 +166,8 @@ class BadStream implements TransportWatchListener {
   /** Returns an earlier delivered state of the same object, if there is one. */
   #remember(event: ObjectEvent): ObjectEvent | undefined {
     const { uid = "" } = event.object.metadata;
-    const before = this.#told.get(uid) ?? [];
-    this.#told.set(uid, [...before, event].slice(-REMEMBERED_MAX));
+    const before = this.#delivered.get(uid) ?? [];
+    this.#delivered.set(uid, [...before, event].slice(-REMEMBERED_MAX));
     return before.length === 0 ? undefined : pick(this.#options.random, before);
   }
 
@@ -175,14 +175,14 @@ class BadStream implements TransportWatchListener {
     this.#later(0, () => this.#listener.ended());
   }
 
-  #later(delayMs: number, tell: () => void): void {
+  #later(delayMs: number, deliver: () => void): void {
     // Without disturbance events are delivered synchronously, as within one process.
-    if (delayMs === 0 && !this.#isLate) return tell();
+    if (delayMs === 0 && !this.#isLate) return deliver();
     this.#isLate = true;
     const { clock } = this.#options;
     const dueMs = Math.max(this.#lastDueMs, clock.monotonic() + delayMs);
     this.#lastDueMs = dueMs;
-    this.#last = this.#last.then(() => clock.sleep(dueMs - clock.monotonic())).then(tell);
+    this.#last = this.#last.then(() => clock.sleep(dueMs - clock.monotonic())).then(deliver);
   }
 }
 

@@ -31,7 +31,7 @@ export class ObjectHistory {
 
   /** By label: "configmaps default/copy", "pods default/web-*". */
   get origins(): ReadonlyMap<string, Origin> {
-    if (this.#isBroken) throw new Error("Cannot say what happened: a watch has ended");
+    if (this.#isBroken) throw new Error("The history is incomplete: a watch has ended");
     return new Map(this.#origins);
   }
 

@@ -94,12 +94,12 @@ test("a failing `prepare` fails the hook and leaves nothing open", async () => {
 
 describe("useCluster and useFork without hooks", () => {
   for (const { it, names } of [
-    { it: "beforeAll and afterAll are found as jest and vitest have them", names: ["beforeAll", "afterAll"] },
-    { it: "before and after are found as mocha has them", names: ["before", "after"] },
+    { it: "beforeAll and afterAll of jest and vitest are detected", names: ["beforeAll", "afterAll"] },
+    { it: "before and after of mocha are detected", names: ["before", "after"] },
   ]) {
     test(it, () => {
-      const told: string[] = [];
-      const define = (name: string) => Object.assign(globalThis, { [name]: () => told.push(name) });
+      const called: string[] = [];
+      const define = (name: string) => Object.assign(globalThis, { [name]: () => called.push(name) });
       names.forEach(define);
       try {
         useCluster(PREPARED);
@@ -107,7 +107,7 @@ describe("useCluster and useFork without hooks", () => {
       } finally {
         for (const name of names) Reflect.deleteProperty(globalThis, name);
       }
-      deepEqual(told, names);
+      deepEqual(called, names);
     });
   }
 

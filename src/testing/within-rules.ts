@@ -21,5 +21,5 @@ function isAllowed(rules: Controller["rules"], { verb, group, plural, subresourc
 
 function refusal(controller: string, { verb, group, plural, subresource }: TransportRequest): StatusError {
   const what = subresource === undefined ? plural : `${plural}/${subresource}`;
-  return new StatusError("Forbidden", `${controller} has no rule that lets it ${verb} ${groupResourceOf(group, what)}`);
+  return new StatusError("Forbidden", `${controller} lacks a rule to ${verb} ${groupResourceOf(group, what)}`);
 }

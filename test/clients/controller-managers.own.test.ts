@@ -19,7 +19,7 @@ import type { Client } from "../../src/client/client.ts";
 import { startTestApiServer, type TestApiServer } from "../../src/testing/servers/api-server.ts";
 import { startControllerManagerProcess, type ControllerManagerProcess } from "../../src/testing/servers/controller-manager-process.ts";
 import { rounds, testSeed } from "../../src/testing/rounds.ts";
-import { seeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
+import { observeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
 import { startTcpProxy, type TcpProxy } from "../../src/testing/servers/tcp-proxy.ts";
 import { aDeployment } from "../../src/testing/clients/manifests.ts";
 
@@ -59,7 +59,7 @@ interface Stage extends AsyncDisposable {
 async function startStage(): Promise<Stage> {
   await using starting = new Disposables();
   const server = starting.use(await startTestApiServer({ controllers: [] }));
-  const { client, informers } = starting.use(await seeCluster(server.kubeconfig));
+  const { client, informers } = starting.use(await observeCluster(server.kubeconfig));
   const users = new Map([["", ""]]);
   const claims: Lease[] = [];
   const keep = (lease: Lease): void => void claims.push(lease);
@@ -75,7 +75,7 @@ async function startStage(): Promise<Stage> {
       await until(known.leases, () => claims.some(({ metadata }) => versionOf(metadata) >= versionOf({ resourceVersion })));
       return claims;
     },
-    userOf: (holder) => users.get(holder) ?? `somebody called ${holder}`,
+    userOf: (holder) => users.get(holder) ?? `unknown holder ${holder}`,
     async carriedOut(replicas) {
       const settled = until(known.deployments, () => {
         const { metadata, spec, status = {} } = known.deployments.get(WEB) ?? { metadata: { generation: -1 } };
@@ -133,7 +133,7 @@ async function checkRecord(stage: Stage, users: readonly string[]): Promise<read
   const items = await written(stage);
   const claims = await stage.claims();
   for (const write of items.filter(({ user }) => users.includes(user))) {
-    ok(write.resourceVersion !== undefined, `It is not known when ${JSON.stringify(write)} was`);
+    ok(write.resourceVersion !== undefined, `The time of ${JSON.stringify(write)} is unknown`);
     const holder = claims.findLast(({ metadata }) => versionOf(metadata) < versionOf(write))?.spec?.holderIdentity ?? "";
     equal(write.user, stage.userOf(holder), `${JSON.stringify(write)} was written while the lease was held by "${stage.userOf(holder)}"`);
   }
@@ -143,7 +143,7 @@ async function checkRecord(stage: Stage, users: readonly string[]): Promise<read
 
 async function written({ server }: Stage): Promise<readonly Write[]> {
   const { items } = JSON.parse((await server.ask("GET", CAUSES_PATH)).body) as { readonly items: readonly Write[] };
-  ok(items.length < CAUSES_MAX, "the record has forgotten the first writes");
+  ok(items.length < CAUSES_MAX, "the record has dropped the first writes");
   return items;
 }
 
@@ -179,7 +179,7 @@ test(`a leader is killed with SIGKILL ${ROUNDS} times while it works, and each t
   const start = async (user: string) => processes.use(await stage.start(user, [...SHORT, BY_USER]));
   const random = seededRandom(testSeed());
   let leader = { user: "manager-a", process: await start("manager-a") };
-  await leader.process.acts();
+  await leader.process.becomesLeader();
   let other = { user: "manager-b", process: await start("manager-b") };
   await deploy(stage, 1);
   const expected = [leader.user];
@@ -190,7 +190,7 @@ test(`a leader is killed with SIGKILL ${ROUNDS} times while it works, and each t
     await scale(stage, replicas);
     await amidst;
     await leader.process[Symbol.asyncDispose]();
-    await other.process.acts();
+    await other.process.becomesLeader();
     await stage.carriedOut(replicas);
     const again = { user: leader.user, process: await start(leader.user) };
     [leader, other] = [other, again];
@@ -201,11 +201,11 @@ test(`a leader is killed with SIGKILL ${ROUNDS} times while it works, and each t
   const gaps = gapsMs(await stage.claims());
   equal(gaps.length, ROUNDS);
   t.diagnostic(
-    `from the last renewal to the takeover, by a standby that had just begun to look, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`,
+    `from the last renewal to the takeover, by a standby that had just started, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`,
   );
   ok(
     gaps.every((gap) => gap >= LEASE_MS),
-    "nobody takes a lease that has not ended",
+    "no lease is taken before it expires",
   );
 });
 
@@ -213,18 +213,18 @@ test("a controller manager frozen for longer than its lease writes nothing when 
   await using stage = await startStage();
   await using proxy = await startTcpProxy(portOf(stage.server));
   await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
-  await a.acts();
+  await a.becomesLeader();
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
   await deploy(stage, 1);
 
   // It is frozen while it waits for responses, which would let it continue. No request of its own is in flight.
   await freezeAmidstWork(stage, a, { proxy, holds: "answers" });
-  await b.acts();
+  await b.becomesLeader();
   await stage.carriedOut(100);
   await scale(stage, 2);
   proxy.release();
   a.program.signal("SIGCONT");
-  await a.standsBy();
+  await a.losesLeadership();
   await stage.carriedOut(2);
   await scale(stage, 3);
   await stage.carriedOut(3);
@@ -236,25 +236,25 @@ test("a request that a former leader sent in time but that arrives after a chang
   await using stage = await startStage();
   await using proxy = await startTcpProxy(portOf(stage.server));
   await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
-  await a.acts();
+  await a.becomesLeader();
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
   await deploy(stage, 1);
 
   // Its requests stay in flight, and it is frozen before it can cancel them.
   await freezeAmidstWork(stage, a, { proxy, holds: "requests" });
-  await b.acts();
+  await b.becomesLeader();
   await stage.carriedOut(100);
   const before = await written(stage);
   equal(await refusedPods(stage), 0);
   proxy.release();
   a.program.signal("SIGCONT");
-  await a.standsBy();
+  await a.losesLeadership();
   await scale(stage, 2);
   await stage.carriedOut(2);
 
   const refused = await refusedPods(stage);
-  t.diagnostic(`${refused} new pods were on their way and refused`);
-  ok(refused > 0, "none was on its way");
+  t.diagnostic(`${refused} new pods were in flight and rejected`);
+  ok(refused > 0, "none was in flight");
   const since = (await written(stage)).slice(before.length);
   deepEqual(new Set(since.map(({ user }) => user).filter((user) => user !== "kubernetes-admin")), new Set(["manager-b"]));
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
@@ -276,7 +276,7 @@ async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess,
   const isHeld = proxy.heldBack();
   proxy.hold(holds);
   await isHeld;
-  for (let turn = 0; turn < 5; turn++) await manager.figures();
+  for (let turn = 0; turn < 5; turn++) await manager.metrics();
   manager.program.signal("SIGSTOP");
 }
 
@@ -290,13 +290,13 @@ async function refusedPods({ server }: Stage): Promise<number> {
 test("a controller manager that receives SIGTERM releases the lease, and the other one takes over at once", async (t) => {
   await using stage = await startStage();
   await using a = await stage.start("manager-a", LONG);
-  await a.acts();
+  await a.becomesLeader();
   await using b = await stage.start("manager-b", LONG);
   await deploy(stage, 2);
 
   await scale(stage, 4);
   a.program.signal("SIGTERM");
-  await b.acts();
+  await b.becomesLeader();
   await stage.carriedOut(4);
 
   deepEqual(await a.program.exited, { code: 0, signal: null });

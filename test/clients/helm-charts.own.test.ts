@@ -324,7 +324,7 @@ class Release {
     const manifest = objectsOf(await this.#helm("get manifest life"));
     const found = [...manifest].map(async ([name, object]) => {
       const there = await kinds.find(object, this.#plan.chart);
-      if (there === undefined) throw new Error(`${name} is in the manifest and not on the server`);
+      if (there === undefined) throw new Error(`${name} is in the manifest but not on the server`);
       return [name, { manifest: JSON.stringify(object), found: there, version: there.metadata.resourceVersion ?? "" }] as const;
     });
     return new Map(await Promise.all(found));
@@ -348,8 +348,8 @@ function expectOnlyChangesWritten(before: Objects, after: Objects): void {
   for (const [name, { manifest, version }] of after) {
     const previous = before.get(name);
     if (previous === undefined) continue;
-    if (previous.manifest === manifest) equal(version, previous.version, `${name} was written though it did not change`);
-    else notEqual(version, previous.version, `${name} was not written though it changed`);
+    if (previous.manifest === manifest) equal(version, previous.version, `${name} was written although it did not change`);
+    else notEqual(version, previous.version, `${name} was not written although it changed`);
   }
 }
 

@@ -71,7 +71,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
   const history = async () =>
     (JSON.parse(await helm("history web -o json")) as Revision[]).map(({ revision, status }) => `${revision} ${status}`);
 
-  await t.test("--dry-run=server renders against the server and makes nothing", async () => {
+  await t.test("install --dry-run=server renders against the server and creates nothing", async () => {
     const text = await helm(`install web ${chart} --dry-run=server`);
 
     match(text, /^STATUS: pending-install$/m);
@@ -79,7 +79,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     equal(await kubectl("get secrets,configmaps,deployments -o name"), "");
   });
 
-  await t.test("install makes every object, and the release's own Secret", async () => {
+  await t.test("install creates every object and the release's Secret", async () => {
     const text = await helm(`install web ${chart}`);
 
     match(text, /^NAME: web\n[^]*^NAMESPACE: shop\nSTATUS: deployed\nREVISION: 1\n/m);
@@ -92,7 +92,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     deepEqual([metadata.managedFields[0].manager, metadata.managedFields[0].operation], ["helm", "Apply"]);
   });
 
-  await t.test("the Secret holds the whole release", async () => {
+  await t.test("the release's Secret contains the whole release", async () => {
     const { type, metadata, data } = JSON.parse(await kubectl("get secret sh.helm.release.v1.web.v1 -o json"));
 
     equal(type, "helm.sh/release.v1");
@@ -102,7 +102,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     deepEqual([release.name, release.info.status, release.chart.metadata.name], ["web", "deployed", "shop"]);
   });
 
-  await t.test("list, status, get manifest and get values tell of it", async () => {
+  await t.test("list, status, get manifest and get values show the release", async () => {
     const [listed] = JSON.parse(await helm("list -o json"));
     deepEqual([listed.name, listed.revision, listed.status, listed.chart, listed.app_version], ["web", "1", "deployed", "shop-1.0.0", "7"]);
     match(await helm("status web"), /^STATUS: deployed$/m);
@@ -111,7 +111,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     equal(await server.helm("list --namespace=default -q"), "");
   });
 
-  await t.test("upgrade changes what changed and removes what the chart no longer has", async () => {
+  await t.test("upgrade updates changed objects and deletes those that the chart no longer has", async () => {
     const text = await helm(`upgrade web ${chart} --set replicas=3,greeting=hi,autoscaling=false`);
 
     match(text, /^STATUS: deployed\nREVISION: 2\n/m);
@@ -121,7 +121,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     deepEqual(await history(), ["1 superseded", "2 deployed"]);
   });
 
-  await t.test("an upgrade that the server refuses is told and remembered as failed", async () => {
+  await t.test("an upgrade that the server rejects is reported and recorded as failed", async () => {
     const error = await helm.fails(`upgrade web ${chart} --reuse-values --set replicas=-1`);
 
     match(
@@ -132,7 +132,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}"), "3");
   });
 
-  await t.test("rollback brings back what was, also what had been removed", async () => {
+  await t.test("rollback restores the previous objects, including deleted ones", async () => {
     match(await helm("rollback web 1"), /^Rollback was a success! Happy Helming!$/m);
 
     equal(await objects(), EVERYTHING);
@@ -142,7 +142,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     equal((await kubectl("get secrets -l owner=helm,status=deployed -o name")).trimEnd(), "secret/sh.helm.release.v1.web.v4");
   });
 
-  await t.test("a field that another has taken since is a conflict, unless it is forced", async () => {
+  await t.test("a field that another manager owns is a conflict, unless forced", async () => {
     await kubectl("scale deployment web --replicas=9");
 
     match(
@@ -154,7 +154,7 @@ test("a Helm release is installed, upgraded, fails to upgrade, is rolled back an
     equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}"), "4");
   });
 
-  await t.test("uninstall removes everything, its memory too", async () => {
+  await t.test("uninstall deletes everything, including the release's Secrets", async () => {
     equal(await helm("uninstall web"), `release "web" uninstalled\n`);
 
     equal(await kubectl("get configmaps,secrets,services,deployments,hpa -o name"), "");

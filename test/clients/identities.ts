@@ -14,7 +14,7 @@ export type Credentials =
   | { readonly username: string; readonly password: string };
 
 /** No server accepts passwords, and kubectl prompts for one if there are no credentials; so this one makes the client anonymous. */
-export const NOTHING_OF_WORTH: Credentials = { username: "nobody", password: "nothing" };
+export const IGNORED_CREDENTIALS: Credentials = { username: "ignored", password: "ignored" };
 
 interface Kubeconfig {
   readonly users: readonly { readonly name: string; readonly user: object }[];

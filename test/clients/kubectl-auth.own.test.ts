@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/api/machinery/object.ts";
 import { startTestApiServer } from "../../src/testing/servers/api-server.ts";
 import { needs } from "../../src/testing/needs.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
-import { kubectlOf, NOTHING_OF_WORTH, tokenOf } from "./identities.ts";
+import { kubectlOf, IGNORED_CREDENTIALS, tokenOf } from "./identities.ts";
 import { aList } from "../../src/testing/clients/manifests.ts";
 
 // A server that is only reachable from this machine would not advertise its address.
@@ -64,7 +64,7 @@ test("kubectl auth whoami shows the impersonated user", needs("kubectl"), async 
 });
 
 test("a client without credentials is anonymous and may read public endpoints", needs("kubectl"), async () => {
-  const stranger = await kubectlOf(server, "stranger", NOTHING_OF_WORTH);
+  const stranger = await kubectlOf(server, "stranger", IGNORED_CREDENTIALS);
 
   equal(JSON.parse(await stranger("get --raw /version")).minor, "36");
   equal(await stranger("get configmap cluster-info --namespace=kube-public -o name"), "configmap/cluster-info\n");

@@ -202,12 +202,12 @@ interface Condition {
 }
 
 test("kubectl describe, get all and events show what the controllers did", needs("kubectl"), async () => {
-  const kubectl = await inRolledOut("telling");
+  const kubectl = await inRolledOut("events");
   await kubectl("expose deployment web --port=80 --target-port=8080");
   await setImage(kubectl, "example/web:2");
   // Events are written asynchronously, in order: with the last of them all exist.
-  await using told = kubectl.start(`get events --watch -o jsonpath={.message}{"\\n"}`);
-  for (let line = ""; !/^Scaled down replica set web-\w+ from 1 to 0$/.test(line);) line = await told.line();
+  await using watch = kubectl.start(`get events --watch -o jsonpath={.message}{"\\n"}`);
+  for (let line = ""; !/^Scaled down replica set web-\w+ from 1 to 0$/.test(line);) line = await watch.line();
 
   const described = await kubectl("describe deployment web");
   match(described, /^Replicas: +3 desired \| 3 updated \| 3 total \| 3 available \| 0 unavailable$/m);

@@ -10,7 +10,7 @@ import { aNode, aPod } from "../../src/testing/clients/manifests.ts";
 const server = await startTestApiServer();
 after(() => server.close());
 
-const NOT_LET_IN = "error: You must be logged in to the server (Unauthorized)\n";
+const UNAUTHORIZED = "error: You must be logged in to the server (Unauthorized)\n";
 
 /** kubectl authenticated by the token. */
 function kubectlWith(token: string): Promise<ClientProgram> {
@@ -44,7 +44,7 @@ test("a token has the API audience and a lifetime of an hour by default", needs(
 
   deepEqual([usual.exp - usual.iat, usual.aud], [3_600, [usual.iss]]);
   deepEqual(claimsOf(token).aud, ["vault", "bank"]);
-  equal(await (await kubectlWith(token)).fails("auth whoami"), NOT_LET_IN);
+  equal(await (await kubectlWith(token)).fails("auth whoami"), UNAUTHORIZED);
 });
 
 /** Objects that a token may be bound to, and the flags for it. */
@@ -66,7 +66,7 @@ for (const [kind, { object, remove }] of Object.entries(BOUND)) {
     await kubectl(remove);
 
     deepEqual(claimsOf(token)["kubernetes.io"][kind.toLowerCase()], { name: "it", uid });
-    equal(await robot.fails("auth whoami"), NOT_LET_IN);
+    equal(await robot.fails("auth whoami"), UNAUTHORIZED);
   });
 }
 
@@ -77,9 +77,9 @@ test("a token is valid until its service account is deleted, also if one of the 
   await robot("auth whoami");
 
   await kubectl("delete serviceaccount robot");
-  equal(await robot.fails("get pods"), NOT_LET_IN);
+  equal(await robot.fails("get pods"), UNAUTHORIZED);
   await kubectl("create serviceaccount robot");
-  equal(await robot.fails("get pods"), NOT_LET_IN);
+  equal(await robot.fails("get pods"), UNAUTHORIZED);
 });
 
 test("kubectl create token reports why it fails", needs("kubectl"), async () => {

@@ -76,7 +76,7 @@ class Clients {
   readonly #random: Random;
   readonly answers = new Map<string, number>();
   #acknowledged = 0;
-  #reached: { readonly count: number; readonly tell: () => void } | undefined;
+  #reached: { readonly count: number; readonly resolve: () => void } | undefined;
   #names = 0;
 
   constructor(cluster: Cluster, random: Random) {
@@ -86,7 +86,7 @@ class Clients {
 
   /** Resolves after `count` more acknowledged writes. */
   acknowledged(count: number): Promise<void> {
-    return new Promise((tell) => (this.#reached = { count: this.#acknowledged + count, tell }));
+    return new Promise((resolve) => (this.#reached = { count: this.#acknowledged + count, resolve }));
   }
 
   /** Number of steps per client. */
@@ -120,7 +120,7 @@ class Clients {
     this.answers.set(what, (this.answers.get(what) ?? 0) + 1);
     if (code >= 300 && !isFull) throw new UnexpectedAnswer(`${action}: the server answered ${code}: ${body}`);
     this.#acknowledged += 1;
-    if (this.#reached?.count === this.#acknowledged) this.#reached.tell();
+    if (this.#reached?.count === this.#acknowledged) this.#reached.resolve();
   }
 }
 
@@ -132,7 +132,7 @@ function ask(connection: HttpsClient, action: "POST" | "DELETE", name: string): 
   return connection.ask("POST", PODS, { apiVersion: "v1", kind: "Pod", metadata: { name }, spec });
 }
 
-async function play(t: TestContext, start: (owned: Disposables) => Promise<Cluster>, quotas: number): Promise<void> {
+async function checkQuota(t: TestContext, start: (owned: Disposables) => Promise<Cluster>, quotas: number): Promise<void> {
   await using owned = new Disposables();
   const cluster = await start(owned);
   const names = Array.from({ length: quotas }, (_, index) => `q${index}`);
@@ -217,11 +217,12 @@ async function mostInHistory(cluster: Cluster, from: string, pods: readonly Pod[
 }
 
 for (const quotas of [1, 2]) {
-  test(`a quota is exact on files, also after SIGKILL; quotas: ${quotas} (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer, quotas));
+  test(`a quota is exact on files, also after SIGKILL; quotas: ${quotas} (K8TS_SEED=${testSeed()})`, (t) =>
+    checkQuota(t, oneServer, quotas));
 
   test(
     `a quota is exact on an etcd with two servers, one of them killed; quotas: ${quotas} (K8TS_SEED=${testSeed()})`,
     needs("etcd"),
-    (t) => play(t, twoServers, quotas),
+    (t) => checkQuota(t, twoServers, quotas),
   );
 }

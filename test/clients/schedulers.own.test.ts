@@ -19,7 +19,7 @@ import { on, overCapacity } from "../../src/scheduler/framework/testing/naive-ru
 import { startTestApiServer, type TestApiServer } from "../../src/testing/servers/api-server.ts";
 import { rounds, testSeed } from "../../src/testing/rounds.ts";
 import { startSchedulerProcess } from "../../src/testing/servers/scheduler-process.ts";
-import { seeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
+import { observeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
 
 const SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"];
 const NODES = 5;
@@ -39,7 +39,7 @@ interface Stage extends AsyncDisposable {
 async function startStage(): Promise<Stage> {
   await using starting = new Disposables();
   const server = starting.use(await startTestApiServer());
-  const { client, informers } = starting.use(await seeCluster(server.kubeconfig));
+  const { client, informers } = starting.use(await observeCluster(server.kubeconfig));
   const seen = informers.of(pods);
   const bindings = new Map<string, number>();
   const look = ({ metadata, spec }: Pod, previous?: Pod): void => {
@@ -71,7 +71,7 @@ test(`the leading scheduler is killed ${ROUNDS} times while Pods are created, an
   const start = async () => processes.use(await startSchedulerProcess({ kubeconfig, flags: SHORT }));
   const random = seededRandom(testSeed());
   let leader = await start();
-  await leader.acts();
+  await leader.becomesLeader();
   let other = await start();
   let made = 0;
 
@@ -84,13 +84,13 @@ test(`the leading scheduler is killed ${ROUNDS} times while Pods are created, an
     await amidst;
     await leader[Symbol.asyncDispose]();
     await making;
-    await other.acts();
+    await other.becomesLeader();
     await until(stage.seen, () => placed(stage).length === wanted);
     made = wanted;
     [leader, other] = [other, await start()];
   }
 
-  deepEqual(new Set(stage.bindings.values()), new Set([1]), "each Pod got a node once");
+  deepEqual(new Set(stage.bindings.values()), new Set([1]), "each Pod was bound once");
   equal(stage.bindings.size, made);
   const moment = { nodes: (await stage.client.list(nodes)).items, placed: placed(stage) };
   deepEqual(
@@ -116,20 +116,20 @@ test("schedulers of different names run side by side, each with its own Pods and
   );
   await using first = await startSchedulerProcess({ kubeconfig, flags: [] });
   await using second = await startSchedulerProcess({ kubeconfig, flags: [`--config=${config}`] });
-  await Promise.all([first.acts(), second.acts()]);
+  await Promise.all([first.becomesLeader(), second.becomesLeader()]);
 
   // The fullest node must not change while the second one packs.
   for (let index = 0; index < 10; index++) await stage.make(`first-${index}`);
   await until(stage.seen, () => placed(stage).length === 10);
   for (let index = 0; index < 10; index++) await stage.make(`second-${index}`, { schedulerName: "second" });
-  await stage.make("nobody", { schedulerName: "third" });
+  await stage.make("unscheduled", { schedulerName: "third" });
   await until(stage.seen, () => placed(stage).length === 20);
 
   const nodesOf = (name: string) =>
     new Set(placed(stage).flatMap(({ metadata, spec }) => (metadata.name.startsWith(name) ? (spec?.nodeName ?? "") : [])));
-  equal(nodesOf("second").size, 1, "it packs its Pods on one node");
-  ok(nodesOf("first").size > 1, "the other one spreads them");
-  equal(stage.seen.get({ namespace: "default", name: "nobody" })?.spec?.nodeName, undefined);
+  equal(nodesOf("second").size, 1, "the first scheduler packs its Pods on one node");
+  ok(nodesOf("first").size > 1, "the other scheduler spreads them");
+  equal(stage.seen.get({ namespace: "default", name: "unscheduled" })?.spec?.nodeName, undefined);
   const decided = async (scheduler: typeof first, pod: string) => {
     const { items } = JSON.parse(await scheduler.page(`/debug/k8ts/decisions?pod=default/${pod}`)) as { readonly items: readonly object[] };
     return items.length;
@@ -140,8 +140,8 @@ test("schedulers of different names run side by side, each with its own Pods and
     deepEqual(await scheduler.program.exited, { code: 0, signal: null });
   }
   // Events are written asynchronously; when a scheduler has stopped, all of its events are written.
-  const told = (await stage.client.list(events)).items.filter(({ reason }) => reason === "Scheduled");
+  const scheduled = (await stage.client.list(events)).items.filter(({ reason }) => reason === "Scheduled");
   const who = (name: string) =>
-    new Set(told.filter(({ involvedObject }) => involvedObject.name?.startsWith(name)).map((event) => event.reportingComponent));
+    new Set(scheduled.filter(({ involvedObject }) => involvedObject.name?.startsWith(name)).map((event) => event.reportingComponent));
   deepEqual([who("first"), who("second")], [new Set(["default-scheduler"]), new Set(["second"])]);
 });

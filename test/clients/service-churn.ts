@@ -37,7 +37,7 @@ export class Churn {
   /** Number of responses by code, for diagnosis. */
   readonly answers = new Map<string, number>();
   #acknowledged = 0;
-  #reached: { readonly count: number; readonly tell: () => void } | undefined;
+  #reached: { readonly count: number; readonly resolve: () => void } | undefined;
 
   constructor(options: ChurnOptions) {
     this.#options = options;
@@ -52,7 +52,7 @@ export class Churn {
 
   /** Resolves after `count` more acknowledged writes. */
   acknowledged(count: number): Promise<void> {
-    return new Promise((tell) => (this.#reached = { count: this.#acknowledged + count, tell }));
+    return new Promise((resolve) => (this.#reached = { count: this.#acknowledged + count, resolve }));
   }
 
   /** Resolves when every client has done its steps. Rejects on an unexpected response. */
@@ -89,7 +89,7 @@ export class Churn {
     if (answer.code >= 300) return;
     if (isOwn) this.#known.set(name, action === "DELETE" ? GONE : numbersText(JSON.parse(answer.body) as Service));
     this.#acknowledged += 1;
-    if (this.#reached?.count === this.#acknowledged) this.#reached.tell();
+    if (this.#reached?.count === this.#acknowledged) this.#reached.resolve();
   }
 
   #note(action: string, answer: Answer, { isKnown }: { readonly isKnown: boolean }): void {
@@ -196,7 +196,9 @@ export async function readNumbers(connection: HttpsClient, known: Known = new Ma
   const problems = [
     ...sharedNumbers(held),
     ...owners.filter((owner) => !parents.includes(owner)).map((owner) => `${owner} has no IPAddress`),
-    ...parents.filter((parent) => !owners.includes(parent)).map((parent) => `there is an IPAddress ${parent}, which does not have it`),
+    ...parents
+      .filter((parent) => !owners.includes(parent))
+      .map((parent) => `the IPAddress of ${parent} exists, but ${parent} does not have the address`),
     ...forgotten(services.items, known),
   ];
   const ports = new Set(held.flatMap((service) => service.ports)).size;
@@ -211,7 +213,7 @@ function sharedNumbers(services: readonly (Held & { readonly name: string })[]):
   for (const { name, addresses, ports } of services) {
     for (const number of new Set([...addresses, ...ports])) {
       const other = holders.get(number);
-      if (other !== undefined) problems.push(`${number} is held by ${other} and by ${name}`);
+      if (other !== undefined) problems.push(`${number} is allocated to ${other} and to ${name}`);
       holders.set(number, name);
     }
   }
@@ -221,9 +223,9 @@ function sharedNumbers(services: readonly (Held & { readonly name: string })[]):
 /** An acknowledged write persists, with the allocations that were returned. */
 function forgotten(services: readonly Service[], known: Known): string[] {
   const found = new Map(services.map((service) => [service.metadata.name, numbersText(service)]));
-  return [...known].flatMap(([name, told]) => {
+  return [...known].flatMap(([name, acknowledged]) => {
     const is = found.get(name) ?? GONE;
-    return is === told ? [] : [`${name} was acknowledged with "${told}" and is "${is}"`];
+    return is === acknowledged ? [] : [`${name} was acknowledged with "${acknowledged}" and is "${is}"`];
   });
 }
 

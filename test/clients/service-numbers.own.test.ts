@@ -72,7 +72,7 @@ async function twoServers(owned: Disposables): Promise<Cluster> {
   };
 }
 
-async function play(t: TestContext, start: (owned: Disposables) => Promise<Cluster>): Promise<void> {
+async function checkAllocations(t: TestContext, start: (owned: Disposables) => Promise<Cluster>): Promise<void> {
   await using owned = new Disposables();
   const cluster = await start(owned);
   using admin = new Reconnecting(cluster);
@@ -188,8 +188,8 @@ async function together<Item>(
   await Promise.all(clients.map(work));
 }
 
-test(`allocations of Services are exact on files, also after SIGKILL (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer));
+test(`allocations of Services are exact on files, also after SIGKILL (K8TS_SEED=${testSeed()})`, (t) => checkAllocations(t, oneServer));
 
 test(`allocations of Services are exact on an etcd with two servers, one of them killed (K8TS_SEED=${testSeed()})`, needs("etcd"), (t) =>
-  play(t, twoServers),
+  checkAllocations(t, twoServers),
 );

@@ -106,7 +106,7 @@ class Kubelet {
 
   /** Throws errors that occurred. */
   check(): void {
-    if (this.#errors.length > 0) throw new AggregateError(this.#errors, "The stand-in for a kubelet failed");
+    if (this.#errors.length > 0) throw new AggregateError(this.#errors, "The stand-in kubelet failed");
   }
 
   #stepAll(): void {

@@ -112,8 +112,8 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       const before = await watched.line();
       await kubectl(`set image deployment/web web=${BUSYBOX_2}`);
       await kubectl("annotate deployment/web kubernetes.io/change-cause=second");
-      const told = await kubectl("rollout status deployment/web --timeout=90s");
-      ok(told.endsWith(ROLLED_OUT), told);
+      const output = await kubectl("rollout status deployment/web --timeout=90s");
+      ok(output.endsWith(ROLLED_OUT), output);
       const seen = [before];
       while (seen.at(-1) === before || !seen.at(-1)?.endsWith(" 3 3 3")) seen.push(await watched.line());
       deepEqual(
@@ -261,8 +261,8 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     });
 
     for (const { what, target } of [
-      { what: "a Pod that listens for itself alone", target: "pod/shy :8080" },
-      { what: "a port by its name", target: "pod/open :http" },
+      { what: "a Pod that listens on loopback only", target: "pod/shy :8080" },
+      { what: "a named port", target: "pod/open :http" },
     ]) {
       test(`kubectl port-forward forwards a local port to ${what}, for many connections at once`, async () => {
         await using forwarding = kubectl.start(`port-forward ${target}`);
@@ -354,7 +354,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await lineOf(containers, "logs --follow reborn", /^life$/);
     ok(
       (await cluster.onMachine()).some((one) => one.includes("shim of")),
-      "it sees what there is",
+      "it detects what exists",
     );
 
     equal(await cluster.interrupt(), 0);
@@ -374,7 +374,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await containers("wait --for=condition=Ready pod/talking --timeout=60s");
     const { containerStatuses, ephemeralContainerStatuses } = (await podOf(containers, "talking")).status ?? {};
     equal(containerStatuses?.[0]?.restartCount, 1);
-    equal(ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode, 0, "what was for once is not run again");
+    equal(ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode, 0, "a completed Pod is not run again");
     await containers("wait --for=condition=Ready pod/noting --timeout=60s");
     equal(await containers("exec noting -- cat /notes/one"), "kept\n");
   });

@@ -37,7 +37,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
   });
 
   /** Resolves when such an Event exists: Events are written after the change that they report. */
-  const tells = (kubectl: ClientProgram, name: string, fits: RegExp): Promise<string> => {
+  const eventMatches = (kubectl: ClientProgram, name: string, fits: RegExp): Promise<string> => {
     const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
     return lineOf(kubectl, `get events --watch --field-selector involvedObject.name=${name} --no-headers -o ${columns}`, fits);
   };
@@ -55,14 +55,14 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     const image = `${open.address}/team/app:7`;
     await ready(kubectl, aRealPod("first", SLEEP, { container: { image } }));
     equal(await kubectl("exec first -- cat /version"), "7\n");
-    await tells(kubectl, "first", new RegExp(`^Pulling +Pulling image "${image}"$`));
+    await eventMatches(kubectl, "first", new RegExp(`^Pulling +Pulling image "${image}"$`));
     const pulled = `Successfully pulled image "${image}" in [\\d.]+m?s \\([\\d.]+m?s including waiting\\)\\. Image size: \\d+ bytes\\.`;
-    await tells(kubectl, "first", new RegExp(`^Pulled +${pulled}$`));
+    await eventMatches(kubectl, "first", new RegExp(`^Pulled +${pulled}$`));
     const [status] = (await podOf(kubectl, "first")).status?.containerStatuses ?? [];
     equal(status?.imageID, `${open.address}/team/app@${digest}`);
 
     await ready(kubectl, aRealPod("second", SLEEP, { container: { image } }));
-    await tells(kubectl, "second", /^Pulled +Container image "\S+" already present on machine/);
+    await eventMatches(kubectl, "second", /^Pulled +Container image "\S+" already present on machine/);
     await lineOf(
       kubectl,
       `get nodes --watch -o jsonpath='{.items[*].status.images[*].names}{.status.images[*].names}{"\\n"}'`,
@@ -103,7 +103,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "puller" }, imagePullSecrets: [{ name: "pull" }] };
     await kubectl("apply -f -", { input: account });
     await ready(kubectl, aRealPod("guest", SLEEP, { container: { image, imagePullPolicy: "Always" }, serviceAccountName: "puller" }));
-    await tells(kubectl, "guest", /^Pulled +Successfully pulled image/);
+    await eventMatches(kubectl, "guest", /^Pulled +Successfully pulled image/);
   });
 
   test("a missing image is reported with the registry's error", async () => {

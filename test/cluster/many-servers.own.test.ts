@@ -31,11 +31,11 @@ import { startControllerManagerProcess } from "../../src/testing/servers/control
 import { startEtcd, type EtcdServer } from "../../src/testing/servers/etcd-server.ts";
 import { freePort } from "../../src/testing/servers/free-ports.ts";
 import { K8tsMachine } from "../../src/testing/servers/k8ts-program.ts";
-import type { LedProcess } from "../../src/testing/servers/leader-elected-process.ts";
+import type { LeaderElectedProcess } from "../../src/testing/servers/leader-elected-process.ts";
 import { startLoadBalancer, type Target } from "../../src/testing/servers/load-balancer.ts";
 import { needs, toolPath } from "../../src/testing/needs.ts";
 import { startSchedulerProcess } from "../../src/testing/servers/scheduler-process.ts";
-import { seeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
+import { observeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
 import { etcdStore } from "../../src/testing/fixtures/stores.ts";
 
 /** The members elect a leader within 1 to 2 s. An update lost with the old one is retried after 3 s, a creation is given up after 7 s. */
@@ -96,7 +96,7 @@ class Load implements AsyncDisposable {
   }
 
   /** Through every client. */
-  async goesOn(): Promise<void> {
+  async continues(): Promise<void> {
     const counts = () => this.#clients.map((_, way) => this.acknowledged.filter((each) => each.way === way).length);
     const before = counts();
     const isBehind = () => counts().some((count, way) => count < (before[way] ?? 0) + FURTHER_WRITES);
@@ -212,7 +212,7 @@ async function startSite(owned: Disposables): Promise<Site> {
 
 /** What a watch through the load balancer of the second server reports. */
 async function watchSite({ kubeconfig }: Site, owned: Disposables) {
-  const { client, informers } = owned.use(await seeCluster(kubeconfig));
+  const { client, informers } = owned.use(await observeCluster(kubeconfig));
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: LOAD } });
   const seen = {
     configMaps: informers.of(configMaps, { namespace: LOAD }),
@@ -271,12 +271,10 @@ async function survive(context: TestContext, { kubectl }: Site, load: Load, { of
   await kill();
   await kubectl(`label namespace ${LOAD} killed=${of} --overwrite`);
   const answeredMs = sinceMs();
-  await load.goesOn();
+  await load.continues();
   const gapMs = load.longestGapMs(atMs);
   await rollout.done;
-  context.diagnostic(
-    `${of} killed: longest gap in writes ${gapMs} ms, kubectl took ${answeredMs} ms, the rollout continued for ${sinceMs()} ms`,
-  );
+  context.diagnostic(`${of} killed: longest gap in writes ${gapMs} ms, kubectl took ${answeredMs} ms, the rollout took ${sinceMs()} ms`);
   ok(gapMs < gapMaxMs, `writes continue: the longest gap was ${gapMs} ms`);
   ok(answeredMs < gapMaxMs, `kubectl continues: it took ${answeredMs} ms`);
 }
@@ -296,21 +294,21 @@ async function checkPromises({ machine }: Site, { configMaps: watched, states }:
   await watched.reached(String(newest));
   const [first = [], second = []] = await Promise.all(
     ["first", "second"].map(async (name) => {
-      await using seen = await seeCluster(join(machine.home(name), "kubeconfig"));
+      await using seen = await observeCluster(join(machine.home(name), "kubeconfig"));
       return (await seen.client.list(configMaps, { namespace: LOAD })).items;
     }),
   );
-  deepEqual(first, second, "both servers show the same");
+  deepEqual(first, second, "both servers list the same objects");
   const changes = new Map(first.map(({ metadata, data }) => [metadata.name, Number(data?.["change"])]));
   deepEqual(
     acknowledged.filter(({ name, change }) => (changes.get(name) ?? -1) < change),
     [],
-    "what was acknowledged is there",
+    "acknowledged writes exist",
   );
   deepEqual(
     acknowledged.filter(({ revision }) => !states.has(revision)),
     [],
-    "the watch has shown every acknowledged change",
+    "the watch has reported every acknowledged change",
   );
   return newest;
 }
@@ -333,9 +331,9 @@ test(
     await until(watcher.leases, () => !watcher.holders().includes(""));
     const holdersAtFirst = watcher.holders();
     await deploy(watcher, kubectl);
-    const other = owned.use(await seeCluster(site.otherKubeconfig));
+    const other = owned.use(await observeCluster(site.otherKubeconfig));
     const load = owned.use(new Load([watcher.client, other.client]));
-    await load.goesOn();
+    await load.continues();
 
     const leader = await leaderOf(etcd);
     await survive(context, site, load, { of: "etcd-leader", kill: () => etcd.kill(leader), gapMaxMs: ETCD_GAP_MAX_MS });
@@ -349,7 +347,7 @@ test(
 
     await etcd.restart(leader);
     await site.restartSecond();
-    await load.goesOn();
+    await load.continues();
     await load[Symbol.asyncDispose]();
     context.diagnostic(`${load.acknowledged.length} writes acknowledged, ${load.failures} not`);
     await until(watcher.slices, () => watcher.servers().join() === "192.0.2.1,192.0.2.2");
@@ -357,7 +355,7 @@ test(
     const newest = await checkPromises(site, watcher, load);
     const member = await etcdStore([etcd.endpoints[leader] as string]);
     owned.defer(() => member.close());
-    ok((await member.currentRevision()) >= newest, "the member that came back has what was written while it was away");
+    ok((await member.currentRevision()) >= newest, "the restarted member has what was written while it was down");
   },
 );
 
@@ -374,7 +372,7 @@ async function nodesOfBoth({ nodes: seen, client }: Watcher, kubectl: Kubectl): 
     ({ metadata }) => metadata.deletionTimestamp === undefined,
   );
   deepEqual([...new Set(running.map(({ spec }) => spec?.nodeName ?? ""))].toSorted(), names);
-  equal(new Set(running.map(({ status }) => status?.podIP)).size, running.length, "no two Pods have one address");
+  equal(new Set(running.map(({ status }) => status?.podIP)).size, running.length, "Pod addresses are unique");
 }
 
 const SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"];
@@ -395,12 +393,12 @@ test(
       );
       return { child, kubeconfig };
     };
-    const parts = async (kubeconfig: string): Promise<readonly LedProcess[]> => [
+    const parts = async (kubeconfig: string): Promise<readonly LeaderElectedProcess[]> => [
       owned.use(await startControllerManagerProcess({ kubeconfig, flags: SHORT })),
       owned.use(await startSchedulerProcess({ kubeconfig, flags: SHORT })),
     ];
     const [one, other] = [await start("one", String(await freePort())), await start("other", "0")];
-    const { client, informers } = owned.use(await seeCluster(other.kubeconfig));
+    const { client, informers } = owned.use(await observeCluster(other.kubeconfig));
     const seen = informers.of(pods);
     const deployed = async (name: string): Promise<void> => {
       await client.create(deployments, placedAnywhere(name));
@@ -412,18 +410,18 @@ test(
     await seen.synced();
     await client.create(nodes, aNode("n"));
     const ofOne = await parts(one.kubeconfig);
-    await Promise.all(ofOne.map((part) => part.acts()));
+    await Promise.all(ofOne.map((part) => part.becomesLeader()));
     const ofOther = await parts(other.kubeconfig);
     await deployed("before");
 
     one.child.kill("SIGKILL");
-    await Promise.all([...ofOne.map((part) => part.standsBy()), ...ofOther.map((part) => part.acts())]);
+    await Promise.all([...ofOne.map((part) => part.losesLeadership()), ...ofOther.map((part) => part.becomesLeader())]);
     await deployed("between");
 
     // The server restarted at the same address is found by the processes that waited for it.
     await start("one", portIn(await readFile(one.kubeconfig, "utf8")));
     for (const part of ofOther) await part[Symbol.asyncDispose]();
-    await Promise.all(ofOne.map((part) => part.acts()));
+    await Promise.all(ofOne.map((part) => part.becomesLeader()));
     await deployed("after");
   },
 );

@@ -117,7 +117,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await kubectl("delete pod gone --grace-period=1");
     // The kubelet forgets the Pod shortly after the API, without an event.
     const untilMs = performance.now() + FORGOTTEN_WITHIN_MS;
-    while ((await page("/metrics/probes")).includes('pod="gone"')) ok(performance.now() < untilMs, "its probes are forgotten");
+    while ((await page("/metrics/probes")).includes('pod="gone"')) ok(performance.now() < untilMs, "the metrics of its probes are removed");
   });
 
   test("the kubelet serves its configuration", async () => {
@@ -133,8 +133,8 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
         mode: "Webhook",
       },
     );
-    const told = await kubectl("get nodes -o jsonpath={.items[0].status.daemonEndpoints.kubeletEndpoint.Port}");
-    equal(String(port), told);
+    const reported = await kubectl("get nodes -o jsonpath={.items[0].status.daemonEndpoints.kubeletEndpoint.Port}");
+    equal(String(port), reported);
     ok(podLogsDir.startsWith(cluster.directory));
     match(containerRuntimeEndpoint, /^unix:\/\//);
   });
@@ -191,12 +191,12 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     const volumeMounts = [{ name: "host", mountPath: "/host", mountPropagation: "Bidirectional" }];
     const container = { volumeMounts, securityContext: { privileged: true } };
     await kubectl("apply -f -", { input: aRealPod("propagating", SLEEP, { container, volumes }) });
-    const told = await lineOf(
+    const message = await lineOf(
       kubectl,
       "get events --watch --field-selector involvedObject.name=propagating -o custom-columns=SAID:.reason,M:.message",
       /^(Started|Failed) /,
     );
-    match(told, /^Started |is not a shared mount; mountPropagation needs it to be one; "mount --make-rshared \/" on the node /);
+    match(message, /^Started |is not a shared mount; mountPropagation needs it to be one; "mount --make-rshared \/" on the node /);
   });
 
   test("the kubelet's metrics have upstream's names", async () => {

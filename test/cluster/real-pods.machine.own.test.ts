@@ -54,14 +54,14 @@ async function ready(kubectl: ClientProgram, pod: object): Promise<void> {
 }
 
 /** Returns the message of the first Event with this reason. */
-async function told(kubectl: ClientProgram, reason: string): Promise<string> {
+async function eventMessage(kubectl: ClientProgram, reason: string): Promise<string> {
   const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
   const line = await lineOf(kubectl, `get events --watch --no-headers -o ${columns}`, new RegExp(`^${reason} `));
   return line.slice(reason.length).trim();
 }
 
 /** Resolves when such an Event exists: Events are written after the change that they report. */
-async function tells(kubectl: ClientProgram, fits: RegExp): Promise<void> {
+async function eventMatches(kubectl: ClientProgram, fits: RegExp): Promise<void> {
   await lineOf(kubectl, "get events --watch --no-headers -o custom-columns=REASON:.reason,MESSAGE:.message", fits);
 }
 
@@ -94,7 +94,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   };
 
   // First, since it waits longest.
-  inside("whose image cannot be had says why", async (kubectl) => {
+  inside("a Pod whose image cannot be pulled reports why", async (kubectl) => {
     const image = "127.0.0.1:1/none:1";
     await apply(kubectl, aRealPod("pulling", SLEEP, { container: { image } }));
     await apply(kubectl, aRealPod("never", SLEEP, { container: { image, imagePullPolicy: "Never" } }));
@@ -110,10 +110,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
       /^Failed to apply default image tag "No:Such:Name": couldn't parse image name "No:Such:Name": invalid reference format/,
     );
     match(await kubectl("get pod never --no-headers"), /^never +0\/1 +ErrImageNeverPull +0 /);
-    await tells(kubectl, /^Pulling +Pulling image "127\.0\.0\.1:1\/none:1"$/);
-    await tells(kubectl, /^Failed +Failed to pull image "127\.0\.0\.1:1\/none:1": .*connection refused/);
-    await tells(kubectl, /^Failed +Error: ErrImagePull$/);
-    await tells(kubectl, /^ErrImageNeverPull +Container image "127\.0\.0\.1:1\/none:1" is not present with pull policy of Never$/);
+    await eventMatches(kubectl, /^Pulling +Pulling image "127\.0\.0\.1:1\/none:1"$/);
+    await eventMatches(kubectl, /^Failed +Failed to pull image "127\.0\.0\.1:1\/none:1": .*connection refused/);
+    await eventMatches(kubectl, /^Failed +Error: ErrImagePull$/);
+    await eventMatches(kubectl, /^ErrImageNeverPull +Container image "127\.0\.0\.1:1\/none:1" is not present with pull policy of Never$/);
 
     // Read in one request: soon it is retried.
     const waiting = ".status.containerStatuses[0].state.waiting";
@@ -121,7 +121,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await lineOf(kubectl, shown, /^ImagePullBackOff: Back-off pulling image "127\.0\.0\.1:1\/none:1"/);
   });
 
-  inside("has an environment out of what it is, what others keep, and what it says itself", async (kubectl, namespace) => {
+  inside("a Pod's environment comes from its fields, from ConfigMaps and Secrets, and from literal values", async (kubectl, namespace) => {
     await apply(kubectl, aConfigMap("settings", { COLOUR: "red" }));
     await kubectl("create secret generic hidden --from-literal=WORD=sesame");
     const env = [
@@ -144,7 +144,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal(own, address);
   });
 
-  inside("is limited as it says, and one that takes more is killed for it", async (kubectl) => {
+  inside("a Pod's resource limits are enforced, and a container above its memory limit is OOM-killed", async (kubectl) => {
     const limits = { cpu: "250m", memory: "64Mi" };
     const read = (old: string, now: string): string => `cat /sys/fs/cgroup/${old} 2>/dev/null || cat /sys/fs/cgroup/${now}`;
     const memory = read("memory/memory.limit_in_bytes", "memory.max");
@@ -160,7 +160,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     deepEqual([exitCode, reason], [137, "OOMKilled"]);
   });
 
-  inside("gets other limits while it runs", async (kubectl) => {
+  inside("a running Pod is resized in place", async (kubectl) => {
     const resources = (memory: string, cpu: string) => ({ requests: { memory, cpu: "50m" }, limits: { memory, cpu } });
     await ready(kubectl, aRealPod("resized", SLEEP, { container: { resources: resources("32Mi", "200m") } }));
     const read = (old: string, now: string): string => `cat /sys/fs/cgroup/${old} 2>/dev/null || cat /sys/fs/cgroup/${now}`;
@@ -179,7 +179,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal((await mainOf(kubectl, "resized"))?.restartCount, 0);
   });
 
-  inside("gets no more than its node has, and waits for what others have", async (kubectl) => {
+  inside("a resize beyond the node is infeasible, and one beyond its free capacity is deferred", async (kubectl) => {
     const resources = (cpu: string) => ({ requests: { cpu }, limits: { cpu } });
     const resize = (cpu: string) => {
       const patch = { spec: { containers: [{ name: "main", resources: resources(cpu) }] } };
@@ -207,14 +207,14 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     // Its requests keep others out while it waits.
     await kubectl(resize("60m"));
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=60m pod/growing --timeout=60s");
-    await tells(kubectl, /^ResizeCompleted /);
+    await eventMatches(kubectl, /^ResizeCompleted /);
     equal(
       (await podOf(kubectl, "growing")).status?.conditions?.some(({ type }) => type.startsWith("PodResize")),
       false,
     );
   });
 
-  inside("from which memory is taken that it uses says so until it is not", async (kubectl) => {
+  inside("a resize below the used memory reports an error until the memory is free", async (kubectl) => {
     const resources = (memory: string) => ({ requests: { memory }, limits: { memory } });
     const script = `held=$(head -c 24000000 /dev/zero | tr '\\0' x); ${SLEEP}`;
     const usage = "cat /sys/fs/cgroup/memory/memory.usage_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.current";
@@ -236,10 +236,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     deepEqual(status?.containerStatuses?.[0]?.resources, resources("96Mi"));
     await resize("80Mi");
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.memory}=80Mi pod/holding --timeout=60s");
-    await tells(kubectl, /^ResizeCompleted /);
+    await eventMatches(kubectl, /^ResizeCompleted /);
   });
 
-  inside("runs as whom and with what rights it says", async (kubectl) => {
+  inside("a container runs with the user and capabilities of its security context", async (kubectl) => {
     const securityContext = {
       runAsUser: 65_534,
       runAsGroup: 50,
@@ -256,7 +256,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     ]);
   });
 
-  inside("that must not be root is not started as root", async (kubectl) => {
+  inside("a Pod with runAsNonRoot is not started as root", async (kubectl) => {
     await apply(kubectl, aRealPod("rootless", SLEEP, { container: { securityContext: { runAsNonRoot: true } } }));
     await kubectl(
       "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/rootless --timeout=60s",
@@ -265,21 +265,21 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     match(message, /^container has runAsNonRoot and image will run as root \(pod: "rootless_pods-\d+\([-0-9a-f]+\)", container: main\)$/);
   });
 
-  inside("waits for a ConfigMap that is not there, and starts when it is", async (kubectl) => {
+  inside("a Pod waits for a missing ConfigMap and starts once it exists", async (kubectl) => {
     const env = [{ name: "COLOUR", valueFrom: { configMapKeyRef: { name: "later", key: "colour" } } }];
     await apply(kubectl, aRealPod("waiting", `echo $COLOUR; ${SLEEP}`, { container: { env } }));
     await kubectl(
       "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/waiting --timeout=60s",
     );
     equal((await mainOf(kubectl, "waiting"))?.state?.waiting?.message, 'configmap "later" not found');
-    equal(await told(kubectl, "Failed"), 'Error: configmap "later" not found');
+    equal(await eventMessage(kubectl, "Failed"), 'Error: configmap "later" not found');
 
     await apply(kubectl, aConfigMap("later", { colour: "green" }));
     await kubectl("wait --for=condition=Ready pod/waiting --timeout=60s");
     equal(await lineOf(kubectl, "logs --follow waiting", /./), "green");
   });
 
-  inside("that fails again and again waits longer each time, and says so", async (kubectl) => {
+  inside("a crashing container is restarted with back-off and reports it", async (kubectl) => {
     await apply(kubectl, aRealPod("crashing", "echo trying; exit 3"));
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff pod/crashing --timeout=60s");
     // Read in one request: the first back-off is short, the next ones are longer.
@@ -289,10 +289,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     match(line, /: back-off [124]0s restarting failed container=main pod=crashing_pods-\d+\([-0-9a-f]+\)$/);
     const { lastState } = (await mainOf(kubectl, "crashing")) ?? {};
     deepEqual([lastState?.terminated?.exitCode, lastState?.terminated?.reason], [3, "Error"]);
-    match(await told(kubectl, "BackOff"), /^Back-off restarting failed container main in pod crashing_pods-/);
+    match(await eventMessage(kubectl, "BackOff"), /^Back-off restarting failed container main in pod crashing_pods-/);
   });
 
-  inside("leaves a message when it ends", async (kubectl) => {
+  inside("a container leaves a termination message", async (kubectl) => {
     await apply(kubectl, aRealPod("writing", "printf done > /dev/termination-log; exit 3", once));
     const container = { terminationMessagePolicy: "FallbackToLogsOnError" };
     await apply(kubectl, aRealPod("speaking", "echo from the log; exit 4", { container, ...once }));
@@ -307,7 +307,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     );
   });
 
-  inside("starts what prepares it in order, keeps what helps it beside it, and ends that last", async (kubectl) => {
+  inside("init containers start in order, sidecars run beside the containers and stop last", async (kubectl) => {
     const shared = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };
     const initContainers: Json = [
       aRealContainer("first", "echo first >> /shared/order", shared),
@@ -335,7 +335,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     );
   });
 
-  inside("shares what it wants between its containers: files in memory, and processes", async (kubectl) => {
+  inside("containers of a Pod share a memory volume and, on request, the process namespace", async (kubectl) => {
     const shared = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };
     const containers = [
       aRealContainer(
@@ -359,7 +359,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await lineOf(kubectl, "logs --follow sharing -c other", /^tmpfs +1024 /);
   });
 
-  inside("is given secrets and a token that the API server knows", async (kubectl, namespace) => {
+  inside("a Pod gets Secrets and a token that the API server accepts", async (kubectl, namespace) => {
     await kubectl("create secret generic hidden --from-literal=word=sesame");
     const volumes = [{ name: "hidden", secret: { secretName: "hidden", defaultMode: 0o400 } }];
     await ready(kubectl, aRealPod("trusted", SLEEP, { container: { volumeMounts: [{ name: "hidden", mountPath: "/hidden" }] }, volumes }));
@@ -383,7 +383,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     deepEqual(status.user.extra["authentication.kubernetes.io/pod-name"], ["trusted"]);
   });
 
-  inside("has its metadata in downward API files, as it changes", async (kubectl) => {
+  inside("a downward API volume follows changes of the Pod", async (kubectl) => {
     const items = [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }];
     const volumes = [{ name: "about", downwardAPI: { items } }];
     // The links' targets may be removed while they are resolved.
@@ -396,7 +396,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal(await following.line(), 'app="known" colour="red"');
   });
 
-  inside("gets traffic while it is ready, and none while it is not", async (kubectl) => {
+  inside("a Pod is an endpoint of its Service only while it is ready", async (kubectl) => {
     const readinessProbe = { exec: { command: ["test", "-f", "/tmp/ready"] }, ...PATIENT, failureThreshold: 1 };
     await apply(kubectl, aService("gated"));
     await apply(kubectl, aRealPod("gated", SLEEP, { container: { readinessProbe } }));
@@ -414,10 +414,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await kubectl("exec gated -- rm /tmp/ready");
     await kubectl("wait --for=condition=Ready=false pod/gated --timeout=60s");
     await slices("false");
-    equal(await told(kubectl, "Unhealthy"), "Readiness probe failed:");
+    equal(await eventMessage(kubectl, "Unhealthy"), "Readiness probe failed:");
   });
 
-  inside("that is not alive any more is started again", async (kubectl) => {
+  inside("a container with a failing liveness probe is restarted", async (kubectl) => {
     const livenessProbe = {
       exec: { command: ["sh", "-c", "[ ! -f /tmp/sick ] || { echo I am sick; exit 1; }"] },
       ...PATIENT,
@@ -426,11 +426,11 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await ready(kubectl, aRealPod("sick", SLEEP, { container: { livenessProbe } }));
     await kubectl("exec sick -- touch /tmp/sick");
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/sick --timeout=60s");
-    equal(await told(kubectl, "Unhealthy"), "Liveness probe failed: I am sick");
-    equal(await told(kubectl, "Killing"), "Container main failed liveness probe, will be restarted");
+    equal(await eventMessage(kubectl, "Unhealthy"), "Liveness probe failed: I am sick");
+    equal(await eventMessage(kubectl, "Killing"), "Container main failed liveness probe, will be restarted");
   });
 
-  inside("is looked into with a container beside it", async (kubectl) => {
+  inside("kubectl debug adds an ephemeral container", async (kubectl) => {
     const sleep = `sleep ${2_000_000 + process.pid}`;
     await ready(kubectl, aRealPod("closed", `${sleep} & wait $!`));
     await calledProcess(sleep);
@@ -439,7 +439,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     match(await kubectl("logs closed -c looking"), new RegExp(` ${sleep}\\n[^]*\\n2\\n$`));
   });
 
-  inside("may use a short image name, and is restarted with another image only if the spec changes", async (kubectl) => {
+  inside("an image has a short name, and a container is restarted only when its image changes", async (kubectl) => {
     await cluster.loadImage(busyboxImage("short:9"));
     // A container that seems to have another image would be stopped at the next sync: a label triggers a sync.
     await ready(kubectl, aRealPod("short", SLEEP, { container: { image: "short:9" } }));
@@ -452,10 +452,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/short --timeout=60s");
     await kubectl("wait --for=condition=Ready pod/short --timeout=60s");
     equal(await kubectl("exec short -- cat /version"), "2\n");
-    equal(await told(kubectl, "Killing"), "Container main definition changed, will be restarted");
+    equal(await eventMessage(kubectl, "Killing"), "Container main definition changed, will be restarted");
   });
 
-  inside("is run for one command, and gone", async (kubectl) => {
+  inside("kubectl run --rm runs one command and deletes the Pod", async (kubectl) => {
     const stdout = await kubectl(`run once --rm -i --restart=Never --image=${BUSYBOX_1} -- sh -c 'read -r word; echo you said $word'`, {
       input: "hello\n",
     });
@@ -466,7 +466,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal(code, 5);
   });
 
-  inside("starts whatever happens to unmounted volumes, until they are mounted", async (kubectl) => {
+  inside("a volume that no container mounts does not delay the start; a mounted one does", async (kubectl) => {
     const volumes = [
       { name: "secret", secret: { secretName: "none" } },
       { name: "host", hostPath: { path: "/no/such/directory", type: "Directory" } },
@@ -476,13 +476,13 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const custom = join(cluster.directory, "mounting.json");
     await writeFile(custom, JSON.stringify({ volumeMounts: [{ name: "later", mountPath: "/later" }] }));
     await kubectl(`debug careless --image=${BUSYBOX_1} --container=looking --custom=${custom} -- cat /later/word`);
-    match(await told(kubectl, "FailedMount"), /^MountVolume\.SetUp failed for volume "later" : configmap "later" not found$/);
+    match(await eventMessage(kubectl, "FailedMount"), /^MountVolume\.SetUp failed for volume "later" : configmap "later" not found$/);
     await apply(kubectl, aConfigMap("later", { word: "sesame" }));
     await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/careless --timeout=60s");
     equal(await kubectl("logs careless -c looking"), "sesame");
   });
 
-  inside("that loses its place has its containers asked to end before they get another", async (kubectl) => {
+  inside("containers of a Pod that loses its sandbox are stopped before a new one is created", async (kubectl) => {
     const sleep = `sleep ${1_000_000 + process.pid}`;
     const lifecycle = { preStop: { exec: { command: ["sh", "-c", "echo hook > /proc/1/fd/1"] } } };
     await ready(kubectl, aRealPod("moved", `trap 'echo asked; exit 0' TERM; ${sleep} & wait $!`, { container: { lifecycle } }));
@@ -495,13 +495,13 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const { lastState, restartCount } = (await mainOf(kubectl, "moved")) ?? {};
     deepEqual([lastState?.terminated?.exitCode, restartCount], [0, 1]);
     ok((await podOf(kubectl, "moved")).status?.podIP !== before);
-    equal(await told(kubectl, "SandboxChanged"), "Pod sandbox changed, it will be killed and re-created.");
-    equal(await told(kubectl, "Killing"), "Stopping container main");
+    equal(await eventMessage(kubectl, "SandboxChanged"), "Pod sandbox changed, it will be killed and re-created.");
+    equal(await eventMessage(kubectl, "Killing"), "Stopping container main");
     const counts = "get events --watch --no-headers -o custom-columns=REASON:.reason,COUNT:.count";
     equal((await lineOf(kubectl, counts, /^Started +[2-9]/)).replace(/ +/, " "), "Started 2");
   });
 
-  inside("has names of its own, and those that it asks for", async (kubectl) => {
+  inside("a Pod has its hostname and the requested host aliases", async (kubectl) => {
     const spec = {
       hostname: "called",
       subdomain: "here",
@@ -517,7 +517,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     match(text, /search a\.example\nnameserver 192\.0\.2\.53\noptions ndots:2\n$/);
   });
 
-  inside("may be on the node itself, and in its files", async (kubectl) => {
+  inside("a Pod may use the host network and host paths", async (kubectl) => {
     const volumes = [{ name: "host", hostPath: { path: `${cluster.directory}/host`, type: "DirectoryOrCreate" } }];
     const volumeMounts = [{ name: "host", mountPath: "/in", subPathExpr: "$(POD)" }];
     const env = [{ name: "POD", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }];
@@ -534,7 +534,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal(await said(kubectl, other), "hello\n");
   });
 
-  inside("runs what it should after its start, and has no more time than it asks for", async (kubectl) => {
+  inside("a postStart hook runs, and activeDeadlineSeconds is enforced", async (kubectl) => {
     const lifecycle = { postStart: { exec: { command: ["sh", "-c", "echo after > /tmp/after"] } } };
     await ready(kubectl, aRealPod("long", SLEEP, { container: { lifecycle } }));
     equal(await kubectl("exec long -- cat /tmp/after"), "after\n");

@@ -37,7 +37,7 @@ import {
   type RealCluster,
 } from "../../src/testing/servers/real-cluster.ts";
 import { rounds, testSeed } from "../../src/testing/rounds.ts";
-import { seeCluster, until, type SeenCluster } from "../../src/testing/servers/observed-cluster.ts";
+import { observeCluster, until, type ObservedCluster } from "../../src/testing/servers/observed-cluster.ts";
 import { WriteLoad } from "../../src/testing/fixtures/write-load.ts";
 
 const namespace = "matrix";
@@ -103,7 +103,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   const random = seededRandom(testSeed()).derive("restart matrix");
   let cluster: RealCluster;
   let kubectl: ClientProgram;
-  let seen: SeenCluster;
+  let seen: ObservedCluster;
   let load: WriteLoad;
   let churn: Promise<void>;
   let nothing: readonly string[] = [];
@@ -146,7 +146,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
         await seen.client.delete(pods, { namespace, name });
         await eventually(`${name} goes`, () => podOf(name) === undefined);
       } catch (error) {
-        if (isAway || isReason(error, "NotFound")) await eventually("the server is back", () => !isAway);
+        if (isAway || isReason(error, "NotFound")) await eventually("the server is up again", () => !isAway);
         else throw error;
       }
     }
@@ -167,7 +167,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     starts = join(cluster.directory, "starts");
     await mkdir(starts);
     kubectl = await cluster.inNamespace(namespace);
-    seen = await seeCluster(cluster.kubeconfig);
+    seen = await observeCluster(cluster.kubeconfig);
     await seen.informers.of(pods, { namespace }).synced();
     await seen.informers.of(nodes).synced();
     await seen.client.create(configMaps, {
@@ -197,7 +197,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       ].map(create),
     );
     await kubectl("apply -f -", { input: aDeployment("web", { replicas: 2, containers: [aRealContainer("web", SLEEP)] }) });
-    await eventually("all are ready that can be", () => STANDING.every((name) => isReady(podOf(name))));
+    await eventually("all Pods are ready that can be", () => STANDING.every((name) => isReady(podOf(name))));
     load = new WriteLoad({ client: seen.client, namespace });
     churn = comeAndGo();
     churn.catch(() => undefined);
@@ -222,7 +222,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   /** Expectations on everything that was begun before the kill and must complete after it. */
   const hasConverged = async ({ name: round, before, orphan }: Round): Promise<void> => {
     await load.advances(20);
-    await eventually("the Pod that runs once has done so", () => /^(Succeeded|Failed)$/.test(podOf(`once-${round}`)?.status?.phase ?? ""));
+    await eventually("the one-shot Pod has succeeded", () => /^(Succeeded|Failed)$/.test(podOf(`once-${round}`)?.status?.phase ?? ""));
     await hasRunOnce(`once-${round}`);
     await eventually("the terminating Pod is deleted", () => podOf(`leaving-${round}`) === undefined);
     const goodbyes = new Set((await startsOf(`leaving-${round}`)).slice(1));
@@ -239,8 +239,8 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     deepEqual(standing(), before);
     for (const name of STANDING) equal((await startsOf(name)).length, 1, `${name} was started once`);
     const waitsFor = () => podOf("unpullable")?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "";
-    await eventually("what cannot be pulled waits", () => /^(ErrImagePull|ImagePullBackOff)$/.test(waitsFor()));
-    ok(await waitForProcessExit(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the Pod that was deleted has ended");
+    await eventually("the Pod whose image cannot be pulled is waiting", () => /^(ErrImagePull|ImagePullBackOff)$/.test(waitsFor()));
+    ok(await waitForProcessExit(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the deleted Pod has stopped");
   };
 
   /** Starts all work, and resolves at a random instant. */
@@ -347,7 +347,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     for (const mark of [process.main, shim.shim, pause.pause]) signalProcess(mark, "SIGKILL");
 
     const isAgain = (name: string) => podOf(name)?.status?.containerStatuses?.[0]?.restartCount === 1 && isReady(podOf(name));
-    await eventually("all run again", () => victims.every(({ name }) => isAgain(name)));
+    await eventually("all containers run again", () => victims.every(({ name }) => isAgain(name)));
     for (const { name, address, processes } of victims) {
       await wasStarted(name, 2);
       const isMoved = name !== "killed-process";

@@ -37,7 +37,7 @@ async function runsOf(kubectl: ClientProgram): Promise<readonly string[]> {
   });
 }
 
-function playedDeployment(): object {
+function simulatedDeployment(): object {
   const annotations = { "simulated.k8ts.dev/logs": "up\n", "simulated.k8ts.dev/exec": '{ "*": "done\\n" }' };
   const metadata = { labels: { app: "web" }, annotations };
   return aDeployment("web", { replicas: 3, template: { metadata, spec: { containers: [{ name: "web", image: "example/web:1" }] } } });
@@ -75,7 +75,7 @@ test("the process of simulated nodes is killed without effect on Pods", { ...nee
     lines.join("\n"),
   );
   const kubectl = kubectlOf(machine);
-  await kubectl("apply -f -", { input: playedDeployment() });
+  await kubectl("apply -f -", { input: simulatedDeployment() });
   await rolledOut(kubectl);
   equal(await kubectl("logs deployment/web"), "up\n");
   equal(await kubectl("exec deployment/web -- anything"), "done\n");
@@ -146,15 +146,15 @@ async function heard({ stdout }: ChildProcess, holds: () => boolean): Promise<vo
   while (!holds()) await once(stdout as NodeJS.ReadableStream, "data");
 }
 
-/** The user ID "nobody" of most systems: without permission to run containers. */
-const NOBODY = 65_534;
-const asNobody = { skip: process.getuid?.() !== 0 && "only root can become another user" };
+/** An unprivileged user ID: without permission to run containers. */
+const UNPRIVILEGED_UID = 65_534;
+const needsRoot = { skip: process.getuid?.() !== 0 && "only root can switch to another user" };
 
 test(
   "without permission to run containers, one node is simulated, also in a process of its own, and the reason is printed",
-  asNobody,
+  needsRoot,
   async (context) => {
-    const machine = await K8tsMachine.make(context, { user: NOBODY });
+    const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_UID });
     const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
 
   ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));

@@ -90,9 +90,13 @@ test("from apply to Running to deletion, the cause of every write is another wri
   deepEqual(writes.filter((write) => !isExplained(write, revisions)).map(textOf), []);
   const shop = writes.filter(({ namespace }) => namespace === "shop");
   const gone = new Set(shop.filter(({ deleted }) => deleted === true).map(({ resource, name }) => `${resource} ${name}`));
-  deepEqual(shop.filter(({ resource, name }) => !gone.has(`${resource} ${name}`)).map(textOf), [], "every object has a recorded end");
+  deepEqual(shop.filter(({ resource, name }) => !gone.has(`${resource} ${name}`)).map(textOf), [], "every object has a recorded deletion");
   const removal = shop.find(({ resource, deleted }) => resource === "pods" && deleted === true);
-  deepEqual(chainOf(removal as Write, byRevision).slice(-2), ["replicasets.apps", "deployments.apps"], "a Pod ends with its Deployment");
+  deepEqual(
+    chainOf(removal as Write, byRevision).slice(-2),
+    ["replicasets.apps", "deployments.apps"],
+    "a Pod is deleted with its Deployment",
+  );
   const binding = shop.find(({ subresource }) => subresource === "binding");
   deepEqual(chainOf(binding as Write, byRevision), ["pods/binding", "pods", "replicasets.apps", "deployments.apps"]);
 });

@@ -31,7 +31,7 @@ function configMap(index: number) {
 const indexes = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /** Rolling updates while a node is lost and recovers. */
-async function play(cluster: Cluster): Promise<EventLog> {
+async function runRollouts(cluster: Cluster): Promise<EventLog> {
   const log = await EventLog.follow(cluster.client);
   await cluster.apply(indexes(60).map(configMap));
   await cluster.apply(indexes(DEPLOYMENTS).map((index) => deployment(index, "web:1")));
@@ -47,7 +47,7 @@ async function play(cluster: Cluster): Promise<EventLog> {
 
 async function run(seed: number): Promise<EventLog> {
   await using cluster = await startCluster({ nodes: NODES, clock: "virtual", seed });
-  return await play(cluster);
+  return await runRollouts(cluster);
 }
 
 const command = (seed: number) => `K8TS_SEED=${seed} npm test -- determinism`;
@@ -58,7 +58,7 @@ test(`${RUNS} runs with the same seed have identical histories, event for event`
   ok(first.lines.length > 1_000, `${first.lines.length} events`);
   for (let round = 1; round < RUNS; round++) {
     const difference = (await run(seed)).differenceFrom(first);
-    equal(difference, undefined, `Seed ${seed} gave two histories; repeat it with: ${command(seed)}`);
+    equal(difference, undefined, `Seed ${seed} produced two different histories; repeat it with: ${command(seed)}`);
   }
 });
 

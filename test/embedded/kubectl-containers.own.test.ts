@@ -107,7 +107,7 @@ test("kubectl logs of a container that has not started reports why", needs("kube
     /^Error from server \(BadRequest\): container "main" in pod "unpulled" is waiting to start: (image can't be pulled|trying and failing to pull image)\n$/,
   );
   equal(await kubectl("logs nowhere"), "");
-  equal(await kubectl.fails("logs nobody"), 'error: error from server (NotFound): pods "nobody" not found in namespace "default"\n');
+  equal(await kubectl.fails("logs missing"), 'error: error from server (NotFound): pods "missing" not found in namespace "default"\n');
   equal(await kubectl.fails("logs talking -c nothing"), "error: container nothing is not valid for pod talking out of: main\n");
 });
 

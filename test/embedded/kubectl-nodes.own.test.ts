@@ -97,7 +97,7 @@ test("a NoSchedule taint repels pods without a toleration and leaves running one
   await kubectl("create -f -", { input: aPod("friend", { tolerations: [{ key: "team", value: "a", effect: "NoSchedule" }] }) });
   await kubectl("wait --for=condition=Ready pod/friend pod/early");
   await cluster.until("pod/stranger", isUnschedulable, { namespace: "no-schedule" });
-  await server.told({ namespace: "no-schedule", name: "stranger" }, "FailedScheduling");
+  await server.eventEmitted({ namespace: "no-schedule", name: "stranger" }, "FailedScheduling");
   match(
     await kubectl("describe pod stranger"),
     / 0\/3 nodes are available: 1 node\(s\) had untolerated taint\(s\), 2 node\(s\) were unschedulable\. preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
@@ -116,7 +116,7 @@ test("a NoExecute taint evicts pods without a toleration", needs("kubectl"), asy
 
   equal(await kubectl("taint node node-0 fire=yes:NoExecute"), "node/node-0 tainted\n");
   await cluster.until("pod/visitor", isGone, { namespace: "no-execute" });
-  await server.told({ namespace: "no-execute", name: "visitor" }, "TaintManagerEviction");
+  await server.eventEmitted({ namespace: "no-execute", name: "visitor" }, "TaintManagerEviction");
 
   match(await kubectl("get pods --no-headers"), /^firefighter +1\/1 +Running +0 +\w+\n$/);
   match(await kubectl("get events"), / Normal +TaintManagerEviction +pod\/visitor +Marking for deletion Pod no-execute\/visitor$/m);

@@ -22,7 +22,7 @@ test("kubectl describe shows why a pod is pending, and its events once it runs",
   const kubectl = await server.inNamespace("describe");
   await kubectl("create -f -", { input: asking("big", "3") });
   await server.cluster.until("pod/big", isUnschedulable, { namespace: "describe" });
-  await server.told({ namespace: "describe", name: "big" }, "FailedScheduling");
+  await server.eventEmitted({ namespace: "describe", name: "big" }, "FailedScheduling");
 
   const pending = await kubectl("describe pod big");
 
@@ -37,7 +37,7 @@ test("kubectl describe shows why a pod is pending, and its events once it runs",
 
   await kubectl("create -f -", { input: asking("small", "1") });
   await kubectl("wait --for=condition=Ready pod/small");
-  for (const reason of ["Scheduled", "Started"]) await server.told({ namespace: "describe", name: "small" }, reason);
+  for (const reason of ["Scheduled", "Started"]) await server.eventEmitted({ namespace: "describe", name: "small" }, reason);
   const running = await kubectl("describe pod small");
   match(running, /^Node: +node-\d\/172\.16\.0\.\d$/m);
   match(running, /^  Normal +Scheduled +\w+ +default-scheduler +Successfully assigned describe\/small to node-\d$/m);
@@ -61,7 +61,7 @@ test("a pod of higher priority preempts one of lower priority", needs("kubectl")
   await kubectl("wait --for=jsonpath={.status.nominatedNodeName}=node-0 pod/preemptor");
   match(await kubectl("get pod preemptor -o wide --no-headers"), /^preemptor +0\/1 +Pending +0 +\w+ +<none> +<none> +node-0 +<none>\n$/);
   match(await kubectl("get pod victim --no-headers"), /^victim +1\/1 +Terminating +0 +\w+\n$/);
-  await server.told({ namespace: "preemption", name: "victim" }, "Preempted");
+  await server.eventEmitted({ namespace: "preemption", name: "victim" }, "Preempted");
   const uid = await kubectl("get pod preemptor -o jsonpath={.metadata.uid}");
   match(await kubectl("get events"), new RegExp(` Normal +Preempted +pod/victim +Preempted by pod ${uid} on node node-0$`, "m"));
 
@@ -102,11 +102,11 @@ test("schedulers run side by side, each for the pods that name it", needs("kubec
     const places = await kubectl(`get pods ${names.join(" ")} -o jsonpath={.items[*].spec.nodeName}`);
     return new Set(places.split(" ")).size;
   };
-  await kubectl("create -f -", { input: asking("orphan", "1", { schedulerName: "nobody" }) });
+  await kubectl("create -f -", { input: asking("orphan", "1", { schedulerName: "missing" }) });
 
   equal(await placesOf("default-scheduler"), 3);
   equal(await placesOf("packing"), 1);
-  await server.told({ namespace: "schedulers", name: "packing-1" }, "Scheduled");
+  await server.eventEmitted({ namespace: "schedulers", name: "packing-1" }, "Scheduled");
   match(await kubectl("get events"), / Normal +Scheduled +pod\/packing-1 +Successfully assigned schedulers\/packing-1 to node-\d$/m);
   const reporters = await kubectl(
     "get events --field-selector=reason=Scheduled,involvedObject.name=packing-1 -o jsonpath={.items[*].reportingComponent}",

@@ -29,7 +29,7 @@ test("ten concurrent clusters with workloads are unaffected by others that close
     }),
   );
   const uids = names.flat();
-  equal(new Set(uids).size, uids.length, "clusters of other seeds have other uids");
+  equal(new Set(uids).size, uids.length, "clusters with different seeds have different uids");
 });
 
 test("advancing the clock of one cluster does not affect others", async () => {

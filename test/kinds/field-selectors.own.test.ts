@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/api/machinery/object.ts";
 import { applyMergePatch } from "../../src/api/machinery/patch/merge-patch.ts";
 import { startServer } from "../../src/apiserver/testing/server.ts";
 import { collectionOf, kindOf, readGoldens, type GivenObject } from "./golden.ts";
-import { play } from "./play.ts";
+import { runGolden } from "./run-golden.ts";
 
 interface Row {
   /** Added to the golden object, so that every field has a value. */
@@ -117,7 +117,7 @@ for (const golden of goldens.filter(({ given }) => rows.has(titleOf(given)))) {
     const status = golden.status === undefined ? {} : { status: applyMergePatch(golden.status, moreStatus) as JsonObject };
     await using server = await startServer();
     await server.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "golden" } });
-    await play({ ...golden, given, ...status }, server.call, "golden");
+    await runGolden({ ...golden, given, ...status }, server.call, "golden");
     const ask = (selector: string) => server.call("GET", `${collectionOf(given, "golden")}?fieldSelector=${encodeURIComponent(selector)}`);
     const isFoundBy = async (selector: string): Promise<boolean> =>
       ((await ask(selector)).body as { readonly items: readonly GivenObject[] }).items.some(

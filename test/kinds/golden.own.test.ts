@@ -4,7 +4,7 @@ import { all } from "../../src/api/all.ts";
 import { apiVersionOf, type JsonObject } from "../../src/api/machinery/object.ts";
 import { startGuardedServer, type StartedServer } from "../../src/apiserver/testing/server.ts";
 import { kindOf, readGoldens, type Golden, type ServedKind } from "./golden.ts";
-import { play } from "./play.ts";
+import { runGolden } from "./run-golden.ts";
 
 const NAMESPACE = "golden";
 
@@ -21,10 +21,11 @@ for (const golden of readGoldens()) {
     await using started = await startGuardedServer({ config: { priorityAndFairness: false } });
     await started.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
 
-    const { versionsOfRoundTrip, ...played } = await play(golden, started.call, NAMESPACE);
+    const { versionsOfRoundTrip, ...actual } = await runGolden(golden, started.call, NAMESPACE);
 
-    deepEqual(played, expected(golden));
-    if (versionsOfRoundTrip !== undefined) equal(versionsOfRoundTrip[1], versionsOfRoundTrip[0], "its protobuf form came back changed");
+    deepEqual(actual, expected(golden));
+    if (versionsOfRoundTrip !== undefined)
+      equal(versionsOfRoundTrip[1], versionsOfRoundTrip[0], "its protobuf form changed in a round trip");
     deepEqual(await discovered(started, kindOf(golden.given)), golden.discovery);
   });
 }

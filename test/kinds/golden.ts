@@ -25,7 +25,7 @@ export interface GivenObject extends JsonObject {
   readonly metadata: JsonObject & { readonly name?: string };
 }
 
-export interface Golden {
+export type Golden = {
   /** Relative to the package directory. */
   readonly path: string;
   readonly given: GivenObject;

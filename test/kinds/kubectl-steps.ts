@@ -9,7 +9,7 @@ import type { TestApiServer } from "../../src/testing/servers/api-server.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { explainedFields, fieldsOf } from "./explained.ts";
 import { collectionOf, kindOf, type GivenObject, type Golden, type ServedKind } from "./golden.ts";
-import { withoutWhatDiffers } from "./play.ts";
+import { withoutWhatDiffers } from "./run-golden.ts";
 import { readPrintedRow } from "./printed-table.ts";
 
 /** A golden file's object and a namespace for it. */

@@ -52,7 +52,7 @@ async function live(golden: Golden): Promise<void> {
   if (golden.status !== undefined) await patchStatus(stage, golden.status);
   await look(stage);
   await applyTwice(stage);
-  ok(golden.change !== undefined, "a golden file of a stored kind says what may change");
+  ok(golden.change !== undefined, "the golden file of a stored kind has a change");
   await change(stage, golden.change);
   if (subresources["scale"] !== undefined) await scale(stage);
   await remove(stage);

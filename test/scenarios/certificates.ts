@@ -2,7 +2,7 @@
 import { configMaps } from "../../src/api/core/v1/config-map.ts";
 import { bootstrapTokenSecret } from "../../src/testing/fixtures/bootstrap-tokens.ts";
 import { certificateSigningRequest } from "../../src/testing/fixtures/certificate-requests.ts";
-import { makeObject } from "../../src/testing/given.ts";
+import { createObject } from "../../src/testing/given.ts";
 import { scenario } from "./scenario.ts";
 
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
@@ -14,7 +14,7 @@ const ofKubelet = (name: string, usages: readonly string[]) =>
 
 export const certificateScenarios = [
   scenario({
-    it: "kubelets' requests are approved and signed, and nobody cleans them up before their time",
+    it: "kubelets' certificate requests are approved and signed, and not cleaned up before they expire",
     tries: [
       "certificatesigningrequest-approving-controller",
       "certificatesigningrequest-signing-controller",
@@ -22,10 +22,10 @@ export const certificateScenarios = [
     ],
     objects: [ofKubelet("one", ["client auth", "digital signature"]), ofKubelet("another", ["client auth"])],
     restMs: 20_000,
-    steps: [async ({ client }) => makeObject(client, ofKubelet("late", ["client auth", "digital signature"]))],
+    steps: [async ({ client }) => createObject(client, ofKubelet("late", ["client auth", "digital signature"]))],
   }),
   scenario({
-    it: "a token signs until it ends, and is gone then",
+    it: "a bootstrap token signs cluster-info until it expires and is deleted",
     tries: ["bootstrap-signer-controller", "token-cleaner-controller"],
     objects: [
       { apiVersion: "v1", kind: "ConfigMap", metadata: CLUSTER_INFO, data: { kubeconfig: "where it is" } },

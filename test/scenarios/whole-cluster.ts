@@ -10,7 +10,7 @@ const WEB = { namespace: "shop", name: "web" };
 
 export const wholeClusterScenarios: readonly NamedScenario[] = [
   {
-    it: "an application comes up behind a Service, is scaled, loses its Deployment, and its namespace goes",
+    it: "an application is deployed behind a Service and scaled, then its Deployment and its namespace are deleted",
     controllers: () => all(TEST_SETTINGS),
     objects: [
       namespace("shop"),

@@ -34,14 +34,14 @@ export const workloadScenarios = [
     ],
   }),
   scenario({
-    it: "a Deployment that recreates never has pods of two templates",
+    it: "a Deployment with strategy Recreate never has pods of two templates",
     tries: ["deployment-controller", "replicaset-controller"],
     objects: [deployment({ type: "Recreate" })],
     restMs: 20_000,
     steps: [...untilAllRun(1), async ({ client }) => void (await client.patch(deployments, WEB, image("web:2"))), ...untilAllRun(3)],
   }),
   scenario({
-    it: "a ReplicationController grows, loses a pod, adopts one and shrinks",
+    it: "a ReplicationController scales up, loses a pod, adopts one and scales down",
     tries: ["replicationcontroller-controller"],
     objects: [
       { apiVersion: "v1", kind: "ReplicationController", metadata: WEB, spec: { replicas: 3, selector: LABELS, template: TEMPLATE } },

@@ -42,7 +42,7 @@ export async function startEscapeServer(
     await make(server, "/api/v1/namespaces", { metadata: { name } });
     await make(server, `/api/v1/namespaces/${name}/secrets`, { metadata: { name: "treasure" }, stringData: { key: TREASURE } });
   }
-  await make(server, "/api/v1/namespaces/own/secrets", { metadata: { name: "open" }, stringData: { key: "for everybody" } });
+  await make(server, "/api/v1/namespaces/own/secrets", { metadata: { name: "open" }, stringData: { key: "public" } });
   return server;
 }
 

@@ -275,12 +275,12 @@ describe("the administrator of a namespace has no permissions outside of it", ()
 });
 
 describe("reviews of one's own permissions are about the requesting user, whatever they contain", () => {
-  const NOBODY: User = { name: "nobody", groups: [] };
+  const UNPRIVILEGED: User = { name: "unprivileged", groups: [] };
   const REVIEWS = "/apis/authorization.k8s.io/v1";
   const attributes = { namespace: "own", verb: "get", resource: "secrets" };
   test("a SelfSubjectAccessReview with a user in it is about the requester", async () => {
     const spec = { user: "kubernetes-admin", groups: ["system:masters"], resourceAttributes: attributes };
-    const { code, body } = await attempt(server, NOBODY, [
+    const { code, body } = await attempt(server, UNPRIVILEGED, [
       "POST",
       `${REVIEWS}/selfsubjectaccessreviews`,
       { spec, status: { allowed: true } },
@@ -289,13 +289,13 @@ describe("reviews of one's own permissions are about the requesting user, whatev
   });
   test("a SelfSubjectReview with a user in it is about the requester", async () => {
     const status = { userInfo: { username: "kubernetes-admin", groups: ["system:masters"] } };
-    const { body } = await attempt(server, NOBODY, ["POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { status }]);
-    deepEqual([body.status.userInfo.username, body.status.userInfo.groups.includes("system:masters")], ["nobody", false]);
+    const { body } = await attempt(server, UNPRIVILEGED, ["POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { status }]);
+    deepEqual([body.status.userInfo.username, body.status.userInfo.groups.includes("system:masters")], ["unprivileged", false]);
   });
   test("a SubjectAccessReview requires permission", async () => {
     for (const path of ["subjectaccessreviews", "namespaces/own/localsubjectaccessreviews"]) {
       const spec = { user: "kubernetes-admin", resourceAttributes: attributes };
-      equal((await attempt(server, NOBODY, ["POST", `${REVIEWS}/${path}`, { spec }])).code, 403);
+      equal((await attempt(server, UNPRIVILEGED, ["POST", `${REVIEWS}/${path}`, { spec }])).code, 403);
     }
   });
 });

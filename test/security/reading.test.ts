@@ -252,16 +252,16 @@ describe("a subresource changes only its own fields", () => {
 test("a patch reveals nothing about an unreadable object: the test operation of a JSON patch requires the verb patch", async () => {
   const body = [{ op: "test", path: "/data/key", value: btoa(TREASURE) }];
   const sends = ["PATCH", `${SECRETS}/treasure`, body, { "content-type": "application/json-patch+json" }] as const;
-  await mustBeRefused(server, { name: "nobody", groups: [] }, { sends, gets: 403 });
+  await mustBeRefused(server, { name: "unprivileged", groups: [] }, { sends, gets: 403 });
 });
 
 describe("anonymous and authenticated users without permissions may do nothing with any resource", () => {
-  const ANYBODY_MAY = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
-  const nobody: User = { name: "nobody", groups: [] };
+  const ALLOWED_TO_ALL = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
+  const unprivileged: User = { name: "unprivileged", groups: [] };
   const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
   const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
-  for (const user of [nobody, anonymous]) {
+  for (const user of [unprivileged, anonymous]) {
     test(user.name, async () => {
       const wrong: string[] = [];
       for (const { served, resource } of server.server.endpoints.all()) {
@@ -273,7 +273,7 @@ describe("anonymous and authenticated users without permissions may do nothing w
         for (const path of new Set(paths)) {
           for (const method of METHODS) {
             const { code } = await attempt(server, user, [method, path, method === "GET" || method === "HEAD" ? undefined : {}]);
-            const isOwnReview = user === nobody && method === "POST" && ANYBODY_MAY.includes(plural);
+            const isOwnReview = user === unprivileged && method === "POST" && ALLOWED_TO_ALL.includes(plural);
             if (code !== 403 && !isOwnReview) wrong.push(`${method} ${path}: ${code}`);
           }
         }

@@ -6,7 +6,7 @@ import { pods } from "../../api/core/v1/pod.ts";
 import { startTestApiServer, type TestApiServer } from "../../testing/servers/api-server.ts";
 import { refused } from "../../testing/servers/refused-command.ts";
 import { RunningCommand } from "../../testing/servers/running-command.ts";
-import { seeCluster, until } from "../../testing/servers/observed-cluster.ts";
+import { observeCluster, until } from "../../testing/servers/observed-cluster.ts";
 import { startSilentServer } from "../../testing/servers/silent-server.ts";
 import { commandHelp } from "../framework/help.ts";
 import { scheduler } from "./scheduler.ts";
@@ -41,7 +41,7 @@ async function post(server: TestApiServer, path: string, body: object): Promise<
 
 /** Resolves when the Pod has one. */
 async function nodeOf({ kubeconfig }: TestApiServer, name: string): Promise<string> {
-  await using seen = await seeCluster(kubeconfig);
+  await using seen = await observeCluster(kubeconfig);
   const informer = seen.informers.of(pods);
   const node = () => informer.get({ namespace: "default", name })?.spec?.nodeName ?? "";
   await until(informer, () => node() !== "");

@@ -13,7 +13,7 @@ import { seededRandom } from "../../base/random.ts";
 import type { ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { createClient } from "../../client/rest-client.ts";
-import { given, makeObject, silentRecorder, type Given } from "../../testing/given.ts";
+import { given, createObject, silentRecorder, type Given } from "../../testing/given.ts";
 import { anApiService, runWorld, withGroup } from "../runtime/testing/run-world.ts";
 import { namespaceController } from "./namespace-controller.ts";
 import { stub } from "../../base/testing/stub.ts";
@@ -216,7 +216,7 @@ test("a namespace that is not terminating, or is deleted, is ignored", async () 
 test("the awaited object may be served in another version meanwhile", async () => {
   await using world = await runWorld();
   const { client, clock } = world.cluster;
-  await makeObject(client, aNamespace());
+  await createObject(client, aNamespace());
   const spec = { maxReplicas: 1, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" } };
   const key = { namespace: SPACE, name: "a" };
   await client.create(scalers, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { ...key, ...KEPT }, spec });

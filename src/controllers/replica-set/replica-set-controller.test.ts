@@ -5,7 +5,7 @@ import { pods } from "../../api/core/v1/pod.ts";
 import type { ReplicaSet } from "../../api/generated/apps/v1.ts";
 import type { JsonObject, OwnerReference } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
-import { given, makeObject, type Given } from "../../testing/given.ts";
+import { given, createObject, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, onChange, type ControllerContext, type Pass } from "../runtime/controller.ts";
@@ -311,7 +311,7 @@ test("the status of one ReplicaSet is not written to another of the same name", 
   await using cluster = await given(aSet(0));
   const controller = overtaken(replicaSetController, "updateStatus", async () => {
     await cluster.client.delete(replicaSets, WEB);
-    await makeObject(cluster.client, aSet(7));
+    await createObject(cluster.client, aSet(7));
   });
 
   await rejects(cluster.reconcile(controller, "default/web"), { reason: "Conflict" });

@@ -8,7 +8,7 @@ import { createInterface, type Interface } from "node:readline";
 import { text } from "node:stream/consumers";
 
 /** Exit code and output of a program. */
-export interface Ran {
+export interface FinishedRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -31,7 +31,7 @@ export interface ClientProgram {
   /** Runs a command that must fail; resolves with its stderr. */
   fails(line: string, options?: RunOptions): Promise<string>;
   /** Runs a command, whatever its exit code. */
-  run(line: string, options?: RunOptions): Promise<Ran>;
+  run(line: string, options?: RunOptions): Promise<FinishedRun>;
   /** Starts a command and returns its lines as they are written. */
   start(line: string): RunningClient;
   /** The same program, with `words` inserted before every command line. */
@@ -66,7 +66,7 @@ export interface ProgramPlace {
 }
 
 export function clientProgram(place: ProgramPlace, always: readonly string[] = []): ClientProgram {
-  const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
+  const run = async (line: string, options: RunOptions = {}): Promise<FinishedRun> => {
     const child = spawnClient(place, [...always, ...argumentsOf(line)], options);
     child.stdin.end(typeof options.input === "object" ? JSON.stringify(options.input) : options.input);
     const [code, stdout, stderr] = await Promise.all([exitCode(child), text(child.stdout), text(child.stderr)]);
@@ -140,14 +140,15 @@ class Running implements RunningClient {
     const next = await this.#lines.next();
     if (next.done !== true) return next.value;
     await this.#exited;
-    throw new Error(`Expected another line, the program ended: ${this.#notes.join("\n")}`);
+    throw new Error(`Expected another line, but the program exited: ${this.#notes.join("\n")}`);
   }
 
   noted(pattern: RegExp): Promise<void> {
     if (this.#notes.some((note) => pattern.test(note))) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#noteLines.on("line", (note) => void (pattern.test(note) && resolve()));
-      const giveUp = () => reject(new Error(`Expected a note like ${pattern}, the program ended: ${this.#notes.join("\n")}`));
+      const giveUp = () =>
+        reject(new Error(`Expected a line of stderr that matches ${pattern}, but the program exited: ${this.#notes.join("\n")}`));
       this.#exited.then(giveUp, giveUp);
     });
   }

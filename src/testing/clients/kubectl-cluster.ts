@@ -19,7 +19,7 @@ export interface KubectlCluster extends AsyncDisposable {
   /** Creates a namespace in which pods can be created, and returns a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
   /** Resolves when an Event with this reason about the Pod exists. Events are written after the change that they report. */
-  told(pod: { readonly namespace: string; readonly name: string }, reason: string): Promise<void>;
+  eventEmitted(pod: { readonly namespace: string; readonly name: string }, reason: string): Promise<void>;
   /** Rejects if a component of the cluster logged an error. */
   close(): Promise<void>;
 }
@@ -47,9 +47,9 @@ export async function startKubectlCluster(options: Omit<ClusterOptions, "listen"
       await cluster.until("serviceaccount/default", (account) => account !== undefined, { namespace: name });
       return kubectl().with(`--namespace=${name}`);
     },
-    async told({ namespace, name }, reason) {
-      const isTold = (event: Event): boolean => event.reason === reason && event.involvedObject.name === name;
-      await cluster.until<Event>("events", (events) => events.some(isTold), { namespace });
+    async eventEmitted({ namespace, name }, reason) {
+      const isWanted = (event: Event): boolean => event.reason === reason && event.involvedObject.name === name;
+      await cluster.until<Event>("events", (events) => events.some(isWanted), { namespace });
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -66,7 +66,7 @@ export class ApiServerProcess implements AsyncDisposable {
     });
     this.#program = program;
     const failed = program.exited.then(({ code, signal }): never => {
-      throw new Error(`Cannot start an API server: it ended with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
+      throw new Error(`Cannot start an API server: it exited with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
     });
     await Promise.race([listening, failed]);
     failed.catch(() => undefined);
@@ -87,7 +87,7 @@ export class ApiServerProcess implements AsyncDisposable {
   }
 
   client(): HttpsClient {
-    if (this.#access === undefined) throw new Error("Cannot ask an API server that has not been started");
+    if (this.#access === undefined) throw new Error("Cannot send a request to an API server that was not started");
     return clientOf(this.#access);
   }
 

@@ -117,7 +117,7 @@ function clientsOf(
   };
   const makeNamespace = async (name: string): Promise<void> => {
     const { code, body } = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    if (code !== 201) throw new Error(`Cannot make namespace ${name}: the server answered ${code}: ${body}`);
+    if (code !== 201) throw new Error(`Cannot create namespace ${name}: the server answered ${code}: ${body}`);
   };
   return {
     get kubectl() {

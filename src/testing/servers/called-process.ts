@@ -13,9 +13,9 @@ export async function calledProcess(command: string): Promise<ProcessEntry> {
   const untilMs = performance.now() + FOUND_WITHIN_MS;
   for (;;) {
     const [found, ...others] = await findProcesses((words) => words.join(" ") === command);
-    if (others.length > 0) throw new Error(`${others.length + 1} processes were called "${command}"`);
+    if (others.length > 0) throw new Error(`${others.length + 1} processes have the command line "${command}"`);
     if (found !== undefined) return found;
-    if (performance.now() > untilMs) throw new Error(`No process was called "${command}" within ${FOUND_WITHIN_MS / 1000} s`);
+    if (performance.now() > untilMs) throw new Error(`No process had the command line "${command}" within ${FOUND_WITHIN_MS / 1000} s`);
     await sleep(LOOK_EVERY_MS);
   }
 }

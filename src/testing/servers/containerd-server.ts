@@ -68,14 +68,14 @@ export async function startTestContainerd({ images = true, hasNetwork = true } =
   };
   const killAtExit = () => void (containerd !== undefined && signalProcess(containerd.process, "SIGKILL"));
   process.once("exit", killAtExit);
-  exitWhenTold();
+  exitOnSigterm();
   const remove = async () => {
     await removeLeftovers(places);
     const left = await leftovers(places);
     process.removeListener("exit", killAtExit);
     await rm(fixture.base, { recursive: true, force: true });
     if (left.length > 0)
-      throw new Error(`Something of a test's containerd is left: ${left.map(({ is, name }) => `${is} ${name}`).join("; ")}`);
+      throw new Error(`A test's containerd left resources behind: ${left.map(({ is, name }) => `${is} ${name}`).join("; ")}`);
   };
   const load = async (tar: Uint8Array) => void (await importImage({ endpoint: running().endpoint, tar: [tar], clock: realClock }));
   try {
@@ -168,6 +168,6 @@ function placesIn(base: string, name: string) {
 }
 
 /** A test that times out receives SIGTERM, on which Node would exit without cleanup. */
-function exitWhenTold(): void {
+function exitOnSigterm(): void {
   if (process.listenerCount("SIGTERM") === 0) process.once("SIGTERM", () => process.exit(143));
 }

@@ -39,7 +39,7 @@ test("a controlled server runs exactly the named controllers, with the permissio
 
   await server.call("DELETE", `${SETS}/web`);
   await server.clock.settle();
-  equal((await server.call("GET", "/api/v1/namespaces/default/pods")).body.items.length, 2, "nobody collects what is left");
+  equal((await server.call("GET", "/api/v1/namespaces/default/pods")).body.items.length, 2, "no garbage collector runs");
 });
 
 test("a controlled server has mutating admission plugins if requested", async () => {

@@ -1,8 +1,8 @@
 /** `k8ts controller-manager` in a process of its own (leader-elected-process.ts). */
-import { startLedProcess, type LedProcess, type LedProcessOptions } from "./leader-elected-process.ts";
+import { startLeaderElectedProcess, type LeaderElectedProcess, type LeaderElectedProcessOptions } from "./leader-elected-process.ts";
 
-export type ControllerManagerProcess = LedProcess;
+export type ControllerManagerProcess = LeaderElectedProcess;
 
-export function startControllerManagerProcess(options: LedProcessOptions): Promise<ControllerManagerProcess> {
-  return startLedProcess({ command: "controller-manager", says: "controllers" }, options);
+export function startControllerManagerProcess(options: LeaderElectedProcessOptions): Promise<ControllerManagerProcess> {
+  return startLeaderElectedProcess({ command: "controller-manager", says: "controllers" }, options);
 }

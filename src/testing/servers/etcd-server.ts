@@ -77,7 +77,7 @@ export async function startEtcd(options: EtcdServerOptions = {}): Promise<EtcdSe
 function removeAlsoAtExit(directory: string): () => Promise<void> {
   const removeNow = () => rmSync(directory, { recursive: true, force: true });
   process.once("exit", removeNow);
-  exitWhenTold();
+  exitOnSigterm();
   return async () => {
     process.removeListener("exit", removeNow);
     await rm(directory, { recursive: true, force: true });
@@ -85,7 +85,7 @@ function removeAlsoAtExit(directory: string): () => Promise<void> {
 }
 
 /** A test that times out receives SIGTERM, on which Node would exit without cleanup. */
-function exitWhenTold(): void {
+function exitOnSigterm(): void {
   if (process.listenerCount("SIGTERM") === 0) process.once("SIGTERM", () => process.exit(143));
 }
 
@@ -141,7 +141,7 @@ class Member implements AsyncDisposable {
     const program = await startProgram({ command: toolPath("etcd"), arguments: this.#arguments, onLine });
     this.#program = program;
     const failed = program.exited.then(({ code, signal }) => {
-      throw new Error(`Cannot start etcd: it ended with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
+      throw new Error(`Cannot start etcd: it exited with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
     });
     await Promise.race([serving, failed]);
     failed.catch(() => undefined);

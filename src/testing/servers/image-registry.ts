@@ -103,7 +103,7 @@ async function addressIn(lines: AsyncIterable<string>): Promise<string> {
     if (address !== undefined) return address;
     seen.push(line);
   }
-  throw new Error(`The registry ended before it listened: ${seen.join("\n")}`);
+  throw new Error(`The registry exited before it listened: ${seen.join("\n")}`);
 }
 
 interface PushOptions {
@@ -144,7 +144,7 @@ async function send(method: string, url: string, init: RequestInit): Promise<Res
 
 function fileIn(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>, path: string): Uint8Array<ArrayBuffer> {
   const content = files.get(path);
-  if (content === undefined) throw new Error(`There is no ${path} in the image`);
+  if (content === undefined) throw new Error(`The image has no ${path}`);
   return content;
 }
 

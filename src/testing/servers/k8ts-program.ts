@@ -13,7 +13,7 @@ const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 
 const WAITING = /^ {2}still waiting for: .*\n/gm;
 
-export interface Ended {
+export interface FinishedProgram {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -60,7 +60,7 @@ export class K8tsMachine {
   }
 
   /** Runs it to its end. Progress messages are left out, since they depend on the load of the machine. */
-  async k8ts(...words: readonly string[]): Promise<Ended> {
+  async k8ts(...words: readonly string[]): Promise<FinishedProgram> {
     const { child, ended } = this.#spawn(words);
     child.stdin?.end();
     const { stdout, ...end } = await ended();
@@ -74,7 +74,7 @@ export class K8tsMachine {
     const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
     reader.on("line", (line) => lines.push(line));
     const end = ended().then(({ exitCode, stdout, stderr }) => {
-      throw new Error(`k8ts ${words.join(" ")} ended with ${exitCode} before it said ${says}: ${stdout}${stderr}`);
+      throw new Error(`k8ts ${words.join(" ")} exited with ${exitCode} before it printed ${says}: ${stdout}${stderr}`);
     });
     end.catch(() => undefined);
     while (!lines.some((line) => says.test(line))) await Promise.race([once(reader, "line"), end]);
@@ -95,7 +95,7 @@ export class K8tsMachine {
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     const closed = once(child, "close") as Promise<[number | null]>;
-    const ended = async (): Promise<Ended> => {
+    const ended = async (): Promise<FinishedProgram> => {
       const [exitCode] = await closed;
       return { exitCode, stdout, stderr };
     };

@@ -6,34 +6,37 @@
 import { join } from "node:path";
 import { startProgram, type Program } from "../../host/processes/child-process.ts";
 
-export interface LedProcessOptions {
+export interface LeaderElectedProcessOptions {
   readonly kubeconfig: string;
   /** Further command-line flags. */
   readonly flags: readonly string[];
 }
 
-export interface LedProcess extends AsyncDisposable {
+export interface LeaderElectedProcess extends AsyncDisposable {
   readonly program: Program;
   /** Resolves when it has become the leader, possibly before this call; once for each time that it does. */
-  acts(): Promise<void>;
+  becomesLeader(): Promise<void>;
   /** Resolves when it has stopped leading; once for each time. */
-  standsBy(): Promise<void>;
+  losesLeadership(): Promise<void>;
   /** Returns its metrics, which it serves between two steps of its work. */
-  figures(): Promise<string>;
+  metrics(): Promise<string>;
   /** Returns another of its debug endpoints: "/debug/k8ts/decisions?pod=default/web". */
   page(path: string): Promise<string>;
 }
 
 /** The command, and the first word of the line that it prints when it joins the election. */
-export type LedCommandName =
+export type LeaderElectedCommand =
   | { readonly command: "controller-manager"; readonly says: "controllers" }
   | { readonly command: "scheduler"; readonly says: "scheduler" };
 
 const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
-const FIGURES_AT = "metrics at ";
+const METRICS_AT = "metrics at ";
 
 /** Resolves when it has joined the election. Disposing of it sends SIGKILL. */
-export async function startLedProcess({ command, says }: LedCommandName, options: LedProcessOptions): Promise<LedProcess> {
+export async function startLeaderElectedProcess(
+  { command, says }: LeaderElectedCommand,
+  options: LeaderElectedProcessOptions,
+): Promise<LeaderElectedProcess> {
   const said = new Lines();
   const words = [LAUNCHER, command, `--kubeconfig=${options.kubeconfig}`, "--metrics-address=127.0.0.1:0"];
   const program = await startProgram({ command: process.execPath, arguments: [...words, ...options.flags], onLine: said.push });
@@ -45,14 +48,14 @@ export async function startLedProcess({ command, says }: LedCommandName, options
         throw new Error(`Expected k8ts ${command} to say "${beginning}", it ended: ${last}`);
       }),
     ]);
-  const figuresUrl = (await hears(FIGURES_AT)).slice(FIGURES_AT.length);
+  const metricsUrl = (await hears(METRICS_AT)).slice(METRICS_AT.length);
   await hears(`${says} for `);
   return {
     program,
-    acts: async () => void (await hears("active as ")),
-    standsBy: async () => void (await hears("on standby")),
-    figures: () => read(figuresUrl),
-    page: (path) => read(new URL(path, figuresUrl)),
+    becomesLeader: async () => void (await hears("active as ")),
+    losesLeadership: async () => void (await hears("on standby")),
+    metrics: () => read(metricsUrl),
+    page: (path) => read(new URL(path, metricsUrl)),
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   };
 }

@@ -12,12 +12,12 @@ import { createClient } from "../../client/rest-client.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { realRandom } from "../../host/real-random.ts";
 
-export interface SeenCluster extends AsyncDisposable {
+export interface ObservedCluster extends AsyncDisposable {
   readonly client: Client;
   readonly informers: Informers;
 }
 
-export async function seeCluster(kubeconfig: string): Promise<SeenCluster> {
+export async function observeCluster(kubeconfig: string): Promise<ObservedCluster> {
   await using starting = new Disposables();
   const connection = await loadKubeconfig({ path: kubeconfig, environment: {}, homeDirectory: "/none", readFile });
   const transport = starting.use(httpsTransport(connection, { clock: realClock, log: silentLogger, userAgent: "test" }));

@@ -19,7 +19,7 @@ import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "../fixtures/busybox-image.ts
 import { clientProgram, type ClientProgram } from "../clients/client-program.ts";
 import { aPod } from "../clients/manifests.ts";
 import { freePort } from "./free-ports.ts";
-import { K8tsMachine, type Ended } from "./k8ts-program.ts";
+import { K8tsMachine, type FinishedProgram } from "./k8ts-program.ts";
 import { toolPath, type ToolName } from "../needs.ts";
 
 /** Requirements of the tests that start one. */
@@ -40,7 +40,7 @@ export interface RealCluster extends AsyncDisposable {
   /** A tar archive, as from busyboxImage. */
   loadImage(tar: Uint8Array): Promise<void>;
   /** Runs a `k8ts` command for this cluster. */
-  k8ts(...words: readonly string[]): Promise<Ended>;
+  k8ts(...words: readonly string[]): Promise<FinishedProgram>;
   /** Starts `k8ts up` with these additional flags, each time on the same port. */
   up(...words: readonly string[]): Promise<void>;
   /** SIGKILL of `k8ts up` alone; resolves when it has exited. Its child processes stay. */
@@ -126,7 +126,7 @@ function environmentOf({ root, kubeconfig }: K8tsMachine): Readonly<Record<strin
 
 async function placesOf(machine: K8tsMachine): Promise<ClusterPlaces> {
   const home = await findHome({ directory: machine.home() }, {});
-  if (home?.runtimeDirectory === undefined) throw new Error(`Cannot find what the cluster in ${machine.home()} has on the machine`);
+  if (home?.runtimeDirectory === undefined) throw new Error(`Cannot list the resources of the cluster in ${machine.home()} on the machine`);
   return machinePaths({ ...home, runtimeDirectory: home.runtimeDirectory }, realClock);
 }
 
@@ -181,6 +181,6 @@ export async function lineOf(kubectl: ClientProgram, line: string, fits: RegExp)
       seen.push(next);
     }
   } catch (error) {
-    throw new Error(`Expected a line of "${line}" like ${fits}, there was:\n${seen.join("\n")}`, { cause: error });
+    throw new Error(`Expected a line of "${line}" that matches ${fits}, got:\n${seen.join("\n")}`, { cause: error });
   }
 }

@@ -10,7 +10,7 @@ export async function refused<Options>(command: Command<Options>, ...words: read
     note: (line) => void notes.push(line),
     environment: {},
     version: "test",
-    openIo: () => Promise.reject(new Error("It was not refused")),
+    openIo: () => Promise.reject(new Error("The command was not rejected")),
   });
   return { exitCode, notes };
 }

@@ -11,7 +11,7 @@ export class RunningCommand {
 
   constructor(command: Command, ...argv: readonly string[]) {
     const parsed = command.parse(argv, {});
-    if (!parsed.ok) throw new Error(`Cannot run it with ${argv.join(" ")}: ${parsed.problems.join("; ")}`);
+    if (!parsed.ok) throw new Error(`Cannot run the command with ${argv.join(" ")}: ${parsed.problems.join("; ")}`);
     const out = (line: string): void => {
       this.lines.push(line);
       this.#onLine();
@@ -26,8 +26,8 @@ export class RunningCommand {
     for (;;) {
       const found = this.lines.find((line) => line.startsWith(beginning));
       if (found !== undefined) return found.slice(beginning.length);
-      const told = new Promise<void>((resolve) => (this.#onLine = resolve));
-      await Promise.race([told, this.ended.then(() => Promise.reject(new Error(`It ended without "${beginning}"`)))]);
+      const printed = new Promise<void>((resolve) => (this.#onLine = resolve));
+      await Promise.race([printed, this.ended.then(() => Promise.reject(new Error(`The command ended before it printed "${beginning}"`)))]);
     }
   }
 

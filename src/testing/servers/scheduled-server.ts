@@ -21,7 +21,7 @@ import { defaultSchedulerConfiguration } from "../../scheduler/config/read-confi
 import type { Plugin, PluginFactory } from "../../scheduler/framework/plugin.ts";
 import { startScheduler, type RunningScheduler, type SchedulerOptions } from "../../scheduler/scheduler.ts";
 import { driven } from "../driven.ts";
-import { makeObject } from "../given.ts";
+import { createObject } from "../given.ts";
 
 export type WrittenSchedulerConfiguration = NonNullable<Parameters<typeof schedulerConfig>[0]>;
 
@@ -50,7 +50,7 @@ export interface ScheduledServer extends AsyncDisposable {
   /** Placement of all Pods, by name: "p on n1", or "p waits". */
   places(): Promise<readonly string[]>;
   /** Events about a Pod, in order: "Warning FailedScheduling 0/1 nodes are available: …". */
-  told(name: string): Promise<readonly string[]>;
+  eventsOf(name: string): Promise<readonly string[]>;
   /** All events, in order. */
   events(): Promise<readonly Event[]>;
   /** Starts another scheduler, concurrently or afterwards. The caller stops it. */
@@ -96,7 +96,7 @@ export async function startScheduledServer(start: SchedulerStart = {}, ...object
 /** Leaves out the Pod's status: the scheduler may have written to it before. */
 export async function makeFor(client: Client, object: object): Promise<void> {
   const { status: _status, ...rest } = object as { readonly kind?: string; readonly status?: unknown };
-  await makeObject(client, rest.kind === "Pod" ? rest : object);
+  await createObject(client, rest.kind === "Pod" ? rest : object);
 }
 
 /** Resolves when the scheduler runs, for which the clock must be driven. The caller stops it. */

@@ -16,7 +16,7 @@ import { on, overCapacity, type Moment } from "../../scheduler/framework/testing
 import { MortalTransport, type Disturbance } from "../mortal-transport.ts";
 import { beginScheduler, makeFor } from "./scheduled-server.ts";
 
-export interface SchedulerLivesOptions {
+export interface SchedulerCrashesOptions {
   /** Objects that exist before any scheduler starts. */
   readonly objects: readonly object[];
   /** Number of requests after which each scheduler dies; the one after them survives. */
@@ -26,7 +26,7 @@ export interface SchedulerLivesOptions {
   readonly seed: number;
 }
 
-export interface SchedulerLives {
+export interface SchedulerCrashes {
   /** Requests of all schedulers. */
   readonly calls: number;
   /** "p on n1", in the order in which the server stored the bindings. */
@@ -40,7 +40,12 @@ export interface SchedulerLives {
 /** Longer than the maximum back-off, so that every Pod that fits is placed. */
 const WORK_SECONDS = 40;
 
-export async function liveAndDie({ objects, deaths, disturbance = {}, seed }: SchedulerLivesOptions): Promise<SchedulerLives> {
+export async function runCrashingSchedulers({
+  objects,
+  deaths,
+  disturbance = {},
+  seed,
+}: SchedulerCrashesOptions): Promise<SchedulerCrashes> {
   await using owned = new Disposables();
   const server = owned.use(await startGuardedServer());
   const { clock } = server;
@@ -139,7 +144,7 @@ async function reap(client: Client): Promise<void> {
   for (const { metadata } of going) await client.delete(pods, metadata, { gracePeriodSeconds: 0 });
 }
 
-async function momentOf(client: Client): Promise<SchedulerLives["end"]> {
+async function momentOf(client: Client): Promise<SchedulerCrashes["end"]> {
   const all = (await client.list(pods)).items;
   const isPlaced = ({ spec }: Pod): boolean => spec?.nodeName !== undefined;
   return { nodes: (await client.list(nodes)).items, placed: all.filter(isPlaced), waiting: all.filter((pod) => !isPlaced(pod)) };

@@ -1,8 +1,8 @@
 /** `k8ts scheduler` in a process of its own (leader-elected-process.ts). */
-import { startLedProcess, type LedProcess, type LedProcessOptions } from "./leader-elected-process.ts";
+import { startLeaderElectedProcess, type LeaderElectedProcess, type LeaderElectedProcessOptions } from "./leader-elected-process.ts";
 
-export type SchedulerProcess = LedProcess;
+export type SchedulerProcess = LeaderElectedProcess;
 
-export function startSchedulerProcess(options: LedProcessOptions): Promise<SchedulerProcess> {
-  return startLedProcess({ command: "scheduler", says: "scheduler" }, options);
+export function startSchedulerProcess(options: LeaderElectedProcessOptions): Promise<SchedulerProcess> {
+  return startLeaderElectedProcess({ command: "scheduler", says: "scheduler" }, options);
 }

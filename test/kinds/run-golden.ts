@@ -18,7 +18,7 @@ export type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Answer>;
 
-export interface Played {
+export interface GoldenRun {
   readonly defaulted: JsonObject;
   readonly table?: Readonly<Record<string, Json>>;
   readonly wide?: Readonly<Record<string, Json>>;
@@ -31,7 +31,7 @@ const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
-export async function play(golden: Golden, call: Call, namespace: string): Promise<Played> {
+export async function runGolden(golden: Golden, call: Call, namespace: string): Promise<GoldenRun> {
   const { given, before = [], status } = golden;
   const { resource } = kindOf(given);
   for (const object of before) await expectOk(call("POST", collectionOf(object, namespace), object));
