@@ -64,7 +64,12 @@ test("under random crashes and network faults no Pod is bound twice, none beyond
         ...nodes.map((of, index) => aNode(`n${index}`, { cpu: of })),
         ...pods.map((of, index) => aPod(`p${index}`, { cpu: of, preemptionPolicy: "Never" })),
       ];
-      const lived = await runCrashingSchedulers({ objects, deaths, seed, disturbance: { delayMsMax: 300, repeats: 0.2, cuts: 0.05, failures: 0.1 } });
+      const lived = await runCrashingSchedulers({
+        objects,
+        deaths,
+        seed,
+        disturbance: { delayMsMax: 300, repeats: 0.2, cuts: 0.05, failures: 0.1 },
+      });
       checkOnce(lived, "At the end");
       const { end } = lived;
       deepEqual(

@@ -86,6 +86,6 @@ test("given: running controllers reconcile on their own until they are stopped",
 test("given: an object of an unknown kind is rejected by name", async () => {
   await rejects(
     given({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } }),
-    /no built-in kind Widget of example.com\/v1/,
+    /No built-in kind Widget in example.com\/v1/,
   );
 });

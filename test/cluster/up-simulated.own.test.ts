@@ -157,12 +157,13 @@ test(
     const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_UID });
     const { child, lines } = await machine.start(["up", "--processes", "--listen", "127.0.0.1:0"]);
 
-  ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));
-  equal(lines.filter((line) => /^Pods are simulated, no containers run: ./.test(line)).length, 1, lines.join("\n"));
-  match((await machine.k8ts("logs", "nodes")).stdout, /^simulated node node-0 registered with https:.*, listening on port \d+$/m);
-  child.kill("SIGINT");
-  deepEqual(await once(child, "close"), [0, null]);
-});
+    ok(lines.includes("  nodes: 1 simulated"), lines.join("\n"));
+    equal(lines.filter((line) => /^Pods are simulated, no containers run: ./.test(line)).length, 1, lines.join("\n"));
+    match((await machine.k8ts("logs", "nodes")).stdout, /^simulated node node-0 registered with https:.*, listening on port \d+$/m);
+    child.kill("SIGINT");
+    deepEqual(await once(child, "close"), [0, null]);
+  },
+);
 
 test("an in-memory store, which is lost with the API server process, is still rejected", () => {
   const parsed = up.parse(["--processes", "--simulated-nodes=2", "--in-memory"], { HOME: "/home/a" });

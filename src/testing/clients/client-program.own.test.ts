@@ -37,6 +37,6 @@ test("a running client program is read line by line and terminated on dispose", 
 test("a client program that exits too early rejects with its stderr", async () => {
   await using running = node.start(`-e 'console.error("because")'`);
 
-  await rejects(running.line(), /the program ended: because/);
-  await rejects(running.noted(/ready/), /the program ended: because/);
+  await rejects(running.line(), /but the program exited: because/);
+  await rejects(running.noted(/ready/), /but the program exited: because/);
 });
