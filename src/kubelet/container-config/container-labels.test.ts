@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { containerAnnotations, containerHash, containerLabels, sandboxLabels } from "./container-labels.ts";
 import { aContainer, aPod } from "./testing/views.ts";
 
-test("a container's hash is upstream's", () => {
+test("the container hash equals upstream's", () => {
   assert.equal(containerHash({ name: "test_container", image: "foo/image:v1" }), "8e45cbd0");
 });
 
-test("sandboxes carry the Pod's labels and who they are, containers only who they are", () => {
+test("sandboxes carry the Pod's labels and their identity, containers only their identity", () => {
   const pod = aPod({}, { labels: { app: "web" } });
   const who = { "io.kubernetes.pod.name": "web-0", "io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.uid": "u-1" };
 
@@ -15,7 +15,7 @@ test("sandboxes carry the Pod's labels and who they are, containers only who the
   assert.deepEqual(containerLabels(pod, aContainer()), { ...who, "io.kubernetes.container.name": "main" });
 });
 
-test("containers carry what must be known to end them", () => {
+test("container annotations carry what is needed to terminate the container", () => {
   const pod = aPod({ terminationGracePeriodSeconds: 30 }, { deletionGracePeriodSeconds: 5 });
   const container = aContainer({
     terminationMessagePath: "/dev/termination-log",

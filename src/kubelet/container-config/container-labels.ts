@@ -1,6 +1,6 @@
 /**
- * What is written on sandboxes and containers so that they can be found and understood by whoever looks at the runtime, or at this machine
- * after the kubelet was away: upstream's names and forms, which tools for containers know.
+ * Labels and annotations of sandboxes and containers, with upstream's names and formats, which container tools know. A kubelet that
+ * restarts, or a person who inspects the runtime, identifies containers by them.
  */
 import { fnv1a32 } from "../../base/fnv-1a.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
@@ -52,8 +52,8 @@ export function containerAnnotations({ metadata, spec }: Pod, container: AnyCont
 }
 
 /**
- * Of what makes a running container another one if it changes: its image. Upstream's number, which is that of a dump of its bytes by a
- * tool for debugging: so the containers of an upstream kubelet are known here.
+ * Hash of the fields whose change replaces a running container: its image. Equal to upstream's, which hashes a debugging dump of the bytes,
+ * so that containers of an upstream kubelet are recognized.
  */
 export function containerHash({ name, image = "" }: AnyContainer): string {
   const bytes = encodeUtf8(JSON.stringify({ image, name }));

@@ -7,7 +7,7 @@ import { containerResources } from "./resources.ts";
 import { containerSecurity } from "./security.ts";
 import { aContainer, aPod, aView, aVolume, node } from "./testing/views.ts";
 
-test("a container is run with everything worked out", async () => {
+test("containerConfig resolves command, environment, mounts, security context and limits", async () => {
   const container = aContainer({
     command: ["sh", "-c"],
     args: ["echo $(GREETING) $(NO) $$(x)"],
@@ -58,7 +58,7 @@ test("a container is run with everything worked out", async () => {
   );
 });
 
-test("in the node's own network the hosts file is the node's, with the aliases", async () => {
+test("with hostNetwork the hosts file is the node's plus the aliases", async () => {
   const pod = aPod({ hostNetwork: true, hostAliases: [{ ip: "1.2.3.4", hostnames: ["a"] }] });
   const { files } = await containerRun(aView({ pod }));
   assert.deepEqual(
@@ -67,7 +67,7 @@ test("in the node's own network the hosts file is the node's, with the aliases",
   );
 });
 
-test("a container with a hosts file of its own gets no other", async () => {
+test("a container that mounts /etc/hosts itself gets no generated hosts file", async () => {
   const container = aContainer({ volumeMounts: [{ name: "data", mountPath: "/etc/hosts" }] });
   const { run, files } = await containerRun(aView({ container, mounted: new Map([["data", aVolume("/vol/data")]]) }));
 
@@ -78,7 +78,7 @@ test("a container with a hosts file of its own gets no other", async () => {
   );
 });
 
-test("an image that is root's is no container if the Pod insists that it is not", async () => {
+test("runAsNonRoot rejects an image that runs as root", async () => {
   const pod = aPod({ securityContext: { runAsNonRoot: true } });
   const message = 'container has runAsNonRoot and image will run as root (pod: "web-0_shop(u-1)", container: main)';
   await assert.rejects(containerRun(aView({ pod, imageUser: undefined })), new ContainerConfigError(message));

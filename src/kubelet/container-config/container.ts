@@ -1,7 +1,7 @@
 /**
- * How a container is run, all worked out: command, environment, mounts, rights and limits. What the disk must have for it comes along as
- * data (`files`): the Pod's /etc/hosts and the file for last words, to be written before the container is made.
- * What the Pod says that makes no container now is a ContainerConfigError.
+ * Computes a container's runtime configuration: command, environment, mounts, security context and limits. Files that must be on disk
+ * before the container is created, the Pod's /etc/hosts and the termination log, are returned as data (`files`). A spec that cannot be
+ * turned into a container now throws a ContainerConfigError.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -23,40 +23,40 @@ export interface ContainerView {
   readonly pod: Pod;
   readonly container: AnyContainer;
   readonly attempt: number;
-  /** Of the Pod. In the node's own network: the node's. */
+  /** Pod IPs. With hostNetwork: the node's. */
   readonly podIps: readonly string[];
   readonly node: NodeView;
-  /** As the image says; undefined: root. */
+  /** User of the image; undefined: root. */
   readonly imageUser: Image["user"];
-  /** Of an ephemeral container that looks into another: that one's id. */
+  /** Container id of an ephemeral container's target. */
   readonly targetContainerId?: string;
   readonly references: Pick<References, "configMap" | "secret" | "services">;
   /** The Pod's volumes, by name. */
   readonly mounted: ReadonlyMap<string, MountedVolume>;
   readonly volumes: Pick<PodVolumes, "subPath">;
-  /** A file of a volume; a path that would lead out of it is an error. */
+  /** Reads a file of a volume; rejects a path that leaves the volume. */
   readonly readVolumeFile: (volume: MountedVolume, path: string) => Promise<string>;
-  /** The node's own /etc/hosts; only asked for Pods in the node's own network. */
+  /** Reads the node's /etc/hosts; called only for Pods with hostNetwork. */
   readonly nodeHostsFile: () => Promise<string>;
   readonly signal?: AbortSignal;
 }
 
 export interface PreparedContainer {
   readonly run: ContainerRun;
-  /** To be there, in directories of their own (mode 0750), before the container is made. What is there already is written anew. */
+  /** Created before the container, in directories of their own (mode 0750). Existing files are overwritten. */
   readonly files: readonly NeededFile[];
 }
 
 export interface NeededFile {
   readonly path: string;
-  /** Exactly this one, whatever the process' umask. */
+  /** Exact mode, regardless of the process's umask. */
   readonly mode: number;
   readonly text: string;
 }
 
-/** Everybody may read it; whoever has the file open while it is written must not lose it, so it is never replaced by another. */
+/** World-readable. Written in place, never replaced: a process that has the file open must keep seeing it. */
 const HOSTS_FILE_MODE = 0o644;
-/** Whatever user the container has, it may leave its last words. */
+/** World-writable: any container user may write the termination message. */
 const TERMINATION_FILE_MODE = 0o666;
 
 export async function containerRun(view: ContainerView): Promise<PreparedContainer> {

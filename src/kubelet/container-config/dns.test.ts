@@ -14,18 +14,18 @@ const OF_CLUSTER: DnsRun = {
 };
 
 const rows: readonly (readonly [claim: string, spec: Partial<PodSpec>, dns: DnsRun])[] = [
-  ["ClusterFirst asks the cluster", { dnsPolicy: "ClusterFirst" }, OF_CLUSTER],
-  ["and is what Pods have that say nothing", {}, OF_CLUSTER],
-  ["but in the node's own network the node's servers", { dnsPolicy: "ClusterFirst", hostNetwork: true }, OF_NODE],
-  ["unless it says so", { dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }, OF_CLUSTER],
-  ["Default is as the node", { dnsPolicy: "Default" }, OF_NODE],
+  ["ClusterFirst uses the cluster's DNS", { dnsPolicy: "ClusterFirst" }, OF_CLUSTER],
+  ["ClusterFirst is the default policy", {}, OF_CLUSTER],
+  ["ClusterFirst with hostNetwork uses the node's servers", { dnsPolicy: "ClusterFirst", hostNetwork: true }, OF_NODE],
+  ["ClusterFirstWithHostNet with hostNetwork uses the cluster's DNS", { dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }, OF_CLUSTER],
+  ["Default uses the node's resolver", { dnsPolicy: "Default" }, OF_NODE],
   [
-    "None is nothing but its own",
+    "None uses only dnsConfig",
     { dnsPolicy: "None", dnsConfig: { nameservers: ["1.1.1.1"] } },
     { servers: ["1.1.1.1"], searches: [], options: [] },
   ],
   [
-    "its own is added, once, and options of a name are replaced",
+    "dnsConfig is merged without duplicates, and options of the same name are replaced",
     {
       dnsConfig: {
         nameservers: ["1.1.1.1", "10.96.0.10"],
@@ -43,7 +43,7 @@ for (const [claim, spec, dns] of rows) {
   });
 }
 
-test("without a cluster's DNS, Pods resolve as the node does, and somebody is told", () => {
+test("without cluster DNS, ClusterFirst Pods use the node's resolver and a warning is emitted", () => {
   const missing: DnsOptions = { ...node.dns, clusterDns: [] };
   const nodeMessage =
     'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
@@ -54,13 +54,13 @@ test("without a cluster's DNS, Pods resolve as the node does, and somebody is to
   });
 });
 
-test("a node without a resolver of its own sends its Pods to itself", () => {
+test("on a node without a resolv.conf, Pods get the loopback as nameserver", () => {
   const { clusterDns, clusterDomain } = node.dns;
   const { dns } = dnsOf(aPod({ dnsPolicy: "Default" }), { clusterDns, clusterDomain }, ["192.168.0.7", "fd00::1"]);
   assert.deepEqual(dns, { servers: ["127.0.0.1", "::1"], searches: ["."], options: [] });
 });
 
-test("what resolvers cannot take is left out, and somebody is told what is left", () => {
+test("nameservers and search domains over the resolver limits are dropped with a warning", () => {
   const searches = Array.from({ length: 33 }, (_, index) => `d${index}.example`);
   const nameservers = ["1.1.1.1", "2.2.2.2", "3.3.3.3", "4.4.4.4"];
   const { dns, warnings } = dnsOf(aPod({ dnsPolicy: "None", dnsConfig: { nameservers, searches } }), node.dns);
@@ -79,7 +79,7 @@ test("what resolvers cannot take is left out, and somebody is told what is left"
   ]);
 });
 
-test("a search line takes 2048 characters, and no domain over 253", () => {
+test("a search line is limited to 2048 characters, a domain to 253", () => {
   const wide = Array.from({ length: 20 }, (_, index) => `${String(index).padStart(200, "x")}`);
   const searchesOf = (searches: readonly string[]) => dnsOf(aPod({ dnsPolicy: "None", dnsConfig: { searches } }), node.dns).dns.searches;
 
@@ -87,8 +87,8 @@ test("a search line takes 2048 characters, and no domain over 253", () => {
   assert.deepEqual(searchesOf(["a".repeat(254), "b"]), ["b"]);
 });
 
-test("a resolv.conf is read as resolvers read it", () => {
-  const text = `# written by somebody
+test("parseResolvConf follows the rules of resolvers", () => {
+  const text = `# written by hand
 nameserver 9.9.9.9
   nameserver   fd00::53
 nameserver

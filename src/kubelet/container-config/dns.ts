@@ -1,6 +1,6 @@
 /**
- * How a Pod resolves names: as the node does, by the cluster's DNS, or only as its own `dnsConfig` says, which is added to the others.
- * What resolvers cannot take (too many servers or domains) is left out, and somebody is told. Not here: writing resolv.conf, which the
+ * DNS configuration of a Pod by its dnsPolicy: the node's resolver, the cluster's DNS, or only `dnsConfig`, which is merged into the
+ * others. Nameservers and search domains over the limits of resolvers are dropped with a warning. Not here: writing resolv.conf, which the
  * runtime does.
  */
 import type { Pod, PodDNSConfig, PodDNSConfigOption } from "../../api/generated/core/v1.ts";
@@ -10,7 +10,7 @@ import type { DnsRun } from "../contracts/container-run.ts";
 import type { DnsOptions } from "./node-view.ts";
 import { describePod } from "./pod-name.ts";
 
-/** What resolvers can take; upstream's numbers, which are glibc's and a little more. */
+/** Limits of resolvers; upstream's values, which are slightly above glibc's. */
 const SERVERS_MAX = 3;
 const SEARCHES_MAX = 32;
 const SEARCHES_LENGTH_MAX = 2048;
@@ -20,7 +20,7 @@ const CLUSTER_OPTIONS = ["ndots:5"];
 
 const NOTHING: DnsRun = { servers: [], searches: [], options: [] };
 
-/** A Warning to be told as an Event, of the Pod or (if it is the node's fault) also of the Node. */
+/** Warning event to emit for the Pod and, if the node's configuration is the cause, also for the Node. */
 export interface DnsWarning {
   readonly reason: "DNSConfigForming" | "MissingClusterDNS";
   readonly message: string;
@@ -61,7 +61,7 @@ function clusterSearches(of: { readonly namespace: string; readonly clusterDomai
   return once([`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain, ...ofNode]);
 }
 
-/** The node itself: what resolvers do that are told nothing. It must be said, or the runtime would take the node's file. */
+/** Loopback, the default of resolvers without a nameserver. Set explicitly, or the runtime would use the node's file. */
 function ofNodeWithoutResolver(hostIps: readonly string[]): DnsRun {
   const servers = hostIps.map((ip) => (ip.includes(":") ? "::1" : "127.0.0.1"));
   return { servers: servers.length === 0 ? ["127.0.0.1"] : servers, searches: ["."], options: [] };
@@ -112,7 +112,7 @@ function fittingSearches(searches: readonly string[], warnings: DnsWarning[]): r
   return fitting;
 }
 
-/** What a resolv.conf says. Of several `search` lines the last counts, of several options of a name the last. */
+/** Parses a resolv.conf. The last `search` line counts, and the last option of each name. */
 export function parseResolvConf(text: string): DnsRun {
   const servers: string[] = [];
   let searches: readonly string[] = [];
@@ -120,7 +120,7 @@ export function parseResolvConf(text: string): DnsRun {
   for (const line of text.split("\n")) {
     const [word = "", ...values] = line.trim().split(/\s+/);
     if (word === "nameserver" && values[0] !== undefined) servers.push(values[0]);
-    // With and without a dot at its end it is the same domain.
+    // A domain with and without a trailing dot is the same.
     if (word === "search") searches = values.filter((value) => value !== ".").map((value) => value.replace(/\.$/, ""));
     if (word === "options") for (const option of values) options.set(option.split(":")[0] ?? "", option);
   }

@@ -25,7 +25,7 @@ const fields: readonly (readonly [path: string, value: string])[] = [
 ];
 
 for (const [fieldPath, value] of fields) {
-  test(`a variable of ${fieldPath} is ${JSON.stringify(value)}`, () => {
+  test(`the environment variable for fieldRef ${fieldPath} is ${JSON.stringify(value)}`, () => {
     assert.equal(variableField({ fieldPath }, pod, addresses), value);
   });
 }
@@ -41,29 +41,29 @@ const wrongFields: readonly (readonly [path: string, message: string])[] = [
 ];
 
 for (const [fieldPath, message] of wrongFields) {
-  test(`a variable of ${fieldPath} is refused`, () => {
+  test(`an environment variable for fieldRef ${fieldPath} is rejected`, () => {
     assert.throws(() => variableField({ fieldPath }, pod, addresses), new DownwardError(message));
   });
 }
 
-test("a file has no addresses, only what is in the metadata", () => {
+test("a downward API file supports metadata fields only, no addresses", () => {
   assert.equal(fileField("metadata.labels['b']", pod), "2");
   assert.throws(() => fileField("status.podIP", pod), new DownwardError("unsupported fieldPath: status.podIP"));
   assert.throws(() => fileField("spec.x['y']", pod), new DownwardError(`fieldPath "spec.x['y']" does not support subscript`));
 });
 
-test("a map without members is nothing", () => {
+test("missing labels and annotations are an empty text", () => {
   assert.equal(formatMap(undefined), "");
 });
 
-test("a field of another version of Pods is refused", () => {
+test("a fieldRef with another apiVersion is rejected", () => {
   assert.throws(
     () => variableField({ apiVersion: "v2", fieldPath: "metadata.name" }, pod, addresses),
     new DownwardError("unsupported pod version: v2"),
   );
 });
 
-// ── amounts ─────────────────────────────────────────────────────────────────────────────────────────
+// ── resources ───────────────────────────────────────────────────────────────────────────────────────
 
 const allocatable = { cpu: "4", memory: "8Gi", "ephemeral-storage": "100Gi" };
 const container = aContainer({
@@ -89,7 +89,7 @@ const amounts: readonly (readonly [resource: string, divisor: string | undefined
 ];
 
 for (const [resource, divisor, value] of amounts) {
-  test(`${resource} by ${divisor ?? "nothing"} is ${value}, in a variable and in a file`, () => {
+  test(`${resource} with divisor ${divisor ?? "(none)"} is ${value}, in a variable and in a file`, () => {
     const owner = aPod({ containers: [container] });
     const selector = divisor === undefined ? { resource } : { resource, divisor };
     assert.equal(variableAmount(selector, { pod: owner, container, allocatable }), value);
@@ -97,7 +97,7 @@ for (const [resource, divisor, value] of amounts) {
   });
 }
 
-test("without a limit it is what the node has, and less if the Pod as a whole may have less", () => {
+test("a missing limit defaults to the node's allocatable, or to a lower Pod-level limit", () => {
   const bare = aContainer();
   const limited = aPod({ containers: [bare], resources: { limits: { memory: "1Gi" } } });
 
@@ -106,7 +106,7 @@ test("without a limit it is what the node has, and less if the Pod as a whole ma
   assert.equal(fileAmount({ resource: "limits.memory", divisor: "1Mi", containerName: "main" }, limited, allocatable), "8192");
 });
 
-test("another container is asked for by its name; an init container then has no limit but its own", () => {
+test("resourceFieldRef of another container uses its containerName; an init container then has only its own limit", () => {
   const owner = aPod({
     containers: [aContainer(), aContainer({ name: "other", resources: { limits: { cpu: "3" } } })],
     initContainers: [aContainer({ name: "init" })],
@@ -118,7 +118,7 @@ test("another container is asked for by its name; an init container then has no 
   assert.throws(() => of("none"), new DownwardError("container none not found"));
 });
 
-test("what is no amount of a container is refused", () => {
+test("a resourceFieldRef with an unknown resource is rejected", () => {
   const ask = () => variableAmount({ resource: "limits.pods" }, { pod, container, allocatable });
   assert.throws(ask, new DownwardError("unsupported container resource : limits.pods"));
 });

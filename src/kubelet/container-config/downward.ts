@@ -1,8 +1,7 @@
 /**
- * What a Pod tells its containers about itself (the downward API): fields of the Pod and amounts of a container, as texts. Variables may
- * have all of it; files of volumes only what is in the Pod's metadata, and amounts. The words of the errors are upstream's; whoever asked
- * says what they mean for it (a container that cannot be made, a volume that cannot be mounted).
- * Not here: making variables (environment.ts) or files (volumes) of it.
+ * The downward API: Pod fields and container resources as texts. Environment variables support all of them; volume files only metadata
+ * fields and resources. Error messages are upstream's; the caller decides their effect (container not created, volume not mounted). Not
+ * here: building variables (environment.ts) or files (volumes).
  */
 import type { ObjectFieldSelector, Pod, ResourceFieldSelector } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -16,26 +15,26 @@ export class DownwardError extends Error {
   override readonly name = "DownwardError";
 }
 
-// ── fields of the Pod ───────────────────────────────────────────────────────────────────────────────
+// ── Pod fields ──────────────────────────────────────────────────────────────────────────────────────
 
 export interface PodAddresses {
-  /** Of the Pod; in the node's own network: the node's. */
+  /** Pod IPs; with hostNetwork: the node's. */
   readonly podIps: readonly string[];
-  /** Of the node, the main one first. */
+  /** Addresses of the node, the primary one first. */
   readonly hostIps: readonly string[];
 }
 
-/** What upstream knows by name but does not tell: asking for it is a mistake of another kind. */
+/** Fields that upstream recognizes but does not support here: requesting one is a different error. */
 const NAMED_BUT_UNTOLD = ["spec.restartPolicy", "spec.schedulerName", "status.phase"];
 const OF_METADATA = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
 
-/** The value of an environment variable with a `fieldRef`. */
+/** Value of an environment variable with a `fieldRef`. */
 export function variableField({ apiVersion = "v1", fieldPath }: ObjectFieldSelector, pod: Pod, { podIps, hostIps }: PodAddresses): string {
   if (apiVersion !== "v1") throw new DownwardError(`unsupported pod version: ${apiVersion}`);
   const ips = inOrderOfNode(podIps, hostIps);
   switch (fieldPath) {
     case "spec.nodeName":
-    // A name that very old clients use.
+    // Alias that very old clients use.
     case "spec.host":
       return pod.spec?.nodeName ?? "";
     case "spec.serviceAccountName":
@@ -62,7 +61,7 @@ function metadataField(fieldPath: string, pod: Pod): string {
   return fileField(fieldPath, pod);
 }
 
-/** The content of a volume's file with a `fieldRef`. */
+/** Content of a volume file with a `fieldRef`. */
 export function fileField(fieldPath: string, { metadata }: Pod): string {
   const { path, key } = withSubscript(fieldPath);
   if (key !== undefined) return memberOf(metadata, { fieldPath, path, key });
@@ -88,7 +87,7 @@ interface Subscripted {
   readonly key: string;
 }
 
-/** A key that the Pod does not have reads as nothing. */
+/** A missing key is an empty text. */
 function memberOf({ annotations, labels }: Pod["metadata"], { fieldPath, path, key }: Subscripted): string {
   if (path !== "metadata.annotations" && path !== "metadata.labels")
     throw new DownwardError(`fieldPath ${quoteGo(fieldPath)} does not support subscript`);
@@ -99,14 +98,14 @@ function memberOf({ annotations, labels }: Pod["metadata"], { fieldPath, path, k
   return Object.hasOwn(members, key) ? (members[key] ?? "") : "";
 }
 
-/** "metadata.labels['app']" is the path "metadata.labels" and the key "app". */
+/** Splits "metadata.labels['app']" into the path "metadata.labels" and the key "app". */
 function withSubscript(fieldPath: string): { readonly path: string; readonly key?: string } {
   const start = fieldPath.indexOf("['");
   if (start <= 0 || !fieldPath.endsWith("']")) return { path: fieldPath };
   return { path: fieldPath.slice(0, start), key: fieldPath.slice(start + 2, -2) };
 }
 
-/** `key="value"`, one a line, by key. */
+/** Formats `key="value"` lines, sorted by key. */
 export function formatMap(map: Readonly<Record<string, string>> = {}): string {
   return Object.keys(map)
     .toSorted()
@@ -114,7 +113,7 @@ export function formatMap(map: Readonly<Record<string, string>> = {}): string {
     .join("\n");
 }
 
-/** At most one of each family, that of the node's main address first: whatever order the network made them in. */
+/** At most one address per family, the family of the node's primary address first, regardless of the network's order. */
 export function inOrderOfNode(podIps: readonly string[], hostIps: readonly string[]): readonly string[] {
   const family = familyOf(hostIps[0]) ?? 4;
   const first = podIps.find((ip) => familyOf(ip) === family);
@@ -126,12 +125,12 @@ function familyOf(ip: string | undefined): 4 | 6 | undefined {
   return ip === undefined ? undefined : parseIp(ip)?.family;
 }
 
-// ── amounts of a container ──────────────────────────────────────────────────────────────────────────
+// ── container resources ─────────────────────────────────────────────────────────────────────────────
 
-/** What a container without a limit may have at most counts as its limit. Huge pages always have one of their own. */
+/** A missing limit defaults to what the container can use at most. Huge pages always have a limit of their own. */
 const LIMITED_BY_NODE = ["cpu", "memory", "ephemeral-storage"];
 
-/** The value of an environment variable with a `resourceFieldRef`: of its own container, or of another by name. */
+/** Value of an environment variable with a `resourceFieldRef`: of its own container, or of another by name. */
 export function variableAmount(
   selector: ResourceFieldSelector,
   { pod, container, allocatable }: { readonly pod: Pod; readonly container: AnyContainer; readonly allocatable: ResourceList },
@@ -140,11 +139,11 @@ export function variableAmount(
   const name = selector.containerName ?? "";
   if (name === "") return amountOf(selector, withLimits(container, most));
   const other = containerNamed(pod, name);
-  // Upstream fills in no limits of init containers that are asked for by name.
+  // Upstream does not default the limits of init containers that are referenced by name.
   return amountOf(selector, pod.spec?.containers?.includes(other) === true ? withLimits(other, most) : other);
 }
 
-/** The content of a volume's file with a `resourceFieldRef`, which always names the container. */
+/** Content of a volume file with a `resourceFieldRef`, which always names the container. */
 export function fileAmount(selector: ResourceFieldSelector, pod: Pod, allocatable: ResourceList): string {
   return amountOf(selector, withLimits(containerNamed(pod, selector.containerName ?? ""), allocatable));
 }
@@ -155,7 +154,7 @@ function containerNamed({ spec }: Pod, name: string) {
   return found;
 }
 
-/** What the Pod as a whole may have is less than what the node has. */
+/** A Pod-level limit is below the node's allocatable. */
 function withPodLimits(allocatable: ResourceList, limits: ResourceList = {}): ResourceList {
   const most = new Map(Object.entries(allocatable));
   for (const [name, text] of Object.entries(limits)) {
@@ -173,7 +172,7 @@ function withLimits(container: AnyContainer, most: ResourceList): AnyContainer {
   return { ...container, resources: { ...container.resources, limits: Object.fromEntries(limits) } };
 }
 
-/** So many of the divisor as cover it: 1250m of cpu are 2. */
+/** Rounds up to whole divisors: 1250m of cpu are 2. */
 function amountOf({ resource, divisor = "0" }: ResourceFieldSelector, { resources }: AnyContainer): string {
   const [, part, name] = /^(limits|requests)\.(.+)$/.exec(resource) ?? [];
   if ((part !== "limits" && part !== "requests") || name === undefined || !(LIMITED_BY_NODE.includes(name) || isHugePages(name)))

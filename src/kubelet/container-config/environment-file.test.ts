@@ -3,20 +3,20 @@ import { test } from "node:test";
 import { environmentFileValue, EnvironmentFileError } from "./environment-file.ts";
 
 const read: readonly (readonly [what: string, text: string, value: string | undefined])[] = [
-  ["a value between quotes", "KEY='value'\n", "value"],
-  ["the first of two", "KEY='1'\nKEY='2'\n", "1"],
-  ["one after others", "\n# comment\n  OTHER='x' # and why\n\tKEY='v'", "v"],
-  ["several lines", "OTHER='a\nKEY=b'\nKEY='one\n two\n'", "one\n two\n"],
-  ["what a shell would expand", `KEY='$HOME \\n "x"'`, `$HOME \\n "x"`],
-  ["lines that end as on Windows", "KEY='v'\r\n", "v"],
-  ["nothing, if a space stands before the value", "KEY= 'v'\n", ""],
-  ["nothing, if the value is empty", "KEY=''\n", ""],
-  ["no such key", "OTHER='x'\n", undefined],
-  ["a mistake after the key", "KEY='v'\nwhat\n", "v"],
+  ["a quoted value", "KEY='value'\n", "value"],
+  ["the first of two wins", "KEY='1'\nKEY='2'\n", "1"],
+  ["a key after others", "\n# comment\n  OTHER='x' # and why\n\tKEY='v'", "v"],
+  ["a value of several lines", "OTHER='a\nKEY=b'\nKEY='one\n two\n'", "one\n two\n"],
+  ["shell expansions are literal", `KEY='$HOME \\n "x"'`, `$HOME \\n "x"`],
+  ["Windows line endings", "KEY='v'\r\n", "v"],
+  ["a space before the value makes it empty", "KEY= 'v'\n", ""],
+  ["an empty value", "KEY=''\n", ""],
+  ["a missing key", "OTHER='x'\n", undefined],
+  ["an error after the key is ignored", "KEY='v'\nwhat\n", "v"],
 ];
 
 for (const [what, text, value] of read) {
-  test(`a file with variables is read: ${what}`, () => {
+  test(`parsing an environment file: ${what}`, () => {
     assert.equal(environmentFileValue(text, "KEY"), value);
   });
 }
@@ -32,7 +32,7 @@ const wrong: readonly (readonly [text: string, message: string])[] = [
 ];
 
 for (const [text, message] of wrong) {
-  test(`${JSON.stringify(text)} is no file with variables`, () => {
+  test(`${JSON.stringify(text)} is rejected as an environment file`, () => {
     assert.throws(() => environmentFileValue(text, "KEY"), new EnvironmentFileError(message));
   });
 }

@@ -1,14 +1,13 @@
 /**
- * Files with variables that an init container left in a volume for `fileKeyRef`. A small part of what a shell reads: NAME='value', where
- * the value is as written between the quotes and may have several lines; empty lines and those that begin with # do not count.
- * The words of the errors are upstream's.
+ * Parser of environment files that an init container wrote to a volume for `fileKeyRef`. A small subset of shell syntax: NAME='value',
+ * where the value is literal and may span lines; empty lines and # comments are ignored. Error messages are upstream's.
  */
 
 export class EnvironmentFileError extends Error {
   override readonly name = "EnvironmentFileError";
 }
 
-/** The value of the first line for this name. Lines after it are not looked at. Undefined if there is none. */
+/** Value of the first line for this name; later lines are not parsed. Undefined if there is none. */
 export function environmentFileValue(text: string, key: string): string | undefined {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
@@ -16,7 +15,7 @@ export function environmentFileValue(text: string, key: string): string | undefi
     const line = withoutIndent(lines[index] ?? "");
     if (line === "" || line.startsWith("#")) continue;
     const { name, rest } = assignmentOf(line, index + 1);
-    // As in a shell: NAME= 'value' makes it empty.
+    // As in a shell, NAME= 'value' sets an empty value.
     if (/^[ \t]/.test(rest)) {
       if (name === key) return "";
       continue;

@@ -47,7 +47,7 @@ const OBJECTS: Objects = {
 
 const cases: readonly (readonly [claim: string, given: Case, environment: Record<string, string>])[] = [
   [
-    "a value uses those before it, not those after it",
+    "a value references earlier variables, not later ones",
     {
       container: {
         env: [
@@ -60,7 +60,7 @@ const cases: readonly (readonly [claim: string, given: Case, environment: Record
     { A: "a", B: "a-$(C)-$(A)", C: "c" },
   ],
   [
-    "the last of a name wins, and may use the one before",
+    "the last of a name wins and may reference the previous one",
     {
       container: {
         env: [
@@ -73,12 +73,12 @@ const cases: readonly (readonly [claim: string, given: Case, environment: Record
   ],
   ["a variable without a value is empty", { container: { env: [{ name: "A" }] } }, { A: "" }],
   [
-    "whatever keys a ConfigMap has are names, with a prefix before them",
+    "envFrom of a ConfigMap uses any key as a name, with the prefix",
     { container: { envFrom: [{ prefix: "p_", configMapRef: { name: "settings" } }] }, objects: OBJECTS },
     { "p_p-data-1": "one", "p_$_-data-1": "two", "p_#@!data-1": "three", p_A: "from-map" },
   ],
   [
-    "a later source wins, and env wins over all and uses them",
+    "a later source wins, and env overrides and references envFrom",
     {
       container: {
         envFrom: [{ secretRef: { name: "keys" } }, { configMapRef: { name: "settings" } }],
@@ -92,7 +92,7 @@ const cases: readonly (readonly [claim: string, given: Case, environment: Record
     { A: "from-map", "p-data-1": "one", "$_-data-1": "two", "#@!data-1": "three", password: "none", B: "from-map one" },
   ],
   [
-    "optional sources that are missing bring nothing",
+    "missing optional sources are skipped",
     {
       container: {
         envFrom: [{ configMapRef: { name: "none", optional: true } }, { secretRef: { name: "none", optional: true } }],
@@ -106,7 +106,7 @@ const cases: readonly (readonly [claim: string, given: Case, environment: Record
     {},
   ],
   [
-    "single keys, fields and amounts",
+    "single keys, fields and resources",
     {
       container: {
         env: [
@@ -122,7 +122,7 @@ const cases: readonly (readonly [claim: string, given: Case, environment: Record
     { MAP: "one", SECRET: "pässword", FIELD: "10.1.0.5", LABEL: "web", CPU: "4" },
   ],
   [
-    "values of others are not looked into",
+    "values from references are not expanded",
     {
       container: {
         env: [
@@ -135,12 +135,12 @@ const cases: readonly (readonly [claim: string, given: Case, environment: Record
     { A: "$(HOME)", B: "$(HOME)" },
   ],
   [
-    "the API server's own Service is always there",
+    "the API server's Service is always present",
     { container: {}, objects: { services: [master] }, spec: { enableServiceLinks: false } },
     OF_MASTER,
   ],
   [
-    "Services can be used and are overridden",
+    "Service variables can be referenced and overridden",
     {
       container: {
         env: [
@@ -181,14 +181,14 @@ const refused: readonly (readonly [message: string, given: Case])[] = [
 ];
 
 for (const [message, given] of refused) {
-  test(`a container is not made: ${message}`, async () => {
+  test(`environment: a container is not created: ${message}`, async () => {
     await assert.rejects(environment(given), new ContainerConfigError(message));
   });
 }
 
 // ── Services ────────────────────────────────────────────────────────────────────────────────────────
 
-test("Services of the namespace with an address have all of upstream's variables", async () => {
+test("Services of the namespace with a cluster IP get all of upstream's environment variables", async () => {
   const services = [
     aService("foo-service", "shop", {
       clusterIP: "10.96.3.4",
@@ -226,7 +226,7 @@ test("Services of the namespace with an address have all of upstream's variables
   });
 });
 
-test("a namespace's own Service called kubernetes counts before the API server's, unless links are not wanted", async () => {
+test("a Service named kubernetes in the Pod's namespace takes precedence over the API server's, unless enableServiceLinks is false", async () => {
   const own = aService("kubernetes", "shop", { clusterIP: "10.96.7.7", ports: [{ port: 1 }] });
   for (const services of [
     [master, own],
@@ -248,12 +248,12 @@ function withFile(text: string, optional = false): Case {
   };
 }
 
-test("a variable comes out of a file of a volume", async () => {
+test("fileKeyRef reads a variable from a file of a volume", async () => {
   assert.deepEqual(await environment(withFile("KEY='v'")), { A: "v" });
   assert.deepEqual(await environment(withFile("", true)), {});
 });
 
-test("a file that has no such key, is none, or is in no volume makes no container", async () => {
+test("fileKeyRef with a missing key, a malformed file or a missing volume fails the container", async () => {
   const missing = new ContainerConfigError('environment variable key "KEY" not found in file "/vol/dir/env"');
   await assert.rejects(environment(withFile("")), missing);
   await assert.rejects(environment(withFile("what")), new ContainerConfigError("couldn't parse env file"));

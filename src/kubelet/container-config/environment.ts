@@ -1,7 +1,7 @@
 /**
- * The environment of a container: what its `envFrom` brings, then its `env` in their order, each of which may use those before it and the
- * Services' as `$(NAME)`; the last of a name wins. The Services' own variables come last, where nothing else has their name.
- * What must be there and is not keeps the container from being made (ContainerConfigError, in upstream's words).
+ * Environment of a container: `envFrom`, then `env` in order, each of which may reference earlier ones and the Services' as `$(NAME)`; the
+ * last of a name wins. Service variables are appended where the name is free. A missing required reference throws a ContainerConfigError
+ * with upstream's message.
  */
 import type { ConfigMap, EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, Pod, Secret } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -23,12 +23,12 @@ export interface EnvironmentView {
   readonly allocatable: ResourceList;
   readonly references: Pick<References, "configMap" | "secret" | "services">;
   readonly mounted: ReadonlyMap<string, MountedVolume>;
-  /** A file of a volume; the path never leads out of it. */
+  /** Reads a file of a volume; the path never leaves the volume. */
   readonly readFile: (volume: MountedVolume, path: string) => Promise<string>;
   readonly signal?: AbortSignal;
 }
 
-/** By name, in the order in which they are told to the runtime. */
+/** By name, in the order in which they are passed to the runtime. */
 export async function environmentOf(view: EnvironmentView): Promise<ReadonlyMap<string, string>> {
   const { pod, container } = view;
   const namespace = pod.metadata.namespace ?? "";
@@ -47,7 +47,7 @@ export async function environmentOf(view: EnvironmentView): Promise<ReadonlyMap<
   return variables;
 }
 
-/** Undefined: it was optional and is not there, so there is no such variable. */
+/** Undefined: an optional reference is missing, so the variable is not set. */
 async function valueOfVariable(
   { value = "", valueFrom }: EnvVar,
   valueOf: (name: string) => string,
@@ -60,15 +60,15 @@ async function valueOfVariable(
 async function valueFromSource(source: EnvVarSource, view: EnvironmentView): Promise<string | undefined> {
   const { pod, container, allocatable } = view;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
-  if (fieldRef !== undefined) return told(() => variableField(fieldRef, pod, view.addresses));
-  if (resourceFieldRef !== undefined) return told(() => variableAmount(resourceFieldRef, { pod, container, allocatable }));
+  if (fieldRef !== undefined) return downwardValue(() => variableField(fieldRef, pod, view.addresses));
+  if (resourceFieldRef !== undefined) return downwardValue(() => variableAmount(resourceFieldRef, { pod, container, allocatable }));
   if (configMapKeyRef !== undefined) return keyOf("ConfigMap", await configMapOf(configMapKeyRef, view), configMapKeyRef, pod);
   if (secretKeyRef !== undefined) return keyOf("Secret", await secretOf(secretKeyRef, view), secretKeyRef, pod);
   if (fileKeyRef !== undefined) return valueInFile(fileKeyRef, view);
   return "";
 }
 
-function told(value: () => string): string {
+function downwardValue(value: () => string): string {
   try {
     return value();
   } catch (error) {
@@ -92,7 +92,7 @@ async function importedBy({ prefix = "", configMapRef, secretRef }: EnvFromSourc
   return new Map([...(values ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [prefix + name, value]));
 }
 
-/** Undefined: there is none, and it was optional. */
+/** Undefined: optional and missing. */
 async function configMapOf(selector: ObjectSelector, { pod, references, signal }: EnvironmentView): Promise<Values | undefined> {
   const name = selector.name ?? "";
   const found: ConfigMap | undefined = await asked(references.configMap(pod.metadata.namespace ?? "", name, signal));
@@ -127,7 +127,7 @@ function keyOf(
   return value;
 }
 
-/** Whatever the API could not say keeps the container from being made now. */
+/** Any API error prevents creating the container for now. */
 async function asked<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -145,7 +145,7 @@ async function valueInFile({ volumeName, path, key, optional }: FileKeySelector,
   try {
     value = environmentFileValue(await view.readFile(volume, path), key);
   } catch (error) {
-    // What is in the file, or of the machine, is nothing for a status that many may read.
+    // File contents and host paths must not leak into the status, which many users can read.
     throw new ContainerConfigError("couldn't parse env file", { cause: error });
   }
   if (value !== undefined && value !== "") return value;

@@ -42,7 +42,7 @@ const rows: readonly (readonly [text: string, expanded: string])[] = [
 ];
 
 for (const [text, expanded] of rows) {
-  test(`${JSON.stringify(text)} becomes ${JSON.stringify(expanded)}`, () => {
+  test(`${JSON.stringify(text)} expands to ${JSON.stringify(expanded)}`, () => {
     assert.equal(
       expand(text, (name) => values.get(name) ?? asWritten(name)),
       expanded,
@@ -50,11 +50,11 @@ for (const [text, expanded] of rows) {
   });
 }
 
-test("every text of a container is expanded by itself", () => {
+test("command and args are expanded one by one", () => {
   assert.deepEqual(expandAll(["sh", "-c", "echo $(VAR_A) $(NO)"], values), ["sh", "-c", "echo A $(NO)"]);
 });
 
-test("a text without references is as written, however often $ is doubled before", () => {
+test("a text without references keeps its doubled $ signs", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       assert.equal(
@@ -65,7 +65,7 @@ test("a text without references is as written, however often $ is doubled before
   );
 });
 
-test("a hundred thousand openers without an end take no longer than they are long", () => {
+test("expansion of a hundred thousand unclosed references takes linear time", () => {
   const text = "$(".repeat(100_000);
   let asks = 0;
   assert.equal(

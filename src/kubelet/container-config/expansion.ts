@@ -1,9 +1,9 @@
 /**
- * `$(NAME)` in a text, replaced by the value of NAME. `$$` stands for one `$`, so that `$$(NAME)` stays as it is but for one `$`; what
- * looks like neither is left alone. The time it takes grows with the length of the text, whatever stands there.
+ * Replaces `$(NAME)` in a text by the value of NAME. `$$` escapes one `$`, so `$$(NAME)` becomes `$(NAME)`; anything else is kept. Takes
+ * linear time for any input.
  */
 
-/** Of a name that it does not know, `valueOf` says what stands there instead (usually `asWritten`). */
+/** `valueOf` returns the replacement of an unknown name (usually `asWritten`). */
 export function expand(text: string, valueOf: (name: string) => string): string {
   const lastCloser = text.lastIndexOf(")");
   let expanded = "";
@@ -30,7 +30,7 @@ export function asWritten(name: string): string {
   return `$(${name})`;
 }
 
-/** Texts of a container (command, args) with its environment; what is not in it stays as written. */
+/** Expands texts of a container (command, args) with its environment; unknown references are kept. */
 export function expandAll(texts: readonly string[] = [], environment: ReadonlyMap<string, string>): readonly string[] {
   return texts.map((text) => expand(text, (name) => environment.get(name) ?? asWritten(name)));
 }

@@ -1,6 +1,6 @@
 /**
- * What a Pod is called in its own network: its name or `hostname`, and with a `subdomain` the domain of the Service that is to know it.
- * A hostname that is too long for the kernel is cut; one that is to be the whole name with its domain and is too long is refused.
+ * Hostname of a Pod: its name or `hostname`, and with a `subdomain` the domain of its headless Service. A hostname over the kernel's limit
+ * is truncated; an FQDN that is to be the hostname (setHostnameAsFQDN) is rejected instead.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { withoutTrailing } from "../../base/text.ts";
@@ -13,12 +13,12 @@ export interface PodHostname {
   readonly hostname: string;
   /** "web.default.svc.cluster.local"; "" for none. */
   readonly domain: string;
-  /** What the kernel is told. "" in the node's own network. */
+  /** Hostname set in the kernel (UTS namespace). "" with hostNetwork. */
   readonly ofKernel: string;
 }
 
 const HOSTNAME_LENGTH_MAX = 63;
-/** What the kernel's field holds without its end. */
+/** Size of the kernel's field without the terminating NUL. */
 const FULL_NAME_LENGTH_MAX = 64;
 
 export function hostnameOf(pod: Pod, clusterDomain: string): PodHostname {

@@ -7,7 +7,7 @@ const aliases = [
   { ip: "fd00::2", hostnames: ["six"] },
 ];
 
-test("a Pod's hosts file begins with upstream's line and names the Pod", () => {
+test("a Pod's hosts file begins with upstream's header and has the Pod's name", () => {
   assert.equal(
     hostsFile({ podIps: ["10.1.0.5"], hostname: "web-0", domain: "", aliases: [] }),
     `# Kubernetes-managed hosts file.
@@ -22,7 +22,7 @@ fe00::2\tip6-allrouters
   );
 });
 
-test("with a domain the whole name stands first, for every address, and aliases follow", () => {
+test("with a subdomain the FQDN comes first, for every Pod IP, followed by the aliases", () => {
   const text = hostsFile({ podIps: ["10.1.0.5", "fd00::5"], hostname: "web-0", domain: "web.shop.svc.cluster.local", aliases });
   assert.equal(
     text.slice(text.indexOf("10.1.0.5")),
@@ -36,7 +36,7 @@ fd00::2\tsix
   );
 });
 
-test("in the node's own network it is the node's file, and says so", () => {
+test("with hostNetwork the hosts file is the node's, with the host network header", () => {
   assert.equal(
     hostsFileOfNode("127.0.0.1 localhost\n", aliases.slice(0, 1)),
     `# Kubernetes-managed hosts file (host network).

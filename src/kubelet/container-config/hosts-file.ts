@@ -1,6 +1,6 @@
 /**
- * The /etc/hosts of a Pod, which all its containers share: its own names, and what `hostAliases` adds. In the node's own network it is the
- * node's file with the aliases. The first line tells programs (and people) whose file it is, so it is exactly upstream's.
+ * The /etc/hosts of a Pod, shared by all its containers: its own names and `hostAliases`. With hostNetwork it is the node's file plus the
+ * aliases. Programs recognize the file by its first line, so it is exactly upstream's.
  */
 import type { HostAlias } from "../../api/generated/core/v1.ts";
 

@@ -5,7 +5,7 @@ import { encodeText } from "../../api/core/v1/secret/contents.ts";
 import { credentialsFor } from "./image-credentials.ts";
 import { aSecret } from "./testing/views.ts";
 
-/** Registries whose password is called like the registry. */
+/** Registries whose password equals the registry name. */
 function secretFor(...registries: readonly string[]): Secret {
   const auths = Object.fromEntries(registries.map((registry) => [registry, { auth: encodeText(`user:${registry}`) }]));
   return aSecret("pull", { ".dockerconfigjson": JSON.stringify({ auths }) }, "kubernetes.io/dockerconfigjson");
@@ -44,12 +44,12 @@ const rows: readonly (readonly [registry: string, image: string, matches: boolea
 ];
 
 for (const [registry, image, matches] of rows) {
-  test(`credentials for ${registry} are ${matches ? "" : "not "}for ${image}`, () => {
+  test(`credentials for ${registry} ${matches ? "match" : "do not match"} ${image}`, () => {
     assert.deepEqual(passwordsFor(image, secretFor(registry)), matches ? [registry] : []);
   });
 }
 
-test("the most particular come first, and all that match are tried", () => {
+test("the most specific credentials come first, and all matches are returned", () => {
   const passwords = passwordsFor(
     "registry.example/team/app",
     secretFor("registry.example", "registry.example/team"),
@@ -58,7 +58,7 @@ test("the most particular come first, and all that match are tried", () => {
   assert.deepEqual(passwords, ["registry.example/team/app", "registry.example/team", "registry.example"]);
 });
 
-test("a password may have colons, and names and passwords may stand by themselves", () => {
+test("a password may contain colons, and username and password may be separate fields", () => {
   const own = aSecret(
     "old",
     { ".dockercfg": JSON.stringify({ "a.example": { username: "u", password: "p" } }) },
@@ -68,13 +68,13 @@ test("a password may have colons, and names and passwords may stand by themselve
   assert.deepEqual(credentialsFor("a.example/app", [own]), [{ username: "u", password: "p" }]);
 });
 
-test("auth without padding is read, too", () => {
+test("auth without base64 padding is decoded", () => {
   const auths = { "a.example": { auth: encodeText("u:words").replaceAll("=", "") } };
   const secret = aSecret("pull", { ".dockerconfigjson": JSON.stringify({ auths }) }, "kubernetes.io/dockerconfigjson");
   assert.deepEqual(passwordsFor("a.example/app", secret), ["words"]);
 });
 
-test("what is no pull secret, or broken, is passed over", () => {
+test("secrets that are no pull secrets, or malformed, are skipped", () => {
   const broken = [
     aSecret("a", { ".dockerconfigjson": "{" }, "kubernetes.io/dockerconfigjson"),
     aSecret("b", { ".dockerconfigjson": '{"auths":[]}' }, "kubernetes.io/dockerconfigjson"),

@@ -1,17 +1,17 @@
 /**
- * The credentials in pull secrets that are for an image. A secret names registries by host, perhaps with a port, a path that the image's
- * name begins with, and `*` inside of parts of the host; the most particular come first, and all that match are tried in turn, so that old
- * and new ones may stand side by side. Secrets that are no such thing are passed over. As upstream's credentialprovider.
+ * Selects the credentials in pull secrets that match an image. A secret names registries by host, optionally with a port, a path prefix,
+ * and `*` within parts of the host; the most specific come first and all matches are tried in order, so that old and new credentials can
+ * coexist. Malformed secrets are skipped. As upstream's credentialprovider.
  */
 import type { Secret } from "../../api/generated/core/v1.ts";
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
 import type { ImageCredentials } from "../contracts/runtime.ts";
 
-/** Where images are from that name no registry, and the name that docker's own files have for it. */
+/** Default registry of images, and its name in docker's own files. */
 const DEFAULT_DOMAIN = "docker.io";
 const DEFAULT_REGISTRY = "index.docker.io";
 
-/** Best first. `secrets` are those of the Pod, in its order. */
+/** Best match first. `secrets` are the Pod's, in its order. */
 export function credentialsFor(image: string, secrets: readonly Secret[]): readonly ImageCredentials[] {
   const byRegistry = new Map<string, ImageCredentials[]>();
   for (const secret of secrets) {
@@ -23,7 +23,7 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): reado
     }
   }
   const repository = repositoryOf(image);
-  // In reverse order a longer path stands before a shorter one.
+  // In reverse order a longer path precedes a shorter one.
   const matching = [...byRegistry.keys()]
     .toSorted()
     .toReversed()
@@ -52,7 +52,7 @@ function objectIn(base64: string | undefined): Entry | undefined {
   try {
     return asObject(JSON.parse(textOf(base64)));
   } catch {
-    return undefined; // Somebody else's mistake: the image may be public.
+    return undefined; // A malformed pull secret does not fail the pull: the image may be public.
   }
 }
 
@@ -60,7 +60,7 @@ function asObject(value: unknown): Entry | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Entry) : undefined;
 }
 
-/** `auth` is base64 of "user:password", and counts before both. Undefined: it is neither. */
+/** `auth` is base64 of "user:password" and takes precedence over both fields. Undefined: neither is set. */
 function credentialsIn(entry: Entry): ImageCredentials | undefined {
   const { username, password, auth } = entry;
   if (typeof auth !== "string" || auth === "") return { username: asText(username), password: asText(password) };
@@ -117,7 +117,7 @@ function withPort(host: string): readonly [name: string, port: string] {
   return at === -1 || host.endsWith("]") ? [host, ""] : [host.slice(0, at), host.slice(at + 1)];
 }
 
-/** `*` stands for any characters, `?` for one. In time that grows with the lengths: a client writes both. */
+/** `*` matches any characters, `?` one. Linear time: both texts come from clients. */
 function globMatches(pattern: string, text: string): boolean {
   let [at, star, mark] = [0, -1, 0];
   let index = 0;
@@ -139,14 +139,14 @@ function globMatches(pattern: string, text: string): boolean {
   return /^\**$/.test(pattern.slice(at));
 }
 
-/** In full, without tag and digest: "busybox:1.36" is "docker.io/library/busybox". */
+/** Full name without tag and digest: "busybox:1.36" is "docker.io/library/busybox". */
 function repositoryOf(image: string): string {
   const [name = ""] = image.split("@");
-  // A colon before the last slash is the one of a port: registry:5000/image.
+  // A colon before the last slash separates a port: registry:5000/image.
   const tagAt = name.indexOf(":", name.lastIndexOf("/") + 1);
   const repository = tagAt === -1 ? name : name.slice(0, tagAt);
   const [first = "", ...rest] = repository.split("/");
-  // A first part without a dot or a port is no host.
+  // A first component without a dot or a port is not a host.
   if (rest.length === 0) return `${DEFAULT_DOMAIN}/library/${first}`;
   if (first !== "localhost" && !/[.:]/.test(first)) return `${DEFAULT_DOMAIN}/${repository}`;
   return first === DEFAULT_REGISTRY ? `${DEFAULT_DOMAIN}/${rest.join("/")}` : repository;

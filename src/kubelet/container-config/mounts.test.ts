@@ -25,18 +25,18 @@ function mountsOf(mount: Partial<VolumeMount>, view: Partial<MountsView> = {}): 
 const plain: MountRun = { hostPath: "/vol/data", containerPath: "/data", readOnly: false, propagation: "private" };
 
 const rows: readonly (readonly [claim: string, mount: Partial<VolumeMount>, run: Partial<MountRun>])[] = [
-  ["a volume is mounted where it is to be", {}, {}],
-  ["a path that is not absolute begins at the root", { mountPath: "data" }, {}],
-  ["read-only if the mount says so", { readOnly: true }, { readOnly: true }],
-  ["read-only if the volume is", { name: "config" }, { hostPath: "/vol/config", readOnly: true }],
-  ["a part of the volume", { subPath: "a/b" }, { hostPath: "/safe/data/a/b" }],
-  ["a part by a variable", { subPathExpr: "logs/$(POD_NAME)/$$(x)" }, { hostPath: "/safe/data/logs/web-0/$(x)" }],
-  ["dots inside of names are no way out", { subPath: "..a/b.." }, { hostPath: "/safe/data/..a/b.." }],
+  ["a volume is mounted at its mountPath", {}, {}],
+  ["a relative mountPath is resolved from the root", { mountPath: "data" }, {}],
+  ["readOnly of the mount", { readOnly: true }, { readOnly: true }],
+  ["readOnly of the volume", { name: "config" }, { hostPath: "/vol/config", readOnly: true }],
+  ["a subPath", { subPath: "a/b" }, { hostPath: "/safe/data/a/b" }],
+  ["a subPathExpr", { subPathExpr: "logs/$(POD_NAME)/$$(x)" }, { hostPath: "/safe/data/logs/web-0/$(x)" }],
+  ["dots within names of a subPath are allowed", { subPath: "..a/b.." }, { hostPath: "/safe/data/..a/b.." }],
   ["private", { mountPropagation: "None" }, {}],
-  ["from the host", { mountPropagation: "HostToContainer" }, { propagation: "host-to-container" }],
-  ["both ways", { mountPropagation: "Bidirectional" }, { propagation: "bidirectional" }],
-  ["recursively read-only where possible, which it is not", { readOnly: true, recursiveReadOnly: "IfPossible" }, { readOnly: true }],
-  ["not recursively read-only", { recursiveReadOnly: "Disabled" }, {}],
+  ["propagation HostToContainer", { mountPropagation: "HostToContainer" }, { propagation: "host-to-container" }],
+  ["propagation Bidirectional", { mountPropagation: "Bidirectional" }, { propagation: "bidirectional" }],
+  ["recursiveReadOnly IfPossible on a runtime without support", { readOnly: true, recursiveReadOnly: "IfPossible" }, { readOnly: true }],
+  ["recursiveReadOnly Disabled", { recursiveReadOnly: "Disabled" }, {}],
 ];
 
 for (const [claim, mount, run] of rows) {
@@ -63,23 +63,23 @@ const refused: readonly (readonly [mount: Partial<VolumeMount>, message: string]
 ];
 
 for (const [mount, message] of refused) {
-  test(`no mount: ${message}`, async () => {
+  test(`mount is rejected: ${message}`, async () => {
     await assert.rejects(mountsOf(mount), new ContainerConfigError(message));
   });
 }
 
-test("a runtime that can makes everything below read-only", async () => {
+test("a runtime that supports it mounts recursively read-only", async () => {
   const [run] = await mountsOf({ readOnly: true, recursiveReadOnly: "Enabled" }, { supportsRecursiveReadOnly: true });
   assert.deepEqual(run, { ...plain, readOnly: true, recursiveReadOnly: true });
 });
 
-test("why a part of a volume cannot be had is not told", async () => {
+test("a subPath failure does not reveal its reason", async () => {
   const volumes = { subPath: () => Promise.reject(new Error("/vol/data/x leads to /etc/shadow")) };
   const message = 'failed to prepare subPath for volumeMount "data" of container "main"';
   await assert.rejects(mountsOf({ subPath: "x" }, { volumes }), new ContainerConfigError(message));
 });
 
-test("a container has the Pod's hosts file unless it brings its own, or the Pod has no address yet", () => {
+test("a container gets the Pod's hosts file unless it mounts its own or the Pod has no IP yet", () => {
   const own = aContainer({ volumeMounts: [{ name: "data", mountPath: "/etc/hosts" }] });
   const ask = (container: Container, podIps: readonly string[], hostNetwork = false) =>
     needsHostsFile(aPod({ hostNetwork }), container, podIps);
@@ -90,7 +90,7 @@ test("a container has the Pod's hosts file unless it brings its own, or the Pod 
   );
 });
 
-test("last words have a file for each attempt, and none without a path", () => {
+test("each attempt has its own termination log, and none without terminationMessagePath", () => {
   const place = { podDirectory: "/pods/u-1", attempt: 2 };
   const wordy = aContainer({ terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "FallbackToLogsOnError" });
 

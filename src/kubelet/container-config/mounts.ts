@@ -1,7 +1,7 @@
 /**
- * What is mounted into a container: its volumes in their order, the Pod's /etc/hosts unless the container brings its own, and the file for
- * its last words. Paths inside of volumes come from whoever has the disks; here it is only checked that they could be such.
- * Not here: /etc/hostname, /etc/resolv.conf and /dev/shm, which are the runtime's.
+ * Mounts of a container: its volumes in order, the Pod's /etc/hosts unless the container mounts its own, and its termination log. Host
+ * paths of subPaths are resolved by the volume manager; only their syntax is validated here. Not here: /etc/hostname, /etc/resolv.conf and
+ * /dev/shm, which the runtime provides.
  */
 import type { Pod, VolumeMount } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -21,7 +21,7 @@ export interface MountsView {
   readonly supportsRecursiveReadOnly: boolean;
 }
 
-/** Of the container's `volumeMounts`. */
+/** Mounts for the container's `volumeMounts`. */
 export async function volumeMountsOf(view: MountsView): Promise<readonly MountRun[]> {
   const mounts: MountRun[] = [];
   for (const mount of view.container.volumeMounts ?? []) mounts.push(await volumeMount(mount, view));
@@ -55,7 +55,7 @@ export function subPathOf({ subPath = "", subPathExpr = "" }: VolumeMount, envir
   return path;
 }
 
-/** A variable that is empty is as good as missing: the whole volume instead of a part of it would be a surprise. */
+/** An empty variable counts as missing: mounting the whole volume instead of a part would be unexpected. */
 function expandedPath(expression: string, environment: ReadonlyMap<string, string>): string {
   const missing = new Set<string>();
   const path = expand(expression, (name) => {
@@ -71,13 +71,13 @@ async function placeOf(mount: VolumeMount, subPath: string, { pod, container, vo
   try {
     return await volumes.subPath(pod, container, mount, subPath);
   } catch (error) {
-    // What is wrong with the machine's disks is nothing for a status that many may read.
+    // Details of the node's disks must not leak into the status, which many users can read.
     const message = `failed to prepare subPath for volumeMount ${quoteGo(mount.name)} of container ${quoteGo(container.name)}`;
     throw new ContainerConfigError(message, { cause: error });
   }
 }
 
-// ── how ─────────────────────────────────────────────────────────────────────────────────────────────
+// ── propagation and read-only ───────────────────────────────────────────────────────────────────────
 
 function propagationOf(mode: string | undefined): MountRun["propagation"] {
   switch (mode) {
@@ -112,9 +112,9 @@ function unresolved(why: string): ContainerConfigError {
   return new ContainerConfigError(`failed to resolve recursive read-only mode: ${why}`);
 }
 
-// ── /etc/hosts and last words ───────────────────────────────────────────────────────────────────────
+// ── /etc/hosts and termination log ──────────────────────────────────────────────────────────────────
 
-/** Not if the container mounts something there itself, and not before a Pod with a network of its own has an address in it. */
+/** Not if the container mounts something there itself, and not before a Pod without hostNetwork has an IP. */
 export function needsHostsFile({ spec }: Pod, container: AnyContainer, podIps: readonly string[]): boolean {
   if (podIps.length === 0 && spec?.hostNetwork !== true) return false;
   return !(container.volumeMounts ?? []).some(({ mountPath }) => mountPath === HOSTS_PATH);
@@ -124,7 +124,7 @@ export function hostsMount(hostPath: string): MountRun {
   return { hostPath, containerPath: HOSTS_PATH, readOnly: false, propagation: "private" };
 }
 
-/** Undefined: the container leaves no last words. The file is the attempt's own: those of the one before are still to be read. */
+/** Undefined: the container has no termination log. One file per attempt: that of the previous attempt is still to be read. */
 export function terminationMessageOf(
   { name, terminationMessagePath = "", terminationMessagePolicy }: AnyContainer,
   { podDirectory, attempt }: { readonly podDirectory: string; readonly attempt: number },

@@ -19,7 +19,7 @@ const paths = [
 ] as const;
 
 for (const [resources, root, driver, path] of paths) {
-  test(`the cgroup of a Pod below ${root} is ${path} for ${driver}`, () => {
+  test(`the Pod cgroup below ${root} is ${path} with the ${driver} driver`, () => {
     assert.equal(podCgroup(aPod({ containers: [aContainer({ resources })] }), { root, driver }).path, path);
     assert.ok(possiblePodCgroups("u-1", { root, driver }).includes(path), "it is found by the uid alone");
   });
@@ -28,14 +28,14 @@ for (const [resources, root, driver, path] of paths) {
 const GIB = 1024 ** 3;
 
 const limits: readonly (readonly [claim: string, spec: Partial<PodSpec>, resources: LinuxResources])[] = [
-  ["BestEffort has the least", {}, { cpuShares: 2 }],
+  ["BestEffort has the minimum", {}, { cpuShares: 2 }],
   [
-    "Guaranteed has what its containers have",
+    "Guaranteed has the sum of its containers",
     { containers: [aContainer({ resources: GUARANTEED }), aContainer({ name: "b", resources: GUARANTEED })] },
     { cpuShares: 2048, cpuQuota: 200_000, cpuPeriod: 100_000, memoryLimitBytes: 2 * GIB },
   ],
   [
-    "a container without a limit leaves the Pod without one",
+    "a container without a limit leaves the Pod unlimited",
     {
       containers: [
         aContainer({ resources: { limits: { cpu: "1", memory: "1Gi" } } }),
@@ -45,29 +45,29 @@ const limits: readonly (readonly [claim: string, spec: Partial<PodSpec>, resourc
     { cpuShares: 2, memoryLimitBytes: 2 * GIB },
   ],
   [
-    "an init container without one does so, too",
+    "an init container without a limit leaves the Pod unlimited",
     { containers: [aContainer({ resources: GUARANTEED })], initContainers: [aContainer({ name: "init" })] },
     { cpuShares: 1024 },
   ],
   [
-    "limits of the Pod as a whole hold, with the overhead",
+    "Pod-level limits apply, plus the overhead",
     { resources: { requests: { cpu: "1" }, limits: { cpu: "2", memory: "1Gi" } }, overhead: { cpu: "250m", memory: "1Gi" } },
     { cpuShares: 1280, cpuQuota: 225_000, cpuPeriod: 100_000, memoryLimitBytes: 2 * GIB },
   ],
   [
-    "huge pages are what was asked for",
+    "huge pages equal the request",
     { containers: [aContainer({ resources: { requests: { "hugepages-2Mi": "4Mi", cpu: "1" }, limits: { "hugepages-2Mi": "4Mi" } } })] },
     { cpuShares: 1024, hugepageLimits: [{ pageSize: "2MB", limit: 4 * 1024 ** 2 }] },
   ],
 ];
 
 for (const [claim, spec, resources] of limits) {
-  test(`the Pod's own cgroup: ${claim}`, () => {
+  test(`Pod cgroup: ${claim}`, () => {
     assert.deepEqual(podCgroup(aPod(spec), node.cgroups).resources, resources);
   });
 }
 
-test("above the Pods are the node's cgroups, with what all Pods of a kind ask for", () => {
+test("the QoS cgroups of the node have the requests of all their Pods", () => {
   const burstable = aPod({ containers: [aContainer({ resources: BURSTABLE })] });
   const guaranteed = aPod({ containers: [aContainer({ resources: GUARANTEED })] });
 

@@ -1,7 +1,7 @@
 /**
- * The tree of cgroups that Pods run in: "kubepods", below it one for the Burstable and one for the BestEffort, and one for each Pod, with
- * the limits of all its containers together. Paths are as the runtime's cgroup driver wants them: systemd has a slice for each level,
- * whose name repeats those above it. What is to be written is data; the machine writes it.
+ * The cgroup hierarchy of Pods: "kubepods", below it one per QoS class Burstable and BestEffort, and one per Pod with the limits of all its
+ * containers. Paths follow the cgroup driver: systemd has a slice per level whose name repeats its parents'. The values to write are data;
+ * the machine writes them.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { QosClass } from "../../api/core/v1/pod/qos.ts";
@@ -14,7 +14,7 @@ import type { CgroupOptions } from "./node-view.ts";
 import { bytesOf, CPU_PERIOD_MICROSECONDS, CPU_SHARES_MIN, cpuQuotaOf, cpuSharesOf, milliOf, qosOf, withoutStatus } from "./resources.ts";
 
 export interface Cgroup {
-  /** Below where cgroups are mounted: "/kubepods/burstable/pod<uid>". */
+  /** Relative to the cgroup mount: "/kubepods/burstable/pod<uid>". */
   readonly path: string;
   readonly resources: LinuxResources;
 }
@@ -27,7 +27,7 @@ const LEVELS: Readonly<Record<QosClass, readonly string[]>> = {
   BestEffort: ["kubepods", "besteffort"],
 };
 
-/** Those above the Pods', outermost first. `pods` are all that run on the node. */
+/** Parents of the Pod cgroups, outermost first. `pods` are all that run on the node. */
 export function nodeCgroups(
   pods: readonly Pod[],
   { allocatable, ...place }: Place & { readonly allocatable: ResourceList },
@@ -48,7 +48,7 @@ export function nodeCgroups(
   ];
 }
 
-/** That of all Pods. */
+/** Cgroup of all Pods. */
 export function podsCgroup(place: Place): Pick<Cgroup, "path"> {
   return { path: cgroupPath(LEVELS.Guaranteed, place) };
 }
@@ -60,7 +60,7 @@ export function podCgroup(pod: Pod, place: Place): Cgroup {
   };
 }
 
-/** All that a Pod may have had of which only the uid is known. */
+/** All cgroups that a Pod of which only the uid is known may have. */
 export function possiblePodCgroups(podUid: string, place: Place): readonly string[] {
   return Object.values(LEVELS).map((levels) => cgroupPath([...levels, `pod${podUid}`], place));
 }
@@ -71,7 +71,7 @@ function cgroupPath(levels: readonly string[], { root, driver }: Place): string 
   return names.map((_, index) => `/${names.slice(0, index + 1).join("-")}.slice`).join("");
 }
 
-/** Of "/k8ts.slice" or "/k8ts": "k8ts". Of a path with several, the last slice says all. */
+/** "k8ts" of "/k8ts.slice" or "/k8ts". In a path of several slices the last one contains all names. */
 function slicesOf(root: string): readonly string[] {
   const parts = root.split("/").filter((part) => part !== "");
   const last = parts.at(-1);
@@ -80,8 +80,8 @@ function slicesOf(root: string): readonly string[] {
 }
 
 /**
- * Of all containers together, with the overhead. A limit only if every container has one, or the Pod as a whole: otherwise those without
- * one would be limited by the others'.
+ * Sum of all containers plus the overhead. A limit is set only if every container or the Pod has one: otherwise containers without a limit
+ * would be limited by the others'.
  */
 function podResources(pod: Pod): LinuxResources {
   const qos = qosOf(pod);

@@ -18,7 +18,7 @@ for (const [milliCpu, shares, quota] of [
   [1250, 1280, 125_000],
   [1_000_000, 262_144, 100_000_000],
 ] as const) {
-  test(`${milliCpu} thousandths of a cpu are ${shares} shares and a quota of ${quota ?? "nothing"}`, () => {
+  test(`${milliCpu}m cpu are ${shares} shares and a quota of ${quota ?? "none"}`, () => {
     assert.deepEqual([cpuSharesOf(milliCpu), cpuQuotaOf(milliCpu)], [shares, quota]);
   });
 }
@@ -31,11 +31,11 @@ function resourcesOf(resources: ResourceRequirements, spec: Partial<PodSpec> = {
 
 const period = { cpuPeriod: 100_000, hugepageLimits: [] };
 
-test("a container that asks for nothing has the least, and is killed first", () => {
+test("a container without requests gets minimal shares and the highest OOM score", () => {
   assert.deepEqual(resourcesOf({}), { ...period, cpuShares: 2, oomScoreAdj: 1000 });
 });
 
-test("requests are shares, limits are a quota and bytes", () => {
+test("requests set cpu shares, limits set quota and memory bytes", () => {
   assert.deepEqual(resourcesOf({ requests: { cpu: "250m", memory: "1Gi" }, limits: { cpu: "500m", memory: "2Gi" } }), {
     ...period,
     cpuShares: 256,
@@ -45,11 +45,11 @@ test("requests are shares, limits are a quota and bytes", () => {
   });
 });
 
-test("a limit without a request is what is asked for", () => {
+test("a limit without a request is the request", () => {
   assert.deepEqual(resourcesOf({ limits: { cpu: "1", memory: "1Gi" } }).cpuShares, 1024);
 });
 
-test("the Pod's limits hold where the container has none", () => {
+test("Pod-level limits apply to containers without their own", () => {
   const spec = { resources: { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "4Gi", "hugepages-2Mi": "6Mi" } } };
   assert.deepEqual(resourcesOf({ limits: { memory: "512Mi" } }, spec, { hugePageSizes: ["2MB", "1GB"] }), {
     cpuPeriod: 100_000,
@@ -64,48 +64,48 @@ test("the Pod's limits hold where the container has none", () => {
   });
 });
 
-test("nothing swaps, where the kernel can be told so", () => {
+test("swap is disabled where the kernel can limit it", () => {
   const limits = { cpu: "1", memory: "1Gi" };
   const memoryLimitBytes = 1024 ** 3;
-  const told = (cgroups: Partial<CgroupOptions>) => {
+  const swapSettings = (cgroups: Partial<CgroupOptions>) => {
     const { memorySwapLimitBytes, unified } = resourcesOf({ limits }, {}, cgroups);
     return { memorySwapLimitBytes, unified };
   };
 
-  assert.deepEqual(told({ canLimitSwap: true }), { memorySwapLimitBytes: memoryLimitBytes, unified: undefined });
-  assert.deepEqual(told({ version: 2, canLimitSwap: true }), {
+  assert.deepEqual(swapSettings({ canLimitSwap: true }), { memorySwapLimitBytes: memoryLimitBytes, unified: undefined });
+  assert.deepEqual(swapSettings({ version: 2, canLimitSwap: true }), {
     memorySwapLimitBytes: undefined,
     unified: { "memory.oom.group": "1", "memory.swap.max": "0" },
   });
-  assert.deepEqual(told({ version: 2 }), { memorySwapLimitBytes: undefined, unified: { "memory.oom.group": "1" } });
+  assert.deepEqual(swapSettings({ version: 2 }), { memorySwapLimitBytes: undefined, unified: { "memory.oom.group": "1" } });
 });
 
 const memory = (amount: string): ResourceRequirements => ({ requests: { memory: amount } });
 
 const scores: readonly (readonly [claim: string, container: Partial<Container>, spec: Partial<PodSpec>, score: number])[] = [
-  ["Guaranteed is nearly safe", { resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } } }, {}, -997],
-  ["so is what the node needs", {}, { priorityClassName: "system-node-critical" }, -997],
-  ["a tenth of the memory is 900", { resources: memory("1Gi") }, {}, 900],
-  ["all of it is still above what the machine needs", { resources: memory("10Gi") }, {}, 3],
-  ["a little is below BestEffort", { resources: memory("1Mi") }, {}, 999],
-  ["only cpu asked for is below BestEffort", { resources: { requests: { cpu: "1" } } }, {}, 999],
-  ["what only the Pod asks for is shared", { resources: memory("1Gi") }, { resources: memory("3Gi") }, 700],
+  ["Guaranteed has the lowest score", { resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } } }, {}, -997],
+  ["a node-critical Pod has the lowest score", {}, { priorityClassName: "system-node-critical" }, -997],
+  ["a request of a tenth of the memory is 900", { resources: memory("1Gi") }, {}, 900],
+  ["a request of all memory is still above system processes", { resources: memory("10Gi") }, {}, 3],
+  ["a tiny memory request is below BestEffort", { resources: memory("1Mi") }, {}, 999],
+  ["a cpu-only request is below BestEffort", { resources: { requests: { cpu: "1" } } }, {}, 999],
+  ["a Pod-level request is distributed among the containers", { resources: memory("1Gi") }, { resources: memory("3Gi") }, 700],
 ];
 
 for (const [claim, fields, spec, score] of scores) {
-  test(`out of memory: ${claim}`, () => {
+  test(`oom_score_adj: ${claim}`, () => {
     const container = aContainer(fields);
     assert.equal(oomScoreAdjOf({ pod: aPod({ containers: [container], ...spec }), container, capacity: node.capacity }), score);
   });
 }
 
-test("a sidecar is not killed before those that it is there for", () => {
+test("a sidecar's oom_score_adj is not above that of the main containers", () => {
   const sidecar = aContainer({ name: "side", restartPolicy: "Always", resources: memory("1Gi") });
   const containers = [aContainer({ resources: memory("4Gi") }), aContainer({ name: "b", resources: memory("3Gi") })];
   assert.equal(oomScoreAdjOf({ pod: aPod({ containers, initContainers: [sidecar] }), container: sidecar, capacity: node.capacity }), 700);
 });
 
-test("a sandbox is told the sum of all containers without the overhead", () => {
+test("a sandbox gets the sum of all container resources without the overhead", () => {
   const one = aContainer({ resources: { requests: { cpu: "250m" }, limits: { cpu: "500m", memory: "1Gi" } } });
   const pod = aPod({ containers: [one, { ...one, name: "two" }], overhead: { cpu: "1", memory: "1Gi" } });
   assert.deepEqual(sandboxResources(pod), { cpuShares: 512, cpuPeriod: 100_000, cpuQuota: 100_000, memoryLimitBytes: 2 * 1024 ** 3 });

@@ -1,7 +1,6 @@
 /**
- * What containers ask for and may have, in the kernel's numbers: shares and quota of cpu, bytes of memory, pages, and who is killed first
- * when memory runs out. Amounts of the Pod as a whole hold where a container says nothing. Nothing may swap.
- * Not here: the Pod's own cgroup (pod-cgroup.ts), and writing any of it.
+ * Converts requests and limits to kernel values: cpu shares and quota, memory bytes, huge pages and oom_score_adj. Pod-level resources
+ * apply where a container sets none. Swap is always disabled. Not here: the Pod's own cgroup (pod-cgroup.ts), and writing any of it.
  */
 import type { Pod, PodSpec } from "../../api/generated/core/v1.ts";
 import { isSidecar, type AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -18,13 +17,13 @@ import { quantityMilliValue, quantityToNumber } from "../../api/machinery/quanti
 import type { LinuxResources } from "../contracts/container-run.ts";
 import type { CgroupOptions } from "./node-view.ts";
 
-/** The kernel's own limits. Nothing asked for gets the least, not the kernel's default of 1024. */
+/** The kernel's limits. No request gets the minimum, not the kernel's default of 1024. */
 export const CPU_SHARES_MIN = 2;
 const CPU_SHARES_MAX = 262_144;
 const CPU_SHARES_PER_CPU = 1024;
-/** Over which a quota counts, in microseconds: 100 ms. */
+/** CFS period in microseconds: 100 ms. */
 export const CPU_PERIOD_MICROSECONDS = 100_000;
-/** The kernel takes no less than 1 ms. */
+/** The kernel's minimum is 1 ms. */
 const CPU_QUOTA_MIN_MICROSECONDS = 1_000;
 
 export function cpuSharesOf(milliCpu: number): number {
@@ -32,13 +31,13 @@ export function cpuSharesOf(milliCpu: number): number {
   return Math.min(Math.max(shares, CPU_SHARES_MIN), CPU_SHARES_MAX);
 }
 
-/** Undefined: as much as there is. */
+/** Undefined: unlimited. */
 export function cpuQuotaOf(milliCpu: number): number | undefined {
   if (milliCpu === 0) return undefined;
   return Math.max(Math.floor((milliCpu * CPU_PERIOD_MICROSECONDS) / 1000), CPU_QUOTA_MIN_MICROSECONDS);
 }
 
-/** The class that the API server found when the Pod was made. */
+/** QoS class that the API server computed when the Pod was created. */
 export function qosOf({ spec, status }: Pod): QosClass {
   return status?.qosClass ?? qosClassOf(spec ?? { containers: [] });
 }
@@ -56,7 +55,7 @@ export function containerResources(view: ResourcesView): LinuxResources {
   const { pod, container, cgroups } = view;
   const { requests = {} } = container.resources ?? {};
   const basics = basicResources({
-    // Without a request, the limit is what is asked for; the Pod's own limit, if the container has none.
+    // Without a request, the limit is the request; without a container limit, the Pod-level limit.
     requestMilliCpu: requests["cpu"] === undefined ? undefined : milliOf(requests, "cpu"),
     limitMilliCpu: milliOf(limitsOf(pod, container, "cpu"), "cpu"),
     memoryLimitBytes: bytesOf(limitsOf(pod, container, "memory"), "memory"),
@@ -69,7 +68,7 @@ export function containerResources(view: ResourcesView): LinuxResources {
   };
 }
 
-/** The container's limits; if it has none of this kind, the Pod's. */
+/** The container's limits; where it has none, the Pod-level ones. */
 function limitsOf(pod: Pod, { resources }: AnyContainer, name: "cpu" | "memory"): ResourceList {
   const own = resources?.limits ?? {};
   return saysPodLevel(pod) && bytesOf(own, name) === 0 ? (pod.spec?.resources?.limits ?? {}) : own;
@@ -91,14 +90,14 @@ function basicResources({ requestMilliCpu, limitMilliCpu, memoryLimitBytes }: Am
   };
 }
 
-/** With cgroups of version 2, memory that runs out kills all of a container, not one process of it: half of it would be no use. */
+/** With cgroups v2 the OOM killer kills the whole container, not one process of it. */
 function withoutSwap(memoryLimitBytes: number | undefined, { version, canLimitSwap }: CgroupOptions): LinuxResources {
   if (version === 2) return { unified: { "memory.oom.group": "1", ...(canLimitSwap ? { "memory.swap.max": "0" } : {}) } };
-  // Here the limit is of memory and swap together.
+  // Here the limit is for memory plus swap.
   return canLimitSwap && memoryLimitBytes !== undefined ? { memorySwapLimitBytes: memoryLimitBytes } : {};
 }
 
-/** Of each size that the machine has; those that nobody asked for cannot be had. */
+/** For each page size of the machine; the limit is 0 where the container requests none. */
 function hugePageLimitsOf({ pod, container, cgroups }: ResourcesView): NonNullable<LinuxResources["hugepageLimits"]> {
   const limits = new Map<number, number>();
   const ofPod = saysPodLevel(pod) ? (pod.spec?.resources?.limits ?? {}) : {};
@@ -112,22 +111,22 @@ function pageBytesOf(quantity: string): number {
   return quantityToNumber(readQuantity(quantity));
 }
 
-/** The kernel writes "2MB" for what a quantity writes as "2Mi". */
+/** The kernel writes "2MB" for the quantity "2Mi". */
 function kernelPageBytes(pageSize: string): number {
   return pageBytesOf(pageSize.replace(/B$/, "i"));
 }
 
-// ── who is killed first ─────────────────────────────────────────────────────────────────────────────
+// ── oom_score_adj ───────────────────────────────────────────────────────────────────────────────────
 
-/** −1000 (never) to 1000 (first). Upstream's: a little above −1000, which is for the machine itself. */
+/** −1000 (never) to 1000 (first). Upstream's value: slightly above −1000, which is reserved for system processes. */
 const OOM_SCORE_OF_GUARANTEED = -997;
 const OOM_SCORE_OF_BEST_EFFORT = 1000;
 const OOM_SCORE_OF_BURSTABLE_MIN = 3;
 const OOM_SCORE_OF_BURSTABLE_MAX = 999;
 
 /**
- * The score of a process is the share of memory that it uses, in thousandths, and this. So a container that uses more than it asked for
- * comes to 1000 and is among the first; one that asked for more of the memory is safer.
+ * A process's OOM score is its share of memory in thousandths plus this. A container that exceeds its request reaches 1000 and is killed
+ * among the first; a larger memory request lowers the score.
  */
 export function oomScoreAdjOf({ pod, container, capacity }: Omit<ResourcesView, "cgroups">): number {
   if (pod.spec?.priorityClassName === "system-node-critical") return OOM_SCORE_OF_GUARANTEED;
@@ -136,7 +135,7 @@ export function oomScoreAdjOf({ pod, container, capacity }: Omit<ResourcesView, 
   if (qos === "BestEffort") return OOM_SCORE_OF_BEST_EFFORT;
   const spec = pod.spec ?? { containers: [] };
   let request = requestedMemory(container);
-  // A sidecar is not to die before those that it is there for.
+  // A sidecar must not be killed before the main containers.
   if (isSidecarOf(spec, container)) request = Math.max(request, Math.min(...spec.containers.map(requestedMemory)));
   const memory = bytesOf(capacity, "memory");
   const share = memory === 0 ? 0 : Math.trunc((1000 * (request + unclaimedMemoryEach(pod))) / memory);
@@ -151,7 +150,7 @@ function requestedMemory({ resources }: AnyContainer): number {
   return bytesOf(resources?.requests ?? {}, "memory");
 }
 
-/** What the Pod as a whole asks for and no container does is shared among them. */
+/** The part of a Pod-level request that no container requests is distributed among them. */
 function unclaimedMemoryEach({ spec }: Pod): number {
   const ofPod = bytesOf(spec?.resources?.requests ?? {}, "memory");
   if (spec === undefined || ofPod === 0) return 0;
@@ -162,7 +161,7 @@ function unclaimedMemoryEach({ spec }: Pod): number {
 
 // ── all containers together ─────────────────────────────────────────────────────────────────────────
 
-/** For runtimes that make room by it. The overhead is the runtime's own. */
+/** For runtimes that size the sandbox in advance. The overhead is the runtime's own. */
 export function sandboxResources(whole: Pod): LinuxResources {
   const pod: Pod = { ...withoutStatus(whole), spec: { ...(whole.spec ?? { containers: [] }), overhead: {} } };
   const request = podRequests(pod).get("cpu");
@@ -175,7 +174,7 @@ export function sandboxResources(whole: Pod): LinuxResources {
   });
 }
 
-/** What is wanted, whatever is in use now. */
+/** Desired resources, regardless of those in use. */
 export function withoutStatus(pod: Pod): Pod {
   const { status: _, ...wanted } = pod;
   return wanted;

@@ -5,7 +5,7 @@ import { sandboxResources } from "./resources.ts";
 import { sandboxSecurity } from "./security.ts";
 import { aContainer, aPod, node } from "./testing/views.ts";
 
-test("a sandbox is everything that the Pod says of its place", () => {
+test("sandboxConfig has all sandbox settings of the Pod", () => {
   const pod = aPod(
     {
       containers: [aContainer({ ports: [{ containerPort: 80, hostPort: 8080 }] })],
@@ -35,7 +35,7 @@ test("a sandbox is everything that the Pod says of its place", () => {
   assert.deepEqual(dnsWarnings({ pod, node }), []);
 });
 
-test("ports of the node lead to the Pod, each once, and none in the node's own network", () => {
+test("hostPorts are mapped once each, and not with hostNetwork", () => {
   const ports = [
     { containerPort: 80 },
     { name: "http", containerPort: 80, hostPort: 8080 },

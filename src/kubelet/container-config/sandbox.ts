@@ -1,4 +1,4 @@
-/** How the place of a Pod is made: its network, namespaces, cgroup and settings, all worked out. Pure: what it comes to is data. */
+/** Computes a Pod's sandbox configuration: network, namespaces, cgroup and sysctls. Pure: the result is data. */
 import type { ContainerPort, Pod } from "../../api/generated/core/v1.ts";
 import type { PortMapping, SandboxRun } from "../contracts/container-run.ts";
 import { dnsOf, type DnsWarning } from "./dns.ts";
@@ -13,11 +13,11 @@ import { sysctlsOf } from "./sysctls.ts";
 export interface SandboxView {
   readonly pod: Pod;
   readonly node: NodeView;
-  /** Of the Pod's RuntimeClass; "" for the default. */
+  /** Handler of the Pod's RuntimeClass; "" for the default. */
   readonly runtimeHandler: string;
 }
 
-/** What is worth an Event of the Pod is in `dnsWarnings`. */
+/** `dnsWarnings` are to be emitted as events of the Pod. */
 export function sandboxRun({ pod, node, runtimeHandler }: SandboxView): SandboxRun {
   return {
     hostname: hostnameOf(pod, node.dns.clusterDomain).ofKernel,
@@ -43,18 +43,18 @@ export function podLogDirectory({ metadata: { namespace = "", name, uid = "" } }
   return `${root}/${namespace}_${name}_${uid}`;
 }
 
-/** Of the Pod that a directory for logs is of. */
+/** The Pod that a log directory belongs to. */
 export function uidOfLogs(directory: string): string {
   return directory.slice(directory.lastIndexOf("_") + 1);
 }
 
-/** Ports of the node that lead to the Pod. In the node's own network there is nothing to lead: its ports are the node's. */
+/** Port mappings of hostPorts. None with hostNetwork, where the Pod's ports are the node's. */
 export function portMappingsOf({ spec }: Pod): readonly PortMapping[] {
   if (spec?.hostNetwork === true) return [];
   return (spec?.containers ?? []).flatMap(({ ports = [] }) => mappingsOf(ports));
 }
 
-/** A name or an entry that is there twice in a container counts once. */
+/** A duplicate name or entry within a container counts once. */
 function mappingsOf(ports: readonly ContainerPort[]): readonly PortMapping[] {
   const mappings = new Map<string, PortMapping>();
   for (const { name = "", hostPort = 0, containerPort, protocol = "TCP", hostIP = "" } of ports) {

@@ -19,7 +19,7 @@ function securityOf({ pod, container: securityContext, annotations = {}, view = 
   return containerSecurity({ pod: aPod(spec, { annotations }), container, imageUser: { uid: 1000 }, node, ...view });
 }
 
-test("a container that says nothing is the image's user without a profile, with what must be hidden hidden", () => {
+test("a container without securityContext runs as the image's user, unconfined, with masked paths", () => {
   const { maskedPaths, readOnlyPaths, ...rest } = securityOf({});
   assert.deepEqual(rest, {
     namespaces: { network: "pod", pid: "container", ipc: "pod" },
@@ -41,21 +41,21 @@ const rows: readonly (readonly [
   given: Case,
   expected: { readonly [K in keyof ContainerSecurity]?: ContainerSecurity[K] | undefined },
 ])[] = [
-  ["the Pod's user and group", { pod: { runAsUser: 5, runAsGroup: 6 } }, { runAsUser: 5, runAsGroup: 6 }],
+  ["runAsUser and runAsGroup of the Pod", { pod: { runAsUser: 5, runAsGroup: 6 } }, { runAsUser: 5, runAsGroup: 6 }],
   [
-    "the container's user and group count before the Pod's",
+    "the container's user and group override the Pod's",
     { pod: { runAsUser: 5, runAsGroup: 6 }, container: { runAsUser: 7, runAsGroup: 8 } },
     { runAsUser: 7, runAsGroup: 8 },
   ],
-  ["an image without a user is root's", { view: { imageUser: undefined } }, { runAsUser: 0 }],
-  ["a user by name", { view: { imageUser: { name: "www" } } }, { runAsUserName: "www", runAsUser: undefined }],
+  ["an image without a user runs as root", { view: { imageUser: undefined } }, { runAsUser: 0 }],
+  ["an image with a user name", { view: { imageUser: { name: "www" } } }, { runAsUserName: "www", runAsUser: undefined }],
   [
-    "a number counts before the image's name",
+    "runAsUser overrides the image's user name",
     { container: { runAsUser: 7 }, view: { imageUser: { name: "www" } } },
     { runAsUser: 7, runAsUserName: undefined },
   ],
   [
-    "the group of the volumes is one of the groups",
+    "fsGroup is a supplemental group",
     { pod: { fsGroup: 100, supplementalGroups: [200, 300], supplementalGroupsPolicy: "Strict" } },
     { supplementalGroups: [100, 200, 300], supplementalGroupsPolicy: "Strict" },
   ],
@@ -65,22 +65,22 @@ const rows: readonly (readonly [
     { container: { capabilities: { add: ["NET_ADMIN"], drop: ["ALL"] } } },
     { addCapabilities: ["NET_ADMIN"], dropCapabilities: ["ALL"] },
   ],
-  ["no more privileges", { container: { allowPrivilegeEscalation: false } }, { noNewPrivileges: true }],
-  ["more privileges", { container: { allowPrivilegeEscalation: true } }, { noNewPrivileges: false }],
-  ["all of /proc", { container: { procMount: "Unmasked" } }, { maskedPaths: [], readOnlyPaths: [] }],
+  ["allowPrivilegeEscalation: false", { container: { allowPrivilegeEscalation: false } }, { noNewPrivileges: true }],
+  ["allowPrivilegeEscalation: true", { container: { allowPrivilegeEscalation: true } }, { noNewPrivileges: false }],
+  ["procMount Unmasked", { container: { procMount: "Unmasked" } }, { maskedPaths: [], readOnlyPaths: [] }],
   [
-    "SELinux as it is said",
+    "seLinuxOptions are passed on",
     { pod: { seLinuxOptions: { level: "s0:c0,c1" } } },
     { seLinux: { user: "", role: "", type: "", level: "s0:c0,c1" } },
   ],
-  ["not root, and a number that is not", { pod: { runAsNonRoot: true } }, { runAsUser: 1000 }],
+  ["runAsNonRoot with a numeric user that is not root", { pod: { runAsNonRoot: true } }, { runAsUser: 1000 }],
   [
-    "the container may be root",
+    "the container overrides the Pod's runAsNonRoot",
     { pod: { runAsNonRoot: true }, container: { runAsNonRoot: false }, view: { imageUser: { uid: 0 } } },
     { runAsUser: 0 },
   ],
   [
-    "an ephemeral container sees the processes of another",
+    "an ephemeral container shares its target's process namespace",
     { view: { targetContainerId: "id-1" } },
     { namespaces: { network: "pod", pid: "target", ipc: "pod", targetId: "id-1" } },
   ],
@@ -113,21 +113,21 @@ const refused: readonly (readonly [message: string, given: Case])[] = [
 ];
 
 for (const [message, given] of refused) {
-  test(`a container is not made: ${message}`, () => {
+  test(`security context is rejected: ${message}`, () => {
     assert.throws(() => securityOf(given), new ContainerConfigError(message));
   });
 }
 
 const LOCAL = { type: "Localhost", localhostProfile: "a/b.json" } as const;
 const seccomp: readonly (readonly [claim: string, given: Case, profile: SecurityProfile])[] = [
-  ["the runtime's", { pod: { seccompProfile: { type: "RuntimeDefault" } } }, { is: "runtime-default" }],
+  ["RuntimeDefault", { pod: { seccompProfile: { type: "RuntimeDefault" } } }, { is: "runtime-default" }],
   [
-    "the container's before the Pod's",
+    "the container's profile overrides the Pod's",
     { pod: { seccompProfile: { type: "RuntimeDefault" } }, container: { seccompProfile: { type: "Unconfined" } } },
     { is: "unconfined" },
   ],
-  ["a file of the node", { container: { seccompProfile: LOCAL } }, { is: "local", reference: "/var/lib/kubelet/seccomp/a/b.json" }],
-  ["the runtime's for all, if the node says so", { view: { node: { ...node, isSeccompDefault: true } } }, { is: "runtime-default" }],
+  ["a Localhost profile", { container: { seccompProfile: LOCAL } }, { is: "local", reference: "/var/lib/kubelet/seccomp/a/b.json" }],
+  ["RuntimeDefault by the node's seccompDefault", { view: { node: { ...node, isSeccompDefault: true } } }, { is: "runtime-default" }],
 ];
 
 for (const [claim, given, profile] of seccomp) {
@@ -139,14 +139,14 @@ for (const [claim, given, profile] of seccomp) {
 const ANNOTATION = "container.apparmor.security.beta.kubernetes.io/main";
 const appArmor: readonly (readonly [claim: string, given: Case, profile: SecurityProfile | undefined])[] = [
   ["none", {}, undefined],
-  ["by the Pod", { pod: { appArmorProfile: { type: "RuntimeDefault" } } }, { is: "runtime-default" }],
+  ["the Pod's profile", { pod: { appArmorProfile: { type: "RuntimeDefault" } } }, { is: "runtime-default" }],
   [
-    "an annotation counts before the Pod",
+    "an annotation overrides the Pod's profile",
     { pod: { appArmorProfile: { type: "RuntimeDefault" } }, annotations: { [ANNOTATION]: "localhost/mine" } },
     { is: "local", reference: "mine" },
   ],
   [
-    "the container's field counts before all",
+    "the container's field overrides all",
     { annotations: { [ANNOTATION]: "localhost/mine" }, container: { appArmorProfile: { type: "Unconfined" } } },
     { is: "unconfined" },
   ],
@@ -167,23 +167,23 @@ const namespaces: readonly (readonly [spec: Partial<PodSpec>, namespaces: Namesp
 ];
 
 for (const [spec, expected] of namespaces) {
-  test(`namespaces of ${JSON.stringify(spec)}`, () => {
+  test(`namespace options of ${JSON.stringify(spec)}`, () => {
     assert.deepEqual(namespacesOf(aPod(spec)), expected);
   });
 }
 
-test("users of its own are refused", () => {
+test("hostUsers: false is rejected", () => {
   const message = "can't set `spec.hostUsers: false`, runtime does not support user namespaces";
   assert.throws(() => namespacesOf(aPod({ hostUsers: false })), new ContainerConfigError(message));
 });
 
-test("whoever shares processes with the Pod needs no target", () => {
+test("with shareProcessNamespace an ephemeral container needs no target", () => {
   const pod = aPod({ shareProcessNamespace: true });
   const security = containerSecurity({ pod, container: aContainer(), imageUser: { uid: 1 }, node, targetContainerId: "id-1" });
   assert.deepEqual(security.namespaces, { network: "pod", pid: "pod", ipc: "pod" });
 });
 
-test("a sandbox has the Pod's users, the runtime's profile, and is privileged if any container is", () => {
+test("a sandbox has the Pod's users and the runtime's default profile, and is privileged if any container is", () => {
   const container = aContainer({ securityContext: { privileged: true, runAsUser: 9 } });
   const pod = aPod({
     initContainers: [container],

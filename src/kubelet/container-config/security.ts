@@ -1,7 +1,7 @@
 /**
- * With which rights a container runs: what its `securityContext` says, and where it says nothing, the Pod's. Users are numbers; an image
- * whose user is a name is run by that name, unless the Pod insists that it is not root, which a name cannot show.
- * What Windows and SELinux alone know is handed on or left out. Not here: namespaces of users, which no runtime here makes: refused.
+ * Security context of a container: its `securityContext`, defaulting to the Pod's. Users are numeric; an image with a user name runs under
+ * that name, except with runAsNonRoot, which a name cannot prove. SELinux options are passed on, Windows options ignored. Not here: user
+ * namespaces, which no supported runtime creates; they are rejected.
  */
 import type { AppArmorProfile, Pod, SeccompProfile, SecurityContext, SELinuxOptions } from "../../api/generated/core/v1.ts";
 import { allContainers, type AnyContainer } from "../../api/core/v1/pod/containers.ts";
@@ -14,7 +14,7 @@ import type { Image } from "../contracts/runtime.ts";
 import type { NodeView } from "./node-view.ts";
 import { describePod } from "./pod-name.ts";
 
-/** Of /proc and /sys, what tells about the machine or other containers. Upstream's lists. */
+/** Masked and read-only paths of /proc and /sys that expose the machine or other containers. Upstream's lists. */
 const MASKED_PATHS = [
   "/proc/asound",
   "/proc/acpi",
@@ -36,10 +36,10 @@ const APP_ARMOR_ANNOTATION_PREFIX = "container.apparmor.security.beta.kubernetes
 export interface SecurityView {
   readonly pod: Pod;
   readonly container: AnyContainer;
-  /** As the image says; absent: root. */
+  /** User of the image; absent: root. */
   readonly imageUser: Image["user"];
   readonly node: Pick<NodeView, "isSeccompDefault"> & { readonly directories: Pick<NodeView["directories"], "seccomp"> };
-  /** Of an ephemeral container that looks into another: that one's id. */
+  /** Container id of an ephemeral container's target. */
   readonly targetContainerId?: string;
 }
 
@@ -66,7 +66,7 @@ export function containerSecurity(view: SecurityView): ContainerSecurity {
   };
 }
 
-/** Of what holds the Pod's namespaces: it has no rights to speak of, whatever profile its containers ask for. */
+/** Security context of the sandbox, which needs no privileges, regardless of its containers' profiles. */
 export function sandboxSecurity(pod: Pod): SandboxSecurity {
   const context = pod.spec?.securityContext ?? {};
   const isPrivileged = allContainers(pod.spec ?? { containers: [] }, "spec").some(
@@ -125,7 +125,7 @@ function userOf(
 
 type Groups = Pick<SandboxSecurity, "runAsGroup" | "supplementalGroups" | "supplementalGroupsPolicy">;
 
-/** The group of the volumes is one of the container's. */
+/** fsGroup is a supplemental group of the container. */
 function groupsOf({ spec }: Pod, runAsGroup: number | undefined): Groups {
   const { fsGroup, supplementalGroups = [], supplementalGroupsPolicy = "Merge" } = spec?.securityContext ?? {};
   return {
@@ -148,7 +148,7 @@ export function namespacesOf({ spec }: Pod): Namespaces {
   };
 }
 
-/** Whoever sees the processes of the Pod or the node sees those of the other already. */
+/** A container in the process namespace of the Pod or the node sees the target's processes already. */
 function withTarget(namespaces: Namespaces, targetId: string | undefined): Namespaces {
   return targetId === undefined || namespaces.pid !== "container" ? namespaces : { ...namespaces, pid: "target", targetId };
 }
@@ -165,7 +165,7 @@ function seccompOf({ pod, container, node }: SecurityView): SecurityProfile {
   return { is: "local", reference: `${node.directories.seccomp}/${file}` };
 }
 
-/** Fields before annotations, which Pods that are older than the fields may have. */
+/** Fields take precedence over annotations, which Pods older than the fields may have. */
 function appArmorOf({ metadata, spec }: Pod, { name, securityContext }: AnyContainer): SecurityProfile | undefined {
   const annotation = metadata.annotations?.[APP_ARMOR_ANNOTATION_PREFIX + name];
   const annotated = annotation === undefined ? undefined : appArmorProfileOf(annotation);
@@ -177,7 +177,7 @@ function appArmorOf({ metadata, spec }: Pod, { name, securityContext }: AnyConta
   return { is: "local", reference: profile.localhostProfile };
 }
 
-/** Handed on as it is: without SELinux it means nothing to a runtime. */
+/** Passed on unchanged: without SELinux a runtime ignores it. */
 function seLinuxOf(options: SELinuxOptions | undefined): { readonly seLinux?: SeLinux } {
   if (options === undefined) return {};
   const { user = "", role = "", type = "", level = "" } = options;

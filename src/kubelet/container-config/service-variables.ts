@@ -1,10 +1,13 @@
 /**
- * The variables by which containers find Services without DNS: NAME_SERVICE_HOST and _PORT, and those that Docker's links had. Only
- * Services with an address of their own have them, and only those of the Pod's namespace; but the API server's own is always there.
+ * Environment variables for Service discovery without DNS: NAME_SERVICE_HOST and _PORT, and those of Docker links. Only for Services of the
+ * Pod's namespace that have a cluster IP, and always for the API server's.
  */
 import type { Service } from "../../api/generated/core/v1.ts";
 
-/** Which Services a Pod is told: all of its namespace if it wants links, and default/kubernetes. Its namespace's own of that name wins. */
+/**
+ * Services that get variables: all of the Pod's namespace with enableServiceLinks, and default/kubernetes. A Service of that name in the
+ * Pod's namespace takes precedence.
+ */
 export function linkedServices(
   services: readonly Service[],
   { namespace, links }: { readonly namespace: string; readonly links: boolean },

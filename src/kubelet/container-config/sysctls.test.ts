@@ -30,7 +30,7 @@ test("unsafe sysctls can be allowed by name or by prefix", () => {
   assert.equal(forbiddenSysctl(pod, ["kernel.msg"]), 'forbidden sysctl: "kernel.msgmax" not allowlisted');
 });
 
-test("slashes are dots unless a dot came first", () => {
+test("sysctl names with slashes are converted to dots, unless a dot is the first separator", () => {
   assert.deepEqual(["net/ipv4/conf/eth0.100/rp_filter", "net.ipv4.conf.eth0/100.rp_filter", "plain", ""].map(dotted), [
     "net.ipv4.conf.eth0/100.rp_filter",
     "net.ipv4.conf.eth0/100.rp_filter",

@@ -1,11 +1,11 @@
 /**
- * Settings of the kernel that a Pod may have in its own namespaces. Without leave of whoever runs the node, only those that touch no other
- * Pod; every other Pod that asks is refused. Names may be written with dots or with slashes, the first separator decides.
+ * Sysctls that a Pod may set in its own namespaces. Unless the node's operator allows more, only the safe ones, which affect no other Pod;
+ * others are rejected. Names are written with dots or slashes; the first separator decides.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 
-/** Upstream also asks how old the kernel is; every kernel that runs Node.js has all of these in namespaces. */
+/** Upstream also checks the kernel version; every kernel that runs Node.js has all of these namespaced. */
 const SAFE = [
   "kernel.shm_rmid_forced",
   "net.ipv4.ip_local_port_range",
@@ -39,18 +39,18 @@ interface OfNode {
 function refusalOf(name: string, allowed: readonly string[], ofNode: OfNode): string | undefined {
   if (!allowed.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern)))
     return "not allowlisted";
-  // In the node's own namespace it would be the node's setting.
+  // In the host's namespace it would change the node's setting.
   const namespace = name.startsWith("net.") ? "net" : "ipc";
   return (namespace === "net" ? ofNode.network : ofNode.ipc) ? `not allowed with host ${namespace} enabled` : undefined;
 }
 
-/** "net/ipv4/conf/eth0.100/rp_filter" is "net.ipv4.conf.eth0/100.rp_filter": dots and slashes change their places. */
+/** "net/ipv4/conf/eth0.100/rp_filter" is "net.ipv4.conf.eth0/100.rp_filter": dots and slashes are swapped. */
 export function dotted(name: string): string {
   if (!/^[^./]*\//.test(name)) return name;
   return name.replace(/[./]/g, (separator) => (separator === "." ? "/" : "."));
 }
 
-/** By their names with dots, as runtimes want them. */
+/** By their names with dots, as runtimes expect them. */
 export function sysctlsOf({ spec }: Pod): Readonly<Record<string, string>> {
   return Object.fromEntries((spec?.securityContext?.sysctls ?? []).map(({ name, value }) => [dotted(name), value]));
 }

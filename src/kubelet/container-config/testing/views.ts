@@ -1,4 +1,4 @@
-/** A Pod, a node and what they refer to, of which a test says only what it is about. */
+/** Default Pod, node and references for tests, which override only what they are about. */
 import type { ConfigMap, Container, Pod, PodSpec, Secret, Service } from "../../../api/generated/core/v1.ts";
 import { encodeText } from "../../../api/core/v1/secret/contents.ts";
 import type { MountedVolume } from "../../contracts/pod-volumes.ts";
