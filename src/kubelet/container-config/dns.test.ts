@@ -17,7 +17,11 @@ const rows: readonly (readonly [claim: string, spec: Partial<PodSpec>, dns: DnsR
   ["ClusterFirst uses the cluster's DNS", { dnsPolicy: "ClusterFirst" }, OF_CLUSTER],
   ["ClusterFirst is the default policy", {}, OF_CLUSTER],
   ["ClusterFirst with hostNetwork uses the node's servers", { dnsPolicy: "ClusterFirst", hostNetwork: true }, OF_NODE],
-  ["ClusterFirstWithHostNet with hostNetwork uses the cluster's DNS", { dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }, OF_CLUSTER],
+  [
+    "ClusterFirstWithHostNet with hostNetwork uses the cluster's DNS",
+    { dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true },
+    OF_CLUSTER,
+  ],
   ["Default uses the node's resolver", { dnsPolicy: "Default" }, OF_NODE],
   [
     "None uses only dnsConfig",

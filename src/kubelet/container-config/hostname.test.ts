@@ -12,7 +12,12 @@ const rows: readonly (readonly [claim: string, spec: Partial<PodSpec>, name: str
   ["the default is the Pod's name", {}, "web-0", ["web-0", "", "web-0"]],
   ["spec.hostname takes precedence over the name", { hostname: "other" }, "web-0", ["other", "", "other"]],
   ["a subdomain sets the domain", { subdomain: "web" }, "web-0", ["web-0", DOMAIN, "web-0"]],
-  ["setHostnameAsFQDN sets the FQDN as kernel hostname", { subdomain: "web", setHostnameAsFQDN: true }, "web-0", ["web-0", DOMAIN, `web-0.${DOMAIN}`]],
+  [
+    "setHostnameAsFQDN sets the FQDN as kernel hostname",
+    { subdomain: "web", setHostnameAsFQDN: true },
+    "web-0",
+    ["web-0", DOMAIN, `web-0.${DOMAIN}`],
+  ],
   ["setHostnameAsFQDN without a subdomain keeps the short name", { setHostnameAsFQDN: true }, "web-0", ["web-0", "", "web-0"]],
   ["hostnameOverride takes precedence over all", { hostname: "x", subdomain: "web", hostnameOverride: "a.b" }, "web-0", ["a.b", "", "a.b"]],
   ["a long name is truncated, and not after a dash", {}, LONG, ["a".repeat(62), "", "a".repeat(62)]],

@@ -83,7 +83,12 @@ test("swap is disabled where the kernel can limit it", () => {
 const memory = (amount: string): ResourceRequirements => ({ requests: { memory: amount } });
 
 const scores: readonly (readonly [claim: string, container: Partial<Container>, spec: Partial<PodSpec>, score: number])[] = [
-  ["Guaranteed has the lowest score", { resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } } }, {}, -997],
+  [
+    "Guaranteed has the lowest score",
+    { resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } } },
+    {},
+    -997,
+  ],
   ["a node-critical Pod has the lowest score", {}, { priorityClassName: "system-node-critical" }, -997],
   ["a request of a tenth of the memory is 900", { resources: memory("1Gi") }, {}, 900],
   ["a request of all memory is still above system processes", { resources: memory("10Gi") }, {}, 3],
