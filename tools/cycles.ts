@@ -16,7 +16,7 @@ export function cycleViolations(sources: Iterable<Source>): string[] {
   return cyclesIn(graph).map((files) => describeCycle(graph, files));
 }
 
-export function describeCycle(graph: ImportGraph, files: readonly string[]): string {
+function describeCycle(graph: ImportGraph, files: readonly string[]): string {
   const cycle = shortestCycle(graph, files);
   const [first = "", second = first] = cycle;
   const others = files.length > cycle.length ? ` (${files.length} files import each other)` : "";
