@@ -32,7 +32,7 @@ async function twoOnOneEtcd(context: TestContext, config: ApiServerOptions["conf
   return servers;
 }
 
-/** What a watch hears, and a way to wait for so many events. */
+/** Collects the events of a watch and waits for a number of them. */
 async function listen(transport: Transport, options: { resourceVersion?: string; labelSelector?: string } = {}) {
   const events: string[] = [];
   let wake = () => {};
@@ -49,7 +49,7 @@ async function listen(transport: Transport, options: { resourceVersion?: string;
   return { events, until, watch };
 }
 
-/** Many writers at once, whose answers say what happened. */
+/** Many concurrent writers, whose responses give the expected events. */
 async function writeMuch(transports: readonly Transport[]): Promise<string[]> {
   const happened: { revision: number; line: string }[] = [];
   const note = (type: string, object: KubeObject) => {
@@ -71,7 +71,7 @@ async function writeMuch(transports: readonly Transport[]): Promise<string[]> {
   return happened.toSorted((a, b) => a.revision - b.revision).map(({ line }) => line);
 }
 
-test("embedded: watchers from before, from a version in the middle and from the end see what was answered, in order", async (context) => {
+test("embedded: watches from the start, from a version in the middle and from the end deliver the acknowledged writes in order", async (context) => {
   const { store, close } = await embeddedStore();
   context.after(close);
   const server = await serverOn(context, store);
@@ -86,7 +86,7 @@ test("embedded: watchers from before, from a version in the middle and from the 
   assert.deepEqual(await late.until(happened.length - 21), happened.slice(21));
 });
 
-test("embedded: a watch hears of a write before the write is answered, and a get right after sees it", async (context) => {
+test("embedded: a watch receives a write before it is acknowledged, and a get right after returns it", async (context) => {
   const { store, close } = await embeddedStore();
   context.after(close);
   const server = await serverOn(context, store);
@@ -104,7 +104,7 @@ test("embedded: a watch hears of a write before the write is answered, and a get
   }
 });
 
-test("two API servers on one etcd: each one's watchers see all writes, once and in one order", needs("etcd"), async (context) => {
+test("two API servers on one etcd: the watches of both deliver all writes, once and in the same order", needs("etcd"), async (context) => {
   const [one, other] = await twoOnOneEtcd(context);
   const start = { resourceVersion: String(await one.store.currentRevision()) };
   const listeners = [await listen(one.transport(), start), await listen(other.transport(), start)];
@@ -114,7 +114,7 @@ test("two API servers on one etcd: each one's watchers see all writes, once and 
   for (const { until } of listeners) assert.deepEqual(await until(happened.length), happened);
 });
 
-test("two API servers on one etcd: what one has answered, the other reads, gets and lists", needs("etcd"), async (context) => {
+test("two API servers on one etcd: a write acknowledged by one is visible to get and list on the other", needs("etcd"), async (context) => {
   const [one, other] = await twoOnOneEtcd(context);
   await other.call("GET", PATH);
   for (let index = 0; index < 20; index++) {
@@ -133,7 +133,7 @@ test("two API servers on one etcd: what one has answered, the other reads, gets 
   }
 });
 
-test("two API servers on one etcd: a stale PUT is a conflict, and patches through both are all kept", needs("etcd"), async (context) => {
+test("two API servers on one etcd: a stale PUT gets a conflict, and patches through both are all kept", needs("etcd"), async (context) => {
   const [one, other] = await twoOnOneEtcd(context);
   const made = (await one.call("POST", PATH, map("a"))).body;
   assert.equal((await other.call("PUT", `${PATH}/a`, { ...made, data: { first: "1" } })).code, 200);
@@ -146,7 +146,7 @@ test("two API servers on one etcd: a stale PUT is a conflict, and patches throug
   assert.deepEqual(Object.keys((await one.call("GET", `${PATH}/a`)).body.data).toSorted(), ["first", ...keys].toSorted());
 });
 
-test("one API server on etcd never gives two Services one address, however quickly they come", needs("etcd"), async (context) => {
+test("one API server on etcd never allocates the same address to two Services, however fast they are created", needs("etcd"), async (context) => {
   const etcd = await startEtcd();
   const server = await serverOn(context, await etcdStore(etcd.endpoints), { serviceClusterIpRange: "10.0.0.0/27" });
   context.after(() => etcd[Symbol.asyncDispose]());
@@ -166,7 +166,7 @@ test("one API server on etcd never gives two Services one address, however quick
 });
 
 test(
-  "two API servers on one etcd never give two Services one address or port, at once or one after the other",
+  "two API servers on one etcd never allocate the same address or port twice, concurrently or in sequence",
   needs("etcd"),
   async (context) => {
     const small = { serviceClusterIpRange: "10.96.0.0/25", serviceNodePortRange: { first: 30_000, last: 30_099 } };
@@ -178,7 +178,7 @@ test(
       return [body.spec.clusterIP as string, body.spec.ports[0].nodePort as number] as const;
     };
 
-    // So small a range that two who do not know of each other would often choose alike.
+    // A range so small that two uncoordinated allocators would often choose the same address.
     const atOnce = await Promise.all(Array.from({ length: 30 }, (_, index) => create(servers[(index % 2) as 0 | 1], `once-${index}`)));
     const inTurn: (readonly [string, number])[] = [];
     for (let index = 0; index < 30; index++) inTurn.push(await create(servers[(index % 2) as 0 | 1], `turn-${index}`));

@@ -1,6 +1,6 @@
 /**
- * The API server's core: everything between an HTTP exchange or an in-process call and the store. Pure: the store, the clock, chance and
- * the log are arguments, so it runs under virtual time and from a seed as well as behind HTTPS (apiserver/http).
+ * The API server's core: everything between an HTTP exchange or an in-process call and the store. Pure: the store, the clock, randomness
+ * and the log are arguments, so it runs under virtual time and from a seed as well as behind HTTPS (apiserver/http).
  */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
@@ -65,36 +65,36 @@ export interface ApiServerOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly identity: Identity;
-  /** For tests that say who asks in a way of their own. */
+  /** Authentication for tests. */
   readonly authenticator?: Authenticator;
-  /** The way to what runs on the nodes. */
+  /** Connections to the nodes. */
   readonly connector?: NodeConnector;
   readonly loadDescriptions: () => Promise<Descriptions>;
-  /** Figures of other parts of this process, asked for whenever /metrics is read, which shows them, too. */
+  /** Metrics of other components in this process, collected whenever /metrics is read. */
   readonly moreMetrics?: () => MetricFamilies;
-  /** Documents about other parts of this process, served after the server's own. */
+  /** Documents about other components of this process, served after the server's own. */
   readonly moreDocuments?: readonly Document[];
-  /** Large requests let others have the event loop between slices of work. Not under virtual time, where only the clock's owner lets anything happen. */
+  /** Large requests yield the event loop between slices of work. Not under virtual time, where only the clock's owner advances anything. */
   readonly yieldsToEventLoop?: boolean;
   readonly config?: Partial<ApiServerConfig>;
 }
 
 export interface ApiServer {
-  /** For the room that has sockets. */
+  /** For the HTTP server. */
   readonly exchange: Exchange;
-  /** What is served; resources can be added and removed. */
+  /** The served endpoints; resources can be added and removed. */
   readonly endpoints: Endpoints;
-  /** For parts of this process. */
+  /** For components of this process. */
   transport(options: InProcessOptions): Transport;
-  /** Pods find this server by the Service "kubernetes" from now on, until it is closed. */
+  /** Adds this server to the endpoints of the Service "kubernetes" until it is closed. */
   advertise(self: Advertised): Promise<void>;
-  /** Ends the watches and lets go of the store, which stays open. A second call does nothing. */
+  /** Ends the watches and releases the store, which stays open. A second call does nothing. */
   close(): Promise<void>;
 }
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const metrics = new Metrics();
-  // Authentication comes before the pipeline through which the server's own writes go, and uses it later.
+  // Authentication is created before the pipeline that the server's own writes pass, and uses it later.
   const late: { requests?: OwnRequests } = {};
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
   const { server, authorizer, endpoints } = contextOf(options, late);
@@ -126,7 +126,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     FAIRNESS_HOOKS.forEach((hook) => hooks.finished(hook));
     for (const step of bootstrapSteps) await builtIns.keep(step);
   } catch (error) {
-    // Nothing may go on in a process whose server did not start.
+    // A server that failed to start must leave nothing running in the process.
     builtIns.close();
     closeParts();
     throw error;
@@ -163,7 +163,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-/** Watches are counted by metrics, and by Priority and Fairness, for which a write costs more the more watches it wakes. */
+/** Watches are counted by metrics, and by Priority and Fairness: the more watches receive a write, the more it costs. */
 function countedWatches(clock: Clock, metrics: Metrics, flowControl: FlowControl | undefined): WatchKeeper {
   return new WatchKeeper(clock, {
     started: (endpoint, request) => {
@@ -242,8 +242,8 @@ interface ServerState {
 
 async function readinessOf({ store, clock }: ServerContext, { hooks, isStopping }: ServerState): Promise<Readiness> {
   const answers = await storeAnswers(store, clock);
-  // Upstream's name for whatever keeps the objects.
-  const etcd = { ok: answers, reason: "the store does not answer" };
+  // Upstream's name of the storage check.
+  const etcd = { ok: answers, reason: "the store does not respond" };
   const checks = [
     { name: "ping", ok: true },
     { name: "log", ok: true },

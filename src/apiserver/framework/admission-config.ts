@@ -1,17 +1,17 @@
-/** What can be set about admission: which plugins are asked, and the settings of those that have some. */
+/** Configuration of admission: which plugins are enabled, and the settings of those that have some. */
 
 export interface AdmissionConfig {
-  /** Plugins that are asked besides those that are by default (--enable-admission-plugins). */
+  /** Plugins enabled in addition to the default ones (--enable-admission-plugins). */
   readonly enabledPlugins: readonly string[];
-  /** Plugins that are not asked (--disable-admission-plugins). Wins over `enabledPlugins`. */
+  /** Disabled plugins (--disable-admission-plugins). Takes precedence over `enabledPlugins`. */
   readonly disabledPlugins: readonly string[];
-  /** DefaultTolerationSeconds: how long pods stay on a node that is not ready (--default-not-ready-toleration-seconds), or is not reached. */
+  /** DefaultTolerationSeconds: how long Pods stay on a node that is not ready (--default-not-ready-toleration-seconds), or unreachable. */
   readonly notReadyTolerationSeconds: number;
   readonly unreachableTolerationSeconds: number;
   readonly podSecurity: PodSecurityConfig;
 }
 
-/** The levels of namespaces that say none, and what is exempt (AdmissionConfiguration of PodSecurity). */
+/** Default levels of namespaces without labels, and exemptions (AdmissionConfiguration of PodSecurity). */
 export interface PodSecurityConfig {
   readonly defaults: {
     readonly enforce: string;

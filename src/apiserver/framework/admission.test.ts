@@ -18,7 +18,7 @@ function portsOf(object: KubeObject): readonly Port[] {
   return (object as KubeObject & { readonly spec: { readonly ports?: readonly Port[] } }).spec.ports ?? [];
 }
 
-/** Adds a port, as a webhook would: without the defaults. */
+/** Adds a port without defaults, as a webhook would. */
 function addingPort(name: string, port: number): (request: AdmissionRequest) => KubeObject {
   return ({ object }) => ({ ...object, spec: { ports: [...portsOf(object!), { name, port }] } }) as KubeObject;
 }
@@ -33,7 +33,7 @@ async function write(transport: Transport, verb: "create" | "update", ports: rea
   return answer.object;
 }
 
-test("all who change come first, in order, then all who only look; these see what will be stored, with its defaults", async () => {
+test("mutating plugins run first, in order, then validating ones, which get the defaulted object that will be stored", async () => {
   const heard: string[] = [];
   const hear = (plugin: string, { operation, object }: AdmissionRequest) => {
     const ports = portsOf(object!).map(({ port, protocol = "?" }) => `${port}/${protocol}`);
@@ -69,7 +69,7 @@ test("all who change come first, in order, then all who only look; these see wha
     );
 });
 
-test("the kind's rules are asked of what admission made, and who only looks is not asked about what breaks them", async () => {
+test("the kind's validation checks the mutated object, and validating plugins do not run if it fails", async () => {
   let asked = 0;
   const plugins: AdmissionPlugin[] = [
     { name: "repairs", mutate: (request) => (portsOf(request.object!).length === 0 ? addingPort("http", 80)(request) : undefined) },
@@ -83,7 +83,7 @@ test("the kind's rules are asked of what admission made, and who only looks is n
   assert.equal(asked, 1);
 });
 
-test("nothing is stored that a plugin refuses, whenever it is asked", async () => {
+test("a write that a mutating or validating plugin rejects is not stored", async () => {
   const refuse = () => {
     throw new StatusError("Forbidden", "not here");
   };

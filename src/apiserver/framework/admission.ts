@@ -1,6 +1,6 @@
 /**
- * The contract of admission: what may change or refuse a write after it was allowed and before it is validated and stored.
- * One folder or file per plugin, which know nothing of each other; all.ts lists them in order.
+ * The contract of admission: plugins that may change or reject a write after authorization, before it is validated and stored. One folder
+ * or file per plugin, independent of each other; all.ts lists them in order.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -19,47 +19,47 @@ export interface AdmissionRequest {
   readonly endpoint: Endpoint;
   readonly subresource: string;
   readonly namespace: string;
-  /** "" if the server will make it from generateName, and for a collection. */
+  /** "" if the server will generate it from generateName, and for a collection. */
   readonly name: string;
   /** In the version of the request. Absent for DELETE. For CONNECT: the options (PodExecOptions), which have no metadata. */
   readonly object?: KubeObject;
-  /** What is there now, in the version of the request. Absent for CREATE and CONNECT. */
+  /** The existing object, in the version of the request. Absent for CREATE and CONNECT. */
   readonly oldObject?: KubeObject;
   readonly dryRun: boolean;
   readonly context: RequestContext;
 }
 
 export interface AdmissionPlugin {
-  /** As upstream's flags name it: "NamespaceLifecycle". */
+  /** The name in upstream's flags: "NamespaceLifecycle". */
   readonly name: string;
-  /** Called in order before validation. Returns the changed object, or undefined if it stays as it is; throws a StatusError to refuse. */
+  /** Called in order before validation. Returns the changed object, or undefined to leave it unchanged; throws a StatusError to reject. */
   mutate?(request: AdmissionRequest): Promise<KubeObject | undefined> | KubeObject | undefined;
-  /** Called in order after validation. Throws a StatusError to refuse. Returns what the write costs, if it costs something. */
+  /** Called in order after validation. Throws a StatusError to reject. Returns a charge if the write uses quota. */
   validate?(request: AdmissionRequest): Promise<Charge | void> | Charge | void;
-  /** Resolves when it knows what it decides by. Called once, before the first request from outside. */
+  /** Resolves when the objects that it decides by are loaded. Called once, before the first external request. */
   start?(): Promise<void>;
 }
 
-/** What a write takes from something that is limited (a quota), and gives back if it does not happen. */
+/** Usage that a write charges to a limit (a quota), and that is refunded if the write does not happen. */
 export interface Charge {
   /**
-   * Written with the object or not at all. Of other kinds than the object's, and one object of a kind at most: a commit has one
-   * revision. If only these fail, somebody else was first, and the whole request is worked out again: mutating, validating, charging.
+   * Committed with the object or not at all. Only of other kinds than the object's, and at most one object per kind: a commit has one
+   * revision. If only these conflict, another writer was first, and the whole request is repeated: mutating, validating, charging.
    */
   readonly alongside?: readonly Operation[];
-  /** Called exactly once, when it is known whether the write happened. Never with true in a dry run. */
+  /** Called exactly once, when the result of the write is known. Never with true in a dry run. */
   settle(written: boolean): Promise<void> | void;
 }
 
-/** What plugins may look at. */
+/** What plugins may use. */
 export interface AdmissionDependencies {
   readonly endpoints: Endpoints;
   readonly objects: Objects;
-  /** For plugins that ask whether the user may do something else, too. */
+  /** For plugins that check further permissions of the user. */
   readonly authorizer: Authorizer;
   readonly config: AdmissionConfig;
   readonly store: Store;
-  /** Where a plugin that commits an object by itself records it. */
+  /** Where a plugin that commits an object itself records it. */
   readonly causes: Causes;
   readonly clock: Clock;
   readonly random: Random;
@@ -82,7 +82,7 @@ export class AdmissionChain {
   async mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
     let current: AdmissionRequest & { readonly object: KubeObject } = { ...request, object };
     for (const plugin of this.#mutating) {
-      // Most have nothing to say about most requests, and nothing is waited for then.
+      // Most plugins ignore most requests; then nothing is awaited.
       const answer = plugin.mutate?.(current);
       const changed = answer instanceof Promise ? await answer : answer;
       if (changed !== undefined) current = { ...current, object: changed };
@@ -90,7 +90,7 @@ export class AdmissionChain {
     return current.object;
   }
 
-  /** If one of them refuses, what others have charged is given back. */
+  /** If one plugin rejects, the charges of the others are refunded. */
   async validate(request: AdmissionRequest): Promise<Charge> {
     const charges: Charge[] = [];
     try {

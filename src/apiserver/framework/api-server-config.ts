@@ -1,29 +1,29 @@
-/** Everything about the API server that can be set, with its default in one place. Flags and files are read at the door (main). */
+/** All settings of the API server, with their defaults in one place. Flags and files are parsed elsewhere (config). */
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "./admission-config.ts";
 
 export interface ApiServerConfig {
-  /** Requests that did not say how long they may take are given up after this long (upstream: --request-timeout). */
+  /** Timeout of requests without a timeout of their own (upstream: --request-timeout). */
   readonly requestTimeoutMs: number;
-  /** A watch that did not say how long it may take ends after this long or up to twice as long (--min-request-timeout). */
+  /** A watch without timeoutSeconds ends after this long to twice as long (--min-request-timeout). */
   readonly minRequestTimeoutMs: number;
-  /** Whether FlowSchemas and PriorityLevelConfigurations decide which request executes (--enable-priority-and-fairness). */
+  /** Enables FlowSchemas and PriorityLevelConfigurations (--enable-priority-and-fairness). */
   readonly priorityAndFairness: boolean;
   /**
-   * With priority and fairness: added to the next, the seats of all priority levels. Without: requests that read and execute at once
+   * With priority and fairness: added to the next, the seats of all priority levels. Without: maximum number of reading requests in flight
    * (--max-requests-inflight).
    */
   readonly maxRequestsInFlight: number;
-  /** The same for requests that write (--max-mutating-requests-inflight). */
+  /** The same for mutating requests (--max-mutating-requests-inflight). */
   readonly maxMutatingRequestsInFlight: number;
-  /** From which Services get their cluster addresses (--service-cluster-ip-range). One range, or one of each family with a comma. */
+  /** Range of cluster IPs of Services (--service-cluster-ip-range). One CIDR, or one of each family separated by a comma. */
   readonly serviceClusterIpRange: string;
-  /** From which Services get their node ports, both ends included (--service-node-port-range). */
+  /** Range of node ports of Services, both ends included (--service-node-port-range). */
   readonly serviceNodePortRange: { readonly first: number; readonly last: number };
-  /** Which of a node's addresses its kubelet is reached at, best first (--kubelet-preferred-address-types). */
+  /** Node address types used to reach a kubelet, in order of preference (--kubelet-preferred-address-types). */
   readonly kubeletPreferredAddressTypes: readonly string[];
-  /** Whether what is read is frozen: finds whoever changes a shared object, and costs 10 to 20 µs per write. */
+  /** Freezes objects that are read: detects code that mutates a shared object, and costs 10 to 20 µs per write. */
   readonly freezeObjects: boolean;
-  /** Who decides what one may do, in the order of asking (--authorization-mode). */
+  /** Authorizers in the order in which they are called (--authorization-mode). */
   readonly authorizationModes: readonly string[];
   readonly admission: AdmissionConfig;
 }

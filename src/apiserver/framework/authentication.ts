@@ -1,7 +1,7 @@
 /**
- * The contract of "who?": from what a client shows to a user. There are two kinds of ways to show it: something about the request
- * itself (a client certificate, the headers of a trusted proxy), and a bearer token, which reviews (TokenReview) ask about, too.
- * One file or folder per way in authentication/, which know nothing of each other; authentication/chain.ts asks them in order.
+ * The contract of authentication: from credentials to a user. There are two kinds of credentials: properties of the request itself (a
+ * client certificate, the headers of a trusted proxy), and a bearer token, which TokenReviews also check. One file or folder per
+ * authenticator in authentication/, independent of each other; authentication/chain.ts calls them in order.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -11,10 +11,12 @@ import type { KindName, Objects } from "./objects.ts";
 import type { User } from "./request.ts";
 import type { ObjectName } from "./storage/object-key.ts";
 
-/** What can be known at once is not waited for. */
+/** Synchronous if the result is known without waiting. */
 export type Soon<T> = T | Promise<T>;
 
-/** It is for this authenticator, and it is not good. Shown to nobody but in reviews and the log: the client is told "Unauthorized". */
+/**
+ * The credentials are for this authenticator, and invalid. The message appears only in reviews and the log: the client gets "Unauthorized".
+ */
 export class AuthenticationError extends Error {
   override readonly name = "AuthenticationError";
 }
@@ -22,41 +24,44 @@ export class AuthenticationError extends Error {
 export interface RequestAuthenticator {
   /** For logs: "client certificate". */
   readonly name: string;
-  /** undefined: nothing that this one is for. Throws or rejects with an AuthenticationError. Without `system:authenticated`: the chain adds it. */
+  /**
+   * undefined: the request has no credentials for this authenticator. Throws or rejects with an AuthenticationError. Without
+   * `system:authenticated`: the chain adds it.
+   */
   authenticate(request: ExchangeRequest): Soon<User | undefined>;
 }
 
 export interface TokenAuthenticator {
   readonly name: string;
-  /** `audiences`: for whom the token must be meant. undefined: no token that this one is for. Throws or rejects with an AuthenticationError. */
+  /** `audiences`: the accepted audiences. undefined: not a token for this authenticator. Throws or rejects with an AuthenticationError. */
   authenticateToken(token: string, audiences: readonly string[]): Soon<AuthenticatedToken | undefined>;
 }
 
 export interface AuthenticatedToken {
   readonly user: User;
-  /** Those of the asked audiences for which it is meant; absent: it is not meant for anybody in particular. */
+  /** The requested audiences for which the token is valid; absent: the token is not bound to an audience. */
   readonly audiences?: readonly string[];
-  /** Sentences for the `Warning` header. */
+  /** Messages for the `Warning` header. */
   readonly warnings?: readonly string[];
 }
 
-/** What authenticators are made of. `identity` is what was set, `objects` what is there. */
+/** Dependencies of authenticators. `identity`: the configuration; `objects`: the stored objects. */
 export interface AuthenticationContext {
   readonly identity: Identity;
   readonly objects: Objects;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Puts labels on an object on the server's own behalf. Absent: nothing can be written. */
+  /** Sets labels of an object on the server's own behalf. Absent: read-only. */
   readonly label?: (kind: KindName, name: ObjectName, labels: Readonly<Record<string, string>>) => Promise<void>;
 }
 
-/** undefined: what was set does not ask for it. */
+/** undefined: not configured. */
 export type RequestAuthenticatorFactory = (context: AuthenticationContext) => RequestAuthenticator | undefined;
 export type TokenAuthenticatorFactory = (context: AuthenticationContext) => TokenAuthenticator | undefined;
 
-/** All of them together: what requests and reviews ask. */
+/** All authenticators as one, for requests and reviews. */
 export interface Authenticator {
-  /** The user, or what nobody in particular is; throws or rejects with a StatusError (401). */
+  /** The user, or system:anonymous; throws or rejects with a StatusError (401). */
   authenticate(request: ExchangeRequest): Soon<Authenticated>;
   reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer>;
 }
@@ -68,7 +73,7 @@ export interface Authenticated {
 
 export type TokenReviewAnswer =
   | { readonly authenticated: true; readonly user: User; readonly audiences: readonly string[] }
-  /** `error` as upstream says it in the review's status; "" if nobody knows the token. */
+  /** `error`: upstream's text for the review's status; "" if no authenticator knows the token. */
   | { readonly authenticated: false; readonly error: string };
 
 export const AUTHENTICATED_GROUP = "system:authenticated";

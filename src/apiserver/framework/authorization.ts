@@ -1,7 +1,7 @@
 /**
- * The contract of "may they?": every request asks here, and so do access reviews, so that both give one answer. One folder per way of
- * deciding in authorization/ (Node, RBAC, …), which know nothing of each other; authorization/chain.ts asks them in order.
- * Everything is decided from memory, at once.
+ * The contract of authorization, used by every request and by access reviews, so that both get the same answer. One folder per authorizer
+ * in authorization/ (Node, RBAC, …), independent of each other; authorization/chain.ts calls them in order. Every decision is made from
+ * memory, synchronously.
  */
 import type { SubjectRulesReviewStatus } from "../../api/generated/authorization.k8s.io/v1.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -11,9 +11,9 @@ import type { User } from "./request.ts";
 
 export interface AccessAttributes {
   readonly user: User;
-  /** Of a resource request also "list", "watch", …; of another path the lower-case HTTP method. */
+  /** For resources also "list", "watch", …; for non-resource paths the lower-case HTTP method. */
   readonly verb: string;
-  /** Absent: a path that is no resource. */
+  /** Absent: a non-resource path. */
   readonly resource?: AccessedResource;
   /** "" if it is a resource. */
   readonly path: string;
@@ -24,36 +24,39 @@ export interface AccessedResource {
   readonly version: string;
   readonly plural: string;
   readonly subresource: string;
-  /** "" for all namespaces and for what is in none. */
+  /** "" for all namespaces and for cluster-scoped resources. */
   readonly namespace: string;
   /** "" for a collection. */
   readonly name: string;
-  /** By which a list, a watch or the deletion of a collection is narrowed, as requests carry it; absent: not at all. */
+  /** Selectors of a list, watch or deletecollection, as the request has them; absent: none. */
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
 }
 
-/** Neither allowed nor denied: no opinion, and the next is asked. Nobody with an opinion: it is refused. */
+/** Neither allowed nor denied: no opinion, and the next authorizer is called. Without any opinion the request is denied. */
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** It is refused whatever others say. */
+  /** Denied, whatever other authorizers decide. */
   readonly denied?: boolean;
-  /** As upstream says it, for reviews and refusals; absent or "": none. */
+  /** Upstream's text, for reviews and Forbidden errors; absent or "": none. */
   readonly reason?: string;
-  /** What could not be looked up on the way, for reviews. */
+  /** Lookups that failed during the decision, for reviews. */
   readonly evaluationError?: string;
 }
 
 export const NO_OPINION: AccessDecision = { allowed: false };
 
-/** One way of deciding. */
+/** One authorizer. */
 export interface AuthorizationModule {
-  /** As --authorization-mode names it: "RBAC". */
+  /** The name in --authorization-mode: "RBAC". */
   readonly name: string;
   authorize(attributes: AccessAttributes): AccessDecision;
-  /** Everything that it lets somebody do in a namespace, as far as it can be listed. Absent: it cannot, and is left out. */
+  /**
+   * The rules that apply to a user in a namespace, as far as they can be listed. Absent: this authorizer cannot list rules, and is left
+   * out.
+   */
   rulesFor?(user: User, namespace: string): SubjectRulesReviewStatus;
-  /** Resolves when it knows what is there; asked before, it has no opinion. */
+  /** Resolves when its objects are loaded; before, it has no opinion. */
   start(): Promise<void>;
 }
 
@@ -65,7 +68,7 @@ export interface AuthorizationContext {
 
 export type AuthorizationModuleFactory = (context: AuthorizationContext) => AuthorizationModule;
 
-/** All of them together: what requests and reviews ask. */
+/** All authorizers as one, for requests and reviews. */
 export interface Authorizer {
   authorize(attributes: AccessAttributes): AccessDecision;
   rulesFor(user: User, namespace: string): SubjectRulesReviewStatus;

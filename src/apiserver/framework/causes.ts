@@ -1,11 +1,11 @@
 /**
- * The last writes and why they were made, in a ring: the basis for answering "why is this so?". Every commit that changes an object is one
- * record with the revision of the commit, so a revision that is the cause of another write is found here: also that of a deletion, of each
- * object of a deletecollection, of a binding. A write that changes nothing has no revision and no record. What is older than the ring is
- * dropped. How it is read: documents/causes.
+ * The latest writes and their causes, in a ring buffer: the basis for answering "why is this so?". Every commit that changes an object is
+ * one record with the revision of the commit, so the cause of another write can be looked up by its revision: also that of a deletion, of
+ * each object of a deletecollection, of a binding. A write that changes nothing has no revision and no record. Records older than the ring
+ * are dropped. Served by documents/causes.
  *
- * Leases and Events are left out. No state follows from them, and they are written by timers and by the hundred: the leases of a hundred
- * nodes alone would push everything else out within minutes. A cause names the object, so one that is a Lease explains itself.
+ * Leases and Events are left out. No state follows from them, and timers write them by the hundred: the leases of a hundred nodes alone
+ * would push everything else out within minutes. A cause names the object, so a Lease as a cause explains itself.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import type { ResourceName } from "../../api/machinery/status-error.ts";
@@ -13,10 +13,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { RequestContext } from "./request.ts";
 import type { ObjectName } from "./storage/object-key.ts";
 
-/** About 200 bytes each, and at most some 2,000. Enough for the whole of a rollout of hundreds of pods. */
+/** About 200 bytes each, and at most some 2,000. Enough for a whole rollout of hundreds of Pods. */
 export const CAUSES_MAX = 4_096;
 
-/** Programs may call themselves what they like; the beginning says which it is. */
+/** User agents can be arbitrarily long; the beginning identifies the program. */
 const USER_AGENT_LENGTH_MAX = 256;
 
 export interface RecordedWrite {
@@ -32,11 +32,11 @@ export interface RecordedWrite {
   readonly user: string;
   readonly userAgent: string;
   readonly cause?: Cause;
-  /** The commit removed the object. A deletion that waits for a grace period or finalizers only marks it, and is recorded without. */
+  /** The commit removed the object. A deletion that waits for a grace period or finalizers only marks it, and is recorded without this. */
   readonly deleted?: true;
 }
 
-/** One commit, and the request that it was made for. */
+/** One commit, and the request that caused it. */
 export interface CommittedWrite {
   readonly resource: ResourceName;
   readonly name: ObjectName;
@@ -50,14 +50,14 @@ const EVENT_GROUPS: ReadonlySet<string> = new Set(["", "events.k8s.io"]);
 export class Causes {
   readonly #clock: Pick<Clock, "now">;
   readonly #ring: RecordedWrite[] = [];
-  /** Where the next one goes once the ring is full: the place of the oldest. */
+  /** Index of the next record once the ring is full: that of the oldest. */
   #next = 0;
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
   }
 
-  /** Called for every commit: must stay one small allocation. */
+  /** Hot path (called per commit): must stay one small allocation. */
   record({ resource, name, revision, request, deleted }: CommittedWrite): void {
     if (explainsNothing(resource)) return;
     const { user, userAgent, cause } = request.context;
@@ -80,7 +80,7 @@ export class Causes {
     this.#next = (this.#next + 1) % CAUSES_MAX;
   }
 
-  /** The oldest first. A watcher in this process may write before the write that it reacts to is recorded, so revisions decide. */
+  /** Oldest first. A watcher in this process may write before the write that it reacts to is recorded, so the order is by revision. */
   list(): readonly RecordedWrite[] {
     return this.#ring.toSorted((a, b) => Number(a.resourceVersion) - Number(b.resourceVersion));
   }

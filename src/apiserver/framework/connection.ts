@@ -23,7 +23,7 @@ export interface ResolveCall {
   readonly options: JsonObject;
 }
 
-/** Resolves the target of a connection; undefined: there is none yet, and the answer is empty. Throws a StatusError. */
+/** Resolves the target of a connection; undefined: it does not exist yet, and the response is empty. Throws a StatusError. */
 export type Resolver = (server: ResolveContext, call: ResolveCall) => Promise<ConnectionTarget | undefined>;
 
 /** The resolver of a subresource by `<plural>[.<group>]/<subresource>`. */

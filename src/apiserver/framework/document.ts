@@ -1,6 +1,6 @@
 /**
- * The contract of what the server answers beside resources: discovery, OpenAPI, health, version, metrics. One folder or file per
- * document, strangers to each other; all.ts lists them. Who may read them was decided before they are asked.
+ * The contract of documents, the server's non-resource responses: discovery, OpenAPI, health, version, metrics. One folder or file per
+ * document, independent of each other; all.ts lists them. Requests are authorized before a document is called.
  */
 import type { Family, HistogramFamily } from "../../base/metrics/prometheus-text.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
@@ -13,29 +13,29 @@ import type { ServerContext } from "./server-context.ts";
 export interface Document {
   /** "healthz", "openapi/v3". */
   readonly name: string;
-  /** Whether it answers this path: decoded, without a slash at its end. */
+  /** True if it serves this path: decoded, without a trailing slash. */
   answers(path: string): boolean;
-  /** What it contributes to the list at "/". Absent: nothing, as upstream does not list it. */
+  /** The paths that it adds to the list at "/". Absent: none, as upstream does not list it. */
   listedPaths?(): Promise<readonly string[]> | readonly string[];
   /** Called for GET and HEAD. Throws a StatusError. */
   answer(request: ExchangeRequest, path: string): Promise<ExchangeAnswer> | ExchangeAnswer;
 }
 
-/** What documents are made from. */
+/** Dependencies of documents. */
 export interface DocumentDependencies {
   readonly server: ServerContext;
   readonly endpoints: Endpoints;
   readonly metrics: Metrics;
   readonly causes: Causes;
-  /** Absent if API Priority and Fairness is switched off. */
+  /** Absent if API Priority and Fairness is disabled. */
   readonly fairness?: FairnessReport | undefined;
-  /** Whether the server takes requests, and why not; for /readyz. */
+  /** Whether the server accepts requests, and why not; for /readyz. */
   readiness(): Promise<Readiness>;
-  /** Of all documents, for "/". */
+  /** The paths of all documents, for "/". */
   listedPaths(): Promise<readonly string[]>;
-  /** Descriptions of all types: large, so they are loaded when the first document asks. */
+  /** Descriptions of all types: large, so they are loaded on first use. */
   loadDescriptions(): Promise<Descriptions>;
-  /** Of other parts of this process, for /metrics. */
+  /** Metrics of other components in this process, for /metrics. */
   moreMetrics(): MetricFamilies;
 }
 
@@ -51,7 +51,7 @@ export type MetricFamilies = readonly (Family | HistogramFamily)[];
 
 export interface Readiness {
   readonly isReady: boolean;
-  /** By the name of a check, in upstream's names where they exist: "etcd", "poststarthook/…", "shutdown". */
+  /** By check name, as upstream names them where they exist: "etcd", "poststarthook/…", "shutdown". */
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason?: string }[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * The live set of what is served: every resource under each of its groups and versions. It can grow and shrink while the server runs,
- * since custom resources are added and removed like built-in ones; discovery and OpenAPI subscribe to changes.
- * The engine implements it (apiserver/storage/served-endpoints.ts).
+ * The live set of served endpoints: every resource under each of its groups and versions. It can grow and shrink while the server runs,
+ * since custom resources are added and removed like built-in ones; discovery and OpenAPI subscribe to changes. The engine implements it
+ * (apiserver/storage/served-endpoints.ts).
  */
 import type { Resource, ServedVersion } from "../../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";
@@ -14,21 +14,21 @@ export interface Endpoint {
   readonly served: ServedVersion;
   readonly apiVersion: string;
   readonly schema: ObjectSchema;
-  /** Shared by all endpoints of a resource. Of a resource that is not stored: never used. */
+  /** Shared by all endpoints of a resource. Never used if the resource is not stored. */
   readonly storage: ResourceStorage;
   /** How objects are encoded in this version. */
   readonly format: ObjectEncoding;
   readonly listKind: string;
-  /** As messages of this version name the resource. */
+  /** The resource's name in messages of this version. */
   readonly name: ResourceName;
 }
 
 export interface Endpoints {
-  /** `schemas`: default: those of the server. */
+  /** `schemas`: default: the server's. */
   add(resource: Resource, schemas?: SchemaSet): void;
   remove(resource: Resource): void;
   find(group: string, version: string, plural: string): Endpoint | undefined;
-  /** The endpoint of a resource in its storage version, for parts of the server that read another resource (namespaces). */
+  /** The endpoint of a resource in its storage version, for code that reads another resource (namespaces). */
   stored(group: string, plural: string): Endpoint | undefined;
   /** In the order of adding, which is the order of discovery. */
   all(): IterableIterator<Endpoint>;

@@ -1,7 +1,7 @@
 /**
- * The contract between the API server's core, which is pure, and the room that has sockets (apiserver/http): one HTTP exchange as
- * plain values. The core decides everything that a client can see; the HTTP room moves bytes, keeps the limits of connections and
- * bodies, compresses, and says when a client has gone.
+ * The contract between the API server's core, which is pure, and the HTTP server (apiserver/http): one HTTP exchange as plain values. The
+ * core decides everything that a client can see; the HTTP server transfers bytes, enforces limits on connections and bodies, compresses,
+ * and reports when a client disconnects.
  */
 import type { ByteStream } from "../../base/byte-stream.ts";
 
@@ -12,20 +12,20 @@ export interface ExchangeRequest {
   readonly path: string;
   /** Without the question mark; "" if there is none. */
   readonly query: string;
-  /** One header by its lower-case name; several of one name joined with ", ". */
+  /** One header by its lower-case name; repeated ones joined with ", ". */
   header(name: string): string | undefined;
-  /** The same, each by itself and in the order of coming, for those whose values may have a comma in them. */
+  /** All values of one header in the order received, for headers whose values may contain a comma. */
   headerValues(name: string): readonly string[];
-  /** Of all headers that were sent, lower case: for what is handed on. */
+  /** Names of all received headers, lower case: for forwarding. */
   headerNames(): readonly string[];
   /**
-   * The whole body. Rejects with StatusError RequestEntityTooLarge over `bytesMax` or the server's own limit, whichever is less, and with the
-   * signal's reason if the client went away.
+   * The whole body. Rejects with StatusError RequestEntityTooLarge over `bytesMax` or the server's own limit, whichever is less, and with
+   * the signal's reason if the client disconnected.
    */
   body(bytesMax?: number): Promise<Uint8Array>;
-  /** Aborted when the client has gone away or `cancel` was called. Made when it is first asked for, so reading requests do not ask. */
+  /** Aborted when the client disconnects or `cancel` is called. Created on first access, so reading requests do not access it. */
   readonly signal: AbortSignal;
-  /** Nobody waits for this any longer: aborts the signal with this reason. */
+  /** Aborts the signal with this reason: the response is no longer needed. */
   cancel(reason: unknown): void;
   readonly peer: Peer;
 }
@@ -33,44 +33,44 @@ export interface ExchangeRequest {
 export interface Peer {
   readonly address: string;
   readonly isLoopback: boolean;
-  /** The client certificate that was shown in the handshake: the client has its private key. */
+  /** The client certificate of the TLS handshake: the client has its private key. */
   readonly certificate?: PeerCertificate;
 }
 
 export interface PeerCertificate {
   readonly pem: string;
-  /** Which of the authorities that the HTTP room was given have signed it, by the names they were given. */
+  /** The names of those configured certificate authorities that have signed it. */
   readonly authorities: readonly string[];
 }
 
 /**
- * A client that asks for another protocol on its connection, a WebSocket among others, which can be handed on as it is. Any answer but a
- * TunnelledAnswer refuses it, or, of a WebSocket, an UpgradedAnswer or a stream.
+ * A client that requests a protocol upgrade of its connection, to WebSocket or another protocol that can be tunnelled. Any answer rejects
+ * it but a TunnelledAnswer or, for a WebSocket, an UpgradedAnswer or a stream.
  */
 export interface SwitchOffer {
-  /** As the header Upgrade has it: "websocket", "SPDY/3.1". */
+  /** The value of the Upgrade header: "websocket", "SPDY/3.1". */
   readonly protocol: string;
-  /** What the client says about it, to be handed on with it. Lower case names. */
+  /** The client's headers of the upgrade, to be forwarded. Lower case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A client that asks for a WebSocket. Any answer but an UpgradedAnswer refuses it; a stream becomes one of messages to the client. */
+/** A client that requests a WebSocket. Any answer but an UpgradedAnswer rejects it; a stream is sent as messages. */
 export interface UpgradeOffer {
-  /** The subprotocols that the client speaks, best first. */
+  /** The subprotocols that the client supports, in order of preference. */
   readonly protocols: readonly string[];
 }
 
 export type ExchangeAnswer = WholeAnswer | StreamedAnswer | UpgradedAnswer | TunnelledAnswer;
 
-/** Header names are lower case. Content-Length, Date, compression and the connection's own headers are the HTTP room's. */
+/** Header names are lower case. The HTTP server sets Content-Length, Date, compression and the connection's own headers. */
 export interface WholeAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent one after the other, never changed. */
+  /** Sent in order, never modified. */
   readonly body: readonly Uint8Array[];
 }
 
-/** An answer that goes on until one side ends it: a watch. */
+/** An answer that continues until one side ends it: a watch. */
 export interface StreamedAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -78,66 +78,69 @@ export interface StreamedAnswer {
   stream(sink: Sink): void;
 }
 
-/** The connection becomes a WebSocket. Only for a request that offered one; if the client goes before, the request's signal tells. */
+/**
+ * The connection becomes a WebSocket. Only for a request that offered one; if the client disconnects before, the request's signal is
+ * aborted.
+ */
 export interface UpgradedAnswer {
   /** One of those offered; absent: none. */
   readonly protocol?: string;
-  /** Called once, when the connection is there. */
+  /** Called once, when the WebSocket is open. */
   run(socket: MessageSocket): void;
 }
 
-/** The connection is handed on: from here on its bytes are of the protocol that the client asked for. Only for a request that offered it. */
+/** The connection is tunnelled: from here on its bytes are those of the requested protocol. Only for a request that offered it. */
 export interface TunnelledAnswer {
-  /** Those of the answer 101, connection and upgrade among them. */
+  /** Headers of the 101 response, including Connection and Upgrade. */
   readonly switching: Readonly<Record<string, string>>;
   /** Called once, when the head has been sent. */
   tunnel(client: ByteStream): void;
-  /** Called instead if the client has gone. */
+  /** Called instead if the client has disconnected. */
   abort(): void;
 }
 
-/** Messages both ways. */
+/** A bidirectional message channel. */
 export interface MessageSocket {
-  /** Returns how many bytes wait in this process because the client reads too slowly, these included. */
+  /** Returns the number of bytes buffered for a slow client, these included. */
   send(message: Uint8Array, options: { readonly binary: boolean }): number;
-  /** Messages that came before the call are kept until then. */
+  /** Messages received before the call are buffered until then. */
   onMessage(listener: (message: Uint8Array, options: { readonly binary: boolean }) => void): void;
-  /** Stops and starts taking messages, so that a fast client can be held up. */
+  /** Pauses and resumes receiving: backpressure for a fast client. */
   pause(): void;
   resume(): void;
-  /** Says goodbye after what was sent. 1000 is the normal code. */
+  /** Sends a close frame after what was sent. 1000 is the normal code. */
   close(code?: number, reason?: string): void;
-  /** Ends it now. */
+  /** Terminates it immediately. */
   abort(): void;
   onClosed(listener: () => void): void;
   onDrained(listener: () => void): void;
 }
 
 /**
- * Bytes that go to many clients at once: the HTTP room keeps what it needs to send them (the chunk with its length before it) in
- * `framed`, so that it is made once and not once per client.
+ * Bytes that are sent to many clients: the HTTP server caches their framing (the chunk with its length) in `framed`, so that it is created
+ * once and not once per client.
  */
 export interface SharedBytes {
   readonly bytes: Uint8Array;
   framed?: Uint8Array;
 }
 
-/** Where a streamed answer goes. */
+/** Sink of a streamed answer. */
 export interface Sink {
   /**
-   * Takes the bytes at once, in order; writes of one turn of the loop go out together. Returns how many bytes wait in this process
-   * because the client reads too slowly, these included. After the end it does nothing.
+   * Accepts the bytes synchronously, in order; writes of one event-loop tick are sent together. Returns the number of bytes buffered for a
+   * slow client, these included. Does nothing after the end.
    */
   write(chunk: SharedBytes): number;
   /** Ends the answer cleanly after what was written. A second call does nothing. */
   end(): void;
-  /** Ends it now, dropping what waits: the client sees an incomplete answer. */
+  /** Terminates it immediately and drops what is buffered: the client sees an incomplete response. */
   abort(): void;
-  /** Called once when the stream is over, whoever ended it; at once if it is over already. */
+  /** Called once when the stream has ended, whichever side ended it; immediately if it has ended already. */
   onClosed(listener: () => void): void;
-  /** Called each time the client has taken everything that waited. */
+  /** Called each time the client has taken everything that was buffered. */
   onDrained(listener: () => void): void;
 }
 
-/** Never rejects: what went wrong is an answer, too. */
+/** Never rejects: a failure is an answer, too. */
 export type Exchange = (request: ExchangeRequest, offer?: UpgradeOffer, switching?: SwitchOffer) => Promise<ExchangeAnswer>;

@@ -1,7 +1,6 @@
 /**
- * The contract of what a kind needs and cannot be pure: addresses and ports that must be unique, answers that are not stored,
- * subresources that make something happen. One folder per kind, strangers to each other; all.ts lists them. The rest of the API server
- * knows no kind by name.
+ * The contract of what a kind needs and cannot be pure: unique addresses and ports, answers that are not stored, subresources with side
+ * effects. One folder per kind, independent of each other; all.ts lists them. The rest of the API server knows no kind by name.
  */
 import type { FieldError } from "../../api/machinery/field-error.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -13,68 +12,68 @@ import type { ApiRequest } from "./request.ts";
 export interface ResourceExtension {
   readonly group: string;
   readonly plural: string;
-  /** Whether whoever asks may write just this: after mutating admission, before the rules. Throws a StatusError (403) to refuse. */
+  /** Authorizes this particular write: after mutating admission, before validation. Throws a StatusError (403) to reject. */
   permit?(write: PermittedWrite): Promise<void> | void;
-  /** What is wrong with a write that the object alone cannot show. Told with what the kind's own rules find, before it. */
+  /** Errors of a write that the object alone does not show. Reported before those of the kind's own validation. */
   validate?(write: CheckedWrite): Promise<Iterable<FieldError>>;
-  /** Called for each create and update, after the kind's own rules, of an object that is valid. In the storage version. */
+  /** Called for each create and update of a valid object, after the kind's own validation. In the storage version. */
   allocate?(write: AllocatedWrite): Promise<Allocation> | Allocation;
-  /** What goes along with an object that goes. */
+  /** Operations that are committed with a deletion. */
   release?(object: KubeObject): Promise<Release>;
   /** Answers a create of a kind that is not stored. The object is valid. */
   answer?(call: ActionCall): Promise<Outcome> | Outcome;
-  /** All objects, at this moment, of a kind that is read and not stored. */
+  /** All current objects of a kind that is readable but not stored. */
   objects?(): Promise<readonly KubeObject[]>;
   /** Called once at start, when the objects that every cluster has exist: repairs what a crash left inconsistent. */
   repair?(): Promise<void>;
-  /** Subresources of: "action", by name. */
+  /** Subresources with side effects, by name. */
   readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
 }
 
 export interface PermittedWrite {
-  /** In the storage version, as it was sent and admitted. */
+  /** In the storage version, as sent and admitted. */
   readonly object: KubeObject;
-  /** Absent: it is a create. */
+  /** Absent for a create. */
   readonly previous?: KubeObject;
   readonly request: ApiRequest;
 }
 
 export interface CheckedWrite {
   readonly object: KubeObject;
-  /** Absent: it is a create. */
+  /** Absent for a create. */
   readonly previous?: KubeObject;
-  /** "" if the object itself is written. */
+  /** "" for the object itself. */
   readonly subresource: string;
-  /** Where what is right depends on who asks. */
+  /** For rules that depend on the user. */
   readonly request: ApiRequest;
 }
 
 export interface AllocatedWrite {
   readonly object: KubeObject;
-  /** Absent: it is a create. */
+  /** Absent for a create. */
   readonly previous?: KubeObject;
   readonly dryRun: boolean;
 }
 
 export interface Allocation {
   readonly object: KubeObject;
-  /** Written with the object or not at all. If only these fail, another server was first, and everything is worked out again. */
+  /** Committed with the object or not at all. If only these conflict, another server was first, and the whole write is repeated. */
   readonly alongside?: readonly Operation[];
-  /** Called exactly once, when it is known whether the write happened; what it did not need is given back. */
+  /** Called exactly once, when the result of the write is known; releases what was not needed. */
   settle(written: boolean): void | Promise<void>;
 }
 
 export interface Release {
-  /** Written with the deletion or not at all. A commit changes at most one object of a kind. */
+  /** Committed with the deletion or not at all. A commit changes at most one object of a kind. */
   readonly alongside: readonly Operation[];
-  /** When the object is gone: what did not fit into the same commit. */
+  /** Called after the deletion, for what did not fit into the same commit. */
   afterwards(): Promise<void>;
 }
 
 export interface ActionCall {
   readonly endpoint: Endpoint;
   readonly request: ApiRequest;
-  /** What was sent, decoded and checked by its schema. */
+  /** The body, decoded and validated by its schema. */
   readonly object: KubeObject;
 }
 

@@ -1,40 +1,42 @@
 /**
- * What "who?" needs from outside: keys, files that were read, issuers that are trusted. Made at the door (main) from flags and from the
- * cluster's own certificates; the core only knows these plain values.
+ * Configuration of authentication: keys, contents of files, trusted issuers. Built from flags and from the cluster's own certificates
+ * (components); the core only knows these plain values.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { KeyReader, Signer, Verifier } from "../../base/crypto/signing.ts";
 import type { User } from "./request.ts";
 
 export interface Identity {
-  /** Whether who shows nothing is `system:anonymous` and goes on to be asked what it may; otherwise it gets 401 (--anonymous-auth). */
+  /** Treats requests without credentials as `system:anonymous`; if false they are rejected with 401 (--anonymous-auth). */
   readonly anonymous: boolean;
-  /** The only paths where that is so (AuthenticationConfiguration's anonymous.conditions); absent: all. */
+  /** The only paths that allow anonymous requests (AuthenticationConfiguration's anonymous.conditions); absent: all. */
   readonly anonymousPaths?: readonly string[];
-  /** Whether certificates that the authority of this name signed show a user (`PeerCertificate.authorities`). Absent: none do. */
+  /**
+   * Name of the authority whose certificates authenticate users (`PeerCertificate.authorities`). Absent: client certificates are ignored.
+   */
   readonly clientAuthority?: string;
   /** That authority as PEM, for extension API servers (ConfigMap kube-system/extension-apiserver-authentication). */
   readonly clientAuthorityCertificates?: string;
-  /** What signed this server's own certificate, PEM, for who joins the cluster (ConfigMap kube-public/cluster-info). */
+  /** The authority of this server's own certificate, PEM, for joining nodes (ConfigMap kube-public/cluster-info). */
   readonly serverAuthority?: string;
   readonly frontProxy?: FrontProxy;
   readonly serviceAccounts?: ServiceAccountTokens;
-  /** Whether Secrets of type bootstrap.kubernetes.io/token are tokens (--enable-bootstrap-token-auth). */
+  /** Accepts Secrets of type bootstrap.kubernetes.io/token as tokens (--enable-bootstrap-token-auth). */
   readonly bootstrapTokens: boolean;
   /** Tokens of --token-auth-file, by token. */
   readonly staticTokens?: ReadonlyMap<string, User>;
   readonly openIdIssuers: readonly OpenIdIssuer[];
-  /** For the issuers: their documents over HTTPS, and their keys. */
+  /** For the issuers: fetching their documents over HTTPS, and their keys. */
   readonly openId?: { readonly fetch: DocumentFetcher; readonly readKey: KeyReader };
 }
 
-/** A proxy that has found out who the user is, and says so in headers. It shows who itself is by a certificate. */
+/** A proxy that has authenticated the user and passes the user in headers. It authenticates itself by a certificate. */
 export interface FrontProxy {
-  /** Who signs its certificate (`PeerCertificate.authorities`). If the same also signs clients, `allowedNames` must tell them apart. */
+  /** The authority of its certificate (`PeerCertificate.authorities`). If it also signs clients, `allowedNames` must distinguish them. */
   readonly authority: string;
-  /** Common names; empty: any that the authority has signed. */
+  /** Accepted common names; empty: any that the authority has signed. */
   readonly allowedNames: readonly string[];
-  /** Lower case, asked in order. */
+  /** Lower case, checked in order. */
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
@@ -44,36 +46,39 @@ export interface FrontProxy {
 }
 
 export interface ServiceAccountTokens {
-  /** The first is put into tokens, all are accepted (--service-account-issuer). */
+  /** The first is set in issued tokens, all are accepted (--service-account-issuer). */
   readonly issuers: readonly string[];
-  /** For whom a token is meant that is for this API (--api-audiences). */
+  /** Audiences of tokens for this API (--api-audiences). */
   readonly audiences: readonly string[];
   readonly signer: Signer;
   readonly signerKeyId: string;
-  /** That of the signer among them. */
+  /** Including that of the signer. */
   readonly verifiers: readonly Verifier[];
-  /** Whoever asks for longer gets this long (--service-account-max-token-expiration). */
+  /** Maximum lifetime of issued tokens (--service-account-max-token-expiration). */
   readonly maxExpirationSeconds?: number;
-  /** Tokens for pods that ask for the usual hour live a year, for clients that do not read them again (--service-account-extend-token-expiration). */
+  /**
+   * Extends tokens of Pods that request the usual hour to a year, for clients that do not reload them
+   * (--service-account-extend-token-expiration).
+   */
   readonly extendsExpiration: boolean;
-  /** Where the keys are, for whoever checks tokens elsewhere (--service-account-jwks-uri); absent: of this server. */
+  /** URI of the keys for external verifiers of tokens (--service-account-jwks-uri); absent: that of this server. */
   readonly jwksUri?: string;
 }
 
-/** A provider of OpenID Connect, as --oidc-* flags or an AuthenticationConfiguration describe it. */
+/** An OpenID Connect provider, from --oidc-* flags or an AuthenticationConfiguration. */
 export interface OpenIdIssuer {
   readonly url: string;
-  /** Where its documents are, if not below `url`. */
+  /** URL of its discovery document, if not below `url`. */
   readonly discoveryUrl?: string;
   readonly audiences: readonly string[];
-  /** What signed its certificate, PEM; absent: what the machine trusts. */
+  /** The authority of its certificate, PEM; absent: the machine's trusted roots. */
   readonly certificateAuthority?: string;
   readonly usernameClaim: string;
   readonly usernamePrefix: string;
   readonly groupsClaim?: string;
   readonly groupsPrefix: string;
   readonly uidClaim?: string;
-  /** Claims that a token must have with exactly this value. */
+  /** Claims that a token must have with exactly these values. */
   readonly requiredClaims: Readonly<Record<string, string>>;
   readonly algorithms: readonly string[];
 }

@@ -9,7 +9,7 @@ function request(plural: string): ApiRequest {
   return { verb: "get", group: "", version: "v1", plural, subresource: "", namespace: "", name: "", options: {}, context };
 }
 
-test("there are 10,000 series and no more, and those that there are go on counting", () => {
+test("metrics keep at most 10,000 series, and existing ones continue to count", () => {
   const metrics = new Metrics();
   for (let index = 0; index < 10_100; index++) metrics.request(request(`r${index}`), 200, 1);
 
@@ -20,7 +20,7 @@ test("there are 10,000 series and no more, and those that there are go on counti
   assert.equal(metrics.durations.get("GET\t\tv1\tr7\t\tcluster")?.count, 2);
 });
 
-test("requests for resources that there are not are one series, whatever they are called", async () => {
+test("requests for unknown resources share one metric series, whatever their names", async () => {
   await using server = await startServer();
   // The server's own requests at its start are counted, too.
   const before = new Set((await server.call("GET", "/metrics")).text.split("\n"));

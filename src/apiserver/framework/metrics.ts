@@ -1,6 +1,6 @@
 /**
- * The figures that the server keeps of itself, by upstream's names and labels where upstream has them. Counting is a map lookup and an
- * addition, so it can be done on every request. How they are written: documents/metrics.
+ * The server's metrics, by upstream's names and labels where they exist. Counting is a map lookup and an addition, so it can be done on
+ * every request. Served by documents/metrics.
  */
 import type { Endpoint } from "./endpoints.ts";
 import type { ApiRequest } from "./request.ts";
@@ -17,7 +17,7 @@ export interface Histogram {
   count: number;
 }
 
-/** Combinations of labels that are kept; more can only come from outside and would grow without bound. */
+/** Maximum number of label combinations; more can only come from client input and would grow without bound. */
 const SERIES_MAX = 10_000;
 
 export class Metrics {
@@ -30,7 +30,7 @@ export class Metrics {
   readonly inFlight = { readOnly: 0, mutating: 0 };
   /** Running watches and connections by verb, group, version, resource and subresource. */
   readonly longRunning = new Map<string, number>();
-  /** Requests that were refused because too many were under way. */
+  /** Requests that were rejected because too many were in flight. */
   rejected = 0;
 
   request(request: ApiRequest, code: number, durationMs: number): void {
@@ -60,7 +60,7 @@ export class Metrics {
   }
 }
 
-/** By whatever method a connection is asked for. */
+/** Whatever the method of the connection's request. */
 const CONNECT = "CONNECT";
 
 function labelsOf({ verb, group, version, plural, subresource, name, namespace, connection }: ApiRequest): string {

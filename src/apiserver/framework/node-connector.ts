@@ -7,46 +7,46 @@ import type { ExchangeAnswer, SwitchOffer, UpgradeOffer } from "./exchange.ts";
 
 export interface NodeConnector {
   /**
-   * Answers when the other side has begun to answer; a stream or WebSocket is then moved along until one side ends it. What goes wrong
-   * before that is thrown: a StatusError is told to the client as it is, any other error as what prevented it.
+   * Resolves when the target has begun to respond; a stream or WebSocket is then copied until one side ends it. Failures before that are
+   * thrown: a StatusError is returned to the client as it is, any other error is wrapped.
    */
   connect(call: ConnectionCall): Promise<ExchangeAnswer>;
-  /** Why something cannot be had at all, whichever way a client asks for it; undefined if it can. Absent: everything can. */
+  /** The reason why a request is not supported at all, whatever the protocol; undefined if it is. Absent: everything is supported. */
   refusal?(subresource: string, target: ConnectionTarget): string | undefined;
 }
 
-/** What goes to the connector: everything is checked. */
+/** A validated request for the connector. */
 export interface ConnectionCall {
   /** "log", "exec", "attach", "portforward" or "proxy". */
   readonly subresource: string;
   readonly target: ConnectionTarget;
-  /** Of the type that the subresource takes, without what was not said; PodExecOptions, … */
+  /** Of the subresource's options type (PodExecOptions, …), without unset fields. */
   readonly options: JsonObject;
   readonly method: string;
-  /** Of a proxy: the path on the other side, percent-encoded; "" for others. */
+  /** For a proxy: the path on the target, percent-encoded; "" otherwise. */
   readonly path: string;
-  /** As it was sent, without the question mark. A proxy hands it on. */
+  /** As received, without the question mark. A proxy forwards it. */
   readonly query: string;
-  /** Of a proxy: those to be handed on, without what is between client and API server (its token, the connection's own). */
+  /** For a proxy: the headers to forward, without those between client and API server (its token, hop-by-hop headers). */
   readonly headers: Readonly<Record<string, string>>;
   body(): Promise<Uint8Array>;
-  /** Of a proxy: a link of a page of the other side, as the client must follow it. Who carries the bytes rewrites text/html by it. */
+  /** For a proxy: rewrites a link in a page of the target for the client. The connector applies it to text/html. */
   rewriteLink?(link: string): string;
-  /** There if the client asks for a WebSocket; only then the answer may be one. */
+  /** Set if the client requests a WebSocket; only then the answer may be one. */
   readonly offer?: UpgradeOffer;
-  /** There if the client asks for another protocol, a WebSocket among others; only then the answer may be a tunnel. */
+  /** Set if the client requests a protocol upgrade, to WebSocket or another protocol; only then the answer may be a tunnel. */
   readonly switching?: SwitchOffer;
-  /** Aborted when the client has gone before it was answered. */
+  /** Aborted when the client disconnects before it was answered. */
   readonly signal: AbortSignal;
 }
 
 export type ConnectionTarget =
-  /** The kubelet of a node, about a Pod or, by nodes/proxy, whatever it serves. */
+  /** The kubelet of a node, for a Pod or, by nodes/proxy, for any path that it serves. */
   | {
       readonly is: "kubelet";
       readonly node: NodeAddress;
       readonly pod?: PodName;
-      /** Of log, exec and attach; it is one of the Pod's. */
+      /** For log, exec and attach: one of the Pod's containers. */
       readonly container?: string;
     }
   /** An HTTP server in a Pod or on a node. */
@@ -61,9 +61,9 @@ export type ConnectionTarget =
 
 export interface NodeAddress {
   readonly name: string;
-  /** An IP address or a name. Who resolves a name for nodes/proxy checks what comes of it with `isForwardable`. */
+  /** An IP address or a name. A connector that resolves a name for nodes/proxy checks the result with `isForwardable`. */
   readonly host: string;
-  /** Of its kubelet. */
+  /** The port of its kubelet. */
   readonly port: number;
 }
 

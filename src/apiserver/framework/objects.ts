@@ -27,12 +27,12 @@ export interface Objects {
   /** From memory, synchronously; undefined also if the kind is not loaded yet: call `follow` or `load` first. */
   cached<T = KubeObject>(kind: KindName, name: ObjectName): T | undefined;
   load(kind: KindName): Promise<void>;
-  /** All of a namespace ("" for all), by name, from memory. */
+  /** All objects of a namespace ("" for all), by name, from memory. */
   list<T = KubeObject>(kind: KindName, namespace: string): Promise<readonly T[]>;
   /** The same, at least as new as every write that was answered before. */
   listExact<T = KubeObject>(kind: KindName, namespace: string): Promise<readonly T[]>;
   /**
-   * The revision of the kind's newest change; memory is then at least as new as every write that was answered before. undefined: the
+   * The revision of the kind's newest change; memory is then at least as new as every write that was acknowledged before. undefined: the
    * store does not report it.
    */
   lastChange(kind: KindName): Promise<number | undefined>;

@@ -1,6 +1,6 @@
 /**
- * What a verb leads to, before anybody decides how it is written: HTTP answers make bytes of it in the form that the client accepts,
- * the in-process transport hands over the objects themselves.
+ * The result of a verb, before it is encoded: the HTTP transport encodes it in the media type that the client accepts, the in-process
+ * transport returns the objects themselves.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Column } from "../../api/machinery/resource.ts";
@@ -13,7 +13,7 @@ export type Outcome =
   | ({ readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject } & Rehearsed)
   | ({ readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList } & Rehearsed)
   | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
-  /** Bytes from somewhere else, or a WebSocket to there. */
+  /** Bytes from another server, or a WebSocket to it. */
   | { readonly is: "connection"; readonly answer: ExchangeAnswer }
   /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
   | ({
@@ -21,11 +21,11 @@ export type Outcome =
       readonly code: 200 | 201;
       readonly schema: string;
       readonly value: JsonObject;
-      /** How it is shown as a table, if it can be. */
+      /** Its table form, if it has one. */
       readonly columns?: readonly Column[];
     } & Rehearsed);
 
-/** Of a deletion whose body, which only its verb understands, asked for a dry run: nothing was written. */
+/** A deletion whose body, which only its verb decodes, requested a dry run: nothing was written. */
 export interface Rehearsed {
   readonly isRehearsed?: true;
 }
@@ -44,7 +44,7 @@ export function answered({ served }: Endpoint, object: object): Outcome {
 
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 
-/** "It is done", for actions that have nothing else to show. */
+/** Status Success, for actions that return nothing else. */
 export function success(code: 200 | 201): Extract<Outcome, { readonly is: "value" }> {
   const value: JsonObject = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code };
   return { is: "value", code, schema: STATUS_SCHEMA, value };

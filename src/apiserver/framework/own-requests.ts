@@ -15,7 +15,7 @@ export interface Place {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** "" for resources of the cluster. */
+  /** "" for cluster-scoped resources. */
   readonly namespace: string;
 }
 
@@ -29,9 +29,9 @@ export interface OwnRequests {
   makeMissing(place: Place, object: KubeObject): Promise<StoredObject>;
   /** Updates the object, unless it changed since it was read: then the other writer wins for now. */
   put(place: Place, object: KubeObject, subresource?: string): Promise<void>;
-  /** Deletes the object with this uid; another one of the same name stays. */
+  /** Deletes the object with this uid; another one of the same name is kept. */
   remove(place: Place, object: KubeObject): Promise<void>;
-  /** Sets labels. A deleted object, or one that another writer changes at the same time, stays as it is. */
+  /** Sets labels. A deleted object, or one that another writer changes at the same time, is left unchanged. */
   label(place: Place, name: string, labels: Readonly<Record<string, string>>): Promise<void>;
   /** Server-side apply with force. */
   apply(place: Place, object: KubeObject, fieldManager: string, subresource?: string): Promise<StoredObject>;

@@ -15,14 +15,14 @@ for (const [query, userAgent, expected] of [
   ["pretty=false", "curl/8.5.0", false],
   ["pretty=", "curl/8.5.0", true],
 ] as const) {
-  test(`JSON for ${userAgent ?? "a client without a name"} with "?${query}" is ${expected ? "indented" : "in one line"}`, () => {
+  test(`JSON for ${userAgent ?? "a client without a user agent"} with "?${query}" is ${expected ? "indented" : "on one line"}`, () => {
     equal(isPretty({ query, header: (name) => (name === "user-agent" ? userAgent : undefined) }), expected);
   });
 }
 
 const CURL = { "user-agent": "curl/8.5.0" };
 
-test("curl gets objects, errors and discovery indented, kind first and without a line break at the end", async () => {
+test("curl gets objects, errors and discovery indented, kind first and without a trailing line break", async () => {
   await using server = await startServer();
   for (const path of ["/api/v1/namespaces/default", "/api/v1/namespaces/none", "/api/v1/namespaces", "/apis/apps/v1"]) {
     const [plain, pretty] = [await server.call("GET", path), await server.call("GET", path, undefined, CURL)];
@@ -51,7 +51,7 @@ test("a list of more than 1 MiB is not indented", async () => {
   match((await server.call("GET", path, undefined, CURL)).text, /^\{"kind":"[^\n]*\}\n$/);
 });
 
-test("a type that no path has is refused with all representations, a form that an answer has not with the types", async () => {
+test("406 lists all representations for a type that no path serves, and the types for one that this response does not support", async () => {
   await using server = await startServer();
   const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
   const streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -69,5 +69,5 @@ test("a type that no path has is refused with all representations, a form that a
     deepEqual([code, body.reason, body.message, body.details], [406, "NotAcceptable", message, details], `${path} ${accept}`);
   }
   const inYaml = await server.call("GET", "/api/v1/namespaces?watch=true", undefined, { accept: "application/yaml" });
-  equal(inYaml.text.includes(only + streams), true, "a watch has no YAML, its error has");
+  equal(inYaml.text.includes(only + streams), true, "a watch does not support YAML, but its error does");
 });

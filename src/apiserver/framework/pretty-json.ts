@@ -1,13 +1,13 @@
-/** Who gets JSON that is indented for people: whoever asks for it by `?pretty=`, and by default command-line tools and browsers. */
+/** Decides which clients get indented JSON: those that request it by `?pretty=`, and by default command-line tools and browsers. */
 import type { ExchangeRequest } from "./exchange.ts";
 
-/** As upstream: the beginnings of the user agents of curl, wget and all browsers. */
+/** As upstream: prefixes of the user agents of curl, wget and all browsers. */
 const PEOPLE = ["curl", "Wget", "Mozilla/5.0"];
 
-/** What Go's strconv.ParseBool takes for true; everything else that is given means no. */
+/** What Go's strconv.ParseBool parses as true; every other value means false. */
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 
-/** Called per request: the query is parsed only if it can matter. */
+/** Hot path (called per request): the query is parsed only if it can matter. */
 export function isPretty(request: Pick<ExchangeRequest, "query" | "header">): boolean {
   const given = request.query.includes("pretty") ? new URLSearchParams(request.query).get("pretty") : null;
   if (given !== null && given !== "") return TRUE.has(given);
@@ -15,11 +15,11 @@ export function isPretty(request: Pick<ExchangeRequest, "query" | "header">): bo
   return PEOPLE.some((beginning) => userAgent.startsWith(beginning));
 }
 
-/** Stands before the digits of a number that JSON.stringify refuses, until they are put in; nobody sends such a text. */
+/** Placeholder before the digits of a number that JSON.stringify rejects, until they are inserted; does not occur in requests. */
 const DIGITS = "\u0001k8ts digits \u0001";
 const DIGITS_IN_TEXT = /"\\u0001k8ts digits \\u0001(-?\d+)"/g;
 
-/** As upstream's, which has kind and apiVersion first and, unlike JSON in one line, no line break at the end. */
+/** As upstream's: kind and apiVersion first and, unlike JSON on one line, no trailing line break. */
 export function prettyJson({ kind, apiVersion, ...members }: { readonly kind?: unknown; readonly apiVersion?: unknown }): string {
   const value = { ...(kind === undefined ? {} : { kind }), ...(apiVersion === undefined ? {} : { apiVersion }), ...members };
   const text = JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? `${DIGITS}${member}` : member), 2);

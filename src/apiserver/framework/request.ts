@@ -1,6 +1,6 @@
 /**
- * One request for an object or a list of them, as plain values: what is left of an HTTP request once its path and query are
- * understood, and what an in-process client hands over as it is. Everything after this point is the same for both.
+ * One request for an object or a list, as plain values: what remains of an HTTP request once its path and query are parsed, and what an
+ * in-process client passes directly. Everything after this point is the same for both.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import type { ExactJson } from "../../api/machinery/codec/json-parser.ts";
@@ -19,14 +19,14 @@ export interface User {
 }
 
 export type RequestBody =
-  /** As it came over the wire; what it is, its media type says. */
+  /** As received; its media type defines the encoding. */
   | {
       readonly form: "bytes";
       readonly bytes: Uint8Array;
       readonly contentType: string;
-      /** Of a large body: lets others run between slices of work (large-bodies.ts). */
+      /** For a large body: yields to other requests between slices of work (large-bodies.ts). */
       readonly breathe?: () => Promise<void>;
-      /** Of a large body: what its bytes mean (write/parse-large.ts). */
+      /** For a large body: decodes it (write/parse-large.ts). */
       readonly parsed?: ParsedBytes;
     }
   /** From this process: frozen, not serialised. */
@@ -34,7 +34,7 @@ export type RequestBody =
   | { readonly form: "patch"; readonly type: PatchType; readonly patch: Json };
 
 export type ParsedBytes =
-  /** Guided: without members that the kind does not know, which are among the mistakes. */
+  /** Decoded by the schema: without unknown fields, which are among the reported mistakes. */
   | { readonly as: "json"; readonly json: ExactJson; readonly isGuided: boolean }
   | { readonly as: "yaml"; readonly yaml: ParsedYaml }
   | { readonly as: "error"; readonly error: Error };
@@ -45,15 +45,15 @@ export interface ApiRequest {
   readonly version: string;
   /** The resource in the path. */
   readonly plural: string;
-  /** "" if the object itself is meant. */
+  /** "" for the object itself. */
   readonly subresource: string;
-  /** "" for all namespaces and for what is not in one. */
+  /** "" for all namespaces and for cluster-scoped resources. */
   readonly namespace: string;
   /** "" for a collection. */
   readonly name: string;
   readonly options: RequestOptions;
   readonly body?: RequestBody;
-  /** Of subresources that are connections: how the request came. */
+  /** For subresources that are connections: the HTTP side of the request. */
   readonly connection?: ConnectionRequest;
   readonly context: RequestContext;
 }
@@ -61,7 +61,7 @@ export interface ApiRequest {
 /** The HTTP side of a request for a connection. */
 export interface ConnectionRequest {
   readonly exchange: ExchangeRequest;
-  /** The path behind the subresource, decoded, beginning with a slash; "" if there is not even that. */
+  /** The path after the subresource, decoded, beginning with a slash; "" if there is none. */
   readonly path: string;
   readonly offer?: UpgradeOffer;
   readonly switching?: SwitchOffer;
@@ -69,19 +69,19 @@ export interface ConnectionRequest {
 
 export interface RequestContext {
   readonly user: User;
-  /** Aborted when nobody waits for the answer any more. Looked at until the commit, never after. */
+  /** Aborted when the client no longer waits for the response. Checked until the commit, never after. */
   readonly signal?: AbortSignal;
-  /** From a part of this process, which bounds by itself how much it asks for at once. */
+  /** From a component in this process, which bounds its own concurrency. */
   readonly isInProcess?: true;
-  /** Names the field manager if the request does not. */
+  /** The default field manager is derived from it. */
   readonly userAgent: string;
-  /** W3C trace context, carried along to whoever is called because of this request. */
+  /** W3C trace context, propagated to servers that are called because of this request. */
   readonly traceparent?: string;
-  /** Whoever asks acts only while leading (header `k8ts-leadership`). */
+  /** The lease that the caller must hold (header `k8ts-leadership`). */
   readonly leadership?: Leadership;
-  /** Why the caller asks: the object and decision that made it (header `k8ts-cause`). */
+  /** Why the caller sends it: the object and decision that caused it (header `k8ts-cause`). */
   readonly cause?: Cause;
-  /** Sentences for the `Warning` header. Adds one, in the order of being found. */
+  /** Adds a message for the `Warning` header, in the order of detection. */
   warn(sentence: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** What every part of the API server's core may use; made once, in api-server.ts. */
+/** What every part of the API server's core may use; created once, in api-server.ts. */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -26,7 +26,7 @@ export interface ServerContext {
   readonly identity: Identity;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Absent: no node is connected, so nothing leads to what runs there. */
+  /** Absent: no node can be reached, so connections to Pods and nodes fail. */
   readonly connector?: NodeConnector;
   /** Where every commit of an object is recorded. */
   readonly causes: Causes;
@@ -34,13 +34,13 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** The resolvers of connections. Looked up by the verb, so a plugin needs none of it. */
+  /** The resolvers of connections, looked up by the verb. */
   readonly resolvers: Resolvers;
-  /** Writes that a plugin makes beside the one that was requested. */
+  /** Writes that a plugin makes in addition to the requested one. */
   readonly writes: ObjectWrites;
-  /** What a kind needs beyond its description, if it needs anything. */
+  /** What a kind needs beyond its declaration, if anything. */
   extension(group: string, plural: string): ResourceExtension | undefined;
 }
 
-/** Makes the extension of one kind. Called once, before the first request. */
+/** Creates the extension of one kind. Called once, before the first request. */
 export type ExtensionFactory = (server: ServerContext) => ResourceExtension;

@@ -57,7 +57,7 @@ for (const { it, method, path, body, limit } of ROWS) {
   });
 }
 
-test("a body for an object that is stored has no limit but that of the HTTP server", async () => {
+test("the body of a stored object is limited by the HTTP server only", async () => {
   await using server = await startServer();
   const body = { metadata: { name: "a" }, data: { a: "x".repeat(1024 * 1024) } };
 

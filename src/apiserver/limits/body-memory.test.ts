@@ -9,7 +9,7 @@ const BUDGET = 1_000 * KIB;
 const USERS = { level: "global-default", share: 0.1, isExempt: false };
 const NODES = { level: "node-high", share: 0.2, isExempt: false };
 
-/** A room whose displaced bodies are written down by flow. */
+/** A BodyMemory that records displaced bodies by flow. */
 function roomOf() {
   const room = new BodyRoom(BUDGET);
   const displaced: string[] = [];
@@ -24,14 +24,14 @@ function roomOf() {
   return { room, displaced, take };
 }
 
-test("a level may borrow the whole budget while nobody else needs it", () => {
+test("a priority level may borrow the whole body budget while no other level needs it", () => {
   const { displaced, take } = roomOf();
   for (let index = 0; index < 10; index++) take({ ...USERS, flow: "ann" }, 100);
   throws(() => take({ ...USERS, flow: "ann" }, 100), OverloadError);
   deepEqual(displaced, []);
 });
 
-test("a level within its own share is served and displaces the oldest body of the largest borrower", () => {
+test("a priority level within its own share displaces the oldest body of the largest borrower", () => {
   const { room, displaced, take } = roomOf();
   take({ ...USERS, flow: "bob" }, 300);
   take({ ...USERS, flow: "ann" }, 350);
@@ -41,7 +41,7 @@ test("a level within its own share is served and displaces the oldest body of th
   equal(room.costBytes, (300 + 350 + 50) * KIB);
 });
 
-test("within a level the flow that holds most gives way to a flow that holds less", () => {
+test("within a priority level, the flow that holds most memory is displaced by a flow that holds less", () => {
   const { displaced, take } = roomOf();
   for (let index = 0; index < 6; index++) take({ ...USERS, flow: "ann" }, 100);
   for (let index = 0; index < 4; index++) take({ ...USERS, flow: "bob" }, 100);
@@ -51,7 +51,7 @@ test("within a level the flow that holds most gives way to a flow that holds les
   throws(() => take({ ...USERS, flow: "bob" }, 100), OverloadError, "bob would hold as much as ann");
 });
 
-test("bodies of requests that have a seat are not displaced, and a level gets its own share all the same", () => {
+test("bodies of requests with a seat are not displaced, and a level gets its own share all the same", () => {
   const { displaced, take } = roomOf();
   take({ ...USERS, flow: "ann" }, 1_000).keep();
   throws(() => take({ ...USERS, flow: "bob" }, 16), OverloadError);
@@ -60,7 +60,7 @@ test("bodies of requests that have a seat are not displaced, and a level gets it
   deepEqual(displaced, []);
 });
 
-test("a body counts as 16 KiB at least, and what is released can be reserved again, once", () => {
+test("a body counts as at least 16 KiB, and released memory can be reserved again, once", () => {
   const { room, take } = roomOf();
   const first = take({ ...USERS, flow: "ann" }, 0);
   equal(room.costBytes, 16 * KIB);
@@ -69,7 +69,7 @@ test("a body counts as 16 KiB at least, and what is released can be reserved aga
   equal(room.costBytes, 0);
 });
 
-test("administrators are never rejected", () => {
+test("bodies of administrators are never rejected", () => {
   const { take } = roomOf();
   take({ ...USERS, flow: "ann" }, 1_000);
   doesNotThrow(() => take({ level: "exempt", share: 0, flow: "root", isExempt: true }, 3_000));

@@ -1,20 +1,23 @@
 /**
- * Bounds the memory of request bodies, from the first byte to the end of the request. A body is received before its request takes a
- * seat, so a slow client holds memory and nothing else; what it may hold is decided here.
+ * Bounds the memory of request bodies, from the first byte to the end of the request. A body is received before its request acquires a
+ * seat, so a slow client holds memory and nothing else; how much it may hold is decided here.
  *
- * Every priority level owns the part of the budget that its seats have of all seats, and may borrow what others do not use. When the
- * budget is full, a level that is within its own part is served all the same and displaces borrowers; within a level a flow that holds
- * less displaces the one that holds most. So neither components nor other users have to wait for a user with slow bodies.
- * Not here: the limit of one body (apiserver/http), and the cost of decoding.
+ * Every priority level owns a share of the budget equal to its share of all seats, and may borrow what others do not use. When the budget
+ * is full, a level within its own share is served all the same and displaces borrowers; within a level a flow that holds less displaces the
+ * one that holds most. So a user with slow bodies blocks neither components nor other users. Not here: the limit of one body
+ * (apiserver/http), and the cost of decoding.
  */
 import { OverloadError } from "../framework/overload.ts";
 import type { BodyOwner } from "../framework/concurrency.ts";
 
-/** Of all levels together: 40 bodies of the largest size, or thousands of the usual ones. Within their own parts levels may exceed it once more. */
+/**
+ * Budget of all levels: 40 bodies of the largest size, or thousands of the usual ones. Within their own shares levels may exceed it once
+ * more.
+ */
 export const BODY_BUDGET_BYTES = 128 * 1024 * 1024;
-/** A body counts as this at least: what a request takes in memory beside it. */
+/** Minimum cost of a body: the memory of a request beside it. */
 const BODY_COST_MIN_BYTES = 16 * 1024;
-/** When a client that was rejected may come back. */
+/** Retry-After of a rejected request. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface ExpectedBody {
@@ -27,7 +30,7 @@ export interface ExpectedBody {
 export interface BodyReservation {
   /** The request has a seat: it is not displaced any more. */
   keep(): void;
-  /** The request is over. A second call does nothing. */
+  /** The request has ended. A second call does nothing. */
   release(): void;
 }
 
@@ -55,19 +58,19 @@ interface HeldByLevel {
 export class BodyRoom {
   readonly #budgetBytes: number;
   #costBytes = 0;
-  /** One entry per priority level that ever had a body: as many as there are objects. */
+  /** One entry per priority level that ever had a body: bounded by the number of objects. */
   readonly #levels = new Map<string, HeldByLevel>();
 
   constructor(budgetBytes: number = BODY_BUDGET_BYTES) {
     this.#budgetBytes = budgetBytes;
   }
 
-  /** Cost of all bodies that are held now. */
+  /** Cost of all bodies that are held. */
   get costBytes(): number {
     return this.#costBytes;
   }
 
-  /** Throws an OverloadError if there is no room. */
+  /** Throws an OverloadError if the budget is exhausted. */
   reserve(owner: BodyOwner, { sizeBytes, displace }: ExpectedBody): BodyReservation {
     const costBytes = Math.max(sizeBytes, BODY_COST_MIN_BYTES);
     const level = this.#levelOf(owner);
@@ -86,7 +89,7 @@ export class BodyRoom {
       this.#displaceBorrowers(costBytes);
       return;
     }
-    // Beyond its own part a level competes with itself only: the flow that holds most gives way to one that holds less.
+    // Beyond its own share a level competes only with itself: the flow that holds most is displaced by one that holds less.
     const largest = largestFlow(level.flows.values());
     const own = level.flows.get(flowName)?.costBytes ?? 0;
     if (largest === undefined || largest.costBytes <= own + costBytes) throw new OverloadError(RETRY_AFTER_SECONDS);
@@ -94,7 +97,7 @@ export class BodyRoom {
     if (this.#costBytes + costBytes > this.#budgetBytes) throw new OverloadError(RETRY_AFTER_SECONDS);
   }
 
-  /** As far as there are bodies that can be displaced; the level gets its own part in any case. */
+  /** As far as bodies can be displaced; the level gets its own share in any case. */
   #displaceBorrowers(costBytes: number): void {
     const borrowers = [...this.#levels.values()]
       .filter((level) => level.costBytes > level.ownBytes)
@@ -107,7 +110,7 @@ export class BodyRoom {
     }
   }
 
-  /** The oldest first: who has not sent a body by now is the slowest. */
+  /** The oldest first: a client that has not sent its body by now is the slowest. */
   #displaceFrom(flow: HeldByFlow, costBytes: number): void {
     let freed = 0;
     for (const held of flow.bodies) {

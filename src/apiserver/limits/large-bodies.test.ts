@@ -10,7 +10,7 @@ function given() {
   const metrics = { rejected: 0 };
   const bodies = new LargeBodies(clock, metrics, { rests: true });
   const started: string[] = [];
-  /** Waits in the background and writes down when it may be worked on. */
+  /** Waits in the background and records when processing starts. */
   const send = (user: string, name: string, signal = never): Promise<LargeBody> => {
     const turn = bodies.startWork(user, signal);
     void turn.then(
@@ -22,7 +22,7 @@ function given() {
   return { clock, metrics, bodies, started, send };
 }
 
-test("two requests are worked on at once, and users take turns, however many bodies one of them sends", async () => {
+test("two large requests are processed at once, in round robin over users, however many bodies one of them sends", async () => {
   const { clock, started, send } = given();
   const alice = ["a0", "a1", "a2", "a3"].map((name) => send("alice", name));
   void send("bob", "b0");
@@ -37,7 +37,7 @@ test("two requests are worked on at once, and users take turns, however many bod
   assert.deepEqual(started, ["a0", "a1", "a2", "b0"]);
 });
 
-test("a request that ends twice gives back one turn", async () => {
+test("a large request that ends twice releases one slot", async () => {
   const { clock, started, send } = given();
   const [first] = ["a0", "a1", "a2", "a3"].map((name) => send("alice", name));
   const body = await first;
@@ -49,7 +49,7 @@ test("a request that ends twice gives back one turn", async () => {
   assert.deepEqual(started, ["a0", "a1", "a2"]);
 });
 
-test("a request that is given up while it waits gets no turn", async () => {
+test("a large request that is cancelled while waiting acquires no slot", async () => {
   const { clock, started, send } = given();
   const [first] = ["a0", "a1"].map((name) => send("alice", name));
   const controller = new AbortController();
@@ -57,15 +57,15 @@ test("a request that is given up while it waits gets no turn", async () => {
   void send("alice", "stays");
   await clock.settle();
 
-  controller.abort(new Error("The client has gone away"));
-  await assert.rejects(gone, /gone away/);
+  controller.abort(new Error("The client disconnected"));
+  await assert.rejects(gone, /disconnected/);
   (await first)?.release();
   await clock.settle();
 
   assert.deepEqual(started, ["a0", "a1", "gone rejected", "stays"]);
 });
 
-test("a user whose bodies wait in large numbers gets 429", async () => {
+test("a user with too many waiting large bodies gets 429", async () => {
   const { clock, metrics, started, send } = given();
   const alice = Array.from({ length: 103 }, (_, index) => send("alice", `a${index}`));
   for (const turn of alice) turn.catch(() => undefined);

@@ -1,26 +1,26 @@
 /**
- * Requests with large bodies, which cost more than others: they are worked on a few at a time, and between slices of work they rest as long
- * as they worked, so that others get the event loop. Users take turns (round robin), so one who sends many waits for their own. A body
- * waits for its turn when it has been received: a client that sends slowly must not hold up others. Small requests never come here.
- * Not here: how much memory bodies may take (body-memory.ts), how many requests a user may have in flight at all (pipeline.ts).
+ * Requests with large bodies, which cost more than others: only a few are processed at a time, and between slices of work they pause as
+ * long as they worked, so that other requests get the event loop. Users are served round robin, so a user who sends many bodies waits only
+ * for their own. A body waits for a slot after it has been received: a slow client must not block others. Small requests bypass this. Not
+ * here: how much memory bodies may take (body-memory.ts), how many requests a user may have in flight at all (pipeline.ts).
  */
 import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { tooManyRequests } from "../../api/machinery/status-error.ts";
 import type { Metrics } from "../framework/metrics.ts";
 
-/** A body above this size is large. Nearly all are smaller; status patches of nodes, the largest that come often, have about 15 KiB. */
+/** A body above this size is large. Nearly all are smaller; status patches of nodes, the largest frequent ones, have about 15 KiB. */
 export const LARGE_BODY_BYTES = 32 * 1024;
-/** YAML costs more than ten times as much to read as JSON, and hardly any client sends it: kubectl sends JSON under its name. */
+/** YAML costs more than ten times as much to parse as JSON, and hardly any client sends it: kubectl sends JSON with its media type. */
 export const LARGE_YAML_BYTES = 1024;
 
-/** Requests of one user that wait to be worked on. Their bodies are in memory, and the last one may wait for all before it. */
+/** Maximum number of waiting requests per user. Their bodies are in memory, and the last one may wait for all before it. */
 const WAITING_PER_USER_MAX = 100;
 
-/** Requests that are worked on at once: more than one, so that one that waits for the store or a webhook does not stop all others. */
+/** Requests processed at once: more than one, so that one that waits for the store or a webhook does not block all others. */
 const WORKING_MAX = 2;
 
-/** Work that is too short to rest after. */
+/** Work that is too short for a pause. */
 const REST_AFTER_MS = 2;
 
 const RETRY_AFTER_SECONDS = 1;
@@ -29,7 +29,7 @@ interface Waiting {
   start(): void;
 }
 
-/** Waiting requests by user, in the order of the users' turns: the first user's first one is next. */
+/** Waiting requests by user, in round-robin order: the first user's first request is next. */
 class Turns<T> {
   readonly #byUser = new Map<string, T[]>();
 
@@ -50,7 +50,7 @@ class Turns<T> {
     if (own.length === 0) this.#byUser.delete(user);
   }
 
-  /** The first, by turns. Its user comes last from now on. */
+  /** The next request in round-robin order. Its user moves to the end. */
   takeFirst(): T | undefined {
     for (const [user, own] of this.#byUser) {
       const waiting = own.shift();
@@ -62,9 +62,9 @@ class Turns<T> {
   }
 }
 
-/** One request with a large body that is worked on. */
+/** One request with a large body in progress. */
 export interface LargeBody {
-  /** Between slices of work: lets others run for as long as this one has worked. */
+  /** Between slices of work: yields for as long as this request has worked. */
   breathe(): Promise<void>;
   /** At the end. A second call does nothing. */
   release(): void;
@@ -76,7 +76,7 @@ export class LargeBodies {
   readonly #metrics: Pick<Metrics, "rejected">;
   #working = 0;
   readonly #waiting = new Turns<Waiting>();
-  /** No slice of work begins before. */
+  /** The next slice of work does not begin before. */
   #restUntilMs = 0;
 
   /** `rests`: false under virtual time. */
@@ -87,7 +87,8 @@ export class LargeBodies {
   }
 
   /**
-   * Waits for the turn of a body that has been received. Rejects with 429 if too many of this user wait, and with the signal's reason.
+   * Waits for a slot for a body that has been received. Rejects with 429 if too many of this user's requests wait, and with the signal's
+   * reason.
    */
   async startWork(user: string, signal: AbortSignal): Promise<LargeBody> {
     if (this.#waiting.of(user).length >= WAITING_PER_USER_MAX) {
@@ -116,7 +117,7 @@ export class LargeBodies {
     };
   }
 
-  /** Resolves when it is this request's turn, which may be at once. */
+  /** Resolves when this request acquires a slot, possibly immediately. */
   #wait(user: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting = { start: () => (stop(), resolve()) };

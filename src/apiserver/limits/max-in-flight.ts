@@ -1,13 +1,13 @@
 /**
- * `--enable-priority-and-fairness=false`: one limit for requests that read and one for requests that write, and 429 beyond them. Watches
- * and connections do not count, and members of system:masters are never rejected: as upstream's filter.
+ * `--enable-priority-and-fairness=false`: one limit for reading and one for mutating requests in flight, and 429 beyond them. Watches and
+ * connections do not count, and members of system:masters are never rejected: as upstream's filter.
  */
 import type { BodyOwner, ConcurrencyGate, Seat } from "../framework/concurrency.ts";
 import type { FlowRequest } from "../framework/flow-request.ts";
 import { OverloadError } from "../framework/overload.ts";
 import { MASTERS } from "../framework/authorization.ts";
 
-/** When a client that was rejected may come back: upstream's. */
+/** Retry-After of a rejected request: upstream's. */
 const RETRY_AFTER_SECONDS = 1;
 const READING: ReadonlySet<string> = new Set(["get", "head", "list"]);
 const NO_SEAT: Seat = { release() {} };

@@ -1,7 +1,10 @@
-/** How a large request (large-bodies.ts) gives way to others between slices of its work. Small ones never stop: they would only become slower. */
+/**
+ * Yields the event loop between slices of work of a large request (large-bodies.ts). Small requests do not yield: they would only become
+ * slower.
+ */
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
 
-/** Lets others run. */
+/** Yields to other requests. */
 export type Breathe = () => Promise<void>;
 
 /** Undefined: the request is small. */
@@ -9,12 +12,12 @@ export function breatheOf({ body }: { readonly body?: RequestBody }): Breathe | 
   return body?.form === "bytes" ? body.breathe : undefined;
 }
 
-/** Undefined if the request is small: there is nothing to wait for. */
+/** Undefined if the request is small: it does not wait. */
 export function breathe(request: ApiRequest): Promise<void> | undefined {
   return breatheOf(request)?.();
 }
 
-/** Runs steps to their end: at once, or for a large request with a breath after each. */
+/** Runs steps to their end: synchronously, or for a large request with a pause after each. */
 export function runSteps<T>(steps: Generator<void, T>, request: ApiRequest): T | Promise<T> {
   const pause = breatheOf(request);
   return pause === undefined ? allSteps(steps) : slowly(steps, pause);

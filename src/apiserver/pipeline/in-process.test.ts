@@ -20,7 +20,7 @@ function withoutClaims(object: KubeObject): KubeObject {
   return { ...object, metadata };
 }
 
-test("every verb answers as over HTTP", async () => {
+test("the in-process transport answers every verb as HTTP does", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const over = async (method: string, path: string) => withoutClaims((await server.call(method, path)).body);
@@ -111,7 +111,7 @@ test("a watch that is stopped ends once and receives no further event", async ()
   assert.deepEqual(heard, ["ended"]);
 });
 
-test("a resource that is added is served at once; removing it ends its watches and keeps its stored objects", async () => {
+test("an added resource is served immediately; removing it ends its watches and keeps its stored objects", async () => {
   await using server = await startServer();
   const transport = server.transport();
   const place = { ...WIDGETS, namespace: "default" };
@@ -136,7 +136,7 @@ test("a resource that is added is served at once; removing it ends its watches a
   assert.deepEqual([watch.isEnded, watch.isAborted, changes], [true, false, 2]);
 
   server.server.endpoints.add(widgetResource(), widgetSchemas);
-  assert.equal((await get()).is, "object", "what was stored is still there");
+  assert.equal((await get()).is, "object", "stored objects are kept");
 });
 
 const PARTS: readonly [who: IdentityName, verb: "list" | "create", plural: string, group: string, namespace: string, allowed: boolean][] = [

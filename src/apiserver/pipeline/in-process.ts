@@ -39,14 +39,14 @@ export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions
 
     async watch(request, listener) {
       const outcome = await pipeline.run(apiRequest({ ...request, verb: "watch" }, options, []));
-      if (outcome.is !== "watch") throw badRequest("this cannot be watched");
+      if (outcome.is !== "watch") throw badRequest("this resource does not support watch");
       return startWatch(outcome, listener);
     },
   };
 }
 
 function noDocuments(): Promise<never> {
-  return Promise.reject(badRequest("this transport has resources only"));
+  return Promise.reject(badRequest("the in-process transport serves resources only"));
 }
 
 function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOptions, warnings: string[]): ApiRequest {
@@ -97,9 +97,9 @@ function responseOf(outcome: Outcome, warnings: readonly string[]): TransportRes
     case "value":
       return { is: "value", value: outcome.value, warnings };
     case "watch":
-      throw badRequest("a watch is started with watch()");
+      throw badRequest("use watch() to start a watch");
     case "connection":
-      throw badRequest("connections are for HTTP");
+      throw badRequest("connections are available over HTTP only");
   }
 }
 

@@ -27,7 +27,7 @@ export interface BodySource {
   /** The declared length, or the maximum if it is unknown. */
   readonly sizeBytes: number;
   receive(): Promise<RequestBody>;
-  /** Ends the request with this reason if it is not answered yet. */
+  /** Ends the request with this reason if it has not been answered yet. */
   cancel(reason: StatusError): void;
 }
 
@@ -170,7 +170,7 @@ export class Pipeline {
     if (isStatusError(error)) return error;
     const { signal, traceparent, cause } = request.context;
     if (signal?.aborted === true)
-      return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client went away before the answer");
+      return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client disconnected before the response");
     const { verb, group, plural, namespace, name } = request;
     this.#server.log.error("Unexpected error while handling a request", {
       step,

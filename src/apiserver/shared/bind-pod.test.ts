@@ -10,7 +10,7 @@ async function withPod(): Promise<StartedServer> {
   return server;
 }
 
-test("a bound Pod has its node, a condition and its old generation", async () => {
+test("binding a Pod sets nodeName and the condition PodScheduled and keeps the generation", async () => {
   await using server = await withPod();
 
   const bound = await server.call("POST", `${PODS}/p/binding`, { metadata: { name: "p" }, target: { name: "n" } });
@@ -24,17 +24,17 @@ test("a bound Pod has its node, a condition and its old generation", async () =>
 });
 
 for (const [what, binding, code, message] of [
-  ["to nothing", { metadata: { name: "p" }, target: {} }, 500, /^target.name: Required value$/],
-  ["to what is no node", { metadata: { name: "p" }, target: { kind: "Zz", name: "n" } }, 500, /^target.kind: Unsupported value: "Zz"/],
-  ["of another Pod", { metadata: { name: "p", uid: "u" }, target: { name: "n" } }, 409, /Precondition failed: UID in precondition: u,/],
+  ["without a target", { metadata: { name: "p" }, target: {} }, 500, /^target.name: Required value$/],
+  ["to another kind than Node", { metadata: { name: "p" }, target: { kind: "Zz", name: "n" } }, 500, /^target.kind: Unsupported value: "Zz"/],
+  ["with another uid", { metadata: { name: "p", uid: "u" }, target: { name: "n" } }, 409, /Precondition failed: UID in precondition: u,/],
   [
-    "of an old version",
+    "with an old resourceVersion",
     { metadata: { name: "p", resourceVersion: "1" }, target: { name: "n" } },
     409,
     /Precondition failed: ResourceVersion in precondition: 1,/,
   ],
 ] as const) {
-  test(`a binding ${what} is refused with ${code}`, async () => {
+  test(`a binding ${what} is rejected with ${code}`, async () => {
     await using server = await withPod();
 
     const answer = await server.call("POST", `${PODS}/p/binding`, binding);

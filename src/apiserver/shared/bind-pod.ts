@@ -1,4 +1,4 @@
-/** `pods/binding`: the scheduler's word that a Pod belongs to a node. Once said it stays. */
+/** `pods/binding`: the scheduler assigns a Pod to a node. The assignment is final. */
 import { validateBinding } from "../../api/core/v1/binding.ts";
 import type { Binding, Pod, PodCondition } from "../../api/generated/core/v1.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
@@ -19,7 +19,7 @@ export async function bindPod(server: ServerContext, { endpoint, request, object
   const binding = object as Binding;
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
   const errors = [...validateBinding(binding)].map(describeFieldError);
-  // Upstream does not say that it is the client who is wrong.
+  // As upstream, not reported as a client error.
   if (errors.length > 0) throw new StatusError("Unknown", joinedErrors(errors));
   await server.writes.update({
     endpoint,
@@ -33,14 +33,14 @@ export async function bindPod(server: ServerContext, { endpoint, request, object
       const why = obstacle(pod);
       if (why !== undefined) throw conflict(PODS_BINDING, request.name, why);
       const bound = boundPod(pod, binding, formatTime(server.clock.now())) as KubeObject;
-      // Nobody's fields: as upstream, whoever binds does not own the node's name.
+      // Claims no fields: as upstream, the binder does not own nodeName.
       return { object: bound, managed: stored.managed(), resourceVersion: "" };
     },
   });
   return success(201);
 }
 
-/** The Pod must be the one that was seen, if the binding says which that was. */
+/** The Pod must have the binding's uid and resourceVersion, if set. */
 function checkPreconditions(resource: ResourceName, { metadata }: Binding, stored: StoredObject): void {
   const { uid, resourceVersion = "" } = metadata;
   const name = stored.object.metadata.name;
@@ -76,7 +76,7 @@ function boundPod(pod: Pod, { metadata, target }: Binding, now: string): Pod {
   };
 }
 
-/** The condition of a type replaced; its time changes only with its status. */
+/** Replaces the condition of a type; lastTransitionTime changes only with its status. */
 export function withCondition(conditions: readonly PodCondition[], condition: PodCondition, now: string): readonly PodCondition[] {
   const before = conditions.find(({ type }) => type === condition.type);
   const lastTransitionTime =

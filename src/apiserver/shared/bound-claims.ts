@@ -4,24 +4,24 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 
 export interface ObjectClaim {
   readonly name: string;
-  /** "" if it is not known. */
+  /** "" if unknown. */
   readonly uid: string;
 }
 
-/** What a new token says. */
+/** Claims of a new token. */
 export interface BoundClaims {
   readonly issuer: string;
   readonly audiences: readonly string[];
   readonly id: string;
   readonly nowMs: number;
   readonly expirationSeconds: number;
-  /** Until when the client should have got itself a new one, if the token lives longer than that. */
+  /** When the client should request a new token, if the token lives longer than that. */
   readonly warnAfterSeconds?: number;
   readonly namespace: string;
   readonly serviceAccount: ObjectClaim;
   readonly pod?: ObjectClaim;
   readonly secret?: ObjectClaim;
-  /** What it is bound to, or where the Pod is. */
+  /** The bound object, or the Pod's node. */
   readonly node?: ObjectClaim;
 }
 

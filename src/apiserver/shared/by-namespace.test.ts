@@ -7,7 +7,7 @@ function anObject(namespace: string, name: string, uid = ""): KubeObject {
   return { apiVersion: "v1", kind: "X", metadata: { namespace, name, uid } };
 }
 
-test("objects are found by namespace, in the order of their names and as they are now", () => {
+test("ByNamespace lists the current objects of a namespace ordered by name", () => {
   const index = new ByNamespace<KubeObject>();
   for (const name of ["b", "a", "c"]) index.put(anObject("n", name));
   index.put(anObject("m", "b"));

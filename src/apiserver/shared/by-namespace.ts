@@ -1,4 +1,4 @@
-/** Objects of one kind in memory, by namespace and in the order of their names: for admission, which asks at every write. */
+/** Objects of one kind in memory, by namespace and ordered by name: for admission, which reads them at every write. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Follower } from "../framework/objects.ts";
 

@@ -1,7 +1,7 @@
-/** Of which type a claim of a token is, and what is said of one that should be of another: as Go's reader of JSON says it. */
+/** Checks the types of a token's claims, with the messages of Go's JSON decoder. */
 import type { Json } from "../../api/machinery/object.ts";
 
-/** `goType`: how upstream calls what it should be. */
+/** `goType`: upstream's name of the expected type. */
 export function wrongType(claim: Exclude<Json, null>, goType: string): string {
   return `json: cannot unmarshal ${goNameOf(claim)} into Go value of type ${goType}`;
 }

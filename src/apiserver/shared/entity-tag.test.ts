@@ -17,7 +17,7 @@ const rows: readonly { readonly header: string | undefined; readonly has: boolea
 ];
 
 for (const { header, has } of rows) {
-  test(`a client that sends If-None-Match: ${header ?? "nothing"} ${has ? "has it" : "does not have it"}`, () => {
+  test(`If-None-Match: ${header ?? "nothing"} ${has ? "matches" : "does not match"} the entity tag`, () => {
     equal(hasAlready(stub<ExchangeRequest>({ header: () => header }), hash), has);
   });
 }

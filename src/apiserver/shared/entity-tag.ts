@@ -1,8 +1,8 @@
-/** Entity tags of documents: what a client kept is still true if the hash of what it kept is. */
+/** Entity tags of documents: a client's cached copy is current if its hash is. */
 import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
 
-/** The hash itself; in headers it stands in quotes. */
+/** The hash itself; quoted in headers. */
 export function hashOf(bytes: Uint8Array): string {
   return sha256Hex(bytes);
 }
@@ -11,7 +11,7 @@ export function entityTag(hash: string): string {
   return `"${hash}"`;
 }
 
-/** Whether the client says that it has what has this hash. */
+/** True if the client has the document with this hash. */
 export function hasAlready(request: ExchangeRequest, hash: string): boolean {
   const known = request.header("if-none-match");
   if (known === undefined) return false;

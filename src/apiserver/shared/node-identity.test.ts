@@ -16,7 +16,7 @@ const USERS: readonly [name: string, groups: readonly string[], node: string | u
 ];
 
 for (const [name, groups, node] of USERS) {
-  test(`"${name}" of [${groups.join(", ")}] is ${node === undefined ? "no node" : `the node "${node}"`}`, () => {
+  test(`"${name}" of [${groups.join(", ")}] is ${node === undefined ? "not a node" : `the node "${node}"`}`, () => {
     assert.equal(nodeNameOf({ name, groups }), node);
   });
 }

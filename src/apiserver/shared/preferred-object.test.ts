@@ -8,7 +8,7 @@ function claimant(name: string, second: number, claims = true): KubeObject {
   return { apiVersion: "v1", kind: "Thing", metadata: { name, creationTimestamp, labels: { claims: String(claims) } } };
 }
 
-test("of those who claim it the best one is it, until it goes, claims it no more, or everything is told anew", () => {
+test("PreferredObject returns the best claimant until it is deleted, no longer claims, or the objects are reloaded", () => {
   const preferred = new PreferredObject(({ metadata }) => metadata.labels?.["claims"] === "true", byAge);
   const best = () => preferred.get()?.metadata.name;
 

@@ -1,6 +1,6 @@
 /**
- * The one of a cluster-wide kind that is meant where nobody says which: the default StorageClass, the default PriorityClass. Several may
- * claim to be it; which of them wins is the kind's rule. Followed, so asking looks at the claimants only, and these are few.
+ * The default object of a cluster-scoped kind: the default StorageClass, the default PriorityClass. Several objects may claim to be the
+ * default; the kind's rule decides. Fed by changes, so a lookup compares only the claimants, which are few.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Follower } from "../framework/objects.ts";
@@ -10,7 +10,7 @@ export class PreferredObject<T extends KubeObject> implements Follower {
   readonly #compare: (a: T, b: T) => number;
   readonly #claimants = new Map<string, T>();
 
-  /** `compare` puts the better one first, as for sorting. */
+  /** `compare` sorts the better one first. */
   constructor(claims: (object: T) => boolean, compare: (a: T, b: T) => number) {
     this.#claims = claims;
     this.#compare = compare;
@@ -37,13 +37,13 @@ export class PreferredObject<T extends KubeObject> implements Follower {
   }
 }
 
-/** The newest first; of those that are equally new, by name. */
+/** The newest first; equally new ones by name. */
 export function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
   const difference = compareTexts(b.creationTimestamp ?? "", a.creationTimestamp ?? "");
   return difference === 0 ? compareTexts(a.name, b.name) : difference;
 }
 
-/** Timestamps of the API compare as texts: they are all in UTC and to the second. */
+/** Timestamps of the API compare as strings: they are all in UTC and to the second. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

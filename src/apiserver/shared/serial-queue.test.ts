@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { TurnQueue } from "./serial-queue.ts";
 
-/** Notes who has had a turn, in order. */
+/** Records the order in which callers acquire the queue. */
 function players(queue: TurnQueue) {
   const heard: string[] = [];
   const play = async (name: string) => {
@@ -14,7 +14,7 @@ function players(queue: TurnQueue) {
   return { heard, play };
 }
 
-test("turns come one after the other, in the order of asking", async () => {
+test("callers of a SerialQueue run one after the other, in the order of their calls", async () => {
   const clock = virtualClock();
   const queue = new TurnQueue(clock);
   const { heard, play } = players(queue);
@@ -31,7 +31,7 @@ test("turns come one after the other, in the order of asking", async () => {
   assert.deepEqual(heard, ["a", "b", "c"]);
 });
 
-test("who takes long is not waited for, and each has its own second", async () => {
+test("a SerialQueue does not wait for a caller that exceeds its timeout, and each caller has a timeout of its own", async () => {
   const clock = virtualClock();
   const queue = new TurnQueue(clock);
   const { heard, play } = players(queue);

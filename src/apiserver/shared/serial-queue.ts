@@ -1,15 +1,15 @@
 /**
- * Turns at something that only one can do at a time without others having to try again. It keeps nobody from going wrong, so whoever
- * takes turns must also notice (by a precondition of a commit) that somebody else was first; it only makes that rare.
+ * Serialises work that would otherwise conflict and be retried. It is no lock: a caller must still detect conflicts (by a precondition of
+ * its commit); the queue only makes them rare.
  */
 import type { Clock } from "../../base/clock.ts";
 
-/** Who takes longer (a slow webhook is asked meanwhile) is not waited for, and may have to try again. */
+/** The queue does not wait longer for a caller (that calls a slow webhook, say); the next one starts and may have to retry. */
 const TURN_MS_MAX = 1_000;
 
 export class TurnQueue {
   readonly #clock: Clock;
-  /** Fulfilled when the last one that waits had its turn. */
+  /** Fulfilled when the last waiting caller has finished. */
   #last: Promise<void> = Promise.resolve();
   #length = 0;
 
@@ -17,12 +17,12 @@ export class TurnQueue {
     this.#clock = clock;
   }
 
-  /** Those who have their turn or wait for it. */
+  /** Callers that run or wait. */
   get length(): number {
     return this.#length;
   }
 
-  /** Resolves when it is one's turn, to how one ends it. */
+  /** Resolves when the caller may run, to the function that releases the queue. */
   async begin(): Promise<() => void> {
     const before = this.#last;
     let end: () => void = () => undefined;

@@ -14,7 +14,7 @@ const USERS: readonly [name: string, account: ReturnType<typeof serviceAccountOf
 ];
 
 for (const [name, account] of USERS) {
-  test(`${name} is ${account === undefined ? "no service account" : "a service account"}`, () =>
+  test(`${name} is ${account === undefined ? "not a service account" : "a service account"}`, () =>
     deepEqual(serviceAccountOf(name), account));
 }
 
@@ -23,13 +23,13 @@ const ACCOUNT = "system:serviceaccount:ns:a";
 
 const PLACES: readonly [who: string, name: string, nodes: readonly string[] | undefined, asked: string, isThere: boolean][] = [
   ["a service account of that node", ACCOUNT, ["n1"], "n1", true],
-  ["one of another", ACCOUNT, ["n2"], "n1", false],
-  ["one of two", ACCOUNT, ["n1", "n2"], "n1", false],
-  ["one of none", ACCOUNT, undefined, "n1", false],
-  ["one of a node without a name", ACCOUNT, [""], "", false],
-  ["one of none, where none is asked for,", ACCOUNT, [], "", false],
-  ["one of a node that cannot be", ACCOUNT, ["N 1"], "N 1", false],
-  ["who is no service account", "bob", ["n1"], "n1", false],
+  ["a service account of another node", ACCOUNT, ["n2"], "n1", false],
+  ["a service account of two nodes", ACCOUNT, ["n1", "n2"], "n1", false],
+  ["a service account without a node", ACCOUNT, undefined, "n1", false],
+  ["a service account with an empty node name", ACCOUNT, [""], "", false],
+  ["a service account without a node, for an empty node name,", ACCOUNT, [], "", false],
+  ["a service account with an invalid node name", ACCOUNT, ["N 1"], "N 1", false],
+  ["a user that is no service account", "bob", ["n1"], "n1", false],
 ];
 
 for (const [who, name, nodes, asked, isThere] of PLACES) {

@@ -1,6 +1,6 @@
 /**
- * Whether a user is a service account, which, and where it runs: `system:serviceaccount:<namespace>:<name>`, with both names as they can
- * be. Tokens that are bound to a pod or a node say in the user's extra fields on which node that is.
+ * Identifies users that are service accounts, and their node: `system:serviceaccount:<namespace>:<name>`, with two valid names. Tokens that
+ * are bound to a Pod or a node have the node in the user's extra fields.
  */
 import { validateDnsLabel, validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { User } from "../framework/request.ts";
@@ -15,7 +15,7 @@ export function serviceAccountOf(user: string): { readonly namespace: string; re
   return { namespace, name };
 }
 
-/** Whether it is a service account whose token was made for that node, or for a pod on it. */
+/** True for a service account whose token is bound to that node, or to a Pod on it. */
 export function isOnNode({ name, extra = {} }: User, node: string): boolean {
   const [own, ...others] = (Object.hasOwn(extra, NODE_NAME) ? extra[NODE_NAME] : undefined) ?? [];
   if (own !== node || others.length > 0 || validateDnsSubdomain(own).length > 0) return false;

@@ -1,6 +1,6 @@
 /**
- * Who may act for a signer of certificates. Signers are no objects: the right is one to the resource `signers` of certificates.k8s.io, by
- * the signer's name or by `<domain>/*` for all of its domain.
+ * Permissions to act for a certificate signer. Signers are no objects: the permission is one for the resource `signers` of
+ * certificates.k8s.io, by the signer's name or by `<domain>/*` for all signers of its domain.
  */
 import type { Authorizer } from "../framework/authorization.ts";
 import type { Endpoint } from "../framework/endpoints.ts";

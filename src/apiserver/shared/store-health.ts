@@ -1,8 +1,8 @@
-/** Whether the store answers at all. */
+/** Checks that the store responds. */
 import type { Clock } from "../../base/clock.ts";
 import type { Store } from "../../store/store.ts";
 
-/** After this long without an answer the store counts as gone. */
+/** Timeout after which the store counts as unavailable. */
 const STORE_CHECK_MS = 2_000;
 
 export async function storeAnswers(store: Store, clock: Clock): Promise<boolean> {

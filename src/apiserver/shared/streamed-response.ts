@@ -1,7 +1,10 @@
-/** An answer whose bytes come by and by, from wherever: whoever reads slowly holds up who writes, and who goes away ends it. */
+/**
+ * A response whose bytes are streamed from another source, with backpressure: a slow reader pauses the source, and a client that
+ * disconnects ends it.
+ */
 import type { Sink, StreamedAnswer } from "../framework/exchange.ts";
 
-/** Bytes that may wait for a client that reads slowly; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
+/** Bytes buffered for a slow client; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
 const WAITING_BYTES_MAX = 256 << 10;
 
 export function streamedAnswer(
@@ -12,22 +15,22 @@ export function streamedAnswer(
   return {
     ...head,
     stream(sink) {
-      const gone = new AbortController();
-      sink.onClosed(() => gone.abort(new Error("The client has gone")));
-      void pour(read(gone.signal), sink, options);
+      const disconnected = new AbortController();
+      sink.onClosed(() => disconnected.abort(new Error("The client disconnected")));
+      void pipe(read(disconnected.signal), sink, options);
     },
   };
 }
 
-/** Never rejects. What goes wrong when a text has begun can only be told within it; of anything else, the client sees that it is not whole. */
-async function pour(
+/** Never rejects. A failure after a text response has begun can only be reported within it; any other response is visibly truncated. */
+async function pipe(
   pieces: AsyncIterable<Uint8Array>,
   sink: Sink,
   { reportsFailure }: { readonly reportsFailure: boolean },
 ): Promise<void> {
   const flow = new Flow(sink);
   try {
-    for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await flow.goesOn();
+    for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await flow.drained();
   } catch (error) {
     if (!reportsFailure) return sink.abort();
     sink.write({ bytes: new TextEncoder().encode(error instanceof Error ? error.message : String(error)) });
@@ -35,7 +38,7 @@ async function pour(
   sink.end();
 }
 
-/** When a client who was too slow can take more, or has gone. */
+/** When a slow client can accept more, or has disconnected. */
 class Flow {
   #wake: () => void = () => undefined;
 
@@ -44,7 +47,7 @@ class Flow {
     sink.onClosed(() => this.#wake());
   }
 
-  goesOn(): Promise<void> {
+  drained(): Promise<void> {
     return new Promise((resolve) => (this.#wake = resolve));
   }
 }

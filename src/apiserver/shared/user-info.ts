@@ -1,4 +1,4 @@
-/** A user as reviews show one. */
+/** A user in the form of reviews. */
 import type { UserInfo } from "../../api/generated/authentication.k8s.io/v1.ts";
 import type { User } from "../framework/request.ts";
 

@@ -11,7 +11,7 @@ import { wrappedStore } from "../testing/wrapped-store.ts";
 
 const MAPS = { group: "", plural: "configmaps" };
 
-/** Two servers on one store: one writes, the other looks. */
+/** Two servers on one store: one writes, the other reads. */
 function setUp(store: Store = memoryStore(virtualClock())) {
   const { objects } = admittingContext({ plugins: [], store });
   return { objects, writer: admittingServer({ plugins: [], store }) };
@@ -28,14 +28,14 @@ function remove(writer: Transport, name: string, namespace = "n"): Promise<unkno
 
 const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.name);
 
-test("memory has what was written, once it has been read, by name and by namespace", async () => {
+test("a loaded kind is readable from memory by name and by namespace", async () => {
   const { objects, writer } = setUp();
   await make(writer, "b");
   await make(writer, "a");
   await make(writer, "c", "other");
   const a = { namespace: "n", name: "a" };
 
-  assert.equal(objects.cached(MAPS, a), undefined, "it has not been read yet");
+  assert.equal(objects.cached(MAPS, a), undefined, "not loaded yet");
   assert.equal((await objects.get<KubeObject>(MAPS, a))?.metadata.name, "a");
   assert.equal(objects.cached<KubeObject>(MAPS, a)?.metadata.name, "a");
   assert.deepEqual(names(await objects.list(MAPS, "n")), ["a", "b"]);
@@ -43,29 +43,29 @@ test("memory has what was written, once it has been read, by name and by namespa
   assert.equal(await objects.getExact(MAPS, { namespace: "n", name: "nope" }), undefined);
 });
 
-test("who follows is told of all that is there, then of each change in order", async () => {
+test("a follower receives all present objects, then each change in order", async () => {
   const { objects, writer } = setUp();
   await make(writer, "a");
-  const told: string[] = [];
+  const received: string[] = [];
 
   await objects.follow(MAPS, {
-    put: ({ metadata }, previous) => void told.push(`${previous === undefined ? "new" : "changed"} ${metadata.name}`),
-    gone: ({ metadata }) => void told.push(`gone ${metadata.name}`),
-    reset: () => void told.push("reset"),
+    put: ({ metadata }, previous) => void received.push(`${previous === undefined ? "new" : "changed"} ${metadata.name}`),
+    gone: ({ metadata }) => void received.push(`deleted ${metadata.name}`),
+    reset: () => void received.push("reset"),
   });
   await make(writer, "b");
   const labels = { metadata: { labels: { x: "y" } } };
   await writer.request({ verb: "patch", ...MAPS, version: "v1", namespace: "n", name: "b", patch: { type: "merge", value: labels } });
   await remove(writer, "a");
 
-  assert.deepEqual(told, ["reset", "new a", "new b", "changed b", "gone a"]);
+  assert.deepEqual(received, ["reset", "new a", "new b", "changed b", "deleted a"]);
 });
 
-test("where a store cannot say how far memory has come, it is asked itself", async () => {
+test("reads go to the store if it does not report watch progress", async () => {
   const store = memoryStore(virtualClock());
   const shared = wrappedStore(store, {
     capabilities: { ...store.capabilities, shared: true, progress: false },
-    // Nothing that others write is ever heard of.
+    // A watch that never delivers writes of other servers.
     watch: () => ({ close() {}, requestProgress() {} }),
   });
   const { objects } = admittingContext({ plugins: [], store: shared });

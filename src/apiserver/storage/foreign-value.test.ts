@@ -14,7 +14,7 @@ import { ObjectFamily, SharedObject } from "./stored-object.ts";
 
 function resourceOf(plural: string): Resource {
   const resource = all.find((each) => each.plural === plural);
-  if (resource === undefined) throw new Error(`There is no resource ${plural}`);
+  if (resource === undefined) throw new Error(`No resource is named ${plural}`);
   return resource;
 }
 
@@ -37,7 +37,7 @@ function json(object: JsonObject): Uint8Array {
 const CONFIG_MAP =
   "azhzAAoPCgJ2MRIJQ29uZmlnTWFwEq0BCpwBCgJjMRIAGgdkZWZhdWx0IgAqJGNjNDU4ZTViLTE2YjktNDMzNy04MGZmLWQ1ODUyZTEwNWVlZTIAOABCCAjWm+zXBhAAigFUCg5rdWJlY3RsLWNyZWF0ZRIGVXBkYXRlGgJ2MSIICNab7NcGEAAyCEZpZWxkc1YxOiAKHnsiZjpkYXRhIjp7Ii4iOnt9LCJmOmtleSI6e319fUIAEgwKA2tleRIFdmFsdWUaACIA";
 
-test("a ConfigMap that upstream's API server has stored is read whole, managedFields too", () => {
+test("a ConfigMap stored by upstream's API server is read completely, including managedFields", () => {
   deepEqual(read("configmaps", decodeBase64(CONFIG_MAP)), {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -61,7 +61,7 @@ test("a ConfigMap that upstream's API server has stored is read whole, managedFi
   });
 });
 
-test("a protobuf value gets the layout of our own writes, and its resourceVersion is the revision", () => {
+test("a protobuf value is converted to our layout, and its resourceVersion is the revision", () => {
   const resource = resourceOf("configmaps");
   const format = new ObjectFormat({ apiVersion: "v1", kind: "ConfigMap", readForeign: foreignReader(resource, builtInSchemas) });
   const family = new ObjectFamily(format, { freezes: true });
@@ -77,7 +77,7 @@ test("a protobuf value gets the layout of our own writes, and its resourceVersio
   equal(stored.managed().text().includes('"manager":"kubectl-create"'), true);
 });
 
-test("what is missing in a stored object is defaulted when it is read", () => {
+test("missing fields of a stored object are defaulted when it is read", () => {
   const bytes = envelope("services", "v1", { metadata: { name: "a" }, spec: { ports: [{ port: 80 }] } });
   const { spec } = read("services", bytes) as { spec: { ports: readonly JsonObject[]; sessionAffinity: string } };
   deepEqual([spec.sessionAffinity, spec.ports[0]?.["protocol"]], ["None", "TCP"]);
@@ -135,7 +135,7 @@ test("a CustomResourceDefinition that upstream stored as v1beta1 is read as v1",
   });
 });
 
-test("a v1beta1 CustomResourceDefinition with one version by name and differing schemas keeps both forms", () => {
+test("a v1beta1 CustomResourceDefinition with one named version and differing schemas keeps both forms", () => {
   const definition = (spec: JsonObject) =>
     read(
       "customresourcedefinitions",
@@ -150,7 +150,7 @@ test("a v1beta1 CustomResourceDefinition with one version by name and differing 
   );
 });
 
-test("JSON of upstream's extension server, which has our order of members and a line break, is brought into our layout", () => {
+test("JSON of upstream's extension server, which has our order of members and a line break, is converted to our layout", () => {
   const format = new ObjectFormat({
     apiVersion: "apiregistration.k8s.io/v1",
     kind: "APIService",
@@ -171,10 +171,10 @@ test("JSON of upstream's extension server, which has our order of members and a 
 });
 
 for (const { it, bytes, says } of [
-  { it: "another kind", bytes: envelope("secrets", "v1", { metadata: { name: "a" } }), says: /of kind "Secret", expected ConfigMap/ },
-  { it: "an unknown version", bytes: envelope("configmaps", "v7", { metadata: { name: "a" } }), says: /its version "v7" is not known/ },
+  { it: "another kind", bytes: envelope("secrets", "v1", { metadata: { name: "a" } }), says: /its kind is "Secret", expected ConfigMap/ },
+  { it: "an unknown version", bytes: envelope("configmaps", "v7", { metadata: { name: "a" } }), says: /its version "v7" is unknown/ },
   { it: "an encrypted value", bytes: new TextEncoder().encode("k8s:enc:aescbc:v1:key1:abc"), says: /it is encrypted/ },
-  { it: "half an envelope", bytes: decodeBase64(CONFIG_MAP).subarray(0, 60), says: /./ },
+  { it: "a truncated envelope", bytes: decodeBase64(CONFIG_MAP).subarray(0, 60), says: /./ },
   { it: "no bytes", bytes: new Uint8Array(), says: /./ },
 ]) {
   test(`reading ${it} fails and names the key`, () => {

@@ -49,7 +49,7 @@ function listener(): CacheListener & { readonly heard: string[] } {
   };
 }
 
-/** A store whose watches can be broken, and that can say no for a while. */
+/** A store whose watches can be broken, and whose reads can fail for a while. */
 function breakable(store: Store): { readonly store: Store; break(): void; refuse(times: number): void } {
   const feeds: { readonly listener: WatchListener; readonly watch: Watch }[] = [];
   let refusals = 0;
@@ -60,7 +60,7 @@ function breakable(store: Store): { readonly store: Store; break(): void; refuse
       return watch;
     },
     async list(...all) {
-      if (refusals-- > 0) throw new StoreError("Unavailable", "Nobody answers");
+      if (refusals-- > 0) throw new StoreError("Unavailable", "The store does not respond");
       return store.list(...all);
     },
   });
@@ -75,7 +75,7 @@ function breakable(store: Store): { readonly store: Store; break(): void; refuse
   };
 }
 
-test("it has what was there, and what is written before the write is answered", async () => {
+test("the cache contains the stored objects, and each write before it is acknowledged", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   await put(store, "a");
@@ -86,11 +86,11 @@ test("it has what was there, and what is written before the write is answered", 
   const revision = await put(store, "b");
 
   assert.deepEqual(names(cache), ["a", "b"]);
-  assert.equal(before.size, 1, "what was taken before does not change");
+  assert.equal(before.size, 1, "an earlier snapshot does not change");
   assert.deepEqual([cache.lastChange, await cache.freshRevision()], [revision, revision]);
 });
 
-test("a write while it loads is not missed by who reads right after", async () => {
+test("a write during the load of the cache is visible to the next reader", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   await put(store, "a");
@@ -103,12 +103,12 @@ test("a write while it loads is not missed by who reads right after", async () =
     await clock.settle();
 
     const reader = await loaded;
-    assert(reader.seen >= reader.answered, `written after ${turns} turns: saw ${reader.seen}, could know of ${reader.answered}`);
+    assert(reader.seen >= reader.answered, `written after ${turns} ticks: saw ${reader.seen}, could know of ${reader.answered}`);
     cache.close();
   }
 });
 
-test("objects are found by an indexed field as it is now", async () => {
+test("an index lookup uses the current value of the field", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   await put(store, "a", "1");
@@ -127,7 +127,7 @@ test("objects are found by an indexed field as it is now", async () => {
   assert.equal(cache.withField("__proto__", "1"), undefined);
 });
 
-test("when the feed breaks, listeners are ended once, and it is read anew until that works", async () => {
+test("when the store's watch breaks, listeners are ended once, and the cache reloads until it succeeds", async () => {
   const clock = virtualClock();
   const { store, ...control } = breakable(memoryStore(clock));
   const cache = cacheOn(store, clock);
@@ -145,10 +145,10 @@ test("when the feed breaks, listeners are ended once, and it is read anew until 
   assert.equal(cache.isLoaded, true);
   assert.deepEqual(names(cache), ["late"]);
   assert.equal(before.heard[0], "ended");
-  assert.equal(meanwhile.heard[0], "ended", "who joined in between would have missed something");
+  assert.equal(meanwhile.heard[0], "ended", "a listener that joined in between would miss changes");
 });
 
-test("an indexed field finds nothing that went or changed while the feed was broken", async () => {
+test("after a reload, an index has no objects that were deleted or changed while the watch was broken", async () => {
   const clock = virtualClock();
   const { store, ...control } = breakable(memoryStore(clock));
   for (const name of ["gone", "moved", "stays"]) await put(store, name, "1");
@@ -167,7 +167,7 @@ test("an indexed field finds nothing that went or changed while the feed was bro
   assert.deepEqual([on("1"), on("2")], [["stays"], ["moved"]]);
 });
 
-test("a store that cannot be read is told as such, and the next try may work", async () => {
+test("a failing store is reported to the reader, and the next read retries", async () => {
   const clock = virtualClock();
   const { store, ...control } = breakable(memoryStore(clock));
   const cache = cacheOn(store, clock);
@@ -179,7 +179,7 @@ test("a store that cannot be read is told as such, and the next try may work", a
   assert.equal(cache.isLoaded, true);
 });
 
-test("on a shared store a fresh revision is one that has been seen, and progress is asked for until it is", async () => {
+test("on a shared store the cache requests progress until it has reached the newest revision", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   let asked = 0;
@@ -204,14 +204,14 @@ test("on a shared store a fresh revision is one that has been seen, and progress
   await clock.settle();
   feed?.progress?.(revision - 1);
   await clock.advance(100);
-  assert.deepEqual([asked, fresh], [2, undefined], "a member that is behind is asked again");
+  assert.deepEqual([asked, fresh], [2, undefined], "a lagging member is queried again");
   feed?.progress?.(revision);
   await clock.settle();
 
   assert.equal(fresh, revision);
 });
 
-test("closing ends who listens and who waits, and nothing can be read afterwards", async () => {
+test("closing the cache ends listeners and waiting readers, and later reads fail", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const cache = cacheOn(store, clock);

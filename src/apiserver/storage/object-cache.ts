@@ -1,10 +1,10 @@
 /**
- * All objects of one resource, in memory and in order, fed by one watch of the store; and the place where watchers join.
- * On stores that this process owns (memory, embedded) it has seen a write before the write is answered, so reading from it is always
- * exact. On a shared store (etcd) a consistent read first asks for the newest revision and waits until the cache has reached it; where
- * the store cannot tell that (`capabilities.progress` is false), consistent reads go to the store itself.
+ * All objects of one resource, in memory and in order, fed by one watch of the store; watchers subscribe here. On stores that this process
+ * owns (memory, embedded) it receives a write before the write is acknowledged, so reading from it is always exact. On a shared store
+ * (etcd) a consistent read first queries the newest revision and waits until the cache has reached it; where the store does not report that
+ * (`capabilities.progress` is false), consistent reads go to the store itself.
  *
- * Loaded when first asked for. If the feeding watch breaks, the watchers are ended (they come back and list), and it is loaded anew.
+ * Loaded on first use. If the feeding watch breaks, the watchers are ended (they list again), and the cache is reloaded.
  */
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -19,18 +19,18 @@ import { SharedObject, type ObjectFamily } from "./stored-object.ts";
 import { WatchIndex, type FieldReaders } from "./watch-index.ts";
 import type { CacheListener, ObjectCache, ObjectChange, Snapshot, StoredObject } from "../framework/storage/storage.ts";
 
-/** Entries read at a time while loading, so that a large resource does not hold the loop (or etcd's message limit). */
+/** Entries read at a time while loading, so that a large resource does not block the event loop (or exceed etcd's message limit). */
 const LOAD_PAGE = 10_000;
 
-/** A member of etcd that is behind answers with less than was asked for; it is asked again after this. */
+/** A lagging member of etcd reports an older revision than required; it is queried again after this delay. */
 const PROGRESS_RETRY_MS = 50;
 
-/** Between attempts to read a resource whose watch broke: soon at first, and often enough to notice when etcd is back. */
+/** Backoff between attempts to reload a resource whose watch broke: short at first, and short enough to notice when etcd is back. */
 const RELOAD_DELAY = { minMs: 100, maxMs: 5_000 };
 
 export interface ObjectCacheOptions {
   readonly store: Store;
-  /** Of the resource (api/machinery/storage-prefix.ts). */
+  /** The resource's prefix (api/machinery/storage-prefix.ts). */
   readonly prefix: string;
   readonly family: ObjectFamily;
   readonly indexed: FieldReaders;
@@ -45,7 +45,7 @@ export class WatchedCache implements ObjectCache {
   #objects: Snapshot = new SortedMap();
   /** The revision of the newest change of this resource, or of the load. */
   #lastChange = 0;
-  /** Everything up to this revision is known to have been seen; at least #lastChange. */
+  /** Everything up to this revision is known to have been received; at least #lastChange. */
   #synced = 0;
   #loading: Promise<void> | undefined;
   #isLoaded = false;
@@ -74,7 +74,7 @@ export class WatchedCache implements ObjectCache {
     return this.#objects.size;
   }
 
-  /** Resolves when it can be read from. Rejects with a StatusError if the store cannot be read. */
+  /** Resolves when the cache can be read. Rejects with a StatusError if the store cannot be read. */
   load(): Promise<void> {
     this.#loading ??= translated(() => this.#load()).catch((error: unknown) => {
       this.#loading = undefined;
@@ -83,11 +83,11 @@ export class WatchedCache implements ObjectCache {
     return this.#loading;
   }
 
-  /** The newest revision that is known, at least as new as every write acknowledged before the call; undefined: ask the store itself. */
+  /** The newest known revision, at least as new as every write acknowledged before the call; undefined: read the store itself. */
   async freshRevision(): Promise<number | undefined> {
     const { store } = this.#options;
     const revision = await translated(() => store.currentRevision());
-    // A store of our own has shown us everything before it told anybody.
+    // A store that this process owns delivers every change before it acknowledges it.
     if (!store.capabilities.shared) return Math.max(revision, this.#lastChange);
     if (this.#synced >= revision) return this.#synced;
     if (!store.capabilities.progress) return undefined;
@@ -95,7 +95,7 @@ export class WatchedCache implements ObjectCache {
     return this.#synced;
   }
 
-  /** What is certainly known now, without asking. */
+  /** The revision that the cache has certainly reached, without a query. */
   knownRevision(): number {
     return this.#synced;
   }
@@ -104,7 +104,7 @@ export class WatchedCache implements ObjectCache {
     return this.#objects.get(orderOf(key));
   }
 
-  /** What there is now; later changes do not show in it. Costs nothing. */
+  /** The present state; later changes do not show in it. Costs nothing. */
   snapshot(): Snapshot {
     return this.#objects.clone();
   }
@@ -130,7 +130,7 @@ export class WatchedCache implements ObjectCache {
     this.#listeners.remove(listener);
   }
 
-  /** Ends those who listen, too: nothing more comes. */
+  /** Ends the listeners, too: no more changes follow. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -157,14 +157,14 @@ export class WatchedCache implements ObjectCache {
       if (page.remaining === 0) break;
     }
     if (this.#isClosed) throw closedCache(prefix);
-    // Who joined since the feed broke would miss what happened in between.
+    // Listeners that joined since the watch broke would miss the changes in between.
     this.#endListeners();
     this.#objects = objects;
     this.#indexes.clear();
     this.#lastChange = revision;
     this.#follow(revision);
     this.#reach(revision);
-    // A write between the list and the watch is on its way; nobody may read without it who could know of it.
+    // A write between the list and the watch is still to be delivered; readers that could know of it must wait for it.
     const newest = await store.currentRevision();
     if (newest > revision && store.capabilities.progress) await this.#untilReached(newest);
     this.#isLoaded = true;
@@ -181,9 +181,9 @@ export class WatchedCache implements ObjectCache {
         },
         progress: (revision) => {
           this.#reach(revision);
-          if (this.#waiters.length > 0) void this.#askAgain();
+          if (this.#waiters.length > 0) void this.#requestProgressAgain();
         },
-        ended: (end) => this.#broke(end),
+        ended: (end) => this.#watchEnded(end),
       },
     );
   }
@@ -191,7 +191,7 @@ export class WatchedCache implements ObjectCache {
   #take(change: Change): void {
     const { prefix, family } = this.#options;
     const order = orderOf(change.key);
-    // What we hold is what was there; the store's own copy would be a second one, perhaps not parsed yet.
+    // Keeps the cache's copy of the previous object; the store's would be a second one, possibly unparsed.
     const held = this.#objects.get(order);
     const previous = change.previous === undefined ? undefined : (held ?? SharedObject.of(family, change.previous));
     const object = change.type === "put" ? SharedObject.of(family, change) : (previous as StoredObject).at(change.revision);
@@ -200,8 +200,8 @@ export class WatchedCache implements ObjectCache {
     for (const index of this.#indexes.values()) index.put(order, change.type === "put" ? object : undefined, previous);
     this.#lastChange = change.revision;
     const { namespace, name } = objectName(prefix, change.key);
-    const told: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };
-    this.#listeners.tell(told);
+    const delivered: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };
+    this.#listeners.notify(delivered);
     this.#reach(change.revision);
   }
 
@@ -212,7 +212,7 @@ export class WatchedCache implements ObjectCache {
     await new Promise<void>((resolve, reject) => this.#waiters.push({ revision, resolve, reject }));
   }
 
-  async #askAgain(): Promise<void> {
+  async #requestProgressAgain(): Promise<void> {
     await this.#options.clock.sleep(PROGRESS_RETRY_MS);
     if (this.#waiters.length > 0) this.#feed?.requestProgress();
   }
@@ -226,10 +226,10 @@ export class WatchedCache implements ObjectCache {
     for (const { resolve } of due) resolve();
   }
 
-  #broke(end: WatchEnd): void {
+  #watchEnded(end: WatchEnd): void {
     if (this.#isClosed) return;
     const { log, prefix } = this.#options;
-    log.warn("Lost the watch of a resource; listing it anew", {
+    log.warn("The watch of a resource ended; listing the resource again", {
       prefix,
       reason: end.reason,
       ...("error" in end ? { error: end.error } : {}),
@@ -237,14 +237,14 @@ export class WatchedCache implements ObjectCache {
     this.#isLoaded = false;
     this.#endListeners();
     this.#loading = this.#reload();
-    this.#loading.catch(() => undefined); // It is closed: those who wait are told.
+    this.#loading.catch(() => undefined); // Closed: rejects the waiting readers.
   }
 
   #endListeners(): void {
     for (const listener of this.#listeners.all()) (listener as CacheListener).ended();
   }
 
-  /** Tries until it works or the cache is closed; requests that need it wait. */
+  /** Retries until it succeeds or the cache is closed; requests that need it wait. */
   async #reload(): Promise<void> {
     const { clock, log, prefix } = this.#options;
     for (let attempt = 0; !this.#isClosed; attempt++) {
@@ -253,7 +253,7 @@ export class WatchedCache implements ObjectCache {
         return;
       } catch (error) {
         if (this.#isClosed) break;
-        log.warn("Cannot list a resource; trying again", { prefix, error });
+        log.warn("Listing a resource failed; retrying", { prefix, error });
         await clock.sleep(exponentialDelayMs(RELOAD_DELAY, attempt));
       }
     }
@@ -261,7 +261,7 @@ export class WatchedCache implements ObjectCache {
   }
 }
 
-/** Objects by the value of one field. */
+/** Index of objects by the value of one field. */
 class FieldIndex {
   readonly #read: FieldReaders[string];
   readonly #byValue = new Map<string, SortedMap<string, StoredObject>>();

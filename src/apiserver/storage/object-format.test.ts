@@ -8,7 +8,7 @@ import { ObjectFormat } from "./object-format.ts";
 
 const format = new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" });
 
-/** Keys that mean something to JavaScript or to this format, and any others. */
+/** Keys that are special in JavaScript or in this format, and any others. */
 const key = fc.oneof(
   fc.constantFrom("managedFields", "__proto__", "constructor", "metadata", "resourceVersion", ',"managedFields":[', '"', "\\"),
   fc.string({ unit: "binary" }),
@@ -39,7 +39,7 @@ const anyClaims = fc.array(
   { maxLength: 3 },
 );
 
-test("what is written is read back as it was, with the text of managedFields beside it", () => {
+test("an encoded object is decoded unchanged, with the text of managedFields beside it", () => {
   fc.assert(
     fc.property(anyObject, anyClaims, (object, claims) => {
       const managedFields = claims.length === 0 ? "" : JSON.stringify(claims);
@@ -53,7 +53,7 @@ test("what is written is read back as it was, with the text of managedFields bes
   );
 });
 
-test("bytes of another layout mean the same, and are put into ours", () => {
+test("bytes of another layout decode to the same object, and are converted to ours", () => {
   fc.assert(
     fc.property(anyObject, anyClaims, (object, claims) => {
       const { kind, apiVersion, metadata, ...rest } = object;
@@ -68,7 +68,7 @@ test("bytes of another layout mean the same, and are put into ours", () => {
   );
 });
 
-test("the head with a version fits before the stored bytes, in an object and in an item of a list", () => {
+test("the head with a resourceVersion fits before the stored bytes, in an object and in an item of a list", () => {
   const object = { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "a", resourceVersion: "3" }, spec: { é: "ü" } };
   const tail = new TextDecoder().decode(format.write(object, '[{"manager":"m"}]').subarray(format.headLength));
 
@@ -78,7 +78,7 @@ test("the head with a version fits before the stored bytes, in an object and in 
   assert.equal(JSON.parse(format.headAt(0) + tail).metadata.resourceVersion, undefined);
 });
 
-test("reading never changes a prototype", () => {
+test("decoding never changes a prototype", () => {
   const text =
     '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a","labels":{"__proto__":"x"}},"__proto__":{"polluted":true}}';
 

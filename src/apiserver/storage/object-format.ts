@@ -1,8 +1,8 @@
 /**
- * How objects of one resource are written as JSON: `{"kind":…,"apiVersion":…,"metadata":{` and then the rest, always in this order.
- * So the place at which a resourceVersion is put in on the way out, and the part that a typed list leaves out (kind and apiVersion),
- * are known without looking: an answer is a few small pieces and a slice of the stored bytes. managedFields come last in metadata;
- * they are cut out before parsing, since hardly anybody reads them.
+ * The JSON layout of objects of one resource: `{"kind":…,"apiVersion":…,"metadata":{` and then the rest, always in this order. So the
+ * position where a resourceVersion is inserted, and the part that a typed list omits (kind and apiVersion), are known without parsing: a
+ * response is a few small pieces and a slice of the stored bytes. managedFields come last in metadata; they are cut out before parsing,
+ * since they are rarely needed.
  */
 import { encodeUtf8 } from "../../base/utf8.ts";
 import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
@@ -56,7 +56,7 @@ export class ObjectFormat {
     return `${this.#head}${writeMetadata(metadata)}${owned}}${fields === "{}" ? "" : `,${fields.slice(1, -1)}`}}`;
   }
 
-  /** Reads what `write` wrote; anything else of the same meaning, too, but slower. */
+  /** Reads what `write` wrote; also other JSON with the same meaning, but slower. */
   read(bytes: Uint8Array): ParsedObject {
     const text = decoder.decode(bytes);
     const start = text.startsWith(this.#head) ? managedFieldsIn(text, this.headLength) : -1;
@@ -67,20 +67,20 @@ export class ObjectFormat {
     return { object: parse(cut) as KubeObject, managedFields: text.slice(open, end) };
   }
 
-  /** Bytes in the layout of `write`, whoever wrote them. */
+  /** Bytes in the layout of `write`, whatever their origin. */
   normalise(bytes: Uint8Array): Uint8Array {
     if (this.#hasLayout(bytes)) return bytes;
     const { object, managedFields } = this.#readForeign === undefined ? this.read(bytes) : splitManagedFields(this.#readForeign(bytes));
     return this.write(object, managedFields);
   }
 
-  /** Others who write JSON in the same order of members end it with a line break. */
+  /** Other writers that have the same order of members end it with a line break. */
   #hasLayout(bytes: Uint8Array): boolean {
     for (let index = 0; index < this.headLength; index++) if (bytes[index] !== this.#head.charCodeAt(index)) return false;
     return bytes[bytes.length - 1] === CLOSE_BRACE;
   }
 
-  /** What stands before the bytes after `headLength` in a whole object. Revision 0: it has none (a dry run). */
+  /** The text before the bytes after `headLength` in a whole object. Revision 0: none (a dry run). */
   headAt(revision: number): string {
     return revision === 0 ? this.#head : `${this.#head}"resourceVersion":"${revision}",`;
   }
@@ -98,13 +98,13 @@ function writeMetadata(metadata: ObjectMeta): string {
 }
 
 /**
- * Where `,"managedFields":[` begins in metadata, or -1. A quote inside of a string is escaped, so these characters cannot be part of one;
- * and before the end of metadata no other member of this name has an array (labels and annotations are texts).
+ * Index of `,"managedFields":[` in metadata, or -1. A quote inside a string is escaped, so these characters cannot be part of one; and
+ * before the end of metadata no other member of this name has an array (labels and annotations are strings).
  */
 function managedFieldsIn(text: string, from: number): number {
   const at = text.indexOf(MANAGED_FIELDS, from);
   if (at === -1) return -1;
-  // A type that has such a member somewhere else must not be mistaken: metadata may not be closed before.
+  // A type with such a member elsewhere must not be mistaken: metadata may not be closed before.
   return isInsideMetadata(text, from, at) ? at : -1;
 }
 
@@ -147,7 +147,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** What was written by `writeJson` has no duplicate keys and no great depth; only whole numbers beyond 2^53 need the exact parser. */
+/** Output of `writeJson` has no duplicate keys and no great depth; only integers beyond 2^53 need the exact parser. */
 const LONG_NUMBER = /\d{16}/;
 
 function parse(text: string): Readonly<Record<string, unknown>> {

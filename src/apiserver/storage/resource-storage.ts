@@ -1,6 +1,6 @@
 /**
- * One resource in the store: reading from its cache, writing with preconditions. The only place that knows keys and commits.
- * Not here: what may be written (write/), who is told (watch/), what a client sees of a failing store (store-failure.ts).
+ * One resource in the store: reads from its cache, writes with preconditions. The only place that knows keys and commits. Not here: which
+ * writes are valid (write/), delivery to watches (watch/), API errors of a failing store (store-failure.ts).
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -23,7 +23,7 @@ import type { ResourceStorage, Snapshot, StoredObject, WriteOptions, WriteResult
 import { ObjectFamily, SharedObject } from "./stored-object.ts";
 import type { FieldReaders } from "./watch-index.ts";
 
-/** Paged lists of one resource that can be under way at once without reading history anew. */
+/** Maximum number of concurrent paged lists of one resource that need not read history again. */
 const PAGED_MOMENTS_MAX = 8;
 
 export interface StorageContext {
@@ -40,7 +40,7 @@ export class CachedResourceStorage implements ResourceStorage {
   readonly family: ObjectFamily;
   readonly cache: WatchedCache;
   readonly store: Store;
-  /** Moments that are being read in pages. Each shares with the others all that did not change between them. */
+  /** Snapshots of paged lists in progress. They share all objects that did not change between them. */
   readonly moments = new Lru<number, Snapshot>({ max: PAGED_MOMENTS_MAX });
   readonly #clock: Clock;
 
@@ -64,7 +64,7 @@ export class CachedResourceStorage implements ResourceStorage {
     return this.cache.get(key);
   }
 
-  /** What the cache has, which may be a little old on a shared store. */
+  /** The cached state, which may be a little old on a shared store. */
   async getCached(name: ObjectName): Promise<StoredObject | undefined> {
     if (!this.cache.isLoaded) await this.cache.load();
     return this.cache.get(this.keyOf(name));
@@ -91,7 +91,7 @@ export class CachedResourceStorage implements ResourceStorage {
     return this.#resultOf(result);
   }
 
-  /** For whoever commits it along with another object. */
+  /** For a commit together with another object. */
   putOperation(name: ObjectName, object: StoredObject, precondition: Precondition): Operation {
     const { secondsToLive } = this.resource;
     const expiry = secondsToLive === undefined ? {} : { expiresAtMs: this.#clock.now() + secondsToLive * 1_000 };

@@ -13,7 +13,7 @@ export class ServedEndpoints implements Endpoints {
   readonly #schemas: SchemaSet;
   /** By `<group>/<version>/<plural>`; in the order of adding, which is the order of discovery. */
   readonly #byPath = new Map<string, Endpoint>();
-  /** Those in their storage version, by `<group>/<plural>`. */
+  /** Endpoints in their storage version, by `<group>/<plural>`. */
   readonly #stored = new Map<string, Endpoint>();
   readonly #listeners = new Set<() => void>();
 

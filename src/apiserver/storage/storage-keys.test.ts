@@ -1,4 +1,4 @@
-/** The keys of every built-in kind: the store takes them, and data of the layout before is found under them. */
+/** The keys of every built-in kind: the store accepts them, and data of the legacy layout is migrated to them. */
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { all } from "../../api/all.ts";

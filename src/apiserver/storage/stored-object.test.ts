@@ -16,7 +16,7 @@ function newObject(): SharedObject {
   return SharedObject.fromObject(family, object, ManagedFields.fromText(CLAIMS));
 }
 
-test("a new object has no version until its write is done, and then has it for good", () => {
+test("a new object has no resourceVersion until it is committed, and then keeps it", () => {
   const stored = newObject();
   const before = [stored.revision, stored.object.metadata.resourceVersion];
 
@@ -27,10 +27,10 @@ test("a new object has no version until its write is done, and then has it for g
   assert.deepEqual(before, [0, undefined]);
   assert.deepEqual([stored.revision, arrived.metadata.resourceVersion], [7, "7"]);
   assert.equal(stored.object, arrived);
-  assert.equal((arrived as Widget).spec, spec, "what did not change keeps its identity");
+  assert.equal((arrived as Widget).spec, spec, "unchanged parts keep their identity");
 });
 
-test("what is read is frozen, however it came to be", () => {
+test("objects are frozen when read, whatever their source", () => {
   const written = newObject();
   written.arriveAt(7);
   for (const stored of [written, SharedObject.fromBytes(family, written.bytes(), 7), written.at(9)]) {
@@ -39,7 +39,7 @@ test("what is read is frozen, however it came to be", () => {
   }
 });
 
-test("bytes hold no version, and give back the object and who owns its fields", () => {
+test("stored bytes have no resourceVersion, and decode to the object and its managedFields", () => {
   const written = newObject();
   written.arriveAt(7);
   const read = SharedObject.fromBytes(family, written.bytes(), 8);
@@ -47,10 +47,10 @@ test("bytes hold no version, and give back the object and who owns its fields", 
   assert.doesNotMatch(new TextDecoder().decode(written.bytes()), /resourceVersion/);
   assert.deepEqual(read.object, { ...object, metadata: { name: "a", resourceVersion: "8" } });
   assert.equal(read.managed().text(), CLAIMS);
-  assert.equal(written.managed().text(), CLAIMS, "also after its bytes were made");
+  assert.equal(written.managed().text(), CLAIMS, "also after encoding");
 });
 
-test("what this process wrote comes back from the store as itself, and anything else as bytes", () => {
+test("the store returns an object of this process as the identical object, and anything else as bytes", () => {
   const written = newObject();
   const value = written.value({ asBytes: false });
 
@@ -67,7 +67,7 @@ test("what this process wrote comes back from the store as itself, and anything 
   assert.deepEqual(others.object, written.object);
 });
 
-test("the same at another revision leaves the first as it was", () => {
+test("a copy at another revision leaves the original unchanged", () => {
   const stored = newObject();
   stored.arriveAt(7);
 
@@ -78,7 +78,7 @@ test("the same at another revision leaves the first as it was", () => {
   assert.equal(later.managed().text(), CLAIMS);
 });
 
-test("another version is made once, from the object at its revision", () => {
+test("another API version is converted once per object and revision", () => {
   let made = 0;
   const v2: ServedVersion = {
     group: "example.com",
@@ -96,7 +96,7 @@ test("another version is made once, from the object at its revision", () => {
   assert.equal(stored.in({ group: "example.com", version: "v1", schema: "" }), stored.object);
 });
 
-test("another version that was made before the write was done is made anew when its revision is known", () => {
+test("a conversion made before the commit is repeated when the revision is known", () => {
   const v2: ServedVersion = {
     group: "example.com",
     version: "v2",

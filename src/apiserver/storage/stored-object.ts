@@ -1,9 +1,9 @@
 /**
- * One object at one revision, as this process holds it: one copy that everybody shares. It has bytes, or the parsed object, or both;
- * each is made from the other when it is first needed, and then kept. It is the memo that the store hands back, so nobody parses what
- * this process wrote, and at start nothing is parsed.
+ * One object at one revision: one copy that the whole process shares. It has bytes, or the parsed object, or both; each is derived from the
+ * other on first use, and then kept. It is the memo that the store returns, so this process never parses what it wrote, and parses nothing
+ * at start.
  *
- * managedFields are not part of the shared object: who needs them asks, and they are kept only for objects that were written lately.
+ * managedFields are not part of the shared object: they are parsed on demand, and kept only for recently written objects.
  */
 import { deepFreeze } from "../../base/deep.ts";
 import { jsonByteLength } from "../../base/json-size.ts";
@@ -17,13 +17,13 @@ import { bytesValue, lazyValue } from "../../store/value.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { ObjectFormat } from "./object-format.ts";
 
-/** Objects whose managedFields stay parsed: those that are written again and again (status, leases, labels). */
+/** Number of objects whose managedFields stay parsed: those that are written frequently (status, leases, labels). */
 const PARSED_MANAGED_FIELDS_MAX = 2_048;
 
 /** What all objects of one resource have in common. */
 export class ObjectFamily {
   readonly format: ObjectFormat;
-  /** Whether what is read is frozen: in tests and development, since freezing a Pod costs more than validating it. */
+  /** Freezes objects that are read: in tests and development, since freezing a Pod costs more than validating it. */
   readonly freezes: boolean;
   readonly managed = new Lru<StoredObject, ManagedFields>({ max: PARSED_MANAGED_FIELDS_MAX });
 
@@ -35,12 +35,12 @@ export class ObjectFamily {
 
 export class SharedObject implements StoredObject {
   readonly #family: ObjectFamily;
-  /** 0: it was never written (a dry run), or is on its way. */
+  /** 0: never written (a dry run), or the commit is still in progress. */
   #revision: number;
   #bytes: Uint8Array | undefined;
   /** With resourceVersion, without managedFields. */
   #object: KubeObject | undefined;
-  /** Kept here as long as there are no bytes from which it could be read. */
+  /** Kept here as long as there are no bytes to read it from. */
   #managed: ManagedFields | undefined;
   /** This object in other versions than the stored one. */
   #forms: Map<ServedVersion, KubeObject> | undefined;
@@ -50,7 +50,7 @@ export class SharedObject implements StoredObject {
     this.#revision = revision;
   }
 
-  /** An object that is to be written. Its revision is told when it is known. `revision`: that of a dry run's result. */
+  /** An object to be written. Its revision is set when it is committed. `revision`: that of a dry run's result. */
   static fromObject(family: ObjectFamily, object: KubeObject, managed: ManagedFields, revision = 0): SharedObject {
     const made = new SharedObject(family, 0);
     made.#object = object;
@@ -66,7 +66,7 @@ export class SharedObject implements StoredObject {
     return made;
   }
 
-  /** What the store has under a key: what this process wrote, or bytes. */
+  /** The value of a key in the store: an object of this process, or bytes. */
   static of(family: ObjectFamily, { key, value, revision }: Pick<Entry, "key" | "value" | "revision">): SharedObject {
     if (value.memo instanceof SharedObject) {
       value.memo.arriveAt(revision);
@@ -81,7 +81,7 @@ export class SharedObject implements StoredObject {
     }
   }
 
-  /** The same content at another revision: how a deleted object is shown. */
+  /** The same content at another revision: the last state of a deleted object. */
   at(revision: number): SharedObject {
     const made = new SharedObject(this.#family, 0);
     made.#bytes = this.#bytes;
@@ -95,7 +95,7 @@ export class SharedObject implements StoredObject {
     return this.#revision;
   }
 
-  /** The commit has given it a revision. Said again, it changes nothing. */
+  /** The commit assigned this revision. Idempotent. */
   arriveAt(revision: number): void {
     if (this.#revision === revision) return;
     this.#revision = revision;
@@ -139,13 +139,13 @@ export class SharedObject implements StoredObject {
     return this.#bytes;
   }
 
-  /** For the store. Drivers that keep what they are given never ask for the bytes; for others they are made now (`asBytes`). */
+  /** The value to commit. Drivers that keep the object itself never request the bytes; for others they are encoded now (`asBytes`). */
   value({ asBytes }: { readonly asBytes: boolean }): Value {
     if (asBytes || this.#bytes !== undefined) return bytesValue(this.bytes(), this);
     return lazyValue({ memo: this, makeBytes: () => this.bytes(), sizeBytes: () => this.#estimateBytes() });
   }
 
-  /** Exactly the bytes if they exist; otherwise counted, without the few that the layout and the resourceVersion differ by. */
+  /** The exact size if the bytes exist; otherwise estimated, without the few bytes of layout and resourceVersion. */
   #estimateBytes(): number {
     if (this.#bytes !== undefined) return this.#bytes.length;
     const managed = (this.#managed as ManagedFields).text();

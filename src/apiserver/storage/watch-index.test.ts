@@ -45,7 +45,7 @@ function stored(values: Fields): StoredObject {
   return stub<StoredObject>({ object: values });
 }
 
-/** Whom a change may concern, as one would say it. A group by field does not look at the namespace. */
+/** The reference model of which listeners a change may concern. A group by field ignores the namespace. */
 function concerns(wanted: WatchScope, { namespace, name: changed, object, previous }: Happened): boolean {
   const isInNamespace = wanted.namespace === "" || wanted.namespace === namespace;
   if (wanted.name !== undefined) return isInNamespace && wanted.name === changed;
@@ -54,12 +54,12 @@ function concerns(wanted: WatchScope, { namespace, name: changed, object, previo
   return object[path] === value || previous?.[path] === value;
 }
 
-test("those are told whom a change may concern, each once, and nobody else", () => {
+test("a change is delivered once to every listener that it may concern, and to no other", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(scope, fc.boolean()), { maxLength: 12 }), fc.array(change, { maxLength: 6 }), (scopes, changes) => {
       const index = new WatchIndex(READERS);
-      const told: number[] = [];
-      const listeners = scopes.map(([wanted], position): ChangeListener => ({ scope: wanted, changed: () => void told.push(position) }));
+      const notified: number[] = [];
+      const listeners = scopes.map(([wanted], position): ChangeListener => ({ scope: wanted, changed: () => void notified.push(position) }));
       for (const listener of listeners) index.add(listener);
       for (const [position, [, leaves]] of scopes.entries()) if (leaves) index.remove(listeners[position]!);
       const staying = scopes.flatMap(([wanted, leaves], position) => (leaves ? [] : [{ wanted, position }]));
@@ -67,14 +67,14 @@ test("those are told whom a change may concern, each once, and nobody else", () 
       assert.equal(index.size, staying.length);
       assert.equal(index.all().length, staying.length);
       for (const happened of changes) {
-        told.length = 0;
+        notified.length = 0;
         const { object, previous, ...place } = happened;
         const at = { ...place, type: "put", revision: 1, object: stored(object), shared: new Map() } as const;
-        index.tell({ ...at, previous: previous === undefined ? undefined : stored(previous) } satisfies ObjectChange);
+        index.notify({ ...at, previous: previous === undefined ? undefined : stored(previous) } satisfies ObjectChange);
 
         const expected = staying.filter(({ wanted }) => concerns(wanted, happened)).map(({ position }) => position);
         assert.deepEqual(
-          told.toSorted((a, b) => a - b),
+          notified.toSorted((a, b) => a - b),
           expected,
         );
       }
@@ -83,7 +83,7 @@ test("those are told whom a change may concern, each once, and nobody else", () 
   );
 });
 
-test("adding and removing a second time change nothing", () => {
+test("adding or removing a listener twice has no effect", () => {
   const index = new WatchIndex(READERS);
   const listener: ChangeListener = { scope: { namespace: "a" }, changed() {} };
 

@@ -1,6 +1,6 @@
 /**
- * Who must hear of a change. Every watcher stands in the one narrowest group that its request allows: one object, one value of an
- * indexed field (the pods of a node), one namespace, or everything; so a change costs nothing to watchers that it does not concern.
+ * Routes changes to listeners. Every listener is in the narrowest group that its request allows: one object, one value of an indexed field
+ * (the Pods of a node), one namespace, or everything; so a change costs nothing for listeners that it does not concern.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { ChangeListener, ObjectChange, WatchScope } from "../framework/storage/storage.ts";
@@ -42,15 +42,15 @@ export class WatchIndex {
     if (group.size === 0) groups?.delete(key);
   }
 
-  /** Tells those whom it may concern. Each decides by its own selectors. */
-  tell(change: ObjectChange): void {
-    tellGroup(this.#everything, change);
-    if (change.namespace !== "" && this.#byNamespace.size > 0) tellGroup(this.#byNamespace.get(change.namespace), change);
+  /** Notifies the listeners that it may concern. Each matches by its own selectors. */
+  notify(change: ObjectChange): void {
+    notifyGroup(this.#everything, change);
+    if (change.namespace !== "" && this.#byNamespace.size > 0) notifyGroup(this.#byNamespace.get(change.namespace), change);
     if (this.#byName.size > 0) {
-      tellGroup(this.#byName.get(`${change.namespace}/${change.name}`), change);
-      if (change.namespace !== "") tellGroup(this.#byName.get(`/${change.name}`), change);
+      notifyGroup(this.#byName.get(`${change.namespace}/${change.name}`), change);
+      if (change.namespace !== "") notifyGroup(this.#byName.get(`/${change.name}`), change);
     }
-    for (const [path, groups] of this.#byField) this.#tellByField(path, groups, change);
+    for (const [path, groups] of this.#byField) this.#notifyByField(path, groups, change);
   }
 
   all(): ChangeListener[] {
@@ -58,14 +58,14 @@ export class WatchIndex {
     return [this.#everything, ...groups].flatMap((group) => [...group]);
   }
 
-  /** An object that leaves a value concerns those who watch the old value as much as those who watch the new one. */
-  #tellByField(path: string, groups: Map<string, Group>, change: ObjectChange): void {
+  /** A change of an indexed value concerns the listeners of the old value and of the new one. */
+  #notifyByField(path: string, groups: Map<string, Group>, change: ObjectChange): void {
     const read = this.#readers[path];
     if (groups.size === 0 || read === undefined) return;
     const now = read(change.object.object);
     const before = change.previous === undefined ? now : read(change.previous.object);
-    tellGroup(groups.get(now), change);
-    if (before !== now) tellGroup(groups.get(before), change);
+    notifyGroup(groups.get(now), change);
+    if (before !== now) notifyGroup(groups.get(before), change);
   }
 
   #placeOf({ namespace, name, field }: WatchScope): [Map<string, Group> | undefined, string] {
@@ -77,9 +77,9 @@ export class WatchIndex {
   #fieldGroups(path: string): Map<string, Group> {
     const known = this.#byField.get(path);
     if (known !== undefined) return known;
-    const made = new Map<string, Group>();
-    this.#byField.set(path, made);
-    return made;
+    const created = new Map<string, Group>();
+    this.#byField.set(path, created);
+    return created;
   }
 }
 
@@ -89,7 +89,7 @@ function newGroup(groups: Map<string, Group>, key: string): Group {
   return group;
 }
 
-function tellGroup(group: Group | undefined, change: ObjectChange): void {
+function notifyGroup(group: Group | undefined, change: ObjectChange): void {
   if (group === undefined) return;
   for (const listener of group) listener.changed(change);
 }

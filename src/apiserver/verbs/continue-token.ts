@@ -1,11 +1,11 @@
 /**
- * Where a paged list goes on: the revision of its first page, and the key after which the next one starts. Opaque to clients; the form
- * is upstream's (base64 of JSON), so a token's size is what clients expect.
+ * The continue token of a paged list: the revision of its first page, and the key after which the next one starts. Opaque to clients; the
+ * form is upstream's (base64 of JSON), so a token's size is what clients expect.
  */
 import { badRequest } from "../../api/machinery/status-error.ts";
 
 export interface ContinueToken {
-  /** undefined: at the newest revision, since the first page's is gone. */
+  /** undefined: at the newest revision, since the first page's is compacted. */
   readonly revision: number | undefined;
   /** Relative to the prefix of the resource: `<namespace>/<name>` or `<name>`. */
   readonly startAfter: string;
@@ -13,7 +13,7 @@ export interface ContinueToken {
 
 const VERSION = "meta.k8s.io/v1";
 
-/** Stands for "the newest" where the revision of the first page can no longer be read. */
+/** Means "the newest" where the revision of the first page can no longer be read. */
 const INCONSISTENT = -1;
 
 export function writeContinueToken({ revision, startAfter }: ContinueToken): string {
@@ -46,7 +46,7 @@ function parse(token: string): { readonly v?: unknown; readonly rv?: unknown; re
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Whatever it is, it is not one of ours: said below, in the same words for all of them.
+    // Not one of our tokens: reported below, with the same message for all of them.
   }
   throw invalid("illegal base64 data or JSON");
 }

@@ -1,4 +1,4 @@
-/** DELETE of one object and of a collection. Options come in the body or, if there is none, in the query; never from both. */
+/** DELETE of one object and of a collection. Options are in the body or, without a body, in the query; never in both. */
 import type { GroupVersion } from "../../api/machinery/object.ts";
 import { forbiddenError, internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
@@ -16,7 +16,7 @@ import type { DeleteResult } from "../framework/storage/writes.ts";
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 const DELETE_OPTIONS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
-/** Deletions of one collection that are under way at once: enough to share commits, few enough to leave room for others. */
+/** Concurrent deletions of one deletecollection: enough to share commits, few enough not to starve other requests. */
 const COLLECTION_WORKERS = 16;
 
 export async function deleteOne(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
@@ -84,7 +84,7 @@ async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject)
       try {
         await remove(object);
       } catch (error) {
-        // Somebody else was first, which is what was wanted.
+        // Another client deleted it first, which is the desired result.
         if (!isReason(error, "NotFound")) throw error;
       }
     }
@@ -109,7 +109,7 @@ function queryOptions({ options }: ApiRequest): DeleteOptions {
   };
 }
 
-/** undefined: there is no body. */
+/** undefined: no body. */
 function bodyOptions(server: ServerContext, { group, version }: GroupVersion, { body }: ApiRequest): DeleteOptions | undefined {
   if (body === undefined || (body.form === "bytes" && body.bytes.length === 0)) return undefined;
   const schema = server.schemas.get(DELETE_OPTIONS_SCHEMA);

@@ -1,4 +1,4 @@
-/** One object, as new as the request wants it. */
+/** Reads one object, as new as the request requires. */
 import { notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
@@ -9,14 +9,14 @@ import type { StoredObject } from "../framework/storage/storage.ts";
 export async function getObject(endpoint: Endpoint, request: ApiRequest): Promise<StoredObject> {
   const name = { namespace: request.namespace, name: request.name };
   const wanted = revisionOf(request.options);
-  // A named version means "at least this old": what the cache has is enough, if it has come that far.
+  // A resourceVersion means "not older than": the cache suffices if it has reached it.
   const isCacheEnough = wanted !== undefined && (await reaches(endpoint, wanted));
   const object = isCacheEnough ? await endpoint.storage.getCached(name) : await endpoint.storage.get(name);
   if (object === undefined) throw notFound(endpoint.name, request.name);
   return object;
 }
 
-/** Whether the cache has come that far, or does now. False: only the store itself can tell. */
+/** True if the cache has reached the revision, possibly after querying progress. False: read the store itself. */
 async function reaches({ storage }: Endpoint, wanted: number): Promise<boolean> {
   const { cache, store } = storage;
   if (!cache.isLoaded) await cache.load();

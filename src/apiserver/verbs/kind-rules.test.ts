@@ -11,7 +11,7 @@ const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
 
-test("who deletes a Job and does not say what becomes of its Pods is warned", async () => {
+test("deleting a Job without a propagation policy returns a warning about its Pods", async () => {
   await using server = await startServer();
   for (const name of ["a", "b"]) await server.call("POST", JOBS, { metadata: { name }, spec: { template } });
 
@@ -24,7 +24,7 @@ test("who deletes a Job and does not say what becomes of its Pods is warned", as
   assert.equal(said.headers["warning"], undefined);
 });
 
-test("the system's PriorityClasses cannot be deleted, and others can", async () => {
+test("system PriorityClasses cannot be deleted, others can", async () => {
   await using server = await startServer();
   await server.call("POST", CLASSES, { metadata: { name: "mine" }, value: 1 });
 
@@ -37,7 +37,7 @@ test("the system's PriorityClasses cannot be deleted, and others can", async () 
   assert.equal((await server.call("DELETE", `${CLASSES}/none`)).code, 404);
 });
 
-test("a table of FlowSchemas shows them as they are matched, and a list by name", async () => {
+test("a table of FlowSchemas is sorted by matching precedence, and a list by name", async () => {
   await using server = await startServer();
 
   const table = (await server.call("GET", FLOWS, undefined, TABLE)).body.rows.map(({ cells }: { cells: string[] }) => cells[0]);
@@ -47,7 +47,7 @@ test("a table of FlowSchemas shows them as they are matched, and a list by name"
   assert.deepEqual(list, list.toSorted());
 });
 
-test("an IPAddress is called what its generateName says, and a LimitRange without a name by its uid", async () => {
+test("an IPAddress takes its generateName as its name, and a LimitRange without a name is named by its uid", async () => {
   await using server = await startServer();
   const spec = { parentRef: { resource: "services", namespace: "default", name: "web" } };
 
@@ -58,7 +58,7 @@ test("an IPAddress is called what its generateName says, and a LimitRange withou
   assert.equal(limits.body.metadata.name, limits.body.metadata.uid);
 });
 
-test("whoever uses a version that is given up is told so, whatever for", async () => {
+test("every verb on a deprecated version returns a warning", async () => {
   await using server = await startServer();
   const object = { metadata: { name: "e" }, subsets: [] };
   const answers = [
@@ -71,7 +71,7 @@ test("whoever uses a version that is given up is told so, whatever for", async (
   for (const { headers } of answers) assert.match(String(headers["warning"]), /v1 Endpoints is deprecated in v1\.33\+/);
 });
 
-test("a write through scale is checked as any other, and warns as any other", async () => {
+test("a write through the scale subresource is validated and returns warnings like any other write", async () => {
   await using server = await startServer();
   const labels = { a: "b" };
   const nodeSelector = { "beta.kubernetes.io/os": "linux" };
@@ -87,7 +87,7 @@ test("a write through scale is checked as any other, and warns as any other", as
   assert.match(String(scaled.headers["warning"]), /beta\.kubernetes\.io\/os/);
 });
 
-test("a PodDisruptionBudget may be called nearly anything, and its metadata is looked at last", async () => {
+test("a PodDisruptionBudget may have nearly any name, and its metadata is validated last", async () => {
   await using server = await startServer();
   const make = (name: string, minAvailable: number) =>
     server.call("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
@@ -101,7 +101,7 @@ test("a PodDisruptionBudget may be called nearly anything, and its metadata is l
   assert.deepEqual(fields(await make("a/b", 1)), ["metadata.name", "metadata.labels"]);
 });
 
-test("what a conversion between versions fills in belongs to whoever sent the object", async () => {
+test("fields that a version conversion sets are owned by the writer", async () => {
   await using server = await startServer();
   const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 3 };
 
@@ -118,7 +118,7 @@ test("what a conversion between versions fills in belongs to whoever sent the ob
   ]);
 });
 
-test("a Scale is shown in a table as the number that there should be and that there is", async () => {
+test("the table of a Scale shows desired and current replicas", async () => {
   await using server = await startServer();
   const labels = { a: "b" };
   const spec = {
@@ -137,7 +137,7 @@ test("a Scale is shown in a table as the number that there should be and that th
   assert.deepEqual(body.rows[0].cells, ["d", 3, 0, "0s"]);
 });
 
-test("bytes that are null are none", async () => {
+test("a bytes field that is null is decoded as empty", async () => {
   await using server = await startServer();
 
   const secret = await server.call("POST", "/api/v1/namespaces/default/secrets", {

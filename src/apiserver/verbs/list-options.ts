@@ -1,4 +1,4 @@
-/** Which combinations of resourceVersion, resourceVersionMatch, limit, continue and sendInitialEvents make sense, in upstream's words. */
+/** Validates combinations of resourceVersion, resourceVersionMatch, limit, continue and sendInitialEvents, with upstream's messages. */
 import { describeFieldError, forbidden, invalid, notSupported, type FieldError } from "../../api/machinery/field-error.ts";
 import { badRequest, invalidObject, StatusError } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
@@ -29,7 +29,7 @@ function* watchErrors(options: RequestOptions): Iterable<FieldError> {
   if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
     yield forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
-  // Named after another option than the one that is wrong, as upstream does.
+  // As upstream, names another option than the invalid one.
   if (token !== "") yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
   if (match === "") return;
   if (sendInitialEvents === undefined) {
@@ -38,7 +38,7 @@ function* watchErrors(options: RequestOptions): Iterable<FieldError> {
   if (match !== "NotOlderThan") yield notSupported("resourceVersionMatch", match, ["NotOlderThan"]);
 }
 
-/** undefined: not given. */
+/** undefined: not set. */
 export function revisionOf({ resourceVersion = "" }: RequestOptions): number | undefined {
   if (resourceVersion === "") return undefined;
   if (!/^\d+$/.test(resourceVersion)) throw cannotParse(resourceVersion, "invalid syntax");
@@ -52,7 +52,7 @@ function cannotParse(resourceVersion: string, why: string): StatusError {
   return badRequest(`invalid resource version: ${describeFieldError(error)}`);
 }
 
-/** The client has seen something that this server has not (yet). */
+/** The client has seen a revision that this server has not reached (yet). */
 export function tooLargeRevision(wanted: number, current: number): StatusError {
   return new StatusError("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },

@@ -39,7 +39,7 @@ async function withNames(...names: readonly string[]): Promise<StartedServer> {
   return server;
 }
 
-/** All pages, with `between` called after each. */
+/** Reads all pages and calls `between` after each. */
 async function pages(
   server: StartedServer,
   path: string,
@@ -61,7 +61,7 @@ async function pages(
   }
 }
 
-test("all pages show the moment of the first, whatever is written in between", async () => {
+test("all pages of a list show the revision of the first, whatever is written in between", async () => {
   await using server = await withNames("a", "c", "e", "g", "i");
 
   const found = await pages(server, DEFAULT, 2, async (page) => {
@@ -79,7 +79,7 @@ test("all pages show the moment of the first, whatever is written in between", a
   assert.equal(found[2]?.body.items[0].spec.size, undefined);
 });
 
-test("how many remain is not told with a selector, and there is no token on the last page", async () => {
+test("a list with a selector has no remainingItemCount, and the last page has no continue token", async () => {
   await using server = await withNames("a", "b", "c");
 
   const found = await pages(server, `${DEFAULT}?fieldSelector=metadata.name!%3Dx`, 2);
@@ -95,7 +95,7 @@ test("how many remain is not told with a selector, and there is no token on the 
   assert.deepEqual(Object.keys(exact.body.metadata), ["resourceVersion"]);
 });
 
-test("pages are the same as the whole list, for every selector, limit and namespace, also where an index helps", async () => {
+test("pages add up to the whole list for every selector, limit and namespace, also with an index", async () => {
   await using server = await startWithWidgets();
   const random = seededRandom(testSeed());
   for (let index = 0; index < 40; index++) {
@@ -138,7 +138,7 @@ test("pages are the same as the whole list, for every selector, limit and namesp
   }
 });
 
-test("a token leads nowhere else than its list: another namespace shows only its own", async () => {
+test("a continue token used in another namespace returns only objects of that namespace", async () => {
   await using server = await withNames("a", "b", "c");
   await create(server, PUBLIC, "p");
   const token = (await server.call("GET", `${ALL}?limit=1`)).body.metadata.continue;
@@ -162,7 +162,7 @@ for (const token of [
   btoa(JSON.stringify({ v: "meta.k8s.io/v1", rv: 5 })),
   btoa(JSON.stringify({ v: "__proto__", rv: 5, start: "a" })),
 ]) {
-  test(`the token ${token} is refused as none of ours`, async () => {
+  test(`the continue token ${token} is rejected as invalid`, async () => {
     await using server = await withNames("a");
 
     const { code, body } = await server.call("GET", `${DEFAULT}?limit=1&continue=${encodeURIComponent(token)}`);
@@ -172,11 +172,11 @@ for (const token of [
   });
 }
 
-test("when the history of a token is gone, 410 brings one with which the rest can be read as it is now", async () => {
+test("a continue token whose revision is compacted gets 410 with a token for the rest at the newest revision", async () => {
   await using server = await withNames("a", "b", "c", "d");
   const first = await server.call("GET", `${DEFAULT}?limit=2`);
   const stale = first.body.metadata.continue;
-  // Moments that are being read are kept for a while; nine others push it out.
+  // Snapshots of paged lists are kept for a while; nine others evict it.
   for (let page = 0; page < 9; page++) {
     await create(server, DEFAULT, `e${page}`);
     await server.call("GET", `${DEFAULT}?limit=1`);
@@ -240,7 +240,7 @@ test("a continue token expires between five and seven minutes after its first pa
   assert.equal(codes.at(-1), 410);
 });
 
-test("versions and matches mean what they mean upstream", async () => {
+test("resourceVersion and resourceVersionMatch have upstream's semantics", async () => {
   await using server = await startWithWidgets();
   const old = await create(server, DEFAULT, "a");
   const now = await create(server, DEFAULT, "b");
@@ -271,7 +271,7 @@ test("versions and matches mean what they mean upstream", async () => {
   assert.equal(ahead.body.details.causes[0].reason, "ResourceVersionTooLarge");
 });
 
-test("the first list of a resource has what was written while it was read", async () => {
+test("the first list of a resource contains what was written while the cache loaded", async () => {
   for (let turns = 0; turns < 30; turns++) {
     await using server = await startWithWidgets();
     const writing = (async () => {
@@ -287,7 +287,7 @@ test("the first list of a resource has what was written while it was read", asyn
   }
 });
 
-test("a watch from the version of a list shows exactly what the list does not have", async () => {
+test("a watch from the resourceVersion of a list delivers exactly the changes after the list", async () => {
   await using server = await withNames("a");
   const { body } = await server.call("GET", DEFAULT);
   await create(server, DEFAULT, "b");
@@ -301,7 +301,7 @@ test("a watch from the version of a list shows exactly what the list does not ha
   );
 });
 
-test("the pages of a list that is under way are made of what was kept, and the store's history is not read for them", async () => {
+test("the pages of a list in progress come from the kept snapshot, without reading the store's history", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   let listed = 0;
@@ -311,7 +311,7 @@ test("the pages of a list that is under way are made of what was kept, and the s
 
   await server.call("GET", DEFAULT);
 
-  // The second is first found by an index, and then without.
+  // The second object is first found by an index, and then without.
   for (const query of ["", "?fieldSelector=spec.shelf%3D1"]) {
     const before = listed;
     const found = await pages(server, `${DEFAULT}${query}`, 2, async (page) => {

@@ -1,6 +1,6 @@
 /**
- * A list: one moment of the resource, in pages if the client wants. All pages of one list show the same moment; when its history is
- * gone the client gets 410 and a token with which it can go on at the newest revision.
+ * Lists a resource at one revision, in pages if requested. All pages of one list show the same revision; when it is compacted the client
+ * gets 410 and a token to continue at the newest revision.
  */
 import { expired, StatusError } from "../../api/machinery/status-error.ts";
 import { orderOf } from "../../store/key.ts";
@@ -14,7 +14,7 @@ import { readContinueToken, writeContinueToken, type ContinueToken } from "./con
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
 import type { ResourceStorage, Snapshot, StoredObject } from "../framework/storage/storage.ts";
 
-/** Upstream's own sentence: clients and people know it. */
+/** Upstream's message, which clients and users know. */
 const PAGE_EXPIRED =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
@@ -30,11 +30,11 @@ export async function listObjects(endpoint: Endpoint, request: ApiRequest): Prom
   return pageOf(endpoint.storage, selection, { moment, token, limit: limitOf(options, token) });
 }
 
-/** The objects of one moment. */
+/** The objects at one revision. */
 interface Moment {
   readonly revision: number;
   readonly objects: Snapshot;
-  /** It is what the cache has now, so that its indexes can be used. */
+  /** True if it is the cache's current state, so that its indexes can be used. */
   readonly isNow: boolean;
 }
 
@@ -51,24 +51,24 @@ async function momentOf({ storage }: Endpoint, { options }: ApiRequest, token: C
   return fresh === undefined ? translated(() => momentInStore(storage, undefined)) : momentNow(storage, fresh);
 }
 
-/** Who takes any version takes what the cache has, and that is whole, as upstream's is. */
+/** resourceVersion 0 is served from the cache and complete, as upstream's. */
 function limitOf({ limit = 0, resourceVersion, resourceVersionMatch }: ApiRequest["options"], token: ContinueToken | undefined): number {
   return token === undefined && resourceVersion === "0" && resourceVersionMatch !== "Exact" ? 0 : limit;
 }
 
-/** A limit with a version and without a match means "exactly at it", as it did before there were matches. */
+/** A limit with a resourceVersion and without a match means Exact, as before resourceVersionMatch existed. */
 function isExactByLimit({ resourceVersionMatch = "", limit = 0 }: ApiRequest["options"]): boolean {
   return resourceVersionMatch === "" && limit > 0;
 }
 
-/** What the cache has now, which is as new as `revision`. */
+/** The cache's current state, at least as new as `revision`. */
 export function momentNow({ cache }: ResourceStorage, revision: number): Moment {
   return { revision: Math.max(revision, cache.lastChange), objects: cache.snapshot(), isNow: true };
 }
 
 /**
  * The objects at an old revision. Even where this process still holds them, the store decides whether the revision is kept: a client must
- * not depend on what this process remembers, since another API server, or this one after a restart, answers the next page.
+ * not depend on this process's memory, since another API server, or this one after a restart, answers the next page.
  */
 async function momentAt(storage: ResourceStorage, revision: number, token: ContinueToken | undefined): Promise<Moment> {
   const { cache } = storage;
@@ -87,13 +87,13 @@ async function momentAt(storage: ResourceStorage, revision: number, token: Conti
 
 /** The objects at `revision` without reading them from the store; undefined if this process does not hold them. */
 function momentInMemory({ cache, moments }: ResourceStorage, revision: number): Moment | undefined {
-  // No change since `revision`: the current objects are those of then.
+  // No change since `revision`: the current objects are the same.
   if (revision >= cache.lastChange && revision <= cache.knownRevision()) return { revision, objects: cache.snapshot(), isNow: true };
   const kept = moments.get(revision);
   return kept === undefined ? undefined : { revision, objects: kept, isNow: false };
 }
 
-/** What the store has at a revision, or now. */
+/** Reads the store at a revision, or the newest. */
 export async function momentInStore(storage: ResourceStorage, revision: number | undefined): Promise<Moment> {
   const found = await storage.store.list(storage.prefix, { ...(revision === undefined ? {} : { revision }), countRemaining: false });
   const objects = storage.emptySnapshot();
@@ -105,7 +105,7 @@ export async function momentInStore(storage: ResourceStorage, revision: number |
 interface Page {
   readonly moment: Moment;
   readonly token: ContinueToken | undefined;
-  /** 0: everything. */
+  /** 0: unlimited. */
   readonly limit: number;
 }
 
@@ -143,7 +143,7 @@ function pageOf(storage: ResourceStorage, selection: Selection, { moment, token,
   };
 }
 
-/** What an index found, if it fits into one page; otherwise the pages are made without it. */
+/** The objects found by an index, if they fit into one page; otherwise pages are built without it. */
 function wholeList(moment: Moment, objects: readonly StoredObject[], limit: number, storage: ResourceStorage): ObjectList {
   if (limit === 0 || objects.length <= limit) return { objects, revision: moment.revision };
   storage.moments.set(moment.revision, moment.objects);
@@ -173,7 +173,7 @@ function rangeAfter(
   const range = storage.rangeOf(scope.namespace);
   if (token === undefined) return range;
   const after = orderOf(storage.prefix + token.startAfter);
-  // A token of another namespace must not lead out of this one.
+  // A token of another namespace must not escape this one.
   if (after < range.from) return range;
   return { after, ...(range.before === undefined ? {} : { before: range.before }) };
 }

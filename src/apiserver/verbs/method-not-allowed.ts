@@ -1,4 +1,4 @@
-/** The path leads somewhere, but not with this method. */
+/** The path exists, but does not support this method. */
 import { StatusError } from "../../api/machinery/status-error.ts";
 
 export function methodNotAllowed(): StatusError {

@@ -15,7 +15,7 @@ async function withDeployment(): Promise<StartedServer> {
   return server;
 }
 
-/** Who owns the replicas: manager, operation, subresource. */
+/** Owners of the replicas: manager, operation, subresource. */
 async function ownersOfReplicas(server: StartedServer): Promise<unknown> {
   const { body } = await server.call("GET", D);
   const entries = body.metadata.managedFields as Record<string, Record<string, Record<string, unknown>>>[];
@@ -24,7 +24,7 @@ async function ownersOfReplicas(server: StartedServer): Promise<unknown> {
     .map(({ manager, operation, subresource, apiVersion }) => [manager, operation, subresource, apiVersion]);
 }
 
-test("who scales takes the replicas over, as its own path of the object", async () => {
+test("a write through scale makes the writer the owner of replicas, with subresource scale", async () => {
   await using server = await withDeployment();
 
   const { code } = await server.call("PATCH", `${D}/scale?fieldManager=scaler`, { spec: { replicas: 3 } }, MERGE);
@@ -33,7 +33,7 @@ test("who scales takes the replicas over, as its own path of the object", async 
   assert.deepEqual(await ownersOfReplicas(server), [["scaler", "Update", "scale", "apps/v1"]]);
 });
 
-test("an applied Scale conflicts with who owns the replicas, and can be forced", async () => {
+test("an applied Scale conflicts with the owner of replicas, and can be forced", async () => {
   await using server = await withDeployment();
   const scale = "{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: d}, spec: {replicas: 5}}";
 
@@ -46,7 +46,7 @@ test("an applied Scale conflicts with who owns the replicas, and can be forced",
   assert.deepEqual(await ownersOfReplicas(server), [["applier", "Apply", "scale", "apps/v1"]]);
 });
 
-test("a Scale below none is refused in upstream's words", async () => {
+test("a Scale with negative replicas is rejected with upstream's message", async () => {
   await using server = await withDeployment();
 
   const { code, body } = await server.call("PUT", `${D}/scale`, { metadata: { name: "d" }, spec: { replicas: -1 } });
@@ -58,12 +58,12 @@ test("a Scale below none is refused in upstream's words", async () => {
 });
 
 for (const [what, metadata, code] of [
-  ["of another name", { name: "e" }, 400],
+  ["with another name", { name: "e" }, 400],
   ["without a name", {}, 400],
-  ["of another namespace", { name: "d", namespace: "e" }, 400],
-  ["of another uid", { name: "d", uid: "u" }, 409],
-  ["of an old version", { name: "d", resourceVersion: "1" }, 409],
-  ["that is right", { name: "d" }, 200],
+  ["with another namespace", { name: "d", namespace: "e" }, 400],
+  ["with another uid", { name: "d", uid: "u" }, 409],
+  ["with an old resourceVersion", { name: "d", resourceVersion: "1" }, 409],
+  ["with matching metadata", { name: "d" }, 200],
 ] as const) {
   test(`a Scale ${what} is answered with ${code}`, async () => {
     await using server = await withDeployment();

@@ -1,4 +1,4 @@
-/** The scale subresource: an autoscaling/v1 Scale made of an object, and a Scale that is written back as the object's replicas. */
+/** The scale subresource: converts an object to an autoscaling/v1 Scale, and writes a Scale back as the object's replicas. */
 import { applyConfiguration } from "../../api/machinery/apply/apply.ts";
 import { trackUpdate, type FieldWriter, type IgnoredFields, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import { ownersOfScale, SCALE_API_VERSION, withOwnersOfScale, type ScaledObject } from "../../api/machinery/apply/scale.ts";
@@ -73,13 +73,13 @@ function validationOf({ resource }: Endpoint): Pick<Extract<Subresource, { of: "
   };
 }
 
-/** The Scale as it should become, and who then owns what of the object. */
+/** The new Scale, and the resulting owners of the object's fields. */
 interface WantedScale {
   readonly scale: Scale;
   readonly managed: ManagedFields;
 }
 
-/** Reads the body at once; what it means is known when there is an object to be scaled. */
+/** Reads the body immediately; it is interpreted once the object to be scaled is known. */
 function scaleReader(server: ServerContext, call: ScaleCall): (current: StoredObject) => WantedScale {
   const { request } = call;
   const schema = server.schemas.get(SCALE_SCHEMA);
@@ -170,9 +170,9 @@ function scaleOutcome(subresource: ScaleSubresource, object: StoredObject): Outc
 }
 
 const COLUMNS: readonly Column<Scale>[] = [
-  textColumn<Scale>("Name", "What is scaled", ({ metadata }) => metadata.name),
-  textColumn<Scale>("Desired", "How many there should be", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
-  textColumn<Scale>("Available", "How many there are", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
+  textColumn<Scale>("Name", "Name of the scaled object", ({ metadata }) => metadata.name),
+  textColumn<Scale>("Desired", "Desired number of replicas", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
+  textColumn<Scale>("Available", "Observed number of replicas", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
   ageColumn,
 ];
 

@@ -1,4 +1,4 @@
-/** Reading a kind that is not stored: its extension says what there is at the moment, and everything else is as for all others. */
+/** Reads a kind that is not stored: its extension returns the current objects, and everything else is as for all other kinds. */
 import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import { notFound, noSuchPath } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
@@ -10,7 +10,7 @@ import type { StoredObject } from "../framework/storage/storage.ts";
 
 export async function getUnstored(server: ServerContext, endpoint: Endpoint, { name }: ApiRequest): Promise<Outcome> {
   const object = (await objectsOf(server, endpoint)).find((candidate) => candidate.object.metadata.name === name);
-  // Upstream names it in the singular here.
+  // Upstream uses the singular here.
   if (object === undefined) throw notFound({ group: endpoint.name.group, plural: endpoint.resource.singular }, name);
   return { is: "object", code: 200, endpoint, object };
 }

@@ -1,6 +1,6 @@
 /**
- * From a request that is allowed to its outcome: finds the endpoint, and does what the verb says to the object, a subresource of it or
- * the collection.
+ * From an authorized request to its outcome: resolves the endpoint, and executes the verb on the object, a subresource of it or the
+ * collection.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
@@ -78,7 +78,7 @@ export class Verbs {
     return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
   }
 
-  /** Of a kind that is answered and not stored. */
+  /** A create of a kind that is answered and not stored. */
   async #answer(endpoint: Endpoint, request: ApiRequest, object: KubeObject): Promise<Outcome> {
     const extension = this.#server.extension(endpoint.name.group, endpoint.name.plural);
     if (extension?.answer === undefined) throw noSuchPath();
@@ -152,7 +152,10 @@ export class Verbs {
     return action({ endpoint, request, object: await this.#admit(endpoint, request, object) });
   }
 
-  /** What is sent and not stored as it is: what an action writes are objects with an admission of their own, so this costs nothing. */
+  /**
+   * Admission of a body that is not stored itself: the objects that an action writes have an admission of their own, so this charges
+   * nothing.
+   */
   async #admit(endpoint: Endpoint, request: ApiRequest, object: KubeObject, check?: (admitted: KubeObject) => void): Promise<KubeObject> {
     const { namespace, name, subresource, options, context } = request;
     const { admission } = this.#server;
@@ -183,7 +186,7 @@ function namespaceOf({ resource }: Endpoint, { namespace }: ApiRequest): string 
   return resource.scope === "Namespaced" ? namespace : "";
 }
 
-/** The path must fit the scope of the resource, and its names must be names. */
+/** The path must fit the scope of the resource, and its names must be valid. */
 function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespace, name, subresource }: ApiRequest): void {
   if (resource.scope === "Cluster" && namespace !== "") throw noSuchPath();
   const isCollection = name === "";

@@ -1,4 +1,4 @@
-/** Where a watch begins: at a version, at what there is now, or with what there is now as its first events. */
+/** Where a watch starts: at a resourceVersion, at the current state, or with the current objects as its first events. */
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
@@ -44,17 +44,17 @@ async function beginningOf(storage: ResourceStorage, { options }: ApiRequest): P
   const wanted = revisionOf(options);
   const wantsInitial = options.sendInitialEvents ?? (wanted === undefined || wanted === 0);
   if (wanted !== undefined && wanted !== 0 && !wantsInitial && wanted <= cache.knownRevision()) return { after: wanted };
-  // Asking for version 0 means "any": what the cache has is good enough.
+  // resourceVersion 0 means "any": the cache's state suffices.
   const fresh = wanted === 0 ? cache.knownRevision() : await cache.freshRevision();
   const { revision, objects } = fresh === undefined ? await translated(() => momentInStore(storage, undefined)) : momentNow(storage, fresh);
-  // Upstream would wait for a version that is yet to come. A client that has one from a store that is gone would then hear nothing;
-  // told so, it lists anew.
+  // Upstream would wait for a version in the future. A client with a version of a lost store would then receive nothing; with this error it
+  // lists again.
   if (wanted !== undefined && wanted > revision) throw tooLargeRevision(wanted, revision);
   if (wantsInitial) return { after: revision, initial: objects };
   return { after: wanted === undefined || wanted === 0 ? revision : wanted };
 }
 
-/** As asked for, or by chance between the minimum and twice as long, so that watches do not all come back at once. */
+/** As requested, or random between the minimum and twice as long, so that watches do not all reconnect at once. */
 function timeoutMsOf({ config, random }: ServerContext, { options }: ApiRequest): number {
   const { timeoutSeconds = 0 } = options;
   return timeoutSeconds > 0 ? timeoutSeconds * 1_000 : config.minRequestTimeoutMs * (1 + random.fraction());

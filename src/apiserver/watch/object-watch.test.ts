@@ -15,13 +15,13 @@ const SLOW_BYTES = 300 * 1024;
 const NAMESPACES = ["default", "kube-public"];
 const NAMES = ["a", "b", "c"];
 
-/** What happened, as the answers to the writes tell it. */
+/** The changes, as reported by the responses to the writes. */
 interface Happened {
   readonly type: "put" | "delete";
   readonly object: Widget;
 }
 
-/** All of them concern the namespaced path or that of all namespaces; each says which objects it wants in its own words. */
+/** All of them watch the namespaced path or that of all namespaces, each with its own selection. */
 interface Wanted {
   readonly namespace: string;
   readonly query: string;
@@ -56,7 +56,7 @@ function line(type: string, object: Widget): string {
   return `${type} ${namespace}/${name}@${resourceVersion} ${JSON.stringify(labels ?? {})} ${JSON.stringify(object.spec ?? {})}`;
 }
 
-/** The naive answer: everything that happened, one after the other, asked one by one. */
+/** The reference model: every change in order, matched one by one. */
 function expectedLines(history: readonly Happened[], wanted: Wanted, start: { after: number; withInitial: boolean }): string[] {
   const state = new Map<string, Widget>();
   const lines: string[] = [];
@@ -87,7 +87,7 @@ function expectedLines(history: readonly Happened[], wanted: Wanted, start: { af
   return lines;
 }
 
-/** Creates, changes or deletes something; whoever was first wins, and only what happened is written down. */
+/** Creates, changes or deletes an object; the first writer wins, and only successful writes are recorded. */
 async function write(transport: Transport, random: Random, history: Happened[]): Promise<void> {
   const [namespace, name] = [pick(random, NAMESPACES), pick(random, NAMES)];
   const colour = pick(random, ["red", "blue", ""]);
@@ -145,7 +145,7 @@ async function runModel(seed: number): Promise<void> {
 
   for (let step = 0; step < 20; step++) {
     if (random.below(2) === 0) watchers.push(await startWatcher(server, random, history));
-    // Several at once, so that they overtake each other; watchers join in the middle, or history is what they see first.
+    // Several at once, so that they overtake each other; watchers start in the middle, or read history first.
     await Promise.all(Array.from({ length: 1 + random.below(4) }, () => write(transport, random, history)));
     if (random.below(3) === 0) await server.clock.settle();
     for (const { call } of watchers) if (random.below(4) === 0) call.drain();
@@ -159,7 +159,7 @@ async function runModel(seed: number): Promise<void> {
   }
 }
 
-/** Until nobody waits for anything. */
+/** Until no work is pending. */
 async function settled(server: StartedServer, watchers: readonly Watcher[]): Promise<void> {
   for (let before = -1, now = 0; before !== now;) {
     before = now;
@@ -169,7 +169,7 @@ async function settled(server: StartedServer, watchers: readonly Watcher[]): Pro
   }
 }
 
-test("every watch shows exactly what happened after its start, as far as it concerns it, once and in order", async () => {
+test("every watch delivers exactly the matching changes after its start, once and in order", async () => {
   for (let round = 0; round < rounds({ quick: 25, full: 2_000 }); round++) await runModel(testSeed() * 10_000 + round);
 });
 
@@ -185,14 +185,14 @@ async function put(server: StartedServer, name: string, object: JsonObject = {})
 const ALL = "/apis/example.com/v1/widgets?watch=1";
 const CHANGES = 1_200;
 
-test("a reader that is far behind history gets all of it, in its own time", async () => {
+test("a watcher that is far behind receives all of the history, at its own pace", async () => {
   await using server = await startWithWidgets();
   const first = await put(server, "a", { size: 0 });
   await put(server, "a", { size: 1 });
   const call = await server.watch(`${ALL}&resourceVersion=${first.metadata.resourceVersion}`);
   call.hold(SLOW_BYTES);
   await server.clock.settle();
-  // More than the store keeps for one watch whose reader is busy.
+  // More than the store buffers for one watch with a slow reader.
   const transport = server.transport();
   const place = { ...WIDGETS, verb: "update", namespace: "default", name: "a" } as const;
   for (let size = 2; size <= CHANGES; size++) await transport.request({ ...place, object: widget("a", { size }) });
@@ -211,7 +211,7 @@ test("a reader that is far behind history gets all of it, in its own time", asyn
   assert.equal(server.server.endpoints.find("example.com", "v1", "widgets")?.storage.cache.watchers, 1);
 });
 
-test("a reader that does not take live events is let go, and no other feels it", async () => {
+test("a watcher that does not read live events is disconnected without affecting others", async () => {
   await using server = await startWithWidgets();
   const [slow, quick] = [await server.watch(ALL), await server.watch(ALL)];
   await server.clock.settle();
@@ -224,7 +224,7 @@ test("a reader that does not take live events is let go, and no other feels it",
   assert.deepEqual([quick.isEnded, quick.events.length], [false, 2]);
 });
 
-test("a watch from a version whose history is gone says so with 410 and ends", async () => {
+test("a watch from a compacted resourceVersion ends with a 410 error event", async () => {
   await using server = await startWithWidgets();
   const first = await put(server, "a");
   await put(server, "b");
@@ -241,7 +241,7 @@ test("a watch from a version whose history is gone says so with 410 and ends", a
   assert.equal(call.isEnded, true);
 });
 
-test("bookmarks come every minute to those who want them, with a version from which one can go on", async () => {
+test("a watch with allowWatchBookmarks receives a bookmark every minute, with a resourceVersion to resume from", async () => {
   await using server = await startWithWidgets();
   const [wanting, other] = [await server.watch(`${ALL}&allowWatchBookmarks=1`), await server.watch(ALL)];
   await server.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "other" } });
@@ -257,7 +257,7 @@ test("bookmarks come every minute to those who want them, with a version from wh
   assert.equal(other.events.length, 0);
 });
 
-test("a watch that comes back after a restart, and missed nothing, gets bookmarks", async () => {
+test("a watch that resumes after a restart and missed nothing receives bookmarks", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const maps = "/api/v1/namespaces/default/configmaps";
@@ -278,12 +278,12 @@ test("a watch that comes back after a restart, and missed nothing, gets bookmark
   );
 });
 
-test("a reader of this process that fails later ends its own watch and no other", async () => {
+test("an in-process receiver that fails later ends only its own watch", async () => {
   await using server = await startServer();
   const place = { group: "", version: "v1", plural: "configmaps", namespace: "default" };
   const heard: string[] = [];
   const transport = server.transport();
-  const failing = (): unknown => Promise.reject(new Error("cannot take it"));
+  const failing = (): unknown => Promise.reject(new Error("rejected by the receiver"));
   await transport.watch(place, { event: failing, ended: () => void heard.push("failing ended") });
   await transport.watch(place, { event: ({ type }) => void heard.push(type), ended() {} });
   await server.clock.settle();
@@ -294,7 +294,7 @@ test("a reader of this process that fails later ends its own watch and no other"
   assert.deepEqual(heard.toSorted(), ["ADDED", "ADDED", "failing ended"]);
 });
 
-test("initial events come in order, with a bookmark at their end and what happened meanwhile after it", async () => {
+test("initial events come in order, then a bookmark, then the changes made meanwhile", async () => {
   await using server = await startWithWidgets();
   for (const name of ["b", "a"]) await put(server, name);
   const at = await server.store.currentRevision();
@@ -315,7 +315,7 @@ test("initial events come in order, with a bookmark at their end and what happen
   assert.deepEqual((call.events[2]!.object as KubeObject).metadata.annotations, { "k8s.io/initial-events-end": "true" });
 });
 
-test("a watch ends after timeoutSeconds, cleanly, and without them between half an hour and an hour", async () => {
+test("a watch ends cleanly after timeoutSeconds, and without it after 30 to 60 minutes", async () => {
   await using server = await startWithWidgets();
   const [short, long] = [await server.watch(`${ALL}&timeoutSeconds=5`), await server.watch(ALL)];
 
@@ -329,7 +329,7 @@ test("a watch ends after timeoutSeconds, cleanly, and without them between half 
   assert.equal(long.isEnded, true);
 });
 
-test("when the server stops, all watches end cleanly, also those that have not begun", async () => {
+test("when the server stops, all watches end cleanly, also those that have not started", async () => {
   const server = await startWithWidgets();
   const running = await server.watch(ALL);
   await server.clock.settle();
@@ -348,9 +348,9 @@ test("when the server stops, all watches end cleanly, also those that have not b
   await server[Symbol.asyncDispose]();
 });
 
-test("a watch whose events cannot be written ends alone", async () => {
+test("a watch whose events cannot be encoded ends without affecting others", async () => {
   await using server = await startWithWidgets();
-  // The made-up kind cannot be written as protobuf.
+  // The test kind cannot be encoded as protobuf.
   const cannot = await server.watch(ALL, { accept: "application/vnd.kubernetes.protobuf;stream=watch" });
   const can = await server.watch(ALL);
   await server.clock.settle();
@@ -362,7 +362,7 @@ test("a watch whose events cannot be written ends alone", async () => {
   assert.deepEqual([can.isEnded, can.events.length], [false, 2]);
 });
 
-test("watchers of one change get the very same bytes", async () => {
+test("watchers of one change share the same encoded bytes", async () => {
   await using server = await startWithWidgets();
   const calls = [await server.watch(ALL), await server.watch(ALL), await server.watch(`${ALL}&labelSelector=colour`)];
   await server.clock.settle();
@@ -372,16 +372,16 @@ test("watchers of one change get the very same bytes", async () => {
 
   const [one, two, third] = calls.map(({ chunks }) => chunks);
   assert.equal(one![0], two![0]);
-  assert.equal(one![0], third![0], "both see it added");
-  assert.notEqual(one![1], third![1], "to one it is changed, to the other it is gone");
+  assert.equal(one![0], third![0], "both see ADDED");
+  assert.notEqual(one![1], third![1], "one sees MODIFIED, the other DELETED");
 });
 
-test("what a watch has shown already is not shown again when the cache hears of it later", async () => {
+test("a watch does not repeat events that it delivered before the cache received them", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   const late: (() => void)[] = [];
   let isBehind = false;
-  // Others write to it, too, and it cannot say how far a watch has come: so what there is is read from it, and not from the cache.
+  // The store is shared with other writers and does not report a watch's progress, so objects are read from it, not from the cache.
   const store: Store = wrappedStore(memory, {
     capabilities: { ...memory.capabilities, shared: true, progress: false },
     watch(prefix, options, listener) {
@@ -398,7 +398,7 @@ test("what a watch has shown already is not shown again when the cache hears of 
   const shown = call.events.length;
 
   isBehind = false;
-  for (const tell of late.splice(0)) tell();
+  for (const deliver of late.splice(0)) deliver();
   await put(server, "a", { size: 2 });
 
   assert.equal(shown, 1);
@@ -408,7 +408,7 @@ test("what a watch has shown already is not shown again when the cache hears of 
   );
 });
 
-test("history that ends because its reader was slow goes on where it stopped", async () => {
+test("history that was cut off because its reader was slow resumes where it stopped", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   let slowWatches = 0;

@@ -1,7 +1,7 @@
 /**
- * One watch, from its first event to its end: first what there is (if it asks for that), then what happened since, read from the
- * store's history as fast as the reader takes it, then what happens now. It changes from history to live in one turn of the loop, in
- * which it is up to date, so nothing is lost, doubled or merged in between.
+ * One watch, from its first event to its end: first the present objects (if requested), then changes from the store's history at the
+ * reader's pace, then live changes. It switches from history to live in the event-loop tick in which it has caught up, so no event is lost,
+ * duplicated or merged.
  */
 import { expired, type StatusError } from "../../api/machinery/status-error.ts";
 import type { Change, Watch, WatchEnd } from "../../store/store.ts";
@@ -14,12 +14,12 @@ export interface ObjectWatchOptions {
   readonly selection: Selection;
   /** Only changes after this revision. */
   readonly after: number;
-  /** What there was at `after`, to be shown first as added. */
+  /** The objects at `after`, sent first as ADDED. */
   readonly initial?: Snapshot;
-  /** After the initial objects a bookmark says that they are complete. */
+  /** A bookmark after the initial objects marks them as complete. */
   readonly marksInitialEnd: boolean;
   readonly wantsBookmarks: boolean;
-  /** Called when an event could not be made or taken; the watch ends. */
+  /** Called when an event could not be encoded or delivered; the watch ends. */
   onFailure(error: unknown): void;
 }
 
@@ -27,13 +27,13 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   readonly scope: WatchScope;
   readonly #options: ObjectWatchOptions;
   readonly #receiver: WatchReceiver;
-  /** Everything up to this revision has been handed over, or does not concern this watch. */
+  /** Everything up to this revision was delivered, or does not match this watch. */
   #reached: number;
   #isLive = false;
   #isOver = false;
   #onOver: () => void = () => {};
   #history: Watch | undefined;
-  /** A piece of history is being handed over. */
+  /** A chunk of history is being delivered. */
   #isReplaying = false;
 
   constructor(options: ObjectWatchOptions, receiver: WatchReceiver) {
@@ -47,12 +47,12 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     return this.#options.wantsBookmarks && this.#isLive;
   }
 
-  /** `listener` is called once when the watch is over. */
+  /** `listener` is called once when the watch has ended. */
   onOver(listener: () => void): void {
     this.#onOver = listener;
   }
 
-  /** Live at once if there is nothing to hand over first; so whoever writes next sees its change before the answer. */
+  /** Live immediately if there is nothing to deliver first; so the next writer's change is delivered before its write is acknowledged. */
   beginIfUpToDate(): boolean {
     const { initial, marksInitialEnd, storage } = this.#options;
     if (initial !== undefined || marksInitialEnd || this.#reached < storage.cache.lastChange) return false;
@@ -60,7 +60,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     return this.#isLive;
   }
 
-  /** Resolves when the first events are handed over. If the receiver cannot take one, this watch ends, and no other feels it. */
+  /** Resolves when the initial events are delivered. If the receiver fails, only this watch ends. */
   async begin(): Promise<void> {
     const { initial, marksInitialEnd } = this.#options;
     try {
@@ -72,22 +72,22 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     }
   }
 
-  /** How far it is, for a reader whom nothing concerned for a while. */
+  /** The watch's progress, for a receiver without a matching event for a while. */
   bookmark(revision: number): void {
     if (!this.wantsBookmarks || this.#isOver) return;
     this.#reached = Math.max(this.#reached, revision);
-    this.#tell({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
+    this.#send({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
   }
 
   changed(change: ObjectChange): void {
     if (change.revision <= this.#reached) return;
     this.#reached = change.revision;
     const event = this.#eventOf(change);
-    if (event !== undefined) this.#tell(event);
+    if (event !== undefined) this.#send(event);
   }
 
-  /** Live: nobody waits for the receiver. If it cannot take the event, now or later, this watch ends, and no other feels it. */
-  #tell(event: WatchEvent): void {
+  /** Live: does not wait for the receiver. If it fails, now or later, only this watch ends. */
+  #send(event: WatchEvent): void {
     try {
       this.#receiver.event(event)?.catch((error: unknown) => this.#fail(error));
     } catch (error) {
@@ -95,7 +95,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     }
   }
 
-  /** The cache lost its feed. Clients come back at the last version that they saw. */
+  /** The cache's watch of the store broke. Clients resume from the last version that they received. */
   ended(): void {
     this.stop();
   }
@@ -129,7 +129,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     return this.#isOver ? undefined : this.#receiver.event(event);
   }
 
-  /** Live if nothing was missed; otherwise from history until nothing is. */
+  /** Live if nothing was missed; otherwise from history until it has caught up. */
   #catchUp(): void {
     if (this.#isOver) return;
     const { cache, store, prefix } = this.#options.storage;
@@ -143,11 +143,11 @@ export class ObjectWatch implements RunningWatch, CacheListener {
         ended: (end) => this.#historyEnded(end),
       },
     );
-    // A watch that comes back after a restart finds no change to tell it that it is up to date; so it asks.
+    // A watch that resumes after a restart receives no change that shows that it is up to date, so it queries the store.
     this.#history.requestProgress();
   }
 
-  /** History has nothing more up to here: it may be that nothing of this resource has changed at all. */
+  /** History has nothing more up to here: possibly nothing of this resource has changed at all. */
   #cameTo(revision: number): void {
     if (this.#isLive || this.#isOver || this.#isReplaying) return;
     this.#reached = Math.max(this.#reached, revision);
@@ -186,7 +186,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
 
   #historyEnded(end: WatchEnd): void {
     if (this.#isLive || this.#isOver) return;
-    // It read more slowly than changes came: history goes on where it stops, once the reader has taken what it has.
+    // The reader was slower than the changes: history resumes where it stopped, once the reader has taken what is buffered.
     if (end.reason === "slow") {
       this.#history = undefined;
       return this.#isReplaying ? undefined : this.#catchUp();
@@ -196,7 +196,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     this.stop();
   }
 
-  /** Live changes come only to those in whose group they are; those of history must be asked. */
+  /** Live changes are indexed by group; changes from history must be matched here. */
   #isInScope({ namespace, name }: ObjectChange): boolean {
     if (this.scope.namespace !== "" && namespace !== this.scope.namespace) return false;
     return this.scope.name === undefined || name === this.scope.name;
@@ -204,7 +204,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
 
   #eventOf(change: ObjectChange): WatchEvent | undefined {
     const { selection } = this.#options;
-    // A group by field or name does not look at the namespace.
+    // A group by field or name ignores the namespace.
     if (this.scope.namespace !== "" && change.namespace !== this.scope.namespace) return undefined;
     const { object, previous, shared } = change;
     const matches = change.type === "put" && selection.matches(object);
@@ -215,7 +215,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   }
 }
 
-/** An object that a selector no longer matches is shown as it was, at the revision at which it left. */
+/** An object that no longer matches the selector is sent in its previous state, at the revision at which it stopped matching. */
 function lastSeen({ shared, previous, revision }: ObjectChange): StoredObject {
   const known = shared.get(LAST_SEEN);
   if (known !== undefined) return known as StoredObject;

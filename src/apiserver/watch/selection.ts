@@ -1,4 +1,4 @@
-/** Which objects a request is about: a namespace, a name, label and field selectors. One value for lists and watches. */
+/** The objects that a request selects: a namespace, a name, label and field selectors. One value for lists and watches. */
 import { parseFieldSelector, unsupportedFieldMessage, type FieldSelector } from "../../api/machinery/selectors/field-selector.ts";
 import { parseLabelSelector, type LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -10,7 +10,7 @@ import type { StoredObject, WatchScope } from "../framework/storage/storage.ts";
 
 export interface Selection {
   readonly scope: WatchScope;
-  /** There is something to ask each object beyond its namespace. */
+  /** True if objects must be matched by more than their namespace. */
   readonly isFiltered: boolean;
   matches(object: StoredObject): boolean;
 }
@@ -30,7 +30,7 @@ export function selectionOf(endpoint: Endpoint, request: ApiRequest): Selection 
   return { scope, isFiltered, matches: matcherOf({ labels, fields, readers, name: request.name }) };
 }
 
-/** A kind in no namespace has none to be selected by, once it says what it can be selected by; as upstream. */
+/** A cluster-scoped kind with declared selectable fields does not support metadata.namespace; as upstream. */
 function readersOf({ served, resource }: Endpoint): SelectableFields<KubeObject> {
   const own = served.selectableFields ?? resource.selectableFields;
   if (resource.scope === "Namespaced" || Object.keys(own).length === 0) return { ...own, ...ALWAYS_SELECTABLE };

@@ -1,6 +1,4 @@
-/**
- * All watches of a server: gives them their bookmarks, ends them when their time is over and when the server stops, and counts them.
- */
+/** All watches of a server: sends their bookmarks, ends them after their timeout and when the server stops, and counts them. */
 import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
@@ -9,7 +7,7 @@ import type { ObjectCache } from "../framework/storage/storage.ts";
 import type { ObjectWatch } from "./object-watch.ts";
 import type { WatchReceiver } from "../framework/watch.ts";
 
-/** Often enough that a watch which nothing concerned can be resumed after a compaction; as often as upstream. */
+/** Often enough that a watch without matching events can be resumed after a compaction; upstream's interval. */
 const BOOKMARK_INTERVAL_MS = 60_000;
 
 export interface WatchCounts {
@@ -68,7 +66,7 @@ export class WatchKeeper {
       timer.abort(NOT_NEEDED);
       this.#watches.delete(watch);
     });
-    // Not before the caller has what it needs to take the first event.
+    // Not before the caller can take the first event.
     if (this.#isStopping || !watch.beginIfUpToDate()) {
       this.#clock.soon(() => {
         if (this.#isStopping) watch.stop();
@@ -77,11 +75,11 @@ export class WatchKeeper {
     }
     void this.#clock.sleep(timeoutMs, timer.signal).then(
       () => watch.stop(),
-      () => undefined, // It ended before.
+      () => undefined, // It has already ended.
     );
   }
 
-  /** Ends all watches cleanly; their clients come back to whoever serves then. */
+  /** Ends all watches cleanly; their clients reconnect to another server. */
   close(): void {
     this.#isStopping = true;
     this.#stop.abort();
@@ -95,7 +93,7 @@ export class WatchKeeper {
       } catch {
         return;
       }
-      // Side by side: a resource whose store does not answer must not hold up the others.
+      // In parallel: a resource whose store does not respond must not delay the others.
       for (const [cache, watches] of this.#byCache()) void sendBookmarks(cache, watches);
     }
   }
@@ -113,7 +111,7 @@ export class WatchKeeper {
   }
 }
 
-/** One question for all watches of a resource. Without an answer there are no bookmarks this time. */
+/** One query for all watches of a resource. If it fails, no bookmarks are sent this time. */
 async function sendBookmarks(cache: ObjectCache, watches: readonly ObjectWatch[]): Promise<void> {
   const revision = await cache.freshRevision().catch(() => undefined);
   if (revision !== undefined) for (const watch of watches) watch.bookmark(revision);

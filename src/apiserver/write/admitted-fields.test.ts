@@ -18,7 +18,7 @@ const LABELS: AdmissionPlugin = {
   },
 };
 
-test("what a plugin adds is nobody's field, in a create and in an update", async () => {
+test("fields that an admission plugin adds have no owner, in a create and in an update", async () => {
   const server = admittingContext({ plugins: [LABELS] });
   const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
     metrics: new Metrics(),

@@ -6,7 +6,7 @@ import { startServer } from "../testing/server.ts";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const OTHER_UID = "11111111-1111-1111-1111-111111111111";
 
-test("what only the server says of an object is not heard at its creation, and claimed by nobody", async () => {
+test("create ignores metadata that only the server sets, and no manager owns it", async () => {
   await using server = await startServer();
   const times = { creationTimestamp: "2020-01-01T00:00:00Z", deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 4 };
 
@@ -22,7 +22,7 @@ test("what only the server says of an object is not heard at its creation, and c
   assert.equal(managedFields, undefined);
 });
 
-test("a version is refused where nothing exists yet, with upstream's code", async () => {
+test("create rejects a resourceVersion, with upstream's code", async () => {
   await using server = await startServer();
 
   const { code, body } = await server.call("POST", CONFIG_MAPS, { metadata: { name: "a", resourceVersion: "5" } });
@@ -30,7 +30,7 @@ test("a version is refused where nothing exists yet, with upstream's code", asyn
   assert.deepEqual([code, body.message], [500, "resourceVersion should not be set on objects to be created"]);
 });
 
-test("a body that says nothing is an object without a name", async () => {
+test("create treats an empty body as an object without a name", async () => {
   await using server = await startServer();
 
   const { code, body } = await server.call("POST", CONFIG_MAPS, "null");
@@ -38,7 +38,7 @@ test("a body that says nothing is an object without a name", async () => {
   assert.deepEqual([code, body.message], [422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required']);
 });
 
-test("a kind of two groups is named after the group in which it is stored", async () => {
+test("errors name a kind that is served in two groups by its storage group", async () => {
   await using server = await startServer();
   const event = { eventTime: "2024-01-01T00:00:00.000000Z", reportingController: "a/b", reportingInstance: "i", action: "a", reason: "r" };
   const path = "/apis/events.k8s.io/v1/namespaces/default/events";
@@ -53,7 +53,7 @@ test("a kind of two groups is named after the group in which it is stored", asyn
   assert.deepEqual([code, body.details.group, body.message.startsWith('Event "e" is invalid')], [422, undefined, true]);
 });
 
-/** Of each name that is generated, all characters are the one of this index; uids are by chance. */
+/** All characters of each generated name are the one of this index; uids are random. */
 function drawing(...characters: readonly number[]): Random {
   const random = seededRandom(1);
   let drawn = 0;
@@ -61,7 +61,7 @@ function drawing(...characters: readonly number[]): Random {
   return { fraction: () => random.fraction(), below, derive: (name) => random.derive(name) };
 }
 
-test("a generated name that exists already is not the end: others are tried, up to eight", async () => {
+test("create retries a generated name that already exists up to eight times", async () => {
   await using server = await startServer({ random: drawing(0, 0, 0, 1) });
   const create = async () => {
     const { code, body } = await server.call("POST", CONFIG_MAPS, { metadata: { generateName: "n-" } });
@@ -70,10 +70,10 @@ test("a generated name that exists already is not the end: others are tried, up 
 
   assert.deepEqual(await create(), [201, "n-bbbbb"]);
   assert.deepEqual(await create(), [201, "n-ccccc"]);
-  assert.deepEqual(await create(), [409, 'configmaps "n-bbbbb" already exists'], "from here on chance repeats itself");
+  assert.deepEqual(await create(), [409, 'configmaps "n-bbbbb" already exists'], "from here on randomness repeats itself");
 });
 
-test("what exists is told so, and also if it is about to go", async () => {
+test("create of an existing object returns AlreadyExists, also if the object is terminating", async () => {
   await using server = await startServer();
   const make = () => server.call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
   await make();

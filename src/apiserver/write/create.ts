@@ -1,7 +1,6 @@
 /**
- * How an object comes into being: defaults, admission, what the server itself decides, the kind's rules, the commit.
- * The order is upstream's: fields are claimed for the writer before the server adds its own, so nobody owns what they did not send
- * (apart from defaults, which count as sent).
+ * Creates an object: defaults, admission, fields that the server sets, validation, the commit. The order is upstream's: field ownership is
+ * computed before the server adds its own fields, so a manager owns only what it sent (apart from defaults, which count as sent).
  */
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
@@ -23,10 +22,10 @@ import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NewObject } from "../framework/storage/writes.ts";
 import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
-/** Other servers that may be first with an address before a client is told to try again. */
+/** Retries after losing an address to another server, before the client gets a conflict. */
 const ALLOCATION_ATTEMPTS_MAX = 32;
 
-/** Tries with another random end before a client is told that the generated name exists. */
+/** Retries with another random suffix, before the client gets AlreadyExists for a generated name. */
 const GENERATED_NAME_ATTEMPTS_MAX = 8;
 
 export async function createObject(
@@ -50,7 +49,7 @@ export async function createObject(
 
 type Attempt =
   | { readonly created: true; readonly object: StoredObject }
-  /** `again`: another server was first with what was allocated. */
+  /** `again`: another server allocated the same first. */
   | { readonly created: false; readonly name: string; readonly again: boolean };
 
 async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: ApiRequest, sent: NewObject): Promise<Attempt> {
@@ -98,14 +97,14 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   }
 }
 
-/** What only the server says of an object is as if it had not been sent, so that nobody owns it. */
+/** Metadata that only the server sets is dropped, so that no manager owns it. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
   const { creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink, ...metadata } = object.metadata;
   const sent = [creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink];
   return sent.every((value) => value === undefined) ? object : { ...object, metadata };
 }
 
-/** As upstream: its storage refuses it, and nobody makes a better answer of that. A dry run does not come that far. */
+/** As upstream: its storage rejects it with an internal error. A dry run does not get that far. */
 function refuseVersion({ metadata }: KubeObject): void {
   if (Number(metadata.resourceVersion ?? "") === 0) return;
   throw new StatusError("Unknown", "resourceVersion should not be set on objects to be created");
@@ -125,17 +124,17 @@ function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject
   };
 }
 
-/** Admission sees a namespace as being in itself, as upstream has it. */
+/** Admission gets a Namespace with its own name as namespace, as upstream. */
 function namespaceOf({ resource, name }: Endpoint, namespace: string, object: KubeObject): string {
   return resource.scope === "Cluster" && name.plural === "namespaces" && name.group === "" ? (object.metadata.name ?? "") : namespace;
 }
 
-/** What a writer owns of what it sent: what becoming another version fills in counts as sent, as defaults do; what admission changes does not. */
+/** The fields that the writer owns: those that version conversion sets count as sent, as defaults do; changes by admission do not. */
 export function claimable({ served }: Endpoint, sent: KubeObject): KubeObject {
   return served.fromStorage === undefined ? sent : served.fromStorage(served.toStorage?.(sent) ?? sent);
 }
 
-/** What admission added gets its defaults, too. */
+/** Fields that admission added are defaulted, too. */
 export function redefault({ served }: Endpoint, before: KubeObject, after: KubeObject): KubeObject {
   return before === after ? after : (served.defaults?.(after) ?? after);
 }

@@ -1,6 +1,6 @@
 /**
- * From a body to an object of the expected kind: by media type to JSON, checked against the schema, normalised, defaulted.
- * What is unknown or given twice becomes a refusal, warnings or nothing, as the client asked (fieldValidation).
+ * Decodes a body into an object of the expected kind: by media type to JSON, checked against the schema, normalised, defaulted. Unknown and
+ * duplicate fields become an error, warnings or nothing, as the client requested (fieldValidation).
  */
 import { cannotBeHandled, completeKind, readTypeMeta, noTypeMeta, unrecognized } from "../../api/machinery/codec/body-error.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
@@ -30,10 +30,10 @@ import type { RequestOptions } from "../../api/machinery/transport.ts";
 import type { RequestBody, RequestContext } from "../framework/request.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
 
-/** What a path expects. */
+/** The type that a path expects. */
 export interface ExpectedType {
   readonly kind: GroupVersionKind;
-  /** Versions in which the same may be sent, though they are served nowhere. */
+  /** Further accepted versions, which are not served. */
   readonly olderVersions?: readonly string[];
   readonly schema: ObjectSchema;
 }
@@ -41,7 +41,7 @@ export interface ExpectedType {
 export interface SentObject {
   /** Without managedFields. */
   readonly object: KubeObject;
-  /** Present if the client sent any, also an empty list, which takes all claims away. */
+  /** Present if the client sent any, also an empty list, which clears all ownership. */
   readonly sentManagedFields?: readonly ManagedFieldsEntry[];
 }
 
@@ -63,8 +63,8 @@ export function decodeBody(
 }
 
 /**
- * Options in a body (DeleteOptions). They may call themselves a version of any group, as clients of all ages do; what they have beyond
- * what is known is ignored, and what is wrong with them is said without saying of what.
+ * Options in a body (DeleteOptions). As old clients require, they may have a version of any group; unknown fields are ignored, and errors
+ * do not name the type.
  */
 export function decodeOptions({ kind, schema }: ExpectedType, body: RequestBody): JsonObject {
   if (body.form === "patch") throw badRequest("a patch cannot be sent in place of options");
@@ -95,7 +95,7 @@ function readOptions(
   return { ...source, found: completeKind(readTypeMeta(source.value), expected) };
 }
 
-/** What it says has been checked (write-options.ts). */
+/** Validated by write-options.ts. */
 export function fieldValidationOf({ fieldValidation }: RequestOptions): FieldValidation {
   return fieldValidation === "Strict" || fieldValidation === "Ignore" ? fieldValidation : "Warn";
 }
@@ -127,7 +127,7 @@ function decodeBytes(expected: ExpectedType, body: BytesBody, validation: FieldV
   };
 }
 
-/** Of a large body, which was parsed by its type. */
+/** A large body, which was parsed by its type. */
 function guidedMistakes({ parsed }: BytesBody): readonly string[] | undefined {
   return parsed?.as === "json" && parsed.isGuided ? parsed.json.mistakes.map(describeMistake) : undefined;
 }
@@ -203,7 +203,7 @@ function decodeAs(
   }
 }
 
-/** With the kind and version that the path implies, if the body leaves them out. */
+/** With the kind and version that the path implies, if the body omits them. */
 function typed(object: JsonObject, { group, version, kind }: GroupVersionKind): JsonObject {
   const apiVersion = apiVersionOf({ group, version });
   const metadata = object["metadata"] ?? {};

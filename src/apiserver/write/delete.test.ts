@@ -14,7 +14,7 @@ async function withConfigMap(): Promise<StartedServer> {
   return server;
 }
 
-test("options come from the body alone if there is one", async () => {
+test("delete options come from the body alone if there is one", async () => {
   await using server = await withConfigMap();
 
   await server.call("DELETE", `${CONFIG_MAPS}/a?dryRun=All&propagationPolicy=Orphan`, { propagationPolicy: "Background" });
@@ -24,7 +24,7 @@ test("options come from the body alone if there is one", async () => {
 
 for (const [what, body, code, message] of [
   ["of any version", { kind: "DeleteOptions", apiVersion: "zz/v1" }, 200, undefined],
-  ["that say nothing", "null", 200, undefined],
+  ["without any field", "null", 200, undefined],
   ["with unknown fields", { zz: 1 }, 200, undefined],
   [
     "of another kind",
@@ -33,14 +33,14 @@ for (const [what, body, code, message] of [
     'no kind "Zz" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
   ],
   [
-    "of the wrong type",
+    "with a field of the wrong type",
     { gracePeriodSeconds: "x" },
     400,
     "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
   ],
-  ["cut off", "{", 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"],
+  ["that are truncated", "{", 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"],
 ] as const) {
-  test(`options ${what} are answered with ${code}`, async () => {
+  test(`delete options ${what} are answered with ${code}`, async () => {
     await using server = await withConfigMap();
 
     const answer = await server.call("DELETE", `${CONFIG_MAPS}/a`, body);
@@ -53,7 +53,7 @@ for (const [path, name] of [
   [CONFIG_MAPS, 'ConfigMap "x": the UID in the precondition'],
   [NAMESPACES, 'namespaces "x": Precondition failed: UID in precondition'],
 ] as const) {
-  test(`a precondition that fails is told as upstream tells it: ${name}`, async () => {
+  test(`a failed delete precondition returns upstream's message: ${name}`, async () => {
     await using server = await startServer();
     await server.call("POST", path, { metadata: { name: "x" } });
 
@@ -64,7 +64,7 @@ for (const [path, name] of [
   });
 }
 
-test("a Pod that goes at once is first seen going, and is what the delete answers with", async () => {
+test("a Pod deleted without a grace period is first seen terminating, and the delete returns that state", async () => {
   await using server = await startServer();
   const watch = await server.watch(`${PODS}?watch=true`);
   await server.call("POST", PODS, { metadata: { name: "p" }, spec: POD });
@@ -83,7 +83,7 @@ test("a Pod that goes at once is first seen going, and is what the delete answer
   );
 });
 
-test("a grace period that has begun is made shorter, down to none", async () => {
+test("a grace period that has begun can be shortened, down to 0", async () => {
   await using server = await startServer();
   await server.call("POST", PODS, { metadata: { name: "p" }, spec: { ...POD, nodeName: "n" } });
   const seconds: unknown[] = [];
@@ -97,7 +97,7 @@ test("a grace period that has begun is made shorter, down to none", async () => 
   assert.equal((await server.call("GET", `${PODS}/p`)).code, 404);
 });
 
-test("a dry run of a delete shows what would go and leaves it", async () => {
+test("a dry run of a delete returns the object and keeps it", async () => {
   await using server = await startServer();
   await server.call("POST", PODS, { metadata: { name: "p" }, spec: POD });
 
@@ -116,7 +116,7 @@ test("events have no dependents to wait for", async () => {
   assert.deepEqual([body.kind, body.status], ["Status", "Success"]);
 });
 
-test("a namespace waits for its dependents if they are not to be orphaned, and hears no second wish", async () => {
+test("a namespace deleted with orphanDependents=false gets foreground deletion, and a second delete changes nothing", async () => {
   await using server = await startServer();
   await server.call("POST", NAMESPACES, { metadata: { name: "n" } });
 
@@ -127,7 +127,7 @@ test("a namespace waits for its dependents if they are not to be orphaned, and h
   assert.deepEqual([second.code, second.body.metadata.finalizers], [200, ["foregroundDeletion"]]);
 });
 
-test("a deleted collection is listed in its order, as it was", async () => {
+test("deletecollection returns the deleted objects in list order, in their last state", async () => {
   await using server = await startServer();
   for (const name of ["c", "a", "b"]) await server.call("POST", CONFIG_MAPS, { metadata: { name, finalizers: ["example.com/f"] } });
 

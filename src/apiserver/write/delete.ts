@@ -1,4 +1,4 @@
-/** Carries out what deletion.ts decides, again if somebody else changed the object meanwhile. */
+/** Executes what deletion.ts decides, and retries if another writer changed the object meanwhile. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { conflict, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
@@ -40,7 +40,7 @@ async function tryToDelete(
     dryRun,
     context: request.context,
   });
-  // Nothing costs anything by going.
+  // Deletions charge no quota.
   await charge.settle(false);
   const plan = planDeletion(resource, current.object, options, server.clock.now());
   if (plan.outcome === "wait") return { gone: false, object: current };
@@ -50,7 +50,7 @@ async function tryToDelete(
   const { signal } = request.context;
   signal?.throwIfAborted();
   if (plan.outcome === "write") {
-    // What goes after no time at all is seen going, too.
+    // An object with grace period 0 is seen terminating, too.
     const done = await storage.update(name, last, current, { signal });
     if (!done.written) return done;
     server.causes.record({ resource: storage.name, name, revision: last.revision, request });

@@ -4,7 +4,7 @@ import { startServer } from "../testing/server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 
-test("who sends a whole Pod through a narrow path claims all that it changed in it, as upstream", async () => {
+test("a writer that sends a whole Pod through a subresource owns all fields that it changed, as upstream", async () => {
   await using server = await startServer();
   const { body: pod } = await server.call("POST", PODS, { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
   const ephemeralContainers = [{ name: "d", image: "j" }];
@@ -21,7 +21,7 @@ test("who sends a whole Pod through a narrow path claims all that it changed in 
   assert.equal(body.metadata.labels, undefined);
 });
 
-test("the program that asks is the manager if the request names none, up to the slash of its user agent", async () => {
+test("the default field manager is the user agent up to its first slash", async () => {
   await using server = await startServer();
   const object = { metadata: { name: "a", labels: { l: "m" } } };
 

@@ -1,4 +1,4 @@
-/** Who a write's fields belong to, and which fields a path cannot claim. */
+/** The field manager of a write, and the fields that a path cannot own. */
 import type { FieldWriter } from "../../api/machinery/apply/managed-fields.ts";
 import type { Versions } from "../../api/machinery/apply/versions.ts";
 import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
@@ -15,14 +15,14 @@ export function fieldWriter({ options, context, subresource }: ApiRequest, { api
   return { manager, apiVersion, time, ...(subresource === "" ? {} : { subresource }) };
 }
 
-/** As given, or the program that asks: the user agent up to its first slash. */
+/** The requested field manager, or the user agent up to its first slash. */
 function managerOf(fieldManager: string | undefined, userAgent: string): string {
   if (fieldManager !== undefined && fieldManager !== "") return fieldManager;
   const program = userAgent.split("/", 1)[0] ?? "";
   return program.replaceAll(UNPRINTABLE, "").slice(0, MANAGER_LENGTH_MAX);
 }
 
-/** Owners speak of fields in the version in which they wrote; this is how those of a kind with several versions are understood. */
+/** managedFields refer to the version in which they were written; this converts between the versions of a kind. */
 export function otherVersions({ schemas }: Pick<ServerContext, "schemas">, { resource }: Endpoint): { readonly versions?: Versions } {
   if (resource.served.length === 1) return {};
   const servedIn = (apiVersion: string) => resource.served.find((served) => apiVersionOf(served) === apiVersion);

@@ -22,20 +22,20 @@ for (const [what, metadata, code, message] of [
   ["without a name", { name: "" }, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"],
   ["with another name", { name: "b" }, 400, "the name of the object (b) does not match the name on the URL (a)"],
   [
-    "into another namespace",
+    "with another namespace",
     { namespace: "b" },
     400,
     "the namespace of the provided object does not match the namespace sent on the request",
   ],
-  ["with a version that is none", { resourceVersion: "abc" }, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'],
+  ["with an invalid resourceVersion", { resourceVersion: "abc" }, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'],
   [
-    "of an old version",
+    "with an old resourceVersion",
     { resourceVersion: "1" },
     409,
     'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
   ],
 ] as const) {
-  test(`an update ${what} is refused with ${code}`, async () => {
+  test(`an update ${what} is rejected with ${code}`, async () => {
     await using server = await withConfigMap();
 
     const answer = await server.call("PUT", `${CONFIG_MAPS}/a`, { metadata: { ...server.created.metadata, ...metadata } });
@@ -44,7 +44,7 @@ for (const [what, metadata, code, message] of [
   });
 }
 
-test("another uid is a conflict for an update and a field that may not change for a patch", async () => {
+test("another uid is a conflict in an update and an immutable field in a patch", async () => {
   await using server = await withConfigMap();
 
   const put = await server.call("PUT", `${CONFIG_MAPS}/a`, { metadata: { name: "a", uid: OTHER_UID } });
@@ -54,7 +54,7 @@ test("another uid is a conflict for an update and a field that may not change fo
   assert.deepEqual([patched.code, patched.body.details.causes[0].field], [422, "metadata.uid"]);
 });
 
-test("an object that is in no namespace may name one, which is dropped", async () => {
+test("the namespace of a cluster-scoped object is dropped", async () => {
   await using server = await startServer();
   await server.call("POST", "/api/v1/nodes", { metadata: { name: "n" } });
 
@@ -63,7 +63,7 @@ test("an object that is in no namespace may name one, which is dropped", async (
   assert.deepEqual([answer.code, answer.body.metadata.namespace], [200, undefined]);
 });
 
-test("what clients say of the times of an object is not heard", async () => {
+test("timestamps that clients send in metadata are ignored", async () => {
   await using server = await withConfigMap();
 
   const { body } = await server.call("PUT", `${CONFIG_MAPS}/a`, { metadata: { name: "a", creationTimestamp: "2020-01-01T00:00:00Z" } });
@@ -71,7 +71,7 @@ test("what clients say of the times of an object is not heard", async () => {
   assert.equal(body.metadata.creationTimestamp, server.created.metadata["creationTimestamp"]);
 });
 
-test("a kind whose updates must name a version says so of patches that take it away, too", async () => {
+test("a kind whose updates require a resourceVersion rejects patches that remove it, too", async () => {
   await using server = await startServer();
   await server.call("POST", LEASES, { metadata: { name: "l" }, spec: { holderIdentity: "me" } });
   const message = 'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update';
@@ -82,7 +82,7 @@ test("a kind whose updates must name a version says so of patches that take it a
   assert.deepEqual([put.code, put.body.message, patched.code, patched.body.message], [422, message, 422, message]);
 });
 
-test("an update creates what may be created so, whatever version it names, but not with a uid", async () => {
+test("an update that may create ignores its resourceVersion, but rejects a uid", async () => {
   await using server = await startServer();
 
   const answer = await server.call("PUT", `${LEASES}/l`, { metadata: { name: "l", resourceVersion: "7" } });
@@ -92,7 +92,7 @@ test("an update creates what may be created so, whatever version it names, but n
   assert.deepEqual([refused.code, refused.body.reason], [409, "Conflict"]);
 });
 
-test("the status of an object can be annotated without a new generation", async () => {
+test("annotations can be changed through status without a new generation", async () => {
   await using server = await startServer();
   const template = { metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   await server.call("POST", DEPLOYMENTS, { metadata: { name: "d" }, spec: { selector: { matchLabels: { app: "x" } }, template } });
@@ -103,7 +103,7 @@ test("the status of an object can be annotated without a new generation", async 
   assert.deepEqual([status.body.metadata.generation, itself.body.metadata.generation], [1, 2]);
 });
 
-test("the update that takes the last finalizer away answers with the version that was stored last", async () => {
+test("the update that removes the last finalizer returns the last stored resourceVersion", async () => {
   await using server = await startServer();
   await server.call("POST", CONFIG_MAPS, { metadata: { name: "f", finalizers: ["example.com/f"] } });
   const going = await server.call("DELETE", `${CONFIG_MAPS}/f`);
@@ -114,7 +114,7 @@ test("the update that takes the last finalizer away answers with the version tha
   assert.equal((await server.call("GET", `${CONFIG_MAPS}/f`)).code, 404);
 });
 
-test("an empty list of managedFields takes all claims away, and taking the list away does not", async () => {
+test("an empty managedFields list clears all ownership, and omitting the list does not", async () => {
   await using server = await withConfigMap();
 
   const removed = await server.call("PATCH", `${CONFIG_MAPS}/a`, { metadata: { managedFields: null } }, MERGE);
@@ -124,7 +124,7 @@ test("an empty list of managedFields takes all claims away, and taking the list 
   assert.equal(emptied.body.metadata.managedFields, undefined);
 });
 
-test("what is applied again writes nothing, however late it is", async () => {
+test("applying the same again writes nothing, however late it is", async () => {
   await using server = await startServer();
   const secret = "{apiVersion: v1, kind: Secret, stringData: {k: v}, metadata: {name: s}}";
   const apply = () =>
@@ -140,7 +140,7 @@ test("what is applied again writes nothing, however late it is", async () => {
 
 const OWNER = { apiVersion: "v1", kind: "X", name: "x", uid: "u1" };
 
-test("a create that names an owner twice keeps it once, with a warning", async () => {
+test("a create with a duplicate owner reference keeps it once, with a warning", async () => {
   await using server = await startServer();
 
   const answer = await server.call("POST", CONFIG_MAPS, { metadata: { name: "o", ownerReferences: [OWNER, OWNER] } });
@@ -149,7 +149,7 @@ test("a create that names an owner twice keeps it once, with a warning", async (
   assert.match(String(answer.headers["warning"]), /ownerReferences contains duplicate entries; .* duplicate UID\(s\) observed: u1"/);
 });
 
-test("a patch that names an owner twice keeps it once, with a warning of its own", async () => {
+test("a patch with a duplicate owner reference keeps it once, with a warning of its own", async () => {
   await using server = await withConfigMap();
   const patch = [{ op: "add", path: "/metadata/ownerReferences", value: [OWNER, OWNER] }];
 

@@ -1,6 +1,4 @@
-/**
- * What the server itself writes into metadata, and what clients may leave out of it. As upstream's BeforeCreate and BeforeUpdate.
- */
+/** Metadata that the server sets, and that clients may omit. As upstream's BeforeCreate and BeforeUpdate. */
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
@@ -8,7 +6,7 @@ import type { ServerContext } from "../framework/server-context.ts";
 import type { RequestContext } from "../framework/request.ts";
 import { newUid } from "../framework/storage/identifiers.ts";
 
-/** The namespace of the path is that of the object; a body that names another one is a mistake, unless there are none. */
+/** The object gets the namespace of the path; a body with another one is rejected, unless the resource is cluster-scoped. */
 export function inNamespace<T extends KubeObject>(object: T, namespace: string): T {
   const sent = object.metadata.namespace ?? "";
   if (sent === namespace) return object;
@@ -20,7 +18,7 @@ export function inNamespace<T extends KubeObject>(object: T, namespace: string):
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** The name of the path must be that of the object. */
+/** The name of the object must be that of the path. */
 export function checkName({ metadata }: KubeObject, name: string): void {
   const sent = metadata.name ?? "";
   if (sent === name) return;
@@ -28,7 +26,7 @@ export function checkName({ metadata }: KubeObject, name: string): void {
   throw badRequest(`the name of the object (${sent}) does not match the name on the URL (${name})`);
 }
 
-/** Owners that are named twice are kept once, and the client is told. `isPatched`: it is seen only once admission is through. */
+/** Removes duplicate owner references, with a warning. `isPatched`: they are detected only after admission. */
 export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }: RequestContext, isPatched = false): T {
   const owners = object.metadata.ownerReferences ?? [];
   const kept: OwnerReference[] = [];
@@ -49,7 +47,7 @@ export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }:
   return { ...object, metadata: { ...object.metadata, ownerReferences: kept } };
 }
 
-/** Metadata of an object that is about to be created: what only the server decides is decided. */
+/** Metadata of an object to be created, with all fields that only the server sets. */
 export function metadataForCreate(
   { clock, random }: Pick<ServerContext, "clock" | "random">,
   metadata: ObjectMeta,
@@ -65,13 +63,13 @@ export function metadataForCreate(
   };
 }
 
-/** Metadata of an update: what the client left out and may not change is taken from what is there. */
+/** Metadata of an update: fields that the client omitted and may not change are taken from the stored object. */
 export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const { selfLink: _selfLink, generation: _generation, deletionGracePeriodSeconds, ...kept } = next;
   const grace = deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
   return {
     ...kept,
-    // Identity counts: the same text as in what is there, so that an unchanged object is found unchanged.
+    // Keeps the stored string, so that an unchanged object is recognised by identity.
     ...(previous.resourceVersion === undefined ? {} : { resourceVersion: previous.resourceVersion }),
     ...given("uid", next.uid, previous.uid),
     ...given("creationTimestamp", previous.creationTimestamp, next.creationTimestamp),
@@ -81,7 +79,7 @@ export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): Objec
   };
 }
 
-/** The first of the values that says something. */
+/** The first value that is not empty. */
 function given(key: keyof ObjectMeta, first: string | undefined, second: string | undefined): Partial<ObjectMeta> {
   const value = first === undefined || first === "" ? second : first;
   return value === undefined ? {} : { [key]: value };

@@ -12,7 +12,7 @@ const JSON_PATCH = { "content-type": "application/json-patch+json" };
 const APPLY = { "content-type": "application/apply-patch+yaml" };
 const YAML = { "content-type": "application/yaml" };
 
-/** A ReplicaSet whose `replicas` is spelt so. */
+/** A ReplicaSet with `replicas` in this spelling. */
 function setWith(replicas: string): string {
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   const spec = { replicas: "HERE", selector: { matchLabels: { a: "b" } }, template };
@@ -25,7 +25,7 @@ function podWith(seconds: string): string {
 }
 
 for (const literal of ["1.0", "1e2", "1E2", "10e-1", "2147483648", "1.50"]) {
-  test(`replicas: ${literal} is rejected with upstream's words in a create, an update, a merge patch and a JSON patch`, async () => {
+  test(`replicas: ${literal} is rejected with upstream's message in a create, an update, a merge patch and a JSON patch`, async () => {
     await using server = await startServer();
     assert.equal((await server.call("POST", SETS, setWith("2"))).code, 201);
     const problem = `json: cannot unmarshal number ${literal} into Go struct field ReplicaSetSpec.spec.replicas of type int32`;
@@ -45,7 +45,7 @@ for (const literal of ["1.0", "1e2", "1E2", "10e-1", "2147483648", "1.50"]) {
   });
 }
 
-test("YAML, apply and strategic merge take 1.0 for a whole number, as upstream", async () => {
+test("YAML, apply and strategic merge accept 1.0 as an integer, as upstream", async () => {
   await using server = await startServer();
   const yaml = setWith("1.0").replace("{", " {");
 
@@ -63,7 +63,7 @@ test("YAML, apply and strategic merge take 1.0 for a whole number, as upstream",
 });
 
 for (const literal of ["9223372036854775808", "-9223372036854775809", "123456789012345678901234567890"]) {
-  test(`${literal} in a field of 64 bits is rejected with its digits`, async () => {
+  test(`${literal} in an int64 field is rejected with its digits`, async () => {
     await using server = await startServer();
 
     const { code, body } = await server.call("POST", PODS, podWith(literal));
@@ -73,7 +73,7 @@ for (const literal of ["9223372036854775808", "-9223372036854775809", "123456789
   });
 }
 
-test("whole numbers between 2^53 and 2^63 keep all their digits in get, list, watch, patch and apply", async () => {
+test("integers between 2^53 and 2^63 keep all their digits in get, list, watch, patch and apply", async () => {
   await using server = await startServer();
   const literal = "9007199254740993";
   const watch = await server.watch(`${REVISIONS}?watch=true`);
@@ -96,7 +96,7 @@ test("whole numbers between 2^53 and 2^63 keep all their digits in get, list, wa
   assert.match(texts.at(-1) ?? "", new RegExp(`a: ${literal}\n[^]*revision: ${literal}\n`));
 });
 
-test("numbers beyond 64 bits are kept as they are in data of any shape", async () => {
+test("numbers beyond 64 bits are kept unchanged in schemaless data", async () => {
   await using server = await startServer();
   const data = '{"a":9223372036854775808,"b":[18446744073709551616]}';
 
@@ -106,7 +106,7 @@ test("numbers beyond 64 bits are kept as they are in data of any shape", async (
   assert.ok((await server.call("GET", `${REVISIONS}/a`)).text.includes(data));
 });
 
-test("a quantity keeps the form of a number that was sent in its place", async () => {
+test("a quantity that was sent as a number keeps its spelling", async () => {
   await using server = await startServer();
   const pod: JsonObject = {
     metadata: { name: "a" },

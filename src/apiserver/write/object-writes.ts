@@ -1,4 +1,4 @@
-/** Writes of plugins, carried out by the same functions as those of clients. */
+/** Writes of plugins, executed by the same functions as those of clients. */
 import type { ServerContext } from "../framework/server-context.ts";
 import type { ObjectWrites } from "../framework/storage/writes.ts";
 import { deleteObject } from "./delete.ts";

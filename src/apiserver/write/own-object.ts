@@ -1,4 +1,4 @@
-/** Objects that the server writes itself, along with what a client asked for: complete and valid, in the storage version. */
+/** Objects that the server writes itself, along with a client's request: complete and valid, in the storage version. */
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
@@ -9,7 +9,7 @@ import { metadataForCreate } from "./metadata.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
-/** Whom its fields belong to: upstream's name for the API server. */
+/** Field manager of these objects: upstream's name for the API server. */
 const MANAGER = "kube-apiserver";
 
 export function ownObject(server: ServerContext, endpoint: Endpoint, object: KubeObject): StoredObject {

@@ -1,7 +1,6 @@
 /**
- * Parses the body of a large request in slices, before its verb looks at it. What it finds, also what is wrong, is kept with the body, and
- * decode-body.ts and patch.ts take it from there instead of parsing the bytes. Members of objects that their kind does not know are not
- * even kept in memory.
+ * Parses the body of a large request in slices, before its verb runs. The result, or the error, is kept with the body, and decode-body.ts
+ * and patch.ts use it instead of parsing the bytes. Unknown fields are not kept in memory.
  */
 import { decodeText, isJsonSyntaxError } from "../../api/machinery/codec/json.ts";
 import { JsonReader } from "../../api/machinery/codec/json-parser.ts";
@@ -12,7 +11,7 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest, ParsedBytes } from "../framework/request.ts";
 import { breatheOf, type Breathe } from "../limits/slices.ts";
 
-/** What is read between two breaths takes a few milliseconds. */
+/** A slice of this size takes a few milliseconds. */
 const CHARACTERS_PER_SLICE = 64 * 1024;
 const TOKENS_PER_SLICE = 1_000;
 const OPEN_BRACE = 0x7b;
@@ -53,7 +52,7 @@ async function parseJsonSlowly(bytes: Uint8Array, breathe: Breathe, guide: Schem
 
 async function parseYamlSlowly(bytes: Uint8Array, breathe: Breathe): Promise<ParsedBytes> {
   const json = bytes[0] === OPEN_BRACE ? await parseJsonSlowly(bytes, breathe, undefined) : undefined;
-  // The line of a key that repeats must be reported, and of YAML that only looks like JSON the reader of YAML knows what is wrong.
+  // The line of a duplicate key must be reported, and for YAML that only looks like JSON the YAML parser has the right error.
   if (json?.as === "json" && json.json.mistakes.length === 0) return { as: "yaml", yaml: { value: json.json.value, duplicates: [] } };
   try {
     return { as: "yaml", yaml: await readYamlSlowly(bytes, breathe) };

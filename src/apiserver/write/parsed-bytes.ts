@@ -1,4 +1,4 @@
-/** What the bytes of a body mean: parsed here, or in slices before (parse-large.ts). */
+/** Parses the bytes of a body here, or returns what parse-large.ts has parsed in slices. */
 import { parseJson, type ParsedJson } from "../../api/machinery/codec/json.ts";
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { ParsedYaml } from "../../api/machinery/codec/yaml/reader.ts";
@@ -6,7 +6,7 @@ import type { RequestBody } from "../framework/request.ts";
 
 export type BytesBody = Extract<RequestBody, { readonly form: "bytes" }>;
 
-/** Throws a JsonSyntaxError. The duplicates of a guided one are among its mistakes. */
+/** Throws a JsonSyntaxError. Duplicate keys found by a schema-guided parse are among its mistakes. */
 export function parsedJson({ bytes, parsed }: BytesBody, options?: { readonly duplicates?: boolean }): ParsedJson {
   if (parsed?.as === "error") throw parsed.error;
   if (parsed?.as !== "json") return parseJson(bytes, options);

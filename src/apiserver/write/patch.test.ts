@@ -16,14 +16,14 @@ async function withConfigMap(): Promise<StartedServer> {
 }
 
 for (const [what, type, body, code, message] of [
-  ["another kind by merge", MERGE, { kind: "Zz" }, 422, UNKNOWN_KIND],
-  ["another kind by JSON patch", JSON_PATCH, [{ op: "replace", path: "/kind", value: "Zz" }], 422, UNKNOWN_KIND],
-  ["no metadata", JSON_PATCH, [{ op: "remove", path: "/metadata" }], 400, /^the name of the object \(a based on URL\) was undeterminable/],
-  ["text that is no JSON", MERGE, "{", 400, /^error decoding patch: unexpected end of JSON input$/],
-  ["text that is no JSON, strategically", STRATEGIC, "{", 400, /^unexpected end of JSON input$/],
+  ["a change of kind by merge", MERGE, { kind: "Zz" }, 422, UNKNOWN_KIND],
+  ["a change of kind by JSON patch", JSON_PATCH, [{ op: "replace", path: "/kind", value: "Zz" }], 422, UNKNOWN_KIND],
+  ["a patch that removes metadata", JSON_PATCH, [{ op: "remove", path: "/metadata" }], 400, /^the name of the object \(a based on URL\) was undeterminable/],
+  ["invalid JSON", MERGE, "{", 400, /^error decoding patch: unexpected end of JSON input$/],
+  ["invalid JSON in a strategic merge", STRATEGIC, "{", 400, /^unexpected end of JSON input$/],
   ["another media type", "application/json", {}, 415, /^415: Unsupported Media Type$/],
   ["an applied list", `${APPLY}`, "[]", 400, /while decoding JSON: json: cannot unmarshal array into Go value of type map/],
-  ["an applied nothing", APPLY, "", 400, /^invalid object type: \/, Kind=$/],
+  ["an empty apply", APPLY, "", 400, /^invalid object type: \/, Kind=$/],
   [
     "an applied object of another kind",
     APPLY,
@@ -32,7 +32,7 @@ for (const [what, type, body, code, message] of [
     /^invalid object type: \/v1, Kind=Zz$/,
   ],
 ] as const) {
-  test(`${what} is refused with ${code}`, async () => {
+  test(`${what} is rejected with ${code}`, async () => {
     await using server = await withConfigMap();
 
     const answer = await server.call("PATCH", `${A}?fieldManager=m`, body, { "content-type": type });
@@ -42,7 +42,7 @@ for (const [what, type, body, code, message] of [
   });
 }
 
-test("a strategic merge does not ask the patch for its kind", async () => {
+test("a strategic merge patch needs no kind", async () => {
   await using server = await withConfigMap();
 
   const { code, body } = await server.call("PATCH", A, { kind: "Zz", apiVersion: "zz/v1" }, { "content-type": STRATEGIC });
@@ -55,15 +55,15 @@ const UNKNOWN = ['unknown field "foo"', 'unknown field "metadata.bar"'];
 for (const [what, type, body, sentences] of [
   ["unknown fields of a merge patch", MERGE, { metadata: { bar: 1 }, foo: 1 }, UNKNOWN],
   ["unknown fields of a strategic merge", STRATEGIC, { metadata: { bar: 1 }, foo: 1 }, UNKNOWN],
-  ["a repeated field", MERGE, '{"metadata":{"labels":{"a":"b","a":"c"}}}', ['duplicate field "metadata.labels.a"']],
+  ["a duplicate field", MERGE, '{"metadata":{"labels":{"a":"b","a":"c"}}}', ['duplicate field "metadata.labels.a"']],
   [
-    "what is unknown in operations and in what they make",
+    "unknown fields in operations and in their result",
     JSON_PATCH,
     [{ op: "add", path: "/foo", value: 1, why: "so" }],
     ['json patch unknown field "[0].why"', 'unknown field "foo"'],
   ],
 ] as const) {
-  test(`${what}: a warning each by default, one refusal if strict, nothing if ignored`, async () => {
+  test(`${what}: one warning each by default, one error if strict, nothing if ignored`, async () => {
     await using server = await withConfigMap();
     const patch = (validation: string) => server.call("PATCH", `${A}?fieldValidation=${validation}`, body, { "content-type": type });
 
@@ -79,7 +79,7 @@ for (const [what, type, body, sentences] of [
   });
 }
 
-test("applying something new with a uid is a conflict, and with a version is not", async () => {
+test("applying a new object with a uid is a conflict, and with a resourceVersion is not", async () => {
   await using server = await startServer();
   const apply = (name: string, metadata: string) =>
     server.call(
@@ -96,7 +96,7 @@ test("applying something new with a uid is a conflict, and with a version is not
   assert.equal(withVersion.code, 201);
 });
 
-test("owners in another version of the kind keep what others do not change", async () => {
+test("owners in another version of the kind keep the fields that others do not change", async () => {
   await using server = await startServer();
   const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
   const spec = { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "d", apiVersion: "apps/v1" } };
@@ -118,7 +118,7 @@ test("owners in another version of the kind keep what others do not change", asy
   );
 });
 
-test("an apply with bytes that are no base64 gets upstream's answer, which is foreseen", async () => {
+test("an apply with invalid base64 gets upstream's error and is not logged as unexpected", async () => {
   await using server = await startServer();
   const config = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: "not base64 !" } };
 

@@ -1,6 +1,6 @@
 /**
- * From a patch and what is there to what it should become. JSON patch, merge patch and strategic merge change the object as it is shown
- * in the version of the request; server-side apply merges by who owns what. The result is decoded and defaulted like a whole object.
+ * Applies a patch to the stored object. JSON patch, merge patch and strategic merge change the object in the version of the request;
+ * server-side apply merges by field ownership. The result is decoded and defaulted like a whole object.
  */
 import { applySteps } from "../../api/machinery/apply/apply.ts";
 import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
@@ -50,11 +50,11 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
 export interface Patch {
   readonly type: PatchType;
   readonly value: Json;
-  /** What strict field validation finds in the patch itself, before it is applied. */
+  /** Errors of strict field validation in the patch itself, before it is applied. */
   readonly mistakes: readonly string[];
-  /** Repeated keys of an apply, which is YAML. */
+  /** Duplicate keys of an apply, which is YAML. */
   readonly yamlDuplicates: readonly string[];
-  /** By the paths that the numbers get in the patched object. */
+  /** By the paths of the numbers in the patched object. */
   readonly literals?: NumberLiterals;
 }
 
@@ -80,7 +80,7 @@ function patchMistakes(type: PatchType, value: Json, duplicates: readonly string
   return type === "json" ? [...jsonPatchSentences(repeated), ...unknownJsonPatchFields(value)] : repeated.map(describeMistake);
 }
 
-/** A strategic merge takes `1.0` for a whole number, as upstream, and so does YAML. */
+/** A strategic merge accepts `1.0` as an integer, as upstream, and so does YAML. */
 function patchedLiterals(type: PatchType, value: Json, literals: NumberLiterals): Pick<Patch, "literals"> {
   if (type === "strategic") return {};
   return { literals: type === "json" ? jsonPatchLiterals(value, literals) : literals };
@@ -95,7 +95,7 @@ function readApply(body: BytesBody): Patch {
   }
 }
 
-/** Options that only make sense with some patches. */
+/** Options that are valid for some patch types only. */
 export function checkPatchOptions({ type }: Patch, { options }: ApiRequest): void {
   const errors = [];
   if (type === "apply" && (options.fieldManager ?? "") === "") {
@@ -107,7 +107,7 @@ export function checkPatchOptions({ type }: Patch, { options }: ApiRequest): voi
   checkWriteOptions(options, "PatchOptions", errors);
 }
 
-/** In steps, between which a large request lets others run. */
+/** In steps, between which a large request yields. */
 export function patchedObject(
   server: ServerContext,
   { endpoint, request, patch }: { readonly endpoint: Endpoint; readonly request: ApiRequest; readonly patch: Patch },
@@ -130,21 +130,21 @@ function* patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current
   const next = endpoint.served.defaults?.({ ...object, metadata }) ?? { ...object, metadata };
   return {
     object: next,
-    // Taking them out says nothing of them, as for a client that does not know them.
+    // Removing managedFields leaves the ownership unchanged, as for a client that does not know them.
     ...(isSameClaims || sent === undefined ? {} : { sentManagedFields: sent }),
-    // A patch that says nothing of the version leaves that of what is there, which then is the newest.
+    // A patch without a resourceVersion keeps that of the stored object, which then is the newest.
     resourceVersion: metadata.resourceVersion ?? "",
   };
 }
 
-/** An empty list, which decoding drops, takes all claims away. */
+/** An empty list, which decoding drops, clears all ownership. */
 function sentClaims(changed: Json): readonly [] | undefined {
   const metadata = (changed as JsonObject)["metadata"] as JsonObject | undefined;
   const claims = metadata?.["managedFields"];
   return Array.isArray(claims) && claims.length === 0 ? [] : undefined;
 }
 
-/** What a patch sees. managedFields are there only if it speaks of them, since they are parsed for it. */
+/** The document that a patch applies to. It has managedFields only if the patch refers to them, since they must be parsed. */
 function shownTo(patch: Patch, current: StoredObject, { served }: Endpoint): KubeObject {
   const object = current.in(served);
   if (!speaksOfManagedFields(patch)) return object;
@@ -157,7 +157,7 @@ function speaksOfManagedFields({ type, value }: Patch): boolean {
   return typeof metadata === "object" && metadata !== null && Object.hasOwn(metadata, "managedFields");
 }
 
-/** What a patch that is no apply makes of what is shown to it. */
+/** The result of a patch other than apply. */
 export function patchValue({ type, value }: Patch, shown: JsonObject, schema: ObjectSchema): Json {
   switch (type) {
     case "json":
@@ -169,7 +169,7 @@ export function patchValue({ type, value }: Patch, shown: JsonObject, schema: Ob
   }
 }
 
-/** An empty document applies nothing, of no kind. */
+/** An empty document has no kind and applies nothing. */
 export function configurationOf(value: Json): JsonObject {
   if (value === null) return {};
   if (typeof value === "object" && !Array.isArray(value)) return value as JsonObject;
@@ -188,12 +188,12 @@ export function decodePatchedValue(
   try {
     if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as KubeObject });
     const { object, unknownFields } = decodeBySchema(changed, schema, patch.literals);
-    // Upstream goes through what it has patched by name.
+    // Upstream visits the patched fields by name.
     const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
     const sentences = [...patch.mistakes, ...unknown];
     if (sentences.length > 0 && validation === "Strict") throw strictPatchError(sentences, repeated());
     if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
-    // A strategic merge knows its type and does not ask the patch for it.
+    // A strategic merge knows its type from the path.
     const next = { ...(object as KubeObject), kind, apiVersion: (shown as KubeObject).apiVersion };
     return next.metadata === undefined ? { ...next, metadata: { name: "" } } : next;
   } catch (error) {
@@ -202,7 +202,7 @@ export function decodePatchedValue(
   }
 }
 
-/** Upstream looks for the type that a patch makes of an object, and finds none. */
+/** Upstream looks up the type that the patched object names, and finds none. */
 function checkUnchangedKind(changed: Json, { kind, shown }: { readonly kind: string; readonly shown: KubeObject }): void {
   if (typeof changed !== "object" || changed === null) return;
   const next = changed as JsonObject;
@@ -241,12 +241,12 @@ function* applied(
   return {
     object: served.defaults?.(decoded) ?? decoded,
     managed,
-    // Without one of its own, a configuration is applied to the version that is there.
+    // A configuration without a resourceVersion applies to the stored one.
     resourceVersion: decoded.metadata.resourceVersion ?? "",
   };
 }
 
-/** What the merge does not look into, such as whether bytes are base64, is found here; upstream has an answer without a reason for it. */
+/** Errors that the merge does not detect, such as invalid base64; upstream's error for them has no reason. */
 function decodeApplied(object: JsonObject, { schema, served, resource }: Endpoint): KubeObject {
   try {
     return decodeBySchema(object, schema).object as KubeObject;

@@ -9,7 +9,7 @@ function configMap(value: string) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: value, "wrong key": "" } };
 }
 
-test("what is too large to be stored is refused as such, whatever else is wrong with it", async () => {
+test("an object that is too large to be stored is rejected as such, whatever else is invalid", async () => {
   await using started = await startServer();
   const small = await started.call("POST", PATH, configMap("x"));
   const large = await started.call("POST", PATH, configMap("x".repeat(OBJECT_BYTES_MAX)));
@@ -19,7 +19,7 @@ test("what is too large to be stored is refused as such, whatever else is wrong 
   assert.match(large.body.message, /Cannot store configmaps "a": it is 15\d{5} bytes large, at most 1500000 are allowed/);
 });
 
-test("a change that makes an object too large is refused, and the object stays", async () => {
+test("a change that makes an object too large is rejected, and the object stays unchanged", async () => {
   await using started = await startServer();
   const { "wrong key": _, ...data } = configMap("x").data;
   await started.call("POST", PATH, { ...configMap("x"), data });
@@ -29,7 +29,7 @@ test("a change that makes an object too large is refused, and the object stays",
   assert.deepEqual((await started.call("GET", `${PATH}/a`)).body.data, data);
 });
 
-test("the same is refused where it is only tried out", async () => {
+test("a dry run of an object that is too large is rejected, too", async () => {
   await using started = await startServer();
 
   assert.equal((await started.call("POST", `${PATH}?dryRun=All`, configMap("x".repeat(OBJECT_BYTES_MAX)))).code, 413);

@@ -25,14 +25,14 @@ async function create(server: StartedServer, path: string, object: JsonObject): 
   return body;
 }
 
-/** The objects themselves, as parts of this process see them. */
+/** The shared objects, as in-process components get them. */
 async function shared(server: StartedServer, plural: string, name: string, group = "", version = "v1"): Promise<KubeObject & JsonObject> {
   const answer = await server.transport().request({ verb: "get", group, version, plural, namespace: "default", name });
   assert(answer.is === "object");
   return answer.object;
 }
 
-test("an update that changes nothing writes nothing, and the object stays the very same", async () => {
+test("an update that changes nothing writes nothing, and keeps the identical object", async () => {
   await using server = await startServer();
   await create(server, DEPLOYMENTS, deployment("a"));
   const before = await shared(server, "deployments", "a", "apps");
@@ -55,7 +55,7 @@ test("an update that changes nothing writes nothing, and the object stays the ve
   assert.equal(await shared(server, "deployments", "a", "apps"), before);
 });
 
-test("what an update does not touch keeps its identity", async () => {
+test("fields that an update does not change keep their identity", async () => {
   await using server = await startServer();
   await create(server, DEPLOYMENTS, deployment("a"));
   const before = await shared(server, "deployments", "a", "apps");
@@ -72,7 +72,7 @@ test("what an update does not touch keeps its identity", async () => {
   assert.equal(labelled["spec"], scaled["spec"]);
 });
 
-test("names, uids, times and generations are the server's, whatever is sent", async () => {
+test("names, uids, timestamps and generations are set by the server, whatever is sent", async () => {
   await using server = await startServer();
   const sent = { ...deployment("a"), metadata: { name: "a", generation: 9, creationTimestamp: "2001-01-01T00:00:00Z", selfLink: "/x" } };
 
@@ -94,14 +94,14 @@ test("names, uids, times and generations are the server's, whatever is sent", as
   assert.deepEqual([put.body.metadata.uid, put.body.metadata.creationTimestamp], [metadata.uid, metadata.creationTimestamp]);
 });
 
-test("a generated name that is taken is made anew, and only so often", async () => {
+test("create generates another name if one exists, up to a limit", async () => {
   await using server = await startServer();
   const names = new Set<string>();
   for (let index = 0; index < 30; index++) names.add((await create(server, MAPS, { metadata: { generateName: "x-" } })).metadata.name);
   assert.equal(names.size, 30);
   for (const name of names) assert.match(name, /^x-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
 
-  // Chance that always falls on the same side makes the same name again and again.
+  // Constant randomness generates the same name again and again.
   const stuck = { fraction: () => 0, below: () => 0, derive: () => stuck };
   await using unlucky = await startServer({ random: stuck });
   await create(unlucky, MAPS, { metadata: { generateName: "x-" } });
@@ -109,7 +109,7 @@ test("a generated name that is taken is made anew, and only so often", async () 
   assert.deepEqual([again.code, again.body.reason], [409, "AlreadyExists"]);
 });
 
-test("patches at the same time all succeed, and none is lost", async () => {
+test("concurrent patches all succeed, and none is lost", async () => {
   await using server = await startServer();
   await create(server, MAPS, { metadata: { name: "a" } });
 
@@ -120,7 +120,7 @@ test("patches at the same time all succeed, and none is lost", async () => {
   assert.deepEqual(Object.keys((await server.call("GET", `${MAPS}/a`)).body.data).toSorted(), keys.toSorted());
 });
 
-test("of several PUTs of one version exactly one wins, and the others are told to look again", async () => {
+test("exactly one of several concurrent PUTs of one resourceVersion succeeds, the others get a conflict", async () => {
   await using server = await startServer();
   const made = await create(server, MAPS, { metadata: { name: "a" } });
 
@@ -135,7 +135,7 @@ test("of several PUTs of one version exactly one wins, and the others are told t
   assert.equal((await server.call("GET", `${MAPS}/a`)).body.data.value, answers.find(({ code }) => code === 200)?.body.data.value);
 });
 
-test("a PUT creates where upstream does, and PUTs and applies that do so at once become updates of the first", async () => {
+test("a PUT creates where upstream does, and concurrent creating PUTs and applies become updates of the first", async () => {
   await using server = await startServer();
   const event = { apiVersion: "v1", kind: "Event", metadata: { name: "e" }, involvedObject: { namespace: "default" } };
 
@@ -185,7 +185,7 @@ test("a dry run answers as the write would, and changes nothing", async () => {
   assert.equal(await server.store.currentRevision(), revision);
 });
 
-test("a client that goes before the commit has written nothing; after it, everything", async () => {
+test("a client that disconnects before the commit has written nothing; after it, everything", async () => {
   await using server = await startServer();
   await create(server, MAPS, { metadata: { name: "warm" } });
   let written = 0;
@@ -200,14 +200,14 @@ test("a client that goes before the commit has written nothing; after it, everyt
 
     const found = (await server.call("GET", `${MAPS}/n${turns}`)).code === 200;
     if (turns === 0) assert.equal(found, false);
-    // Whatever was committed when the client went stays; nothing is committed later.
+    // What was committed when the client disconnected stays; nothing is committed later.
     assert.equal((await server.store.statistics()).commits - commits <= 1, true);
     if (found) written++;
   }
   assert(written > 0 && written < 40, `${written} of 40 were written`);
 });
 
-test("a stale version and a wrong uid are conflicts, a version on create and an unreadable one are mistakes", async () => {
+test("a stale resourceVersion and a wrong uid are conflicts; a resourceVersion on create and an invalid one are bad requests", async () => {
   await using server = await startServer();
   const made = await create(server, MAPS, { metadata: { name: "a" } });
   await server.call("PATCH", `${MAPS}/a`, { data: { x: "1" } }, MERGE);
@@ -224,7 +224,7 @@ test("a stale version and a wrong uid are conflicts, a version on create and an 
   for (const [code, answer] of rows) assert.equal((await answer).code, code);
 });
 
-test("a change of nothing but who owns a field is written", async () => {
+test("a change of field ownership alone is written", async () => {
   await using server = await startServer();
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "shared" }, data: { key: "value" } };
   const apply = (manager: string) => server.call("PATCH", `${MAPS}/shared?fieldManager=${manager}`, object, APPLY);
@@ -234,5 +234,5 @@ test("a change of nothing but who owns a field is written", async () => {
 
   const { metadata } = (await server.call("GET", `${MAPS}/shared`)).body;
   assert.deepEqual(metadata.managedFields.map(({ manager }: { manager: string }) => manager).toSorted(), ["one", "two"]);
-  assert.deepEqual([versions[1]! > versions[0]!, versions[2] === versions[1]], [true, true], "and said again, it changes nothing");
+  assert.deepEqual([versions[1]! > versions[0]!, versions[2] === versions[1]], [true, true], "repeating it changes nothing");
 });

@@ -1,7 +1,6 @@
 /**
- * How an object changes: by PUT, patch, apply, or through a subresource; always as "this is what it should become, given what is
- * there". If somebody else was first, it is worked out again from what they wrote, unless the client named the version that it saw.
- * An update that changes nothing writes nothing.
+ * Updates an object by PUT, patch, apply, or through a subresource: always computes the new state from the stored one. After a conflict it
+ * is computed again from the newer state, unless the client named a resourceVersion. An update that changes nothing writes nothing.
  */
 import { areSameButTimes, trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
@@ -29,7 +28,7 @@ import type { NextObject, ObjectUpdate, UpdateResult } from "../framework/storag
 import { checkUid } from "../framework/storage/preconditions.ts";
 import { ignoredFields } from "../framework/storage/ignored-fields.ts";
 
-/** Others that may be first, one after the other, before a client is told to look again. */
+/** Retries after conflicts with other writers, before the client gets a conflict. */
 const UPDATE_ATTEMPTS_MAX = 16;
 
 export async function updateObject(server: ServerContext, update: ObjectUpdate): Promise<UpdateResult> {
@@ -51,13 +50,13 @@ export async function updateObject(server: ServerContext, update: ObjectUpdate):
   }
 }
 
-/** undefined: somebody else was first, and it is to be worked out again from what they made. */
+/** undefined: another writer was first, and the update is computed again. */
 async function tryToCreate(
   server: ServerContext,
   update: ObjectUpdate,
   { isLast }: { readonly isLast: boolean },
 ): Promise<StoredObject | undefined> {
-  // Creating by a PUT or an apply is creating.
+  // A creating PUT or apply is authorized and admitted as a create.
   mustBeAllowed(server.authorizer, update.request, "create");
   try {
     return await createObject(server, update, await absent(update));
@@ -70,7 +69,7 @@ async function tryToCreate(
 async function absent(update: ObjectUpdate): Promise<NextObject> {
   const { endpoint, request } = update;
   const next = await update.next(undefined);
-  // As upstream, which takes a uid as a promise that there is something, and a version not.
+  // As upstream: a uid implies that the object exists, a resourceVersion does not.
   const { resourceVersion: _resourceVersion, uid = "", ...metadata } = next.object.metadata;
   if (uid === "") return { ...next, object: { ...next.object, metadata } };
   if (request.verb === "update") checkUid(endpoint.name, request.name, { wanted: uid, found: "" });
@@ -122,7 +121,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     const result = storage.newObject(object, managed);
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await write(server, update, { result, current, dryRun, alongside });
-    // A dry run and a deletion leave nothing behind that holds what was allocated.
+    // Releases allocations of a dry run and of a deletion.
     written = done.written && !dryRun && !isReadyToGo(resource, object);
     return done;
   } finally {
@@ -152,7 +151,7 @@ async function write(
   }
   const name = { namespace: request.namespace, name: request.name };
   const { signal } = request.context;
-  // The last finalizer is gone, and nothing else holds it: the update is the deletion.
+  // The last finalizer was removed, and nothing else blocks the removal: the update is the deletion.
   if (isReadyToGo(endpoint.resource, result.object)) {
     const { group } = endpoint.resource.storage;
     const release = await server.extension(group, endpoint.resource.plural)?.release?.(current.object);
@@ -160,7 +159,7 @@ async function write(
     if (!done.written) return { written: false, found: done.again === true ? current : done.found };
     server.causes.record({ resource: endpoint.storage.name, name, revision: done.revision, request, deleted: true });
     await release?.afterwards();
-    // What is gone has no newer version.
+    // A removed object has no newer version.
     result.arriveAt(current.revision);
     return { written: true, object: result };
   }
@@ -170,10 +169,10 @@ async function write(
   return { written: true, object: result };
 }
 
-/** The version and uid that the client named must be those of what is there. */
+/** The resourceVersion and uid in the request must be those of the stored object. */
 function checkVersion(endpoint: Endpoint, request: ApiRequest, { object, resourceVersion }: NextObject, current: StoredObject): void {
   const { resource, name } = endpoint;
-  // The uid of a patch is checked as a field that may not change.
+  // The uid of a patch is validated as an immutable field.
   if (request.verb === "update") checkUid(name, request.name, { wanted: object.metadata.uid, found: current.object.metadata.uid });
   if (Number(resourceVersion) === 0) {
     if (resource.unconditionalUpdate) return;
@@ -185,7 +184,7 @@ function checkVersion(endpoint: Endpoint, request: ApiRequest, { object, resourc
   if (resourceVersion !== String(current.revision)) throw conflict(name, request.name);
 }
 
-/** Upstream's answer to what is no version at all, with its code. */
+/** Upstream's answer to an invalid version, with its code. */
 function cannotParse(resourceVersion: string): StatusError {
   return new StatusError("Unknown", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
 }
@@ -200,12 +199,12 @@ function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {
   };
 }
 
-/** What is wanted is not written by way of the status, nor by actions, which carry out what is wanted. */
+/** Neither status nor actions change the spec, so they do not change the generation. */
 function mayGrow({ subresources }: Resource, subresource: string): boolean {
   return subresource !== "status" && (subresource === "" || subresources[subresource]?.of !== "action");
 }
 
-/** With the next generation if what is wanted has changed. */
+/** With the next generation if the spec has changed. */
 function grown({ resource }: Endpoint, subresource: string, next: KubeObject, previous: KubeObject): KubeObject {
   if (next === previous || !mayGrow(resource, subresource) || resource.changesGeneration?.(next, previous) !== true) return next;
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
@@ -237,7 +236,7 @@ function claimFields(
 
 function isSame(managed: ManagedFields, current: StoredObject): boolean {
   const before = current.managed();
-  // Times alone are no change.
+  // Timestamps alone are no change.
   return managed === before || managed.text() === before.text() || areSameButTimes(managed, before);
 }
 

@@ -1,4 +1,4 @@
-/** The rules of an object and of a change, all causes in one answer. */
+/** Validates an object or a change; all causes in one error. */
 import { firstCauses } from "../../api/machinery/causes.ts";
 import { validateObjectMeta, validateObjectMetaUpdate, validateStandardFinalizer } from "../../api/machinery/metadata-validation.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
@@ -9,17 +9,17 @@ import type { FieldError } from "../../api/machinery/field-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { RequestContext } from "../framework/request.ts";
 
-/** The part of a subresource that counts here. */
+/** The part of a subresource definition that is used here. */
 type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 
-/** Warnings of one write: of them 4 KiB are shown, and pairs of things that meet are more than anybody could send. */
+/** Maximum number of warnings of one write: 4 KiB of them are shown, and warnings about pairs of items could exceed any number. */
 const WARNINGS_MAX = 1_000;
 
-/** `others`: what the object alone does not show. */
+/** `others`: errors that the object alone does not show. */
 export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext, others: Iterable<FieldError> = []): void {
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
-  // What is answered and not stored needs no name; such a kind says itself what its metadata may be.
+  // A kind that is answered and not stored needs no name; it validates its metadata itself.
   const metadata = resource.stored ? metadataErrors(resource, object) : [];
   const first = firstCauses(...(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]));
   const errors = first.length === 0 && resource.checksMetadataLast === true ? firstCauses(metadata) : first;
@@ -69,7 +69,7 @@ function* metadataUpdateErrors(resource: Resource, next: KubeObject, previous: K
   yield* metadataErrors(resource, next);
 }
 
-/** Named after the group in which it is stored, as upstream's types are; upstream does not know the kind of what is never stored. */
+/** Named by the storage group, as upstream's types are; upstream has no kind in errors of unstored kinds. */
 function invalidOf({ resource }: Endpoint, { metadata }: KubeObject, errors: readonly FieldError[]) {
   const kind = resource.stored ? resource.kind : "";
   return invalidObject({ group: resource.storage.group, kind }, metadata.name ?? metadata.generateName ?? "", errors);

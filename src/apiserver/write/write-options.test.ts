@@ -12,7 +12,7 @@ for (const [query, message] of [
   ["fieldManager=a%0Ab", 'fieldManager: Invalid value: "a\\nb": invalid character U+000A (at position 1)'],
   [`fieldManager=${"a".repeat(129)}`, "fieldManager: Too long: may not be more than 128 bytes"],
 ] as const) {
-  test(`${query.slice(0, 30)} is refused by every write before it looks at anything else`, async () => {
+  test(`every write rejects ${query.slice(0, 30)} before it checks anything else`, async () => {
     await using server = await startServer();
 
     const created = await server.call("POST", `${CONFIG_MAPS}?${query}`, "{");

@@ -1,4 +1,4 @@
-/** The options that all writes share, checked before anything else of them: all that is wrong in one answer, as upstream. */
+/** Validates the options that all writes share, before anything else: all errors in one answer, as upstream. */
 import { notSupported, type FieldError } from "../../api/machinery/field-error.ts";
 import { validateFieldManager } from "../../api/machinery/metadata-validation.ts";
 import { invalidObject } from "../../api/machinery/status-error.ts";
@@ -9,7 +9,7 @@ const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 
 export type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
 
-/** `more`: what is wrong with options that only this write has. */
+/** `more`: errors of options that only this write has. */
 export function checkWriteOptions(options: RequestOptions, kind: OptionsKind, more: readonly FieldError[] = []): void {
   const errors = [...more, ...optionsErrors(options)];
   if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", errors);

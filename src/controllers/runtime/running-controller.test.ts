@@ -352,7 +352,7 @@ test("stopping starts nothing, cancels requests, and waits for running reconcili
   await touch(world, "b", "1");
   await world.cluster.clock.advance(100_000);
 
-  deepEqual(lines, ["a begins", "a must stop", "The client went away before the answer", "stopped"]);
+  deepEqual(lines, ["a begins", "a must stop", "The client disconnected before the response", "stopped"]);
   equal((await world.cluster.list(configMaps, "default")).length, 2);
   await running.stop();
 });

@@ -1,4 +1,4 @@
-/** From a request to what authorizers are asked, in one place, so that every question about it is the same. */
+/** Builds the attributes that authorizers get from a request. One place, so that every check of a request uses the same ones. */
 import { parseFieldSelector } from "../../../api/machinery/selectors/field-selector.ts";
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import { validatePathSegmentName } from "../../../api/machinery/names.ts";
@@ -18,30 +18,30 @@ export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
   return { user: context.user, verb, resource: { ...resource, ...selectors }, path: "" };
 }
 
-/** A namespace is in itself: who may read what is in it may be given to read it, too. */
+/** The namespace attribute of a namespace is its own name, so that a role in the namespace can grant reading it. */
 function namespaceOf({ plural, namespace, name }: ApiRequest): string {
   return plural === "namespaces" && namespace === "" ? name : namespace;
 }
 
-/** A list or a watch of what has one name is about that one object: so may ask who may read only that. */
+/** A list or watch restricted to one name is authorized as access to that object, so permission for it suffices. */
 function nameOf({ verb, name, options: { fieldSelector = "" } }: ApiRequest): string {
   return name === "" && (verb === "list" || verb === "watch") ? chosenName(fieldSelector) : name;
 }
 
-/** The only name that a field selector leaves; "" if it leaves more. */
+/** The only name that a field selector matches; "" if it matches more. */
 export function chosenName(fieldSelector: string): string {
   if (!fieldSelector.includes("metadata.name")) return "";
   try {
     const chosen = parseFieldSelector(fieldSelector).exactValue("metadata.name") ?? "";
     return validatePathSegmentName(chosen).length === 0 ? chosen : "";
   } catch (error) {
-    // The list itself will say so.
+    // Invalid selector: reported by the list itself.
     if (error instanceof SelectorError) return "";
     throw error;
   }
 }
 
-/** Some requests are two: a PUT that creates needs "create", too. Throws the refusal if whoever asks may not. */
+/** Some requests need two permissions: a PUT that creates also needs "create". Throws Forbidden if the user lacks it. */
 export function mustBeAllowed(authorizer: Authorizer, request: ApiRequest, verb: string): void {
   const access = accessOf(request, verb);
   const { allowed, reason = "" } = authorizer.authorize(access);

@@ -1,15 +1,15 @@
-/** What is said to somebody who may not: upstream's sentence, which kubectl shows. */
+/** The message of a Forbidden error: upstream's sentence, which kubectl shows. */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { forbiddenError, StatusError } from "../../../api/machinery/status-error.ts";
 import type { AccessAttributes, AccessedResource } from "../authorization.ts";
 import type { ApiRequest, User } from "../request.ts";
 
-/** `verb` is what was refused, as authorizers name it. */
+/** `verb`: the denied verb, as authorizers name it. */
 export function refusal(request: ApiRequest, verb: string, reason: string): StatusError {
   return accessRefusal({ user: request.context.user, verb, resource: request, path: "" }, reason);
 }
 
-/** The same of a path that is no resource. */
+/** The same for a non-resource path. */
 export function pathRefusal(
   user: User,
   { verb, path, reason }: { readonly verb: string; readonly path: string; readonly reason: string },
@@ -17,7 +17,7 @@ export function pathRefusal(
   return accessRefusal({ user, verb, path }, reason);
 }
 
-/** `reason` as the authorizer gave it; "" for none. */
+/** `reason`: from the authorizer; "" for none. */
 export function accessRefusal(access: AccessAttributes, reason: string): StatusError {
   const { user, verb, resource, path } = access;
   const what = resource === undefined ? `path ${quoteGo(path)}` : describeResource(resource);
@@ -35,7 +35,7 @@ function describeResource({ group, plural, subresource, namespace }: AccessedRes
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** Nothing that a browser would take for a page. */
+/** Escapes everything that a browser could interpret as HTML. */
 function harmless(text: string): string {
   return text.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character);
 }

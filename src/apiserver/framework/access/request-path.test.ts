@@ -44,12 +44,12 @@ const rows: readonly [path: string, means: string][] = [
 ];
 
 for (const [path, means] of rows) {
-  test(`the path ${JSON.stringify(path)} means ${JSON.stringify(means)}`, () => {
+  test(`the path ${JSON.stringify(path)} is parsed as ${JSON.stringify(means)}`, () => {
     assert.equal(shown(path), means);
   });
 }
 
-test("a path with a broken escape is a mistake of the client", () => {
+test("a path with an invalid percent escape is rejected as a bad request", () => {
   for (const path of ["/api/v1/pods/%", "/api/v1/pods/%zz", "/%c3", "/api/v1/pods/%ed%a0%80", "/a%ff"]) {
     assert.throws(
       () => parsePath(path),
@@ -59,7 +59,7 @@ test("a path with a broken escape is a mistake of the client", () => {
   }
 });
 
-test("no path makes the parser fail in another way, and a decoded name never has a slash", () => {
+test("any path is either parsed or rejected as a bad request, and a decoded name never has a slash", () => {
   const piece = fc.constantFrom("/", "%2f", "%", "..", "api", "apis", "v1", "namespaces", "watch", "pods", "%00", "%ed%a0%80", "é", "");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
@@ -74,7 +74,7 @@ test("no path makes the parser fail in another way, and a decoded name never has
   );
 });
 
-test("methods are verbs by what the path names", () => {
+test("the verb follows from the method and from what the path names", () => {
   const collection = parsePath("/api/v1/pods") as ResourcePath;
   const one = parsePath("/api/v1/namespaces/x/pods/y") as ResourcePath;
   const verbs = (path: ResourcePath) =>

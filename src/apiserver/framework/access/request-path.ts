@@ -1,7 +1,7 @@
 /**
- * What a path means: a resource (`/api/v1/namespaces/x/pods/y/status`), or a document of the server (`/version`). Pure text work; whether
- * there is such a resource is for others to say. Escapes are decoded before the path is divided, as upstream does, so an encoded slash
- * is a slash and never part of a name.
+ * Parses a path: a resource (`/api/v1/namespaces/x/pods/y/status`), or a document of the server (`/version`). Pure text processing; whether
+ * such a resource exists is checked elsewhere. Escapes are decoded before the path is split, as upstream does, so an encoded slash is a
+ * slash and never part of a name.
  */
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { Verb } from "../../../api/machinery/resource.ts";
@@ -16,17 +16,17 @@ export interface ResourcePath {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
-  /** Of a subresource that forwards (proxy): the path behind it. */
+  /** The path after a subresource that forwards (proxy). */
   readonly rest: readonly string[];
-  /** An old form of watching: `/api/v1/watch/pods`. */
+  /** The deprecated form of a watch: `/api/v1/watch/pods`. */
   readonly isWatchPath: boolean;
 }
 
 export interface DocumentPath {
   readonly is: "document";
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly path: string;
-  /** As it was asked for: what one may ask for is said by such paths. */
+  /** As the client sent it: non-resource rules match this path. */
   readonly asked: string;
 }
 
@@ -56,7 +56,7 @@ function decode(encoded: string): string {
   }
 }
 
-/** `at` is the place of the version among the segments. */
+/** `at`: index of the version among the segments. */
 function underVersion(group: string, segments: readonly string[], at: number): ResourcePath | undefined {
   const version = segments[at];
   const isWatchPath = segments[at + 1] === "watch" && segments.length > at + 2;
@@ -83,9 +83,9 @@ function isNamespaceSubresource(group: string, segments: readonly string[], star
   return group === "" && segments.length === start + 3 && NAMESPACE_SUBRESOURCES.includes(segments[start + 2] as string);
 }
 
-/** The verb of a method on a path; undefined if there is none. */
+/** The verb of a method on a path; undefined if it has none. */
 export function verbOf(method: string, { name, isWatchPath }: ResourcePath, isWatch: boolean): Verb | undefined {
-  // Below /watch/ one can only watch.
+  // Paths below /watch/ support watch only.
   if (isWatchPath && method !== "GET") return undefined;
   switch (method) {
     case "GET":

@@ -4,7 +4,7 @@ import type { AccessAttributes } from "../authorization.ts";
 import { requestShowing } from "../../authentication/testing/shown.ts";
 import { requestedAccess } from "./requested-access.ts";
 
-const USER = { name: "somebody", groups: [] };
+const USER = { name: "jane", groups: [] };
 
 /** "verb group/version resource/subresource namespace/name", and selectors. */
 function shown({ verb, resource, path }: AccessAttributes): string {
@@ -44,7 +44,7 @@ const rows: readonly [request: string, access: string][] = [
 ];
 
 for (const [request, access] of rows) {
-  test(`${request} is ${access}`, () => {
+  test(`${request} has the attributes ${access}`, () => {
     const [method = "", target = ""] = request.split(" ");
     const [path = "", query = ""] = target.split("?");
     deepEqual(shown(requestedAccess(requestShowing({ method, path, query }), USER)), access);

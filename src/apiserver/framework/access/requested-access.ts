@@ -1,6 +1,6 @@
 /**
- * What a request is about, for authorizers, from its path and query alone, before anybody knows whether there is such a resource: as
- * upstream reads it. Nothing that is wrong with the request is found here; whoever answers it finds that.
+ * The authorization attributes of a request, from its path and query alone, before the resource is looked up: as upstream computes them.
+ * Invalid requests are not detected here; the handler rejects them.
  */
 import type { AccessAttributes, AccessedResource } from "../authorization.ts";
 import { chosenName } from "./access.ts";
@@ -19,7 +19,7 @@ const VERBS: Readonly<Record<string, string>> = {
 
 const NO_PARAMETERS = new URLSearchParams();
 
-/** By which one looks for several objects at once. */
+/** Verbs on collections, which accept selectors. */
 const VERBS_WITH_SELECTORS = ["list", "watch", "deletecollection"];
 
 export function requestedAccess(request: ExchangeRequest, user: User): AccessAttributes {
@@ -51,7 +51,7 @@ function resourceOf(path: ResourcePath, verb: string, query: URLSearchParams): A
     version,
     plural,
     subresource,
-    // A namespace is in itself: a role in it may let one read it.
+    // The namespace attribute of a namespace is its own name, so that a role in it can grant reading it.
     namespace: path.namespace === "" && plural === "namespaces" ? name : path.namespace,
     name: name === "" && isRead ? chosenName(query.get("fieldSelector") ?? "") : name,
     ...(isWatchPath || !VERBS_WITH_SELECTORS.includes(verb) ? {} : selectorsOf(query)),

@@ -30,82 +30,82 @@ function planned(resource: Resource, metadata: Partial<ObjectMeta>, options: Del
   return plan.outcome === "write" ? { write: shown } : { remove: shown };
 }
 
-const going = { deletionTimestamp: NOW_TEXT, deletionGracePeriodSeconds: 0 };
+const terminating = { deletionTimestamp: NOW_TEXT, deletionGracePeriodSeconds: 0 };
 
 const rows: readonly [title: string, Resource, Partial<ObjectMeta>, DeleteOptions, expected: Planned][] = [
-  ["nothing holds it: it goes", plain, {}, {}, { remove: {} }],
-  ["background is the same", plain, {}, { propagationPolicy: "Background" }, { remove: {} }],
-  ["a finalizer holds it", plain, { finalizers: ["x"] }, {}, { write: { finalizers: ["x"], ...going } }],
-  ["a second time nothing changes", plain, { finalizers: ["x"], ...going }, {}, "wait"],
-  ["orphan waits for the garbage collector", plain, {}, { propagationPolicy: "Orphan" }, { write: { finalizers: ["orphan"], ...going } }],
-  ["foreground does, too", plain, {}, { propagationPolicy: "Foreground" }, { write: { finalizers: ["foregroundDeletion"], ...going } }],
-  ["the old word for orphan", plain, {}, { orphanDependents: true }, { write: { finalizers: ["orphan"], ...going } }],
-  ["and against it", orphaning, {}, { orphanDependents: false }, { remove: {} }],
-  ["a kind that orphans by default", orphaning, {}, {}, { write: { finalizers: ["orphan"], ...going } }],
-  ["an orphan finalizer of before counts", plain, { finalizers: ["orphan"] }, {}, { write: { finalizers: ["orphan"], ...going } }],
-  ["unless the options say otherwise", plain, { finalizers: ["orphan"] }, { propagationPolicy: "Background" }, { remove: {} }],
+  ["an object without finalizers is removed", plain, {}, {}, { remove: {} }],
+  ["background propagation removes the object", plain, {}, { propagationPolicy: "Background" }, { remove: {} }],
+  ["an object with a finalizer is marked as terminating", plain, { finalizers: ["x"] }, {}, { write: { finalizers: ["x"], ...terminating } }],
+  ["a second delete changes nothing", plain, { finalizers: ["x"], ...terminating }, {}, "wait"],
+  ["orphan propagation adds its finalizer", plain, {}, { propagationPolicy: "Orphan" }, { write: { finalizers: ["orphan"], ...terminating } }],
+  ["foreground propagation adds its finalizer", plain, {}, { propagationPolicy: "Foreground" }, { write: { finalizers: ["foregroundDeletion"], ...terminating } }],
+  ["orphanDependents=true means orphan propagation", plain, {}, { orphanDependents: true }, { write: { finalizers: ["orphan"], ...terminating } }],
+  ["orphanDependents=false overrides a kind that orphans by default", orphaning, {}, { orphanDependents: false }, { remove: {} }],
+  ["a kind that orphans by default gets the orphan finalizer", orphaning, {}, {}, { write: { finalizers: ["orphan"], ...terminating } }],
+  ["an existing orphan finalizer is kept", plain, { finalizers: ["orphan"] }, {}, { write: { finalizers: ["orphan"], ...terminating } }],
+  ["background propagation removes an existing orphan finalizer", plain, { finalizers: ["orphan"] }, { propagationPolicy: "Background" }, { remove: {} }],
   [
-    "changed to another policy while it waits",
+    "a second delete changes the propagation policy",
     plain,
-    { finalizers: ["x", "orphan"], ...going },
+    { finalizers: ["x", "orphan"], ...terminating },
     { propagationPolicy: "Foreground" },
-    { write: { ...going, finalizers: ["x", "foregroundDeletion"] } },
+    { write: { ...terminating, finalizers: ["x", "foregroundDeletion"] } },
   ],
-  ["the generation grows", plain, { generation: 3, finalizers: ["x"] }, {}, { write: { generation: 4, finalizers: ["x"], ...going } }],
-  ["a grace period", graceful, {}, {}, { write: { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 } }],
-  ["none: it is seen going before it is gone", graceful, {}, { gracePeriodSeconds: 0 }, { write: going }],
-  ["none, but a finalizer", graceful, { finalizers: ["x"] }, { gracePeriodSeconds: 0 }, { write: { finalizers: ["x"], ...going } }],
+  ["marking as terminating increments the generation", plain, { generation: 3, finalizers: ["x"] }, {}, { write: { generation: 4, finalizers: ["x"], ...terminating } }],
+  ["the default grace period sets deletionTimestamp", graceful, {}, {}, { write: { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 } }],
+  ["grace period 0 marks the object as terminating first", graceful, {}, { gracePeriodSeconds: 0 }, { write: terminating }],
+  ["grace period 0 with a finalizer marks the object as terminating", graceful, { finalizers: ["x"] }, { gracePeriodSeconds: 0 }, { write: { finalizers: ["x"], ...terminating } }],
   [
-    "less than nothing is one second",
+    "a negative grace period means one second",
     graceful,
     {},
     { gracePeriodSeconds: -1 },
     { write: { deletionTimestamp: "2026-01-01T00:00:01Z", deletionGracePeriodSeconds: 1 } },
   ],
   [
-    "it can be made shorter",
+    "a second delete shortens the grace period",
     graceful,
     { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 },
     { gracePeriodSeconds: 5 },
     { write: { deletionTimestamp: "2026-01-01T00:00:05Z", deletionGracePeriodSeconds: 5 } },
   ],
   [
-    "not longer",
+    "a second delete does not extend the grace period",
     graceful,
     { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 },
     { gracePeriodSeconds: 60 },
     "wait",
   ],
   [
-    "and ended",
+    "a second delete ends the grace period",
     graceful,
     { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 },
     { gracePeriodSeconds: 0 },
-    { write: going },
+    { write: terminating },
   ],
 ];
 
 for (const [title, resource, metadata, options, expected] of rows) {
-  test(`a delete decides: ${title}`, () => {
+  test(`plan of a delete: ${title}`, () => {
     assert.deepEqual(planned(resource, metadata, options), expected);
   });
 }
 
-test("an object goes when it is going and nothing holds it any more", () => {
+test("an object is removed once it is terminating and no finalizer or grace period is left", () => {
   const is = (resource: Resource, metadata: Partial<ObjectMeta>) =>
     isReadyToGo(resource, { apiVersion: "v1", kind: "Widget", metadata: { name: "a", ...metadata } });
 
   assert.equal(is(plain, {}), false);
-  assert.equal(is(plain, going), true);
-  assert.equal(is(plain, { ...going, finalizers: ["x"] }), false);
-  assert.equal(is(graceful, { ...going, deletionGracePeriodSeconds: 5 }), false);
-  assert.equal(is(graceful, going), true);
+  assert.equal(is(plain, terminating), true);
+  assert.equal(is(plain, { ...terminating, finalizers: ["x"] }), false);
+  assert.equal(is(graceful, { ...terminating, deletionGracePeriodSeconds: 5 }), false);
+  assert.equal(is(graceful, terminating), true);
 });
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = { "content-type": "application/merge-patch+json" };
 
-test("taking away the last finalizer of an object that is going deletes it", async () => {
+test("removing the last finalizer of a terminating object deletes it", async () => {
   await using server = await startServer();
   await server.call("POST", MAPS, { metadata: { name: "a", finalizers: ["example.com/x", "example.com/y"] } });
   const watch = await server.watch(`${MAPS}?watch=1`);
@@ -126,7 +126,7 @@ test("taking away the last finalizer of an object that is going deletes it", asy
   assert.equal(Number(watch.events[3]?.object.metadata.resourceVersion), await server.store.currentRevision());
 });
 
-test("a collection is deleted as far as its selector goes", async () => {
+test("deletecollection deletes only the objects that its selector matches", async () => {
   await using server = await startServer();
   for (const [name, colour] of Object.entries({ a: "red", b: "blue", c: "red" })) {
     await server.call("POST", MAPS, { metadata: { name, labels: { colour } } });

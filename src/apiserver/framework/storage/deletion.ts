@@ -1,6 +1,6 @@
 /**
- * What a delete does to an object, decided from the object and the options alone: go at once, or stay for a while and show that it is
- * going. As upstream's BeforeDelete and its finalizers for dependents.
+ * Decides what a delete does to an object, from the object and the options alone: remove it immediately, or mark it as terminating. As
+ * upstream's BeforeDelete and its finalizers for dependents.
  */
 import { invalid, notSupported, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { KubeObject, ObjectMeta } from "../../../api/machinery/object.ts";
@@ -16,18 +16,18 @@ export interface DeleteOptions {
 }
 
 export type Deletion =
-  /** Remove it. `object`: as it is when it goes. */
+  /** Remove it. `object`: its last state. */
   | { readonly outcome: "remove"; readonly object: KubeObject }
-  /** Write it in this form; somebody else finishes the work and lets it go, unless it is ready to go then. */
+  /** Write it in this form; a finalizer or the kubelet completes the deletion, unless it can be removed immediately. */
   | { readonly outcome: "write"; readonly object: KubeObject }
-  /** It is going already, and nothing changes. */
+  /** Already terminating, and nothing changes. */
   | { readonly outcome: "wait" };
 
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
 export function planDeletion(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): Deletion {
-  // What such a kind has to do first has begun, with what the first delete wanted.
+  // The kind's own deletion work has begun, with the options of the first delete.
   if (object.metadata.deletionTimestamp !== undefined && resource.deletion?.isPending(object) === true) return { outcome: "wait" };
   const graceful = planGrace(resource, object, options, nowMs);
   if (graceful === "pending") return { outcome: "wait" };
@@ -39,7 +39,7 @@ export function planDeletion(resource: Resource, object: KubeObject, options: De
   return going === object ? { outcome: "wait" } : { outcome: "write", object: going };
 }
 
-/** Nothing holds an object that is going: no finalizer, no grace period, nothing of its own. */
+/** True if nothing blocks the removal of a terminating object: no finalizer, no grace period, no condition of its kind. */
 export function isReadyToGo(resource: Resource, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || finalizers.length > 0) return false;
@@ -47,7 +47,7 @@ export function isReadyToGo(resource: Resource, object: KubeObject): boolean {
   return resource.deletion?.isPending(object) !== true;
 }
 
-/** The object with its grace period, which may be 0; "pending" if it has one that is as short; undefined if there is nothing to set. */
+/** The object with its grace period, which may be 0; "pending" if the present one is as short; undefined if nothing is to be set. */
 function planGrace(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): KubeObject | "pending" | undefined {
   if (resource.gracePeriodSeconds === undefined) return undefined;
   const requested = options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
@@ -61,7 +61,7 @@ function planGrace(resource: Resource, object: KubeObject, options: DeleteOption
   });
 }
 
-/** A grace period that has begun can only be made shorter. */
+/** A grace period that has begun can only be shortened. */
 function shorten(
   object: KubeObject,
   grace: {
@@ -76,7 +76,7 @@ function shorten(
   if (requested === undefined || requested >= deletionGracePeriodSeconds) return "pending";
   const begun = (parseTime(deletionTimestamp) ?? nowMs) - deletionGracePeriodSeconds * 1_000;
   const end = begun + requested * 1_000;
-  // Over already, but whoever runs it must still see the change and finish.
+  // Already expired, but the kubelet must still observe the change and finish.
   if (end < nowMs)
     return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: Math.min(requested, 1) });
   return withMetadata(object, { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: requested });
@@ -88,13 +88,13 @@ function markedAsGoing(resource: Resource, object: KubeObject, nowMs: number): K
   const { generation, deletionTimestamp } = begun.metadata;
   return withMetadata(begun, {
     deletionTimestamp: deletionTimestamp ?? formatTime(nowMs),
-    // A namespace shows no grace period, as upstream's does not.
+    // A namespace shows no grace period, as upstream.
     ...(resource.deletion === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
     ...(generation === undefined || deletionTimestamp !== undefined ? {} : { generation: generation + 1 }),
   });
 }
 
-/** Finalizers by which the garbage collector learns what to do with dependents. */
+/** Finalizers that request orphaning or foreground deletion from the garbage collector. */
 function withFinalizers(resource: Resource, object: KubeObject, options: DeleteOptions): KubeObject {
   const before = object.metadata.finalizers ?? [];
   const kept = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
@@ -107,9 +107,9 @@ function withFinalizers(resource: Resource, object: KubeObject, options: DeleteO
 }
 
 function propagationOf(resource: Resource, finalizers: readonly string[], options: DeleteOptions): string {
-  // What expires by itself has no dependents that anybody looks after.
+  // Objects that expire have no dependents that the garbage collector handles.
   if (resource.secondsToLive !== undefined) return "Background";
-  // Namespaces, and they alone, take "do not orphan" as "wait for dependents".
+  // Only for namespaces `orphanDependents: false` means foreground deletion.
   if (options.orphanDependents === false) return resource.deletion === undefined ? "Background" : "Foreground";
   if (options.orphanDependents === true) return "Orphan";
   if (options.propagationPolicy !== undefined) return options.propagationPolicy;

@@ -1,7 +1,7 @@
-/** Names and uids that the server makes. From the `Random` it is given, so that a run from a seed repeats itself. */
+/** Names and uids that the server generates. From an injected `Random`, so that a run from a seed is reproducible. */
 import type { Random } from "../../../base/random.ts";
 
-/** No vowels and no look-alikes: nothing readable comes out by accident. The same characters as upstream's. */
+/** No vowels and no look-alikes: no words come out by accident. The same characters as upstream's. */
 const NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 const RANDOM_LENGTH = 5;
 const NAME_LENGTH_MAX = 63;

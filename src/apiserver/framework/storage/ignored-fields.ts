@@ -1,4 +1,4 @@
-/** The fields that a path of a resource cannot claim for its writer. */
+/** Fields that a path of a resource cannot own for its field manager. */
 import type { IgnoredFields } from "../../../api/machinery/apply/managed-fields.ts";
 import type { Endpoint } from "../endpoints.ts";
 
@@ -6,7 +6,7 @@ const STATUS: IgnoredFields = [["status"]];
 const NOT_STATUS: IgnoredFields = [["spec"]];
 const NOTHING: IgnoredFields = [];
 
-/** The object's own path cannot write the status, and the status path cannot write the spec; so neither claims it. */
+/** The main path cannot write the status, and the status path cannot write the spec, so neither owns it. */
 export function ignoredFields({ resource }: Endpoint, subresource: string): IgnoredFields {
   if (subresource === "" && resource.ignoredFields !== undefined) return resource.ignoredFields;
   const path = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;

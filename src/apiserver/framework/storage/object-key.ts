@@ -1,17 +1,17 @@
-/** Between keys of the store and the names of objects: `<resource prefix>[<namespace>/]<name>`. */
+/** Converts between keys of the store and names of objects: `<resource prefix>[<namespace>/]<name>`. */
 
 export interface ObjectName {
-  /** "" for objects of the cluster. */
+  /** "" for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The key under `prefix`, which is that of the resource. */
+/** The key under `prefix`, that of the resource. */
 export function objectKey(prefix: string, { namespace, name }: ObjectName): string {
   return namespace === "" ? `${prefix}${name}` : `${prefix}${namespace}/${name}`;
 }
 
-/** The prefix of all objects of a namespace; "" means all of them. */
+/** The prefix of all objects of a namespace; "" for all namespaces. */
 export function namespacePrefix(prefix: string, namespace: string): string {
   return namespace === "" ? prefix : `${prefix}${namespace}/`;
 }

@@ -12,7 +12,7 @@ export function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = preconditions ?? {};
   const found = current.object.metadata;
-  // Upstream has two ways to delete, with words of their own.
+  // Upstream has two code paths for deletion, each with its own message.
   if (deletion !== undefined) {
     checkUid(resourceName, name, { wanted: uid, found: found.uid });
     if (resourceVersion === undefined || resourceVersion === String(current.revision)) return;
@@ -38,7 +38,7 @@ export function checkPreconditions(
   );
 }
 
-/** The uid that a client names must be that of the object. */
+/** The uid in the request must be that of the object. */
 export function checkUid(
   resource: ResourceName,
   name: string,

@@ -14,7 +14,7 @@ import type { ObjectName } from "./object-key.ts";
 
 /** One object at one revision; all readers of this process share it. */
 export interface StoredObject {
-  /** 0: it was never written (a dry run), or the commit is still in progress. */
+  /** 0: never written (a dry run), or the commit is still in progress. */
   readonly revision: number;
   /** In the storage version, without managedFields. Frozen by type, and in tests and development in fact. */
   readonly object: KubeObject;
@@ -23,7 +23,7 @@ export interface StoredObject {
   managed(): ManagedFields;
   /** The stored form. */
   bytes(): Uint8Array;
-  /** The same content at another revision: how a deleted object is shown. */
+  /** The same content at another revision: the last state of a deleted object. */
   at(revision: number): StoredObject;
   /** The commit assigned this revision. Idempotent. */
   arriveAt(revision: number): void;
@@ -44,7 +44,7 @@ export interface ObjectEncoding {
 
 /** Which changes a listener receives, as far as the cache indexes listeners by it. */
 export interface WatchScope {
-  /** "" for all, and for objects of the cluster. */
+  /** "" for all, and for cluster-scoped objects. */
   readonly namespace: string;
   /** Only the object of this name. */
   readonly name?: string;
@@ -72,7 +72,7 @@ export interface ChangeListener {
 
 /** Receives changes until `ended` is called or it leaves. */
 export interface CacheListener extends ChangeListener {
-  /** The watch of the store broke, or the server closes: no more changes follow. */
+  /** The store's watch failed, or the server closes: no more changes follow. */
   ended(): void;
 }
 
@@ -118,7 +118,7 @@ export interface WriteOptions {
 export interface ResourceStorage {
   readonly resource: Resource;
   readonly name: ResourceName;
-  /** Of all keys of this resource. */
+  /** Prefix of all keys of this resource. */
   readonly prefix: string;
   readonly cache: ObjectCache;
   readonly store: Store;

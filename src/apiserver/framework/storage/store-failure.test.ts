@@ -17,7 +17,7 @@ const rows: readonly [StoreErrorReason, code: number][] = [
 ];
 
 for (const [reason, code] of rows) {
-  test(`a store that says ${reason} is answered with ${code}`, async () => {
+  test(`a store failure with reason ${reason} becomes a response with code ${code}`, async () => {
     await assert.rejects(
       translated(() => Promise.reject(new StoreError(reason, "why"))),
       (error) => error instanceof StatusError && error.code === code,
@@ -25,7 +25,7 @@ for (const [reason, code] of rows) {
   });
 }
 
-test("what is not the store's stays what it is", () => {
+test("errors that are not the store's are passed through unchanged", () => {
   const error = new Error("other");
   assert.equal(statusOfFailure(error), error);
 });

@@ -1,8 +1,11 @@
-/** Failures of the store as what a client sees. Every call of the store by this room goes through here, so each is translated once. */
+/**
+ * Translates failures of the store into API errors. Every call of the store by the API server goes through here, so each is translated
+ * once.
+ */
 import { expired, internalError, StatusError, tooLarge } from "../../../api/machinery/status-error.ts";
 import { StoreError } from "../../../store/store-error.ts";
 
-/** Runs something of the store; its errors come out as what a client sees. */
+/** Runs an operation on the store; its errors are translated into API errors. */
 export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -11,7 +14,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Anything that is not the store's stays what it is. */
+/** Errors that are not the store's are passed through unchanged. */
 export function statusOfFailure(error: unknown): unknown {
   return error instanceof StoreError ? statusOf(error) : error;
 }

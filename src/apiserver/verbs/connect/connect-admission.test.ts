@@ -26,7 +26,7 @@ function exchangeOf(method: string, query: string): ExchangeRequest {
   };
 }
 
-/** `what` is "pods/exec"; there is no object of any name. */
+/** `what`: "pods/exec"; no object exists. */
 function connecting(options: AdmittingOptions, what: string, { method = "GET", query = "" } = {}) {
   const server = admittingContext(options);
   const [plural = "", subresource = ""] = what.split("/");
@@ -48,7 +48,7 @@ function connecting(options: AdmittingOptions, what: string, { method = "GET", q
   return connect(server, { endpoint, request, subresource: declared });
 }
 
-/** Shows what it was asked about, and may change it. */
+/** Records the request that it gets, and may change it. */
 function watching(change?: (object: KubeObject) => KubeObject): { readonly plugin: AdmissionPlugin; readonly seen: AdmissionRequest[] } {
   const seen: AdmissionRequest[] = [];
   return {
@@ -61,7 +61,7 @@ function watching(change?: (object: KubeObject) => KubeObject): { readonly plugi
   };
 }
 
-test("admission is asked about a connection, with its options", async () => {
+test("admission of a connection gets operation CONNECT and the options", async () => {
   const { plugin, seen } = watching();
 
   await rejects(connecting({ plugins: [plugin] }, "pods/exec", { method: "POST", query: "command=sh&stdin=1" }), { reason: "NotFound" });
@@ -88,7 +88,7 @@ test("admission is asked about a connection, with its options", async () => {
   );
 });
 
-test("a proxy's options have the path behind it, whatever the query says", async () => {
+test("the path option of a proxy connection is the path after the subresource, whatever the query says", async () => {
   const { plugin, seen } = watching();
 
   await rejects(connecting({ plugins: [plugin] }, "services/proxy", { query: "path=/other" }), { reason: "NotFound" });
@@ -96,7 +96,7 @@ test("a proxy's options have the path behind it, whatever the query says", async
   deepEqual(seen[0]?.object, { kind: "ServiceProxyOptions", apiVersion: "v1", path: "/a" });
 });
 
-test("admission may change the options and refuse the connection", async () => {
+test("admission may change the options of a connection and reject it", async () => {
   const { plugin, seen } = watching((object) => ({ ...object, container: "other" }) as KubeObject);
   const refusing: AdmissionPlugin = {
     name: "Refusing",
@@ -110,7 +110,7 @@ test("admission may change the options and refuse the connection", async () => {
   deepEqual(seen[0]?.object, { kind: "PodAttachOptions", apiVersion: "v1", container: "other" });
 });
 
-test("reading a log is no connection to admission", async () => {
+test("reading a log does not call admission", async () => {
   const { plugin, seen } = watching();
 
   await rejects(connecting({ plugins: [plugin] }, "pods/log"), { reason: "NotFound" });
@@ -118,7 +118,7 @@ test("reading a log is no connection to admission", async () => {
   deepEqual(seen, []);
 });
 
-/** Everybody may get, nobody may create. */
+/** All users may get, none may create. */
 const readersOnly: Authorizer = {
   authorize: ({ verb }) => ({ allowed: verb === "get", reason: "read only" }),
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true }),

@@ -9,7 +9,7 @@ const NAMESPACE = "/api/v1/namespaces/default";
 const MERGE = { "content-type": "application/merge-patch+json" };
 const CONTAINER = { name: "a", image: "x", ports: [{ containerPort: 8080 }] };
 
-/** A node that can be reached and Pods in all the states that matter, and a connector that is given or not. */
+/** A reachable node, Pods in all relevant states, and an optional connector. */
 async function withPods(connector?: NodeConnector, config: Partial<ApiServerConfig> = {}): Promise<StartedServer> {
   const server = await startServer({ config, ...(connector === undefined ? {} : { connector }) });
   const address = (type: string, value: string) => ({ addresses: [{ type, address: value }] });
@@ -70,7 +70,7 @@ async function service(server: StartedServer, name: string, addresses: readonly 
 
 const NO_KUBELET = "no kubelet is connected to this API server; start one there and try again";
 
-/** [method, path, code, reason, message]: what is said without a kubelet. Method "WS": GET that asks for a WebSocket. */
+/** [method, path, code, reason, message] of responses without a kubelet. Method "WS": GET with a WebSocket upgrade. */
 const rules: readonly (readonly [method: string, path: string, code: number, reason: string | undefined, message: string])[] = [
   ["GET", "pods/none/log", 404, "NotFound", 'pods "none" not found'],
   ["GET", "pods/new/log?container=x", 400, "BadRequest", "container x is not valid for pod new"],
@@ -140,7 +140,7 @@ const rules: readonly (readonly [method: string, path: string, code: number, rea
   ],
 ];
 
-test("what needs no kubelet is said without one, in upstream's words", async () => {
+test("errors of connections that need no kubelet are returned without one, with upstream's messages", async () => {
   await using server = await withPods();
   for (const [method, path, code, reason, message] of rules) {
     const full = path.startsWith("/") ? `/api/v1${path}` : `${NAMESPACE}/${path}`;
@@ -149,14 +149,14 @@ test("what needs no kubelet is said without one, in upstream's words", async () 
   }
 });
 
-/** What a client whose WebSocket is refused gets. */
+/** The response to a client whose WebSocket is rejected. */
 async function refused(answer: Promise<ExchangeAnswer>) {
   const settled = await answer;
-  if (!("body" in settled)) throw new Error("It was not refused");
+  if (!("body" in settled)) throw new Error("The upgrade was not rejected");
   return { code: settled.code, body: JSON.parse(new TextDecoder().decode(settled.body[0])) };
 }
 
-test("a Pod without a node has no log yet, and that is no failure", async () => {
+test("the log of a Pod without a node is empty, and no error", async () => {
   await using server = await withPods();
 
   const { code, text } = await server.call("GET", `${NAMESPACE}/pods/new/log?follow=true&dryRun=All`);
@@ -164,13 +164,13 @@ test("a Pod without a node has no log yet, and that is no failure", async () => 
   deepEqual({ code, text }, { code: 204, text: "" });
 });
 
-test("a log is not to be had in forms that no object has", async () => {
+test("a log request that accepts only object encodings is rejected", async () => {
   await using server = await withPods();
 
   equal((await server.call("GET", `${NAMESPACE}/pods/new/log`, undefined, { accept: "text/plain" })).code, 406);
 });
 
-/** Remembers what it was asked and answers as it is told. */
+/** Records its requests and answers with a given response. */
 function recording(answer: (call: ConnectionCall) => ExchangeAnswer | Promise<ExchangeAnswer>) {
   const calls: ConnectionCall[] = [];
   const connector: NodeConnector = {
@@ -201,7 +201,7 @@ test("a log comes from the kubelet of the Pod's node, as text", async () => {
   deepEqual(call?.options, { kind: "PodLogOptions", apiVersion: "v1", tailLines: 2 });
 });
 
-test("a log that is followed goes on until one side ends it, and is counted as running meanwhile", async () => {
+test("a followed log streams until one side ends it, and counts as running meanwhile", async () => {
   const { connector } = recording(({ options }) => ({
     code: 200,
     headers: {},
@@ -227,7 +227,7 @@ const failures: readonly (readonly [code: number, reason: string, message: strin
 ];
 
 for (const [code, reason, message] of failures) {
-  test(`a kubelet that answers ${code} instead of a log is told of as ${reason}`, async () => {
+  test(`a kubelet that answers a log request with ${code} is reported as ${reason}`, async () => {
     const { connector } = recording(() => ({ code, headers: {}, body: [bytes("no such log")] }));
     await using server = await withPods(connector);
 
@@ -246,7 +246,7 @@ for (const [method, asked] of [
   ["HEAD", ""],
   ["OPTIONS", ""],
 ] as const) {
-  test(`${method} goes through a proxy with its path, query, headers and body, and so does the answer`, async () => {
+  test(`a proxy forwards ${method} with its path, query, headers and body, and returns the response`, async () => {
     const { connector, calls } = recording(() => ({
       code: 418,
       headers: { "content-type": "text/x-tea", "x-pot": "1" },
@@ -277,7 +277,7 @@ const targets: readonly (readonly [path: string, target: object])[] = [
 ];
 
 for (const [path, target] of targets) {
-  test(`${path} leads to ${JSON.stringify(target)}`, async () => {
+  test(`${path} resolves to ${JSON.stringify(target)}`, async () => {
     const { connector, calls } = recording(() => ({ code: 200, headers: {}, body: [] }));
     await using server = await withPods(connector);
 
@@ -287,7 +287,7 @@ for (const [path, target] of targets) {
   });
 }
 
-test("a page that is asked for without a slash is asked for again with one; what is sent is not", async () => {
+test("a proxied GET without a trailing slash is redirected to one; a request with a body is not", async () => {
   const { connector, calls } = recording(() => ({ code: 200, headers: {}, body: [] }));
   await using server = await withPods(connector);
 
@@ -298,7 +298,7 @@ test("a page that is asked for without a slash is asked for again with one; what
   deepEqual([calls.length, calls[0]?.path], [1, ""]);
 });
 
-test("what cannot be reached is told: for a proxy as a service that is not there, for a kubelet as it is", async () => {
+test("an unreachable target is reported as ServiceUnavailable by a proxy, and with its own error for a kubelet", async () => {
   const { connector } = recording(() => Promise.reject(new Error("connection refused")));
   await using server = await withPods(connector);
 
@@ -309,7 +309,7 @@ test("what cannot be reached is told: for a proxy as a service that is not there
   deepEqual([log.code, log.body.reason, log.body.message], [500, undefined, "connection refused"]);
 });
 
-/** A client on a WebSocket, without a wire. */
+/** A client on a WebSocket without a socket. */
 class TestSocket implements MessageSocket {
   readonly sent: string[] = [];
   readonly #closed: (() => void)[] = [];
@@ -336,7 +336,7 @@ class TestSocket implements MessageSocket {
   onDrained(): void {}
 }
 
-/** An exec that repeats what it hears. */
+/** An exec that echoes its input. */
 function echo({ offer }: ConnectionCall): ExchangeAnswer {
   const [protocol] = offer?.protocols ?? [];
   return {
@@ -346,14 +346,14 @@ function echo({ offer }: ConnectionCall): ExchangeAnswer {
 }
 
 for (const method of ["GET", "POST"]) {
-  test(`exec by ${method} becomes a WebSocket to the kubelet, both ways`, async () => {
+  test(`exec by ${method} becomes a bidirectional WebSocket to the kubelet`, async () => {
     const { connector, calls } = recording(echo);
     await using server = await withPods(connector);
 
     const path = `${NAMESPACE}/pods/two/exec?container=b&command=sh&command=-c&stdin=1&stdout=1&tty=0`;
     const answer = await server.upgrade(method, path, ["v5.channel.k8s.io", "v4.channel.k8s.io"]);
 
-    if (!("run" in answer)) throw new Error("It did not become a WebSocket");
+    if (!("run" in answer)) throw new Error("The answer is no WebSocket");
     const socket = new TestSocket();
     answer.run(socket);
     socket.say(bytes("hello"), { binary: true });
@@ -371,7 +371,7 @@ for (const method of ["GET", "POST"]) {
   });
 }
 
-test("ports are forwarded to the Pod, whatever containers it has", async () => {
+test("portforward connects to the Pod without naming a container", async () => {
   const { connector, calls } = recording(echo);
   await using server = await withPods(connector);
 
@@ -381,31 +381,31 @@ test("ports are forwarded to the Pod, whatever containers it has", async () => {
   deepEqual(calls[0]?.options["ports"], [80, 81]);
 });
 
-test("an upgrade of a connection that cannot be switched over is refused in words", async () => {
+test("a protocol upgrade on a connection that does not support it is rejected with a message", async () => {
   const { connector } = recording(echo);
   await using server = await withPods(connector);
 
   const { code, body } = await server.call("POST", `${NAMESPACE}/pods/running/exec`, "", { connection: "Upgrade", upgrade: "SPDY/3.1" });
 
-  deepEqual([code, body.message], [400, 'unable to upgrade to "SPDY/3.1": this connection cannot be switched over']);
+  deepEqual([code, body.message], [400, 'unable to upgrade to "SPDY/3.1": this connection does not support protocol upgrades']);
 });
 
-test("what cannot be had at all is refused in the connector's words, whatever a client wants to upgrade to", async () => {
+test("an unsupported connection is rejected with the connector's message, whatever the upgrade protocol", async () => {
   const { connector, calls } = recording(echo);
   await using server = await withPods({
     ...connector,
-    refusal: (subresource) => (subresource === "portforward" ? "nothing listens" : undefined),
+    refusal: (subresource) => (subresource === "portforward" ? "not supported here" : undefined),
   });
   const upgrade = { connection: "Upgrade", upgrade: "SPDY/3.1" };
 
   const { body } = await server.call("POST", `${NAMESPACE}/pods/running/portforward`, "", upgrade);
-  match(body.message, /nothing listens/);
+  match(body.message, /not supported here/);
   const exec = await server.call("POST", `${NAMESPACE}/pods/running/exec`, "", upgrade);
-  match(exec.body.message, /this connection cannot be switched over/);
+  match(exec.body.message, /this connection does not support protocol upgrades/);
   deepEqual(calls, []);
 });
 
-test("a WebSocket that nobody asked for is a failure, and not sent", async () => {
+test("a WebSocket answer to a request without an upgrade is an error, and is not sent", async () => {
   const { connector } = recording(echo);
   await using server = await withPods(connector);
 
@@ -414,7 +414,7 @@ test("a WebSocket that nobody asked for is a failure, and not sent", async () =>
   equal(code, 503);
 });
 
-test("connections need no room: others are not turned away for them, however long they take", async () => {
+test("connections occupy no seat: other requests are not rejected because of them, however long they last", async () => {
   const waiting: ((answer: ExchangeAnswer) => void)[] = [];
   const { connector } = recording(() => new Promise((resolve) => waiting.push(resolve)));
   await using server = await withPods(connector, { maxRequestsInFlight: 1, maxMutatingRequestsInFlight: 1 });
@@ -429,7 +429,7 @@ test("connections need no room: others are not turned away for them, however lon
   deepEqual([underWay, list.code], [2, 200]);
 });
 
-test("connections are counted as such, by whatever method they come", async () => {
+test("connections are counted with the verb CONNECT, whatever their method", async () => {
   const { connector } = recording(() => ({ code: 200, headers: {}, body: [] }));
   await using server = await withPods(connector);
 
@@ -439,22 +439,22 @@ test("connections are counted as such, by whatever method they come", async () =
   equal(/apiserver_request_total\{code="200".*subresource="proxy",verb="CONNECT".*\} 1/.test(text), true);
 });
 
-test("who is not allowed is not connected", async () => {
-  const nobody = { name: "nobody", groups: ["system:authenticated"] };
-  await using server = await startServer({ authenticator: asUser(nobody) });
+test("a connection without permission is rejected with Forbidden", async () => {
+  const jane = { name: "jane", groups: ["system:authenticated"] };
+  await using server = await startServer({ authenticator: asUser(jane) });
   const message = async (method: string, path: string) => (await server.call(method, `${NAMESPACE}/${path}`)).body.message;
 
   deepEqual(
     [await message("GET", "pods/p/log"), await message("POST", "pods/p/exec"), await message("OPTIONS", "pods/p/proxy")],
     [
-      'pods "p" is forbidden: User "nobody" cannot get resource "pods/log" in API group "" in the namespace "default"',
-      'pods "p" is forbidden: User "nobody" cannot create resource "pods/exec" in API group "" in the namespace "default"',
-      'pods "p" is forbidden: User "nobody" cannot  resource "pods/proxy" in API group "" in the namespace "default"',
+      'pods "p" is forbidden: User "jane" cannot get resource "pods/log" in API group "" in the namespace "default"',
+      'pods "p" is forbidden: User "jane" cannot create resource "pods/exec" in API group "" in the namespace "default"',
+      'pods "p" is forbidden: User "jane" cannot  resource "pods/proxy" in API group "" in the namespace "default"',
     ],
   );
 });
 
-test("a connection is nothing for a transport of this process", async () => {
+test("the in-process transport rejects connections", async () => {
   await using server = await withPods();
   const request = {
     verb: "get",
@@ -471,5 +471,5 @@ test("a connection is nothing for a transport of this process", async () => {
     .request(request)
     .catch((error: Error) => error.message);
 
-  equal(failure, "pods/log is a connection, which only HTTP has");
+  equal(failure, "pods/log is a connection and available over HTTP only");
 });

@@ -1,6 +1,6 @@
 /**
- * A connection to where an object runs: its options are read and checked, admission is asked, the place is found; then the connector
- * carries it. Everything that needs no kubelet is said here, in upstream's words.
+ * Connects to a Pod or node: decodes and validates the options, calls admission, resolves the target; then the connector copies the bytes.
+ * All errors that need no kubelet are returned here, with upstream's messages.
  */
 import { groupResourceOf, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
 import type { Subresource } from "../../../api/machinery/resource.ts";
@@ -28,7 +28,7 @@ export interface ConnectCall {
 export async function connect(server: ServerContext, call: ConnectCall): Promise<Outcome> {
   const { endpoint, request, subresource } = call;
   const { connection } = request;
-  if (connection === undefined) throw badRequest(`${request.plural}/${request.subresource} is a connection, which only HTTP has`);
+  if (connection === undefined) throw badRequest(`${request.plural}/${request.subresource} is a connection and available over HTTP only`);
   const resolve = server.resolvers.get(`${groupResourceOf(endpoint.name.group, endpoint.name.plural)}/${request.subresource}`);
   if (resolve === undefined) throw noSuchPath();
   const options = await admitted(server, call, optionsOf(server, call, connection));
@@ -43,7 +43,7 @@ export async function connect(server: ServerContext, call: ConnectCall): Promise
 
 function optionsOf({ schemas }: ServerContext, { subresource }: ConnectCall, { exchange, path }: ConnectionRequest): JsonObject {
   const parameters = new URLSearchParams(exchange.query);
-  // Reading text is a read like others, where it means nothing.
+  // Reading text is an ordinary read and ignores upgrades.
   if (parameters.has("dryRun") && subresource.answersText !== true) throw badRequest("dryRun is not supported");
   if (subresource.forwards === true) parameters.set("path", path);
   const schema = schemas.get(subresource.options.schema);
@@ -51,7 +51,7 @@ function optionsOf({ schemas }: ServerContext, { subresource }: ConnectCall, { e
   return decodeOptions(subresource.options, schema, parameters);
 }
 
-/** Reading text is no connection to admission, upstream. */
+/** As upstream, admission is not called for reading text. */
 async function admitted({ admission }: ServerContext, call: ConnectCall, options: JsonObject): Promise<JsonObject> {
   if (call.subresource.answersText === true) return options;
   const { endpoint, request } = call;
@@ -80,7 +80,7 @@ async function forwarded(server: ServerContext, call: ConnectCall, resolved: Res
   const { exchange } = resolved.connection;
   const path = tidyPath((resolved.options["path"] ?? "") as string);
   const isReading = exchange.method === "GET" || exchange.method === "HEAD";
-  // Links of a page are relative to the last slash, so there must be one.
+  // Links of a page are relative to the last slash, so the path must have one.
   if (path === "" && isReading && !asksForUpgrade(exchange)) return redirection(exchange);
   const [prefix, behind] = [proxyPath(call.request), encodePath(path)];
   const forwarding = { request: exchange, target: resolved.target, prefix };
@@ -92,15 +92,15 @@ async function forwarded(server: ServerContext, call: ConnectCall, resolved: Res
   return forwardedAnswer(answer, forwarding);
 }
 
-/** Both sides say what they like until one has enough: exec, attach, portforward. */
+/** Bidirectional streams until one side ends them: exec, attach, portforward. */
 function talk(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
   const { exchange, offer, switching } = resolved.connection;
   if (!asksForUpgrade(exchange)) throw badRequest("Upgrade request required");
-  // Clients turn to another protocol when the first is refused, and show the last words.
+  // Clients fall back to another protocol when the first is rejected, and show the last error.
   const refusal = server.connector?.refusal?.(call.request.subresource, resolved.target);
   if (refusal !== undefined) throw unreachable(call, new Error(refusal));
   if (server.connector !== undefined && offer === undefined && switching === undefined)
-    throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: this connection cannot be switched over`);
+    throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: this connection does not support protocol upgrades`);
   return called(server, call, resolved);
 }
 
@@ -128,7 +128,7 @@ async function called(
       ...(offer === undefined ? {} : { offer }),
       ...(switching === undefined ? {} : { switching }),
     });
-    if ("run" in answer && offer === undefined) throw new Error("the other side wants a WebSocket, the client does not");
+    if ("run" in answer && offer === undefined) throw new Error("the target answered with a WebSocket, which the client did not request");
     return answer;
   } catch (error) {
     throw isStatusError(error) ? error : unreachable(call, error);
@@ -151,7 +151,7 @@ function noKubelet(target: ConnectionTarget): Error {
   return new Error(`cannot reach ${where}: no kubelet is connected to this API server; start one there and try again`);
 }
 
-/** Upstream has a reason for what it cannot forward, and none for a kubelet that does not answer. */
+/** Upstream's error has a reason for a failed proxy, and none for a kubelet that does not respond. */
 function unreachable({ subresource }: ConnectCall, error: unknown): StatusError {
   const message = error instanceof Error ? error.message : String(error);
   if (subresource.forwards === true)
@@ -159,7 +159,7 @@ function unreachable({ subresource }: ConnectCall, error: unknown): StatusError 
   return new StatusError("Unknown", message, { cause: error });
 }
 
-/** The last code that means that the text is there (partial content). */
+/** The last success code of a text response (partial content). */
 const TEXT_CODE_MAX = 206;
 
 function textAnswer({ request }: ConnectCall, answer: ExchangeAnswer): ExchangeAnswer {
@@ -168,7 +168,7 @@ function textAnswer({ request }: ConnectCall, answer: ExchangeAnswer): ExchangeA
   return { ...answer, code: 200, headers: { "content-type": "text/plain" } };
 }
 
-/** What a kubelet that has no text says instead. */
+/** The error of a kubelet that has no text. */
 function textFailure({ plural, subresource, name }: ApiRequest, code: number, text: string): StatusError {
   if (code === 400) return badRequest(text);
   if (code === 500) return internalError(new Error(text));
@@ -179,7 +179,7 @@ function textFailure({ plural, subresource, name }: ApiRequest, code: number, te
   return new StatusError("InternalError", message, { details });
 }
 
-/** Of what went wrong nobody reads more. */
+/** Longer error texts are truncated. */
 const FAILURE_BYTES_MAX = 50_000;
 
 function textOf(body: readonly Uint8Array[]): string {

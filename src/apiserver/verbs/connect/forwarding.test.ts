@@ -50,7 +50,7 @@ test("the proxy forwards request headers except hop-by-hop and identity headers"
     "content-length": "3",
     cookie: "a=b",
     host: "api.example",
-    "x-remote-user": "somebody",
+    "x-remote-user": "jane",
     "x-remote-extra-a": "b",
     "impersonate-user": "root",
     "impersonate-extra-scopes": "all",
@@ -105,7 +105,7 @@ const locations: readonly [location: string, shown: string][] = [
   ["login", "login"],
   ["https://elsewhere.example/login", "https://elsewhere.example/login"],
   ["//elsewhere.example/login", "//elsewhere.example/login"],
-  ["mailto:somebody", "mailto:somebody"],
+  ["mailto:jane", "mailto:jane"],
 ];
 
 for (const [location, shown] of locations) {
