@@ -146,24 +146,28 @@ test("two API servers on one etcd: a stale PUT gets a conflict, and patches thro
   assert.deepEqual(Object.keys((await one.call("GET", `${PATH}/a`)).body.data).toSorted(), ["first", ...keys].toSorted());
 });
 
-test("one API server on etcd never allocates the same address to two Services, however fast they are created", needs("etcd"), async (context) => {
-  const etcd = await startEtcd();
-  const server = await serverOn(context, await etcdStore(etcd.endpoints), { serviceClusterIpRange: "10.0.0.0/27" });
-  context.after(() => etcd[Symbol.asyncDispose]());
+test(
+  "one API server on etcd never allocates the same address to two Services, however fast they are created",
+  needs("etcd"),
+  async (context) => {
+    const etcd = await startEtcd();
+    const server = await serverOn(context, await etcdStore(etcd.endpoints), { serviceClusterIpRange: "10.0.0.0/27" });
+    context.after(() => etcd[Symbol.asyncDispose]());
 
-  const make = (index: number) =>
-    server.call("POST", "/api/v1/namespaces/default/services", { metadata: { name: `s${index}` }, spec: { ports: [{ port: 80 }] } });
-  const addresses: string[] = [];
-  for (let round = 0; round < 6; round++) {
-    const made = await Promise.all(Array.from({ length: 4 }, (_, index) => make(round * 4 + index)));
-    for (const { code, body, text } of made) {
-      assert.equal(code, 201, text);
-      addresses.push(body.spec.clusterIP);
+    const make = (index: number) =>
+      server.call("POST", "/api/v1/namespaces/default/services", { metadata: { name: `s${index}` }, spec: { ports: [{ port: 80 }] } });
+    const addresses: string[] = [];
+    for (let round = 0; round < 6; round++) {
+      const made = await Promise.all(Array.from({ length: 4 }, (_, index) => make(round * 4 + index)));
+      for (const { code, body, text } of made) {
+        assert.equal(code, 201, text);
+        addresses.push(body.spec.clusterIP);
+      }
     }
-  }
 
-  assert.equal(new Set(addresses).size, addresses.length, addresses.join());
-});
+    assert.equal(new Set(addresses).size, addresses.length, addresses.join());
+  },
+);
 
 test(
   "two API servers on one etcd never allocate the same address or port twice, concurrently or in sequence",

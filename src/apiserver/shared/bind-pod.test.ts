@@ -25,7 +25,12 @@ test("binding a Pod sets nodeName and the condition PodScheduled and keeps the g
 
 for (const [what, binding, code, message] of [
   ["without a target", { metadata: { name: "p" }, target: {} }, 500, /^target.name: Required value$/],
-  ["to another kind than Node", { metadata: { name: "p" }, target: { kind: "Zz", name: "n" } }, 500, /^target.kind: Unsupported value: "Zz"/],
+  [
+    "to another kind than Node",
+    { metadata: { name: "p" }, target: { kind: "Zz", name: "n" } },
+    500,
+    /^target.kind: Unsupported value: "Zz"/,
+  ],
   ["with another uid", { metadata: { name: "p", uid: "u" }, target: { name: "n" } }, 409, /Precondition failed: UID in precondition: u,/],
   [
     "with an old resourceVersion",

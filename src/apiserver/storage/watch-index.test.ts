@@ -59,7 +59,10 @@ test("a change is delivered once to every listener that it may concern, and to n
     fc.property(fc.array(fc.tuple(scope, fc.boolean()), { maxLength: 12 }), fc.array(change, { maxLength: 6 }), (scopes, changes) => {
       const index = new WatchIndex(READERS);
       const notified: number[] = [];
-      const listeners = scopes.map(([wanted], position): ChangeListener => ({ scope: wanted, changed: () => void notified.push(position) }));
+      const listeners = scopes.map(([wanted], position): ChangeListener => ({
+        scope: wanted,
+        changed: () => void notified.push(position),
+      }));
       for (const listener of listeners) index.add(listener);
       for (const [position, [, leaves]] of scopes.entries()) if (leaves) index.remove(listeners[position]!);
       const staying = scopes.flatMap(([wanted, leaves], position) => (leaves ? [] : [{ wanted, position }]));

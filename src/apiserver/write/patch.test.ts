@@ -18,7 +18,13 @@ async function withConfigMap(): Promise<StartedServer> {
 for (const [what, type, body, code, message] of [
   ["a change of kind by merge", MERGE, { kind: "Zz" }, 422, UNKNOWN_KIND],
   ["a change of kind by JSON patch", JSON_PATCH, [{ op: "replace", path: "/kind", value: "Zz" }], 422, UNKNOWN_KIND],
-  ["a patch that removes metadata", JSON_PATCH, [{ op: "remove", path: "/metadata" }], 400, /^the name of the object \(a based on URL\) was undeterminable/],
+  [
+    "a patch that removes metadata",
+    JSON_PATCH,
+    [{ op: "remove", path: "/metadata" }],
+    400,
+    /^the name of the object \(a based on URL\) was undeterminable/,
+  ],
   ["invalid JSON", MERGE, "{", 400, /^error decoding patch: unexpected end of JSON input$/],
   ["invalid JSON in a strategic merge", STRATEGIC, "{", 400, /^unexpected end of JSON input$/],
   ["another media type", "application/json", {}, 415, /^415: Unsupported Media Type$/],

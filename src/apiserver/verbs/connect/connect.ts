@@ -100,7 +100,9 @@ function talk(server: ServerContext, call: ConnectCall, resolved: Resolved): Pro
   const refusal = server.connector?.refusal?.(call.request.subresource, resolved.target);
   if (refusal !== undefined) throw unreachable(call, new Error(refusal));
   if (server.connector !== undefined && offer === undefined && switching === undefined)
-    throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: this connection does not support protocol upgrades`);
+    throw badRequest(
+      `unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: this connection does not support protocol upgrades`,
+    );
   return called(server, call, resolved);
 }
 
