@@ -5,7 +5,7 @@ import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import type { Identity } from "../framework/identity.ts";
 import type { Objects } from "../framework/objects.ts";
 import { AuthenticationChain, withAuthenticatedGroup } from "./chain.ts";
-import { certificateOf, contextOf, requestShowing, type Shown } from "./testing/shown.ts";
+import { certificateOf, contextOf, requestShowing, type RequestCredentials } from "./testing/shown.ts";
 import { stub } from "../../base/testing/stub.ts";
 
 const CLIENTS = "clients";
@@ -16,7 +16,7 @@ function chainOf(identity: Partial<Identity> = {}): AuthenticationChain {
 }
 
 /** "name: groups", or the reason of the rejection. */
-async function whoIs(shown: Shown, identity: Partial<Identity> = {}): Promise<string> {
+async function whoIs(shown: RequestCredentials, identity: Partial<Identity> = {}): Promise<string> {
   try {
     const { user } = await chainOf(identity).authenticate(requestShowing(shown));
     return `${user.name}: ${user.groups.join(" ")}`;
@@ -26,14 +26,14 @@ async function whoIs(shown: Shown, identity: Partial<Identity> = {}): Promise<st
   }
 }
 
-const bearer = (authorization: string): Shown => ({ headers: { authorization } });
+const bearer = (authorization: string): RequestCredentials => ({ headers: { authorization } });
 const BOB = "bob: dev system:authenticated";
 const ALICE = "alice: ops system:authenticated";
 const ANONYMOUS = "system:anonymous: system:unauthenticated";
 const alice = certificateOf({ commonName: "alice", organizations: ["ops"], authorities: [CLIENTS] });
 const stranger = certificateOf({ commonName: "alice", organizations: ["ops"] });
 
-const rows: readonly [title: string, shown: Shown, who: string][] = [
+const rows: readonly [title: string, shown: RequestCredentials, who: string][] = [
   ["a request without credentials is anonymous", {}, ANONYMOUS],
   ["a valid token authenticates its user", bearer("Bearer good"), BOB],
   ["the scheme is case-insensitive", bearer("bEaReR good"), BOB],
@@ -72,11 +72,11 @@ test("anonymous requests can be limited to some paths", async () => {
 const PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 const encoded = (token: string) => `${PROTOCOL}${encodeBase64(new TextEncoder().encode(token)).replaceAll("=", "")}`;
 
-function socket(protocols: string, more: Readonly<Record<string, string>> = {}): Shown {
+function socket(protocols: string, more: Readonly<Record<string, string>> = {}): RequestCredentials {
   return { headers: { connection: "keep-alive, Upgrade", upgrade: "WebSocket", "sec-websocket-protocol": protocols, ...more } };
 }
 
-const socketRows: readonly [title: string, shown: Shown, who: string][] = [
+const socketRows: readonly [title: string, shown: RequestCredentials, who: string][] = [
   ["a token among the subprotocols authenticates its user", socket(`${encoded("good")}, v5.channel.k8s.io`), BOB],
   ["an invalid token among the subprotocols is rejected", socket(`${encoded("other")}, x`), "Unauthorized"],
   ["a token as the only subprotocol is rejected: none would be left to select", socket(encoded("good")), "Unauthorized"],

@@ -22,7 +22,7 @@ import {
 import type { ExchangeRequest, Peer } from "../framework/exchange.ts";
 import type { User } from "../framework/request.ts";
 import { requestAuthenticators, tokenAuthenticators } from "./all.ts";
-import { shownTokens, type ShownTokens } from "./shown-tokens.ts";
+import { bearerTokensOf, type BearerTokens } from "./bearer-tokens.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
 
 /** Upstream's error for a token that no authenticator knows and, before the reasons, for one that is known but invalid. */
@@ -47,7 +47,7 @@ export class AuthenticationChain implements Authenticator {
   /** The same object for the same user, so that authorization results can be cached. */
   readonly #authenticated = new WeakMap<User, User>();
 
-  readonly #lastShown = new WeakMap<Peer, { readonly header: string; readonly shown: ShownTokens }>();
+  readonly #lastShown = new WeakMap<Peer, { readonly header: string; readonly shown: BearerTokens }>();
 
   constructor(context: AuthenticationContext) {
     const { identity, log } = context;
@@ -61,37 +61,37 @@ export class AuthenticationChain implements Authenticator {
   authenticate(request: ExchangeRequest): Soon<Authenticated> {
     const { tokens, problems, warnings } = this.#shownBy(request);
     const attempt = { request, tokens, audiences: this.#audiences, problems: [...problems] };
-    const found = this.#ask(attempt, 0);
+    const found = this.#runChain(attempt, 0);
     if (found instanceof Promise) return found.then((later) => this.#decide(attempt, later, warnings));
     return this.#decide(attempt, found, warnings);
   }
 
   /** A connection presents the same token repeatedly: a string comparison avoids parsing and looking it up again. */
-  #shownBy(request: ExchangeRequest): ShownTokens {
+  #shownBy(request: ExchangeRequest): BearerTokens {
     const header = request.header("authorization");
-    if (header === undefined || request.header("sec-websocket-protocol") !== undefined) return shownTokens(request);
+    if (header === undefined || request.header("sec-websocket-protocol") !== undefined) return bearerTokensOf(request);
     const last = this.#lastShown.get(request.peer);
     if (last?.header === header) return last.shown;
-    const shown = shownTokens(request);
+    const shown = bearerTokensOf(request);
     this.#lastShown.set(request.peer, { header, shown });
     return shown;
   }
 
   async reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer> {
     const attempt: Attempt = { tokens: [token], audiences: audiences.length === 0 ? this.#audiences : audiences, problems: [] };
-    const found = await this.#ask(attempt, 0);
-    if (found !== undefined) return { authenticated: true, user: this.#known(found.user), audiences: found.audiences ?? [] };
+    const found = await this.#runChain(attempt, 0);
+    if (found !== undefined) return { authenticated: true, user: this.#internedUser(found.user), audiences: found.audiences ?? [] };
     return { authenticated: false, error: joinedErrors([INVALID_TOKEN, ...attempt.problems]) };
   }
 
   /** Runs the authenticators from this index on until one finds something; awaits only those that are asynchronous. */
-  #ask(attempt: Attempt, from: number): Soon<AuthenticatedToken | undefined> {
+  #runChain(attempt: Attempt, from: number): Soon<AuthenticatedToken | undefined> {
     const requests = attempt.request === undefined ? 0 : this.#requests.length;
     const count = requests + attempt.tokens.length * this.#tokens.length;
     for (let index = from; index < count; index++) {
       try {
-        const found = index < requests ? this.#askRequest(attempt, index) : this.#askToken(attempt, index - requests);
-        if (found instanceof Promise) return this.#askAfter(found, attempt, index + 1);
+        const found = index < requests ? this.#authenticateRequest(attempt, index) : this.#authenticateToken(attempt, index - requests);
+        if (found instanceof Promise) return this.#continueChain(found, attempt, index + 1);
         if (found !== undefined) return found;
       } catch (error) {
         note(error, attempt);
@@ -100,7 +100,7 @@ export class AuthenticationChain implements Authenticator {
     return undefined;
   }
 
-  async #askAfter(
+  async #continueChain(
     waited: Promise<AuthenticatedToken | undefined>,
     attempt: Attempt,
     next: number,
@@ -111,17 +111,17 @@ export class AuthenticationChain implements Authenticator {
     } catch (error) {
       note(error, attempt);
     }
-    return this.#ask(attempt, next);
+    return this.#runChain(attempt, next);
   }
 
-  #askRequest({ request }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
+  #authenticateRequest({ request }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
     const user = this.#requests[index]?.authenticate(request as ExchangeRequest);
     if (user instanceof Promise) return user.then((later) => (later === undefined ? undefined : { user: later }));
     return user === undefined ? undefined : { user };
   }
 
   /** All authenticators for the first token, then all for the next. */
-  #askToken({ tokens, audiences }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
+  #authenticateToken({ tokens, audiences }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
     const count = this.#tokens.length;
     const found = this.#tokens[index % count]?.authenticateToken(tokens[Math.floor(index / count)] as string, audiences);
     if (found instanceof Promise) return found.then((later) => this.#meantFor(later, audiences));
@@ -129,9 +129,9 @@ export class AuthenticationChain implements Authenticator {
   }
 
   #decide({ request, tokens, problems }: Attempt, found: AuthenticatedToken | undefined, warnings: readonly string[]): Authenticated {
-    if (found !== undefined) return { user: this.#known(found.user), warnings: found.warnings ?? [] };
-    const hasShownNothing = tokens.length === 0 && problems.length === 0;
-    if (hasShownNothing && request !== undefined && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
+    if (found !== undefined) return { user: this.#internedUser(found.user), warnings: found.warnings ?? [] };
+    const hasNoCredentials = tokens.length === 0 && problems.length === 0;
+    if (hasNoCredentials && request !== undefined && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
     this.#log.debug("Authentication failed unexpectedly", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
     throw new StatusError("Unauthorized", "Unauthorized");
   }
@@ -148,7 +148,7 @@ export class AuthenticationChain implements Authenticator {
     return admitted && (paths === undefined || paths.includes(path));
   }
 
-  #known(user: User): User {
+  #internedUser(user: User): User {
     let known = this.#authenticated.get(user);
     if (known === undefined) {
       known = withAuthenticatedGroup(user);

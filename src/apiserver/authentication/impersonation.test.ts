@@ -4,9 +4,9 @@ import { isStatusError } from "../../api/machinery/status-error.ts";
 import type { AccessAttributes, Authorizer } from "../framework/authorization.ts";
 import type { User } from "../framework/request.ts";
 import { impersonated } from "./impersonation.ts";
-import { asHeader, requestShowing, type Shown } from "./testing/shown.ts";
+import { asHeader, requestShowing, type RequestCredentials } from "./testing/shown.ts";
 
-type Headers = NonNullable<Shown["headers"]>;
+type Headers = NonNullable<RequestCredentials["headers"]>;
 
 const SELF: User = { name: "self", groups: ["own", "system:authenticated"], extra: { own: ["1"] } };
 
@@ -37,7 +37,7 @@ function allowing(...allowed: readonly string[]): Authorizer & { readonly asked:
 const EVERYTHING = allowing("*");
 /** May impersonate anyone in the legacy mode. */
 const OLD = allowing("impersonate *");
-const PODS: Shown = { path: "/api/v1/namespaces/x/pods" };
+const PODS: RequestCredentials = { path: "/api/v1/namespaces/x/pods" };
 
 function become(authorizer: Authorizer, headers: Headers, { asker = SELF, on = PODS } = {}): User {
   return impersonated(authorizer, requestShowing({ ...on, headers }), asker);

@@ -94,7 +94,7 @@ class Impersonation {
 
   #user(mode: ImpersonationMode, wanted: WantedUser): User {
     const { name, uid, extra } = wanted;
-    const groups = withStanding(name, groupsOf(mode, wanted));
+    const groups = withAuthenticationGroup(name, groupsOf(mode, wanted));
     const key = JSON.stringify([name, uid, groups, [...extra]]);
     let user = this.#users.get(key);
     if (user === undefined) {
@@ -106,7 +106,7 @@ class Impersonation {
 }
 
 /** Each user is either authenticated or anonymous. */
-function withStanding(name: string, groups: readonly string[]): readonly string[] {
+function withAuthenticationGroup(name: string, groups: readonly string[]): readonly string[] {
   if (name === ANONYMOUS.name) return groups.includes(UNAUTHENTICATED_GROUP) ? groups : [...groups, UNAUTHENTICATED_GROUP];
   return groups.includes(UNAUTHENTICATED_GROUP) || groups.includes(AUTHENTICATED_GROUP) ? groups : [...groups, AUTHENTICATED_GROUP];
 }

@@ -6,7 +6,7 @@ import { startControlledServer } from "../../testing/servers/controlled-server.t
 import type { StartedServer } from "../testing/server.ts";
 import { questionOf, reviewOf, type Question } from "./testing/question.ts";
 import { WHO_MAY_WHAT, type Row } from "./testing/who-may-what.ts";
-import { ALMIGHTY, GIVEN, WHO } from "./testing/who.ts";
+import { ALMIGHTY, SET_UP_OBJECTS, USERS } from "./testing/who.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -15,7 +15,7 @@ let server: StartedServer;
 before(async () => {
   // A controller aggregates these roles.
   server = await startControlledServer(["clusterrole-aggregation-controller"]);
-  for (const { path, object } of GIVEN) {
+  for (const { path, object } of SET_UP_OBJECTS) {
     const { code, body } = await server.call("POST", path, object);
     assert.equal(code, 201, `${path}: ${body.message}`);
   }
@@ -33,7 +33,7 @@ async function review(question: Question, user: User): Promise<boolean> {
 
 async function whoMay(ask: (user: User) => Promise<boolean>): Promise<readonly string[]> {
   const names: string[] = [];
-  for (const [name, user] of Object.entries(WHO)) if (await ask(user)) names.push(name);
+  for (const [name, user] of Object.entries(USERS)) if (await ask(user)) names.push(name);
   return names.toSorted();
 }
 
@@ -57,7 +57,7 @@ test("every user in the permission table is one of those tested", () => {
   const names = Object.values(WHO_MAY_WHAT).flatMap((rows) => rows.flatMap(named));
 
   assert.deepEqual(
-    names.filter((name) => WHO[name] === undefined),
+    names.filter((name) => USERS[name] === undefined),
     [],
   );
 });

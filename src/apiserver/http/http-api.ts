@@ -51,7 +51,7 @@ class HttpApi {
   serve(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer | undefined, tunnel: TunnelOffer | undefined): void {
     const served =
       tunnel === undefined
-        ? this.#exchange(request).then((answer) => give(request, reply, answer))
+        ? this.#exchange(request).then((answer) => send(request, reply, answer))
         : this.#serveUpgrade(request, reply, offer, tunnel);
     served.catch((error: unknown) => this.#failed(request, reply, error));
   }
@@ -60,9 +60,9 @@ class HttpApi {
     const protocols = offer === undefined ? [] : protocolsOf(offer);
     const answer = await this.#exchange(request, offer === undefined ? undefined : { protocols }, switchOffer(request, tunnel, protocols));
     if ("switching" in answer) return switchOver(tunnel, answer);
-    if (offer === undefined) return give(request, reply, answer);
+    if (offer === undefined) return send(request, reply, answer);
     if ("run" in answer) return answer.run(await offer.accept(answer.protocol));
-    if ("body" in answer) return giveWhole(request, reply, answer);
+    if ("body" in answer) return sendWhole(request, reply, answer);
     // The client's first choice: the bytes are the same for each.
     return streamToWebSocket(answer, await offer.accept(protocols[0]));
   }
@@ -94,14 +94,14 @@ async function switchOver(tunnel: TunnelOffer, answer: TunnelledAnswer): Promise
   }
 }
 
-function give(request: HttpRequest, reply: HttpReply, answer: ExchangeAnswer): void {
+function send(request: HttpRequest, reply: HttpReply, answer: ExchangeAnswer): void {
   if ("switching" in answer) throw new Error("Cannot upgrade the connection: the client did not request an upgrade");
   if ("run" in answer) throw new Error("Cannot answer with a WebSocket: the client did not request one");
   if ("stream" in answer) answer.stream(reply.stream(answer));
-  else giveWhole(request, reply, answer);
+  else sendWhole(request, reply, answer);
 }
 
-function giveWhole(request: HttpRequest, reply: HttpReply, answer: WholeAnswer): void {
+function sendWhole(request: HttpRequest, reply: HttpReply, answer: WholeAnswer): void {
   if (isToBeCompressed(request, answer)) reply.send({ code: answer.code, headers: withVary(answer.headers) }, answer.body, { gzip: true });
   else reply.send(answer, answer.body);
 }

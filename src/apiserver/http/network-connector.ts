@@ -131,7 +131,7 @@ async function tunnel(call: ConnectionCall, place: Place, { protocol, headers }:
     ...{ ...place, method, signal },
     headers: { ...call.headers, ...headers, connection: "Upgrade", upgrade: protocol },
   });
-  if (!("stream" in answer)) return { code: answer.code, headers: wordsOnly(answer.headers), body: [answer.body] };
+  if (!("stream" in answer)) return { code: answer.code, headers: contentTypeOnly(answer.headers), body: [answer.body] };
   const { stream } = answer;
   return {
     switching: answer.headers,
@@ -140,8 +140,8 @@ async function tunnel(call: ConnectionCall, place: Place, { protocol, headers }:
   };
 }
 
-/** For a rejection: hop-by-hop headers are dropped. */
-function wordsOnly(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** Headers of a rejected upgrade: only the content type is passed on. */
+function contentTypeOnly(headers: Readonly<Record<string, string>>): Record<string, string> {
   const type = headers["content-type"];
   return type === undefined ? {} : { "content-type": type };
 }

@@ -24,13 +24,13 @@ const SUCCESSORS = [
   ["portworxVolume", "pxd.portworx.com"],
 ] as const;
 
-export interface AskedAudience {
+export interface RequestedAudience {
   readonly found: boolean;
   /** Lookup error on the way, if the audience was not found. */
   readonly problem?: string;
 }
 
-export async function askedAudience(objects: Objects, pod: Pod, audience: string): Promise<AskedAudience> {
+export async function findRequestedAudience(objects: Objects, pod: Pod, audience: string): Promise<RequestedAudience> {
   const problems = new Set<string>();
   for (const volume of pod.spec?.volumes ?? []) {
     if (projects(volume, audience)) return { found: true };

@@ -3,7 +3,7 @@ import type { TokenRequest } from "../../../api/generated/authentication.k8s.io/
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
-import { askedAudience } from "./audience.ts";
+import { findRequestedAudience } from "./audience.ts";
 import { nodeOf, PODS } from "./pod.ts";
 import { missing, refuse } from "./refuse.ts";
 
@@ -35,7 +35,7 @@ async function checkAudience(
 ): Promise<void> {
   const [audience = ""] = audiences;
   if (audiences.length > 1) refuse(request, "node may only request 0 or 1 audiences");
-  const asked = await askedAudience(objects, pod, audience);
+  const asked = await findRequestedAudience(objects, pod, audience);
   if (asked.found) return;
   if (asked.problem !== undefined) refuse(request, `error validating audience ${quoteGo(audience)}: ${asked.problem}`);
   const { context, namespace, name } = request;

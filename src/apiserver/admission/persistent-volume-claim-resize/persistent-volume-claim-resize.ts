@@ -29,7 +29,7 @@ export function persistentVolumeClaimResize({ objects }: Pick<AdmissionDependenc
       const before = request.oldObject as PersistentVolumeClaim;
       if (compareQuantities(sizeOf(claim), sizeOf(before)) <= 0) return;
       if (before.status?.phase !== "Bound") throw refused(request, "Only bound persistent volume claims can be expanded");
-      if (!mayGrow(objects, classOf(claim), classOf(before))) throw refused(request, CANNOT_GROW);
+      if (!allowsExpansion(objects, classOf(claim), classOf(before))) throw refused(request, CANNOT_GROW);
     },
   };
 }
@@ -43,7 +43,7 @@ function classOf({ metadata: { annotations = {} }, spec }: PersistentVolumeClaim
   return annotations[CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
 }
 
-function mayGrow(objects: Objects, name: string, nameBefore: string): boolean {
+function allowsExpansion(objects: Objects, name: string, nameBefore: string): boolean {
   if (name === "" || name !== nameBefore) return false;
   return objects.cached<StorageClass>(STORAGE_CLASSES, { namespace: "", name })?.allowVolumeExpansion === true;
 }

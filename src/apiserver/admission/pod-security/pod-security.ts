@@ -22,7 +22,7 @@ import {
   type NamespacePolicy,
   type ReadPolicy,
 } from "./policy.ts";
-import { makesPods, templateOf } from "./templates.ts";
+import { hasPodTemplate, templateOf } from "./templates.ts";
 
 const NAMESPACES = { group: "", plural: "namespaces" };
 const PODS = { group: "", plural: "pods" };
@@ -54,7 +54,7 @@ class PodSecurity {
     if (isOf(request, PODS)) return IGNORED_SUBRESOURCES.includes(subresource) ? undefined : this.#withPolicy(request, checkPod);
     if (subresource !== "") return undefined;
     if (isOf(request, NAMESPACES)) return this.#checkNamespace(request);
-    return makesPods(endpoint.name) ? this.#withPolicy(request, checkTemplate) : undefined;
+    return hasPodTemplate(endpoint.name) ? this.#withPolicy(request, checkTemplate) : undefined;
   }
 
   /** Synchronous if the cache has the namespace, which is nearly always. */

@@ -23,7 +23,7 @@ const TEMPLATES: Readonly<Record<string, Read>> = {
   }) => spec?.jobTemplate?.spec?.template,
 };
 
-export function makesPods({ group, plural }: ResourceName): boolean {
+export function hasPodTemplate({ group, plural }: ResourceName): boolean {
   return Object.hasOwn(TEMPLATES, `${group}/${plural}`);
 }
 

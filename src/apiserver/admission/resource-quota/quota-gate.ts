@@ -155,9 +155,9 @@ export class QuotaGate {
     for (const { stored, counted } of accounts) {
       if (counted === undefined || isWrittenDown(stored, counted)) continue;
       try {
-        const isShown = await this.#chargeOne({ stored, used: counted, counted }, charging);
+        const isWritten = await this.#chargeOne({ stored, used: counted, counted }, charging);
         // On a conflict the local state is stale.
-        if (!isShown) return;
+        if (!isWritten) return;
       } catch (error) {
         const quota = `${namespace}/${stored.object.metadata.name}`;
         this.#dependencies.log.warn("Writing the recounted usage of a quota failed", { quota, error });

@@ -45,7 +45,7 @@ export const bootstrapTokens: TokenAuthenticatorFactory = ({ identity, objects, 
   };
 };
 
-interface ShownToken {
+interface BootstrapToken {
   readonly id: string;
   readonly secretPart: string;
   readonly nowMs: number;
@@ -54,7 +54,7 @@ interface ShownToken {
 /** Returns the user's groups, or what is wrong. */
 export function judge(
   secret: Secret,
-  { id, secretPart, nowMs }: ShownToken,
+  { id, secretPart, nowMs }: BootstrapToken,
 ): { readonly groups: readonly string[] } | { readonly wrong: string } {
   if (secret.metadata.deletionTimestamp !== undefined) return { wrong: "is deleted and awaiting removal" };
   if (secret.type !== BOOTSTRAP_TOKEN_TYPE || secret.data === undefined)

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { FrontProxy } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
-import { asHeader, certificateOf, contextOf, requestShowing, type CertificateOptions, type Shown } from "../testing/shown.ts";
+import { asHeader, certificateOf, contextOf, requestShowing, type CertificateOptions, type RequestCredentials } from "../testing/shown.ts";
 import { frontProxyHeaders } from "./front-proxy.ts";
 
 const FRONT_PROXY: FrontProxy = {
@@ -19,14 +19,14 @@ const FRONT_PROXY: FrontProxy = {
 function authenticatorOf(frontProxy: FrontProxy = FRONT_PROXY) {
   const authenticator = frontProxyHeaders(contextOf({ clientAuthority: "clients", frontProxy }));
   if (authenticator === undefined) throw new Error("A front proxy was set");
-  return (shown: Shown) => authenticator.authenticate(requestShowing(shown)) as User | undefined;
+  return (shown: RequestCredentials) => authenticator.authenticate(requestShowing(shown)) as User | undefined;
 }
 
 function proxy(options: CertificateOptions = {}) {
   return certificateOf({ commonName: "front-proxy-client", authorities: ["front-proxy"], ...options });
 }
 
-const users: readonly [title: string, headers: NonNullable<Shown["headers"]>, user: User | undefined][] = [
+const users: readonly [title: string, headers: NonNullable<RequestCredentials["headers"]>, user: User | undefined][] = [
   ["a name is enough", { "x-remote-user": "bob" }, { name: "bob", groups: [] }],
   ["a missing name yields no user", { "x-remote-group": "system:masters", "x-remote-uid": "1" }, undefined],
   ["an empty name is none", { "x-remote-user": "", "x-remote-group": "system:masters" }, undefined],
@@ -110,7 +110,7 @@ test("a front-proxy user is the same object in each request", () => {
 
 test("front-proxy users with large data are evicted from the cache before the entry limit is reached", () => {
   const authenticate = authenticatorOf();
-  const show = (headers: NonNullable<Shown["headers"]>) => authenticate({ certificate: proxy(), headers });
+  const show = (headers: NonNullable<RequestCredentials["headers"]>) => authenticate({ certificate: proxy(), headers });
   const before = show(CLAIM);
 
   for (let index = 0; index < 100; index++) show({ "x-remote-user": `${index}`, "x-remote-group": "g".repeat(100_000) });

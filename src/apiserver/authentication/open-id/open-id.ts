@@ -29,7 +29,7 @@ export const openIdTokens: TokenAuthenticatorFactory = ({ identity, clock, log }
   const issuers = new Map(
     openIdIssuers.map((issuer) => [issuer.url, new Issuer(issuer, new KeySet({ ...openId, issuer, clock, log }), clock)]),
   );
-  const remembered = new Remembered(clock);
+  const remembered = new TokenCache(clock);
   return {
     name: "OpenID Connect",
     authenticateToken(text) {
@@ -103,7 +103,7 @@ interface Entry extends AuthenticatedToken {
   readonly untilMs: number;
 }
 
-class Remembered {
+class TokenCache {
   readonly #clock: Clock;
   readonly #entries = new Lru<string, Entry>({
     max: CACHE_ENTRIES_MAX,

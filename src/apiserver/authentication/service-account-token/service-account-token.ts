@@ -97,7 +97,7 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
   #inMemory(references: readonly Reference[]): readonly KubeObject[] | undefined {
     const found: KubeObject[] = [];
     for (const reference of references) {
-      const object = this.#loaded.has(reference.kind) ? this.#remembered(reference) : undefined;
+      const object = this.#loaded.has(reference.kind) ? this.#fromCache(reference) : undefined;
       if (object === undefined) return undefined;
       found.push(object);
     }
@@ -113,12 +113,12 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
           await objects.load(kind);
           this.#loaded.add(kind);
         }
-        return this.#remembered(reference) ?? objects.getExact(kind, reference);
+        return this.#fromCache(reference) ?? objects.getExact(kind, reference);
       }),
     );
   }
 
-  #remembered(reference: Reference): KubeObject | undefined {
+  #fromCache(reference: Reference): KubeObject | undefined {
     const object = this.#context.objects.cached(reference.kind, reference);
     return object === undefined || (reference.uid !== undefined && object.metadata.uid !== reference.uid) ? undefined : object;
   }

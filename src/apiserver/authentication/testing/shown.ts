@@ -21,7 +21,7 @@ export function contextOf(
   return { identity: { ...NOTHING_SET, ...identity }, objects, clock, log: silentLogger, label: () => Promise.resolve() };
 }
 
-export interface Shown {
+export interface RequestCredentials {
   readonly method?: string;
   readonly path?: string;
   readonly query?: string;
@@ -30,7 +30,7 @@ export interface Shown {
   readonly certificate?: PeerCertificate;
 }
 
-export function requestShowing({ method = "GET", path = "/api/v1/pods", query = "", headers = {}, certificate }: Shown): ExchangeRequest {
+export function requestShowing({ method = "GET", path = "/api/v1/pods", query = "", headers = {}, certificate }: RequestCredentials): ExchangeRequest {
   const valuesOf = (name: string) => (Object.hasOwn(headers, name) ? [headers[name] ?? []].flat() : []);
   return {
     method,

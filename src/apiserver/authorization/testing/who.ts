@@ -22,7 +22,7 @@ export const ALMIGHTY: Readonly<Record<string, User>> = {
   "cluster-admin": person("cluster-admin"),
 };
 
-export const WHO: Readonly<Record<string, User>> = {
+export const USERS: Readonly<Record<string, User>> = {
   anonymous: { name: "system:anonymous", groups: ["system:unauthenticated"] },
   user: person("user"),
   admin: person("admin"),
@@ -53,7 +53,7 @@ export const WHO: Readonly<Record<string, User>> = {
 const RBAC = "rbac.authorization.k8s.io";
 const ROLES_FOR_PEOPLE = ["admin", "edit", "view"];
 
-export interface GivenObject {
+export interface SetUpObject {
   readonly path: string;
   readonly object: JsonObject;
 }
@@ -62,19 +62,19 @@ function subject(name: string): JsonObject {
   return { apiGroup: RBAC, kind: "User", name };
 }
 
-function given(role: string, to: JsonObject, binding: string): GivenObject {
+function bound(role: string, to: JsonObject, binding: string): SetUpObject {
   const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name: role };
   return { path: `/apis/${RBAC}/v1/clusterrolebindings`, object: { metadata: { name: binding }, roleRef, subjects: [to] } };
 }
 
-function givenInTeam(role: string): GivenObject {
+function boundInTeam(role: string): SetUpObject {
   const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name: role };
   const path = `/apis/${RBAC}/v1/namespaces/team/rolebindings`;
   return { path, object: { metadata: { name: role }, roleRef, subjects: [subject(`team-${role}`)] } };
 }
 
 /** A pod on a node, and the objects it references. */
-function onNode(node: string): readonly GivenObject[] {
+function onNode(node: string): readonly SetUpObject[] {
   const name = `of-${node}`;
   const volumes = [
     { name: "s", secret: { secretName: name } },
@@ -88,12 +88,12 @@ function onNode(node: string): readonly GivenObject[] {
 }
 
 /** Objects created, in this order, before the questions. */
-export const GIVEN: readonly GivenObject[] = [
+export const SET_UP_OBJECTS: readonly SetUpObject[] = [
   { path: "/api/v1/namespaces", object: { metadata: { name: "team" } } },
-  given("cluster-admin", subject("cluster-admin"), "table:cluster-admin"),
-  ...ROLES_FOR_PEOPLE.map((role) => given(role, subject(role), `table:${role}`)),
-  ...ROLES_FOR_PEOPLE.map(givenInTeam),
-  given("system:node-bootstrapper", { apiGroup: RBAC, kind: "Group", name: "system:bootstrappers" }, "table:bootstrappers"),
+  bound("cluster-admin", subject("cluster-admin"), "table:cluster-admin"),
+  ...ROLES_FOR_PEOPLE.map((role) => bound(role, subject(role), `table:${role}`)),
+  ...ROLES_FOR_PEOPLE.map(boundInTeam),
+  bound("system:node-bootstrapper", { apiGroup: RBAC, kind: "Group", name: "system:bootstrappers" }, "table:bootstrappers"),
   ...onNode("node-1"),
   ...onNode("node-2"),
 ];

@@ -17,7 +17,7 @@ export function causesDocument({ causes }: DocumentDependencies): Document {
     answer(request) {
       if (negotiate(request.header("accept"), [JSON_TYPE]) === undefined) throw notAcceptable([JSON_TYPE]);
       const asked = new URLSearchParams(request.query);
-      const writes = causes.list().filter((write) => isAsked(write, asked));
+      const writes = causes.list().filter((write) => matchesFilters(write, asked));
       const body = new TextEncoder().encode(
         JSON.stringify({ kind: "CauseList", apiVersion: "debug.k8ts.io/v1", items: writes.map(shown) }),
       );
@@ -26,7 +26,7 @@ export function causesDocument({ causes }: DocumentDependencies): Document {
   };
 }
 
-function isAsked(write: RecordedWrite, asked: URLSearchParams): boolean {
+function matchesFilters(write: RecordedWrite, asked: URLSearchParams): boolean {
   const wanted = { namespace: write.namespace, name: write.name, resource: resourceOf(write) };
   return Object.entries(wanted).every(([field, value]) => !asked.has(field) || asked.get(field) === value);
 }

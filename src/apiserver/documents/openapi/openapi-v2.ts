@@ -20,7 +20,7 @@ const PROTOBUF_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf
 
 type Dependencies = Pick<DocumentDependencies, "endpoints" | "server" | "loadDescriptions">;
 
-interface Made {
+interface BuiltDocument {
   readonly document: JsonObject;
   readonly json: readonly Uint8Array[];
   readonly hash: string;
@@ -29,7 +29,7 @@ interface Made {
 
 export function openApiV2Document(dependencies: Dependencies): Document {
   const { clock } = dependencies.server;
-  let making: Promise<Made> | undefined;
+  let making: Promise<BuiltDocument> | undefined;
   dependencies.endpoints.onChange(() => (making = undefined));
   return {
     name: "openapi/v2",
@@ -47,7 +47,7 @@ export function openApiV2Document(dependencies: Dependencies): Document {
 }
 
 /** Each of the three parts takes tens of milliseconds, so the event loop gets a tick in between. */
-async function make({ endpoints, server, loadDescriptions }: Dependencies): Promise<Made> {
+async function make({ endpoints, server, loadDescriptions }: Dependencies): Promise<BuiltDocument> {
   const { schemas, clock } = server;
   const types = new TypeSchemas({ dialect: "v2", schemas, descriptions: await loadDescriptions() });
   const sources = Array.from(sourcesOf(endpoints.all()).values(), (source) => source.make());
@@ -58,7 +58,7 @@ async function make({ endpoints, server, loadDescriptions }: Dependencies): Prom
   return { document, json: [json], hash: hashOf(json) };
 }
 
-async function makeProtobuf({ document }: Made, clock: Clock): Promise<readonly Uint8Array[]> {
+async function encodeDocument({ document }: BuiltDocument, clock: Clock): Promise<readonly Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   for (const piece of encodeV2Document(document)) {
     pieces.push(piece);
@@ -67,9 +67,9 @@ async function makeProtobuf({ document }: Made, clock: Clock): Promise<readonly 
   return pieces;
 }
 
-async function answerWith(request: ExchangeRequest, made: Made, isJson: boolean, clock: Clock): Promise<WholeAnswer> {
+async function answerWith(request: ExchangeRequest, made: BuiltDocument, isJson: boolean, clock: Clock): Promise<WholeAnswer> {
   const headers = { etag: entityTag(made.hash), vary: "Accept", "cache-control": "no-cache, private" };
   if (hasAlready(request, made.hash)) return { code: 304, headers, body: [] };
-  const body = isJson ? made.json : await (made.protobuf ??= makeProtobuf(made, clock));
+  const body = isJson ? made.json : await (made.protobuf ??= encodeDocument(made, clock));
   return { code: 200, headers: { ...headers, "content-type": isJson ? JSON_TYPE : PROTOBUF }, body };
 }

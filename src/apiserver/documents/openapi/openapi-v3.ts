@@ -36,7 +36,7 @@ export function openApiV3Document(dependencies: Dependencies): Document {
   };
 }
 
-interface Made {
+interface BuiltDocument {
   readonly body: Uint8Array;
   readonly hash: string;
 }
@@ -44,7 +44,7 @@ interface Made {
 /** A document, possibly being built, and its source. */
 interface Making {
   readonly source: DocumentSource;
-  readonly made: Promise<Made>;
+  readonly made: Promise<BuiltDocument>;
 }
 
 class Documents {
@@ -68,7 +68,7 @@ class Documents {
     return hashes;
   }
 
-  async get(path: string): Promise<Made | undefined> {
+  async get(path: string): Promise<BuiltDocument | undefined> {
     const source = this.#present().get(path);
     if (source === undefined) return undefined;
     const known = this.#making.get(path);
@@ -81,7 +81,7 @@ class Documents {
   }
 
   /** Large ones take tens of milliseconds, so the event loop gets a tick in between. */
-  async #make(source: DocumentSource): Promise<Made> {
+  async #make(source: DocumentSource): Promise<BuiltDocument> {
     const types = await this.#typesOnce();
     const body = new TextEncoder().encode(writeJson(v3Document(source.make(), types)));
     await this.#dependencies.server.clock.sleep(0);
@@ -122,7 +122,7 @@ function urlOf(path: string, hash: string): string {
   return `${path}?hash=${hash}`;
 }
 
-function answerDocument(request: ExchangeRequest, path: string, { body, hash }: Made, clock: Clock): WholeAnswer {
+function answerDocument(request: ExchangeRequest, path: string, { body, hash }: BuiltDocument, clock: Clock): WholeAnswer {
   if (negotiate(request.header("accept"), [JSON_TYPE], () => true) === undefined) throw notAcceptable([JSON_TYPE]);
   const asked = new URLSearchParams(request.query).get("hash");
   const headers = { etag: entityTag(hash), vary: "Accept", ...cachingOf(asked === hash, clock) };

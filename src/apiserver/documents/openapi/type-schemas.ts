@@ -85,8 +85,8 @@ export class TypeSchemas {
     const fields = schema?.type === "object" ? [...schema.fields.values()] : [];
     return fields.flatMap(({ name, schema: form }) => {
       const { type } = form.type === "list" ? form.items : form;
-      const isShown = (type === "string" || type === "boolean" || type === "integer") && this.#nameOf(form) === undefined;
-      if (!isShown || name === "kind" || name === "apiVersion") return [];
+      const isScalar = (type === "string" || type === "boolean" || type === "integer") && this.#nameOf(form) === undefined;
+      if (!isScalar || name === "kind" || name === "apiVersion") return [];
       return [{ name, in: "query" as const, type, description: descriptions.ofField(typeName, name) }];
     });
   }

@@ -66,7 +66,7 @@ export interface Received {
   readonly body: string;
 }
 
-export interface Asked {
+export interface RequestInput {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ export interface Asked {
 }
 
 export interface Client extends Disposable {
-  ask(asked?: Asked): Promise<Received>;
+  ask(asked?: RequestInput): Promise<Received>;
 }
 
 export const PROTOCOLS: Readonly<Record<"HTTP/1.1" | "HTTP/2", (served: Served) => Client>> = {
@@ -85,12 +85,12 @@ export const PROTOCOLS: Readonly<Record<"HTTP/1.1" | "HTTP/2", (served: Served) 
 export function http1Client({ port, authority }: Served): Client {
   const agent = new Agent({ keepAlive: true, ca: authority });
   return {
-    ask: (asked = {}) => ask1({ port, agent }, asked),
+    ask: (asked = {}) => requestHttp1({ port, agent }, asked),
     [Symbol.dispose]: () => agent.destroy(),
   };
 }
 
-async function ask1(options: RequestOptions, { method = "GET", path = "/", headers = {}, body }: Asked): Promise<Received> {
+async function requestHttp1(options: RequestOptions, { method = "GET", path = "/", headers = {}, body }: RequestInput): Promise<Received> {
   const request = httpsRequest({ host: "127.0.0.1", ...options, method, path, headers });
   // Sending an unwanted body may break the connection; the response counts.
   request.on("error", () => {});
@@ -104,12 +104,12 @@ export function http2Client({ port, authority }: Served): Client & { readonly se
   session.on("error", () => {});
   return {
     session,
-    ask: (asked = {}) => ask2(session, asked),
+    ask: (asked = {}) => requestHttp2(session, asked),
     [Symbol.dispose]: () => session.destroy(),
   };
 }
 
-async function ask2(session: ClientHttp2Session, { method = "GET", path = "/", headers = {}, body }: Asked): Promise<Received> {
+async function requestHttp2(session: ClientHttp2Session, { method = "GET", path = "/", headers = {}, body }: RequestInput): Promise<Received> {
   const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
   const answered = once(stream, "response") as Promise<[Http2Headers]>;
   if (body !== undefined) stream.end(body);

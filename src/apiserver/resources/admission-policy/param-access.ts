@@ -26,7 +26,7 @@ export function paramKindProblem(
   const resource = { ...resolved(endpoints, paramKind), subresource: "", namespace: "*", name: "*" };
   if (authorizer.authorize({ user, verb: "get", path: "", resource }).allowed) return undefined;
   const what = `all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
-  return `user ${describeWhole(user)} must have "get" permission on ${what}`;
+  return `user ${formatUser(user)} must have "get" permission on ${what}`;
 }
 
 export interface NamedParams {
@@ -49,7 +49,7 @@ export function paramRefProblem(
   const verb = name === "" ? "list" : "get";
   const kind = policy?.paramKind === undefined ? ANYTHING : resolved(endpoints, policy.paramKind);
   if (authorizer.authorize({ user, verb, path: "", resource: { ...kind, subresource: "", namespace, name } }).allowed) return undefined;
-  const who = describeWhole(user);
+  const who = formatUser(user);
   const unknown = `to determine minimum required permissions and user ${who} does not have "${verb}" permission for all groups, versions and resources`;
   if (policy === undefined) return `unable to get policy ${policyName} ${unknown}`;
   if (policy.paramKind !== undefined && kind.plural === "*") {
@@ -70,7 +70,7 @@ function resolved(endpoints: Endpoints, { apiVersion = "", kind = "" }: ParamKin
 }
 
 /** Formatted like Go's %v of a user: name, uid, groups and extra. */
-function describeWhole({ name, uid = "", groups, extra = {} }: User): string {
+function formatUser({ name, uid = "", groups, extra = {} }: User): string {
   const more = Object.keys(extra).toSorted();
   return `&{${name} ${uid} [${groups.join(" ")}] map[${more.map((key) => `${key}:[${(extra[key] ?? []).join(" ")}]`).join(" ")}]}`;
 }

@@ -24,7 +24,7 @@ export function needsNoBudget({ metadata, status }: Pod): boolean {
 }
 
 /** True if an unready Pod may be evicted without being counted: always if the policy says so, otherwise while enough others are healthy. */
-export function mayGoUnhealthy(budget: PodDisruptionBudget, pod: Pod): boolean {
+export function canEvictUnhealthy(budget: PodDisruptionBudget, pod: Pod): boolean {
   if (findCondition(pod.status?.conditions, "Ready")?.status === "True") return false;
   if (budget.spec?.unhealthyPodEvictionPolicy === "AlwaysAllow") return true;
   const { currentHealthy, desiredHealthy } = statusOf(budget);
@@ -41,7 +41,7 @@ export function spend(budget: PodDisruptionBudget, podName: string, nowMs: numbe
   if (Object.keys(status.disruptedPods ?? {}).length > DISRUPTED_PODS_MAX) {
     throw forbiddenError(resource, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller");
   }
-  if (status.disruptionsAllowed === 0) throw wouldViolate(whyNone(budget));
+  if (status.disruptionsAllowed === 0) throw wouldViolate(denialMessage(budget));
   const disruptedPods = { ...status.disruptedPods, [podName]: formatTime(nowMs) };
   const disruptionsAllowed = status.disruptionsAllowed - 1;
   const spent = { ...status, disruptionsAllowed, disruptedPods };
@@ -62,7 +62,7 @@ function wouldViolate(message: string, retryAfterSeconds?: number): StatusError 
   });
 }
 
-function whyNone(budget: PodDisruptionBudget): string {
+function denialMessage(budget: PodDisruptionBudget): string {
   const { name } = budget.metadata;
   const { conditions, currentHealthy, desiredHealthy } = statusOf(budget);
   const condition = findCondition(conditions, "DisruptionAllowed");

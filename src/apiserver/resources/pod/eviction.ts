@@ -16,7 +16,7 @@ import { deleteOptionsErrors, type DeleteOptions } from "../../framework/storage
 import type { ActionCall } from "../../framework/extension.ts";
 import { success, type Outcome } from "../../framework/outcome.ts";
 import { withCondition } from "../../shared/bind-pod.ts";
-import { isBudgetOf, mayGoUnhealthy, needsNoBudget, spend, stillProcessed } from "./disruption-budget.ts";
+import { isBudgetOf, canEvictUnhealthy, needsNoBudget, spend, stillProcessed } from "./disruption-budget.ts";
 import type { StoredObject } from "../../framework/storage/storage.ts";
 import { checkPreconditions } from "../../framework/storage/preconditions.ts";
 import { UNCHECKED } from "../../framework/storage/writes.ts";
@@ -71,7 +71,7 @@ async function evictWithBudget(server: ServerContext, call: ActionCall, wanted: 
   const { options, stored } = wanted;
   const pod = stored.object as Pod;
   const budget = await budgetOf(server, pod);
-  if (budget !== undefined && mayGoUnhealthy(budget, pod)) return removeUnhealthy(server, call, wanted, budget);
+  if (budget !== undefined && canEvictUnhealthy(budget, pod)) return removeUnhealthy(server, call, wanted, budget);
   if (budget !== undefined) await spendBudget(server, call.request, budget.metadata.name, isDry(options));
   await remove(server, call, options);
 }

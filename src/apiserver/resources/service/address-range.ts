@@ -39,7 +39,7 @@ export function configuredRanges(text: string): readonly AddressRange[] {
 /** The ranges available for allocation now. */
 export function readyRanges(objects: readonly ServiceCIDR[], configured: readonly AddressRange[]): readonly AddressRange[] {
   if (objects.length === 0) return configured;
-  const ranges = objects.filter(isReady).flatMap(({ spec }) => (spec?.cidrs ?? []).flatMap(knownRange));
+  const ranges = objects.filter(isReady).flatMap(({ spec }) => (spec?.cidrs ?? []).flatMap(parsedRange));
   const isConfigured = (range: AddressRange): boolean => configured.some((known) => isSameCidr(known.cidr, range.cidr));
   return [...ranges.filter(isConfigured), ...ranges.filter((range) => !isConfigured(range))];
 }
@@ -50,7 +50,7 @@ function isReady({ metadata, status }: ServiceCIDR): boolean {
   return metadata.deletionTimestamp === undefined && (ready === undefined || ready.status === "True");
 }
 
-function knownRange(text: string): readonly AddressRange[] {
+function parsedRange(text: string): readonly AddressRange[] {
   const cidr = parseSloppyCidr(text);
   return cidr === undefined ? [] : [rangeOf(cidr)];
 }

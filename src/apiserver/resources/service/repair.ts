@@ -22,7 +22,7 @@ export async function repairServiceAddresses(server: ServerContext): Promise<voi
   const repair = new Repair(server, services);
   await services.cache.load();
   // IPAddresses are read before Services: so the owner of an address is always seen.
-  for (const stored of await repair.addresses.made()) await repair.removeUnlessHeld(stored);
+  for (const stored of await repair.addresses.allocated()) await repair.removeUnlessHeld(stored);
   for (const [, { object }] of services.cache.snapshot().entries()) await repair.takeMissing(object as Service);
 }
 
@@ -50,7 +50,7 @@ class Repair {
     const turn = await this.#turns.begin();
     try {
       if ((await this.addresses.ownerOf(address.metadata.name)) === undefined || (await this.#isHeld(address))) return true;
-      const [operation] = this.addresses.giveBack(stored);
+      const [operation] = this.addresses.deletionOperations(stored);
       if (operation === undefined) return true;
       const isDone = await this.addresses.commit(operation, ...turn.operations);
       const { name, namespace } = address.spec.parentRef;

@@ -86,11 +86,11 @@ export class ServiceAddresses {
   }
 
   /** Operations that release the addresses of the Service. IPAddresses of other owners stay. */
-  async give(addresses: readonly string[], service: Service): Promise<readonly Operation[]> {
+  async releaseOperations(addresses: readonly string[], service: Service): Promise<readonly Operation[]> {
     const operations: Operation[] = [];
     for (const address of addresses) {
       const stored = await this.#addresses().storage.get(nameOf(address));
-      if (stored !== undefined && isOf(stored.object as IPAddress, service)) operations.push(...this.giveBack(stored));
+      if (stored !== undefined && isOf(stored.object as IPAddress, service)) operations.push(...this.deletionOperations(stored));
     }
     return operations;
   }
@@ -101,14 +101,14 @@ export class ServiceAddresses {
   }
 
   /** All IPAddresses of this allocator, whatever their owner. */
-  async made(): Promise<readonly StoredObject[]> {
+  async allocated(): Promise<readonly StoredObject[]> {
     await this.ready();
     const objects = [...this.#addresses().storage.cache.snapshot().entries()].map(([, stored]) => stored);
     return objects.filter(({ object }) => object.metadata.labels?.[MANAGER_LABEL] === MANAGER);
   }
 
   /** One with a finalizer is marked as terminating, as in every delete. */
-  giveBack(stored: StoredObject): readonly Operation[] {
+  deletionOperations(stored: StoredObject): readonly Operation[] {
     const { resource, storage } = this.#addresses();
     const name = nameOf(stored.object.metadata.name);
     const plan = planDeletion(resource, stored.object, {}, this.#server.clock.now());

@@ -59,7 +59,7 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
 
     async release(object) {
       const service = object as Service;
-      const [first, ...others] = await addresses.give(heldClusterIps(service), service);
+      const [first, ...others] = await addresses.releaseOperations(heldClusterIps(service), service);
       return {
         alongside: first === undefined ? [] : [first],
         async afterwards() {
@@ -132,7 +132,7 @@ class ServiceAllocation {
       // A committed Service holds its numbers by itself.
       return { object: complete, alongside: together, settle: (written) => this.#settle(written, complete, later) };
     } catch (error) {
-      await this.#giveBack(service);
+      await this.#releaseAll(service);
       throw error;
     }
   }
@@ -141,7 +141,7 @@ class ServiceAllocation {
   async #given(service: Service, previous: Service | undefined): Promise<readonly Operation[]> {
     if (previous === undefined) return [];
     const held = new Set(heldClusterIps(service));
-    return this.#addresses.give(
+    return this.#addresses.releaseOperations(
       heldClusterIps(previous).filter((address) => !held.has(address)),
       previous,
     );
@@ -230,15 +230,15 @@ class ServiceAllocation {
   }
 
   async #settle(written: boolean, service: Service, later: readonly Operation[]): Promise<void> {
-    if (!written) return this.#giveBack(service);
+    if (!written) return this.#releaseAll(service);
     this.#numbers.written(this.#held.splice(0));
     this.#release(this.#others.splice(0));
     for (const operation of later) await this.#addresses.commit(operation);
   }
 
-  async #giveBack(service: Service): Promise<void> {
+  async #releaseAll(service: Service): Promise<void> {
     this.#release([...this.#held.splice(0), ...this.#others.splice(0)]);
-    for (const operation of await this.#addresses.give(this.#early.splice(0), service)) await this.#addresses.commit(operation);
+    for (const operation of await this.#addresses.releaseOperations(this.#early.splice(0), service)) await this.#addresses.commit(operation);
   }
 
   #release(numbers: readonly ServiceNumber[]): void {

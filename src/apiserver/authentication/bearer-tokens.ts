@@ -5,7 +5,7 @@
 import type { ExchangeRequest } from "../framework/exchange.ts";
 import { decodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 
-export interface ShownTokens {
+export interface BearerTokens {
   /** In the order in which they are tried. */
   readonly tokens: readonly string[];
   /** Error in the presentation of a token. */
@@ -15,14 +15,14 @@ export interface ShownTokens {
 }
 
 const NONE: readonly string[] = [];
-const NOTHING: ShownTokens = { tokens: NONE, problems: NONE, warnings: NONE };
+const NOTHING: BearerTokens = { tokens: NONE, problems: NONE, warnings: NONE };
 
 /** Upstream's message. */
 const SPACE_BEFORE_TOKEN = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
 const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
-export function shownTokens(request: ExchangeRequest): ShownTokens {
+export function bearerTokensOf(request: ExchangeRequest): BearerTokens {
   const inHeader = tokenInHeader(request.header("authorization"));
   const protocols = request.header("sec-websocket-protocol");
   if (protocols === undefined || !isWebSocket(request)) return inHeader;
@@ -35,7 +35,7 @@ export function shownTokens(request: ExchangeRequest): ShownTokens {
 }
 
 /** Parsed as upstream: case-insensitive scheme, one space, the token; anything after another space is ignored. */
-function tokenInHeader(header: string | undefined): ShownTokens {
+function tokenInHeader(header: string | undefined): BearerTokens {
   if (header === undefined) return NOTHING;
   const [scheme = "", token, ...more] = header.trim().split(" ");
   if (token === undefined || scheme.toLowerCase() !== "bearer") return NOTHING;
@@ -48,7 +48,7 @@ function isWebSocket(request: ExchangeRequest): boolean {
   return request.header("upgrade")?.toLowerCase() === "websocket" && connection.split(",").some((word) => word.trim() === "upgrade");
 }
 
-function tokenInProtocols(header: string): ShownTokens {
+function tokenInProtocols(header: string): BearerTokens {
   const protocols = header.split(",").map((protocol) => protocol.trim());
   const [shown, ...more] = protocols.filter((protocol) => protocol.startsWith(BEARER_PROTOCOL));
   if (shown === undefined) return NOTHING;
@@ -62,7 +62,7 @@ function tokenInProtocols(header: string): ShownTokens {
   return protocols.length === 1 ? wrong("missing additional subprotocol") : { ...NOTHING, tokens: [token] };
 }
 
-function wrong(problem: string): ShownTokens {
+function wrong(problem: string): BearerTokens {
   return { ...NOTHING, problems: [problem] };
 }
 
