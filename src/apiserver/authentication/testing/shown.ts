@@ -30,7 +30,13 @@ export interface RequestCredentials {
   readonly certificate?: PeerCertificate;
 }
 
-export function requestShowing({ method = "GET", path = "/api/v1/pods", query = "", headers = {}, certificate }: RequestCredentials): ExchangeRequest {
+export function requestShowing({
+  method = "GET",
+  path = "/api/v1/pods",
+  query = "",
+  headers = {},
+  certificate,
+}: RequestCredentials): ExchangeRequest {
   const valuesOf = (name: string) => (Object.hasOwn(headers, name) ? [headers[name] ?? []].flat() : []);
   return {
     method,

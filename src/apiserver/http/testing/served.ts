@@ -109,7 +109,10 @@ export function http2Client({ port, authority }: Served): Client & { readonly se
   };
 }
 
-async function requestHttp2(session: ClientHttp2Session, { method = "GET", path = "/", headers = {}, body }: RequestInput): Promise<Received> {
+async function requestHttp2(
+  session: ClientHttp2Session,
+  { method = "GET", path = "/", headers = {}, body }: RequestInput,
+): Promise<Received> {
   const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
   const answered = once(stream, "response") as Promise<[Http2Headers]>;
   if (body !== undefined) stream.end(body);

@@ -238,7 +238,8 @@ class ServiceAllocation {
 
   async #releaseAll(service: Service): Promise<void> {
     this.#release([...this.#held.splice(0), ...this.#others.splice(0)]);
-    for (const operation of await this.#addresses.releaseOperations(this.#early.splice(0), service)) await this.#addresses.commit(operation);
+    for (const operation of await this.#addresses.releaseOperations(this.#early.splice(0), service))
+      await this.#addresses.commit(operation);
   }
 
   #release(numbers: readonly ServiceNumber[]): void {
