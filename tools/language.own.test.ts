@@ -8,7 +8,6 @@ import { readTexts } from "./source/read-texts.ts";
 /** Folders and files whose language is not revised yet. */
 const NOT_YET: readonly string[] = [
   // src/apiserver
-  "src/apiserver/rest/",
   // src/base
   // src/cli
   "src/cli/commands/",

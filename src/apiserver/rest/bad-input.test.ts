@@ -27,11 +27,11 @@ const aliasBomb = [
 ].join("\n");
 
 const rows: readonly Row[] = [
-  { it: "broken JSON", body: "{", code: 400, says: /unexpected end of JSON input/ },
+  { it: "invalid JSON", body: "{", code: 400, says: /unexpected end of JSON input/ },
   { it: "no body", body: "", code: 400 },
-  { it: "JSON that is no object", body: "[]", code: 400 },
+  { it: "JSON that is not an object", body: "[]", code: 400 },
   { it: "null", body: "null", code: 422 },
-  { it: "bytes that are no text", body: Uint8Array.of(0xff, 0xfe, 0xfd), code: 400 },
+  { it: "bytes that are not UTF-8", body: Uint8Array.of(0xff, 0xfe, 0xfd), code: 400 },
   { it: "a field of a wrong type", body: '{"metadata":{"name":"a"},"data":{"x":1}}', code: 400, says: /data/ },
   { it: "metadata of a wrong type", body: '{"metadata":"a"}', code: 400, says: /metadata/ },
   {
@@ -42,7 +42,7 @@ const rows: readonly Row[] = [
     says: /unknown field "dta"/,
   },
   {
-    it: "a field given twice under Strict",
+    it: "a duplicate field under Strict",
     path: `${MAPS}?fieldValidation=Strict`,
     body: '{"metadata":{"name":"a"},"data":{},"data":{}}',
     code: 400,
@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   },
   { it: "another kind", body: '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}', code: 400 },
   {
-    it: "several mistakes at once",
+    it: "several errors at once",
     body: '{"metadata":{"name":"A_","labels":{"-":"-"}},"data":{"?":"x"}}',
     code: 422,
     says: /metadata\.name.*metadata\.labels.*data\[\?\]/,
@@ -64,23 +64,23 @@ const rows: readonly Row[] = [
   { it: "100,000 YAML tags in a row", body: `a: ${"!!str ".repeat(100_000)}x`, headers: YAML, code: 400 },
   { it: "100,000 YAML anchors in a row", body: `a: ${"&a ".repeat(100_000)}x`, headers: YAML, code: 400 },
   { it: "an alias bomb as apply", method: "PATCH", path: `${MAPS}/a?fieldManager=m`, body: aliasBomb, headers: APPLY, code: 400 },
-  { it: "protobuf without its mark", body: Uint8Array.of(1, 2, 3), headers: PROTOBUF, code: 400 },
+  { it: "protobuf without its magic prefix", body: Uint8Array.of(1, 2, 3), headers: PROTOBUF, code: 400 },
   {
-    it: "protobuf of nothing but lengths",
+    it: "protobuf of lengths only",
     body: Uint8Array.of(0x6b, 0x38, 0x73, 0, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f),
     headers: PROTOBUF,
     code: 400,
   },
-  { it: "a media type that nobody has", body: "x", headers: { "content-type": "text/plain" }, code: 415 },
+  { it: "an unknown media type", body: "x", headers: { "content-type": "text/plain" }, code: 415 },
   {
-    it: "a patch type that nobody has",
+    it: "an unknown patch type",
     method: "PATCH",
     path: `${MAPS}/a`,
     body: "{}",
     headers: { "content-type": "application/json" },
     code: 415,
   },
-  { it: "a JSON patch that is none", method: "PATCH", path: `${MAPS}/a`, body: '{"op":"add"}', headers: JSON_PATCH, code: 400 },
+  { it: "an invalid JSON patch", method: "PATCH", path: `${MAPS}/a`, body: '{"op":"add"}', headers: JSON_PATCH, code: 400 },
   {
     it: "a JSON patch to the prototype",
     method: "PATCH",
@@ -93,13 +93,13 @@ const rows: readonly Row[] = [
   { it: "a name of two dots", path: `${MAPS}/..`, method: "GET", code: 400 },
   { it: "a namespace of two dots", path: "/api/v1/namespaces/%2e%2e/configmaps", method: "GET", code: 400 },
   { it: "a name with NUL", path: `${MAPS}/a%00`, method: "GET", code: 404 },
-  { it: "half a surrogate pair in a path", path: `${MAPS}/%ed%a0%80`, method: "GET", code: 400 },
-  { it: "a broken escape in a path", path: `${MAPS}/%zz`, method: "GET", code: 400 },
+  { it: "an unpaired surrogate in a path", path: `${MAPS}/%ed%a0%80`, method: "GET", code: 400 },
+  { it: "an invalid escape in a path", path: `${MAPS}/%zz`, method: "GET", code: 400 },
   { it: "a resource called __proto__", path: "/api/v1/namespaces/default/__proto__", method: "GET", code: 404 },
   { it: "a subresource called constructor", path: `${MAPS}/a/constructor`, method: "GET", code: 404 },
-  { it: "a broken label selector", path: `${MAPS}?labelSelector=%3D%3D%3D`, method: "GET", code: 400 },
+  { it: "an invalid label selector", path: `${MAPS}?labelSelector=%3D%3D%3D`, method: "GET", code: 400 },
   { it: "a field that is not selectable", path: `${MAPS}?fieldSelector=__proto__%3Dx`, method: "GET", code: 400 },
-  { it: "a limit that is no number", path: `${MAPS}?limit=x`, method: "GET", code: 400 },
+  { it: "a limit that is not a number", path: `${MAPS}?limit=x`, method: "GET", code: 400 },
 ];
 
 async function send(server: StartedServer, row: Row): Promise<CallAnswer> {
@@ -117,13 +117,13 @@ for (const row of rows) {
     assert.equal(code, row.code, text.slice(0, 500));
     assert.deepEqual([body.kind, body.status, body.code], ["Status", "Failure", row.code]);
     if (row.says !== undefined) assert.match(body.message, row.says);
-    assert(text.length < 20_000, "an answer does not repeat what was sent without end");
+    assert(text.length < 20_000, "a response does not repeat the input at length");
     assert.equal(await server.store.currentRevision(), revision);
-    assert.equal((await server.call("GET", `${MAPS}/a`)).code, 200, "the server goes on");
+    assert.equal((await server.call("GET", `${MAPS}/a`)).code, 200, "the server continues to serve");
   });
 }
 
-test("__proto__ and constructor are stored and shown as they are, and no prototype is changed", async () => {
+test("__proto__ and constructor are stored and returned as ordinary keys, and no prototype is changed", async () => {
   await using server = await startServer();
   const text =
     '{"metadata":{"name":"constructor","labels":{"__proto__":"x","constructor":"y"},"annotations":{"__proto__":"z"}},"data":{"__proto__":"a","constructor":"b","toString":"c"}}';
@@ -169,7 +169,7 @@ test("__proto__ and constructor are stored and shown as they are, and no prototy
   assert.equal(({} as { polluted?: string }).polluted, undefined);
 });
 
-test("half a surrogate pair in a value comes out as upstream shows it", async () => {
+test("an unpaired surrogate in a value is returned as upstream returns it", async () => {
   await using server = await startServer();
 
   const { code, body } = await server.call("POST", MAPS, '{"metadata":{"name":"a"},"data":{"x":"\\ud800"}}');

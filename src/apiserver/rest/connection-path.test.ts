@@ -16,7 +16,7 @@ const behind: readonly [path: string, behind: string][] = [
 ];
 
 for (const [sent, path] of behind) {
-  test(`behind the proxy "${sent}" means "${path}"`, () => {
+  test(`the path after the proxy in "${sent}" is "${path}"`, () => {
     equal(pathBehind(parsePath(`${PROXY}${sent}`) as ResourcePath, `${PROXY}${sent}`), path);
   });
 }
@@ -30,7 +30,7 @@ const verbs: readonly [name: keyof typeof podConnections, verbs: readonly (strin
 ];
 
 for (const [name, expected] of verbs) {
-  test(`the methods of pods/${name} are verbs, or not allowed`, () => {
+  test(`the methods of pods/${name} map to verbs, or are not allowed`, () => {
     deepEqual(
       METHODS.map((method) => connectionVerb(method, podConnections[name])),
       expected,

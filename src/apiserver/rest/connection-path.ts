@@ -1,4 +1,4 @@
-/** Which paths are connections, and what their methods and the path behind them mean. */
+/** Recognises paths of connections, and maps their methods and the path after the subresource. */
 import type { Subresource, Verb } from "../../api/machinery/resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { ResourcePath } from "../framework/access/request-path.ts";
@@ -16,7 +16,7 @@ export function connectionAt({ endpoints }: ServerContext, path: ResourcePath): 
 
 const VERBS: Readonly<Record<string, Verb>> = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
 
-/** What is handed on may also be asked for with these. */
+/** A proxy accepts these methods, too. */
 const FORWARDED = ["HEAD", "OPTIONS"];
 
 export function connectionVerb(method: string, { verbs, forwards }: Connection): Verb | undefined {
@@ -25,7 +25,7 @@ export function connectionVerb(method: string, { verbs, forwards }: Connection):
   return forwards === true && FORWARDED.includes(method) ? "get" : undefined;
 }
 
-/** Decoded, beginning with a slash and ending as the client's path does; "" if there is nothing behind, not even a slash. */
+/** Decoded, beginning with a slash and ending as the client's path does; "" if nothing follows, not even a slash. */
 export function pathBehind({ rest }: ResourcePath, encoded: string): string {
   const path = rest.length === 0 ? "" : `/${rest.join("/")}`;
   return /(?:\/|%2f)$/i.test(encoded) && !path.endsWith("/") ? `${path}/` : path;

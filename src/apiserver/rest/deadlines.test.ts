@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { Deadlines } from "./deadlines.ts";
 
-test("each request has the server's time, or its own if that is shorter", async () => {
+test("a request has the server's timeout, or its own if that is shorter", async () => {
   const clock = virtualClock();
   const deadlines = new Deadlines(clock, 60_000);
   const late: string[] = [];
@@ -18,7 +18,7 @@ test("each request has the server's time, or its own if that is shorter", async 
   assert.deepEqual(late.slice(1), ["usual Timeout", "long Timeout", "zero Timeout", "negative Timeout"]);
 });
 
-test("what is done is never told that it is late, whatever the order", async () => {
+test("a finished request is never aborted by its deadline, whatever the order", async () => {
   const clock = virtualClock();
   const deadlines = new Deadlines(clock, 60_000);
   const late: number[] = [];
@@ -30,7 +30,7 @@ test("what is done is never told that it is late, whatever the order", async () 
   assert.deepEqual(late, [1]);
 });
 
-test("one timer is enough for all, and there is none when the server stops", async () => {
+test("Deadlines uses one timer for all requests, and none after the server stops", async () => {
   const clock = virtualClock();
   const deadlines = new Deadlines(clock, 60_000);
   for (let index = 0; index < 100; index++) deadlines.start(undefined, () => {});

@@ -1,19 +1,19 @@
 /**
- * How long requests may take. Nearly all have the same time, so they stand in one queue in the order of coming, and one timer watches the
- * oldest: a request costs an entry and no timer of its own. What is late is aborted; whether it was still in time is for the commit to say.
+ * Timeouts of requests. Nearly all have the same timeout, so they are in one queue in order of arrival, and one timer watches the oldest: a
+ * request costs an entry and no timer of its own. An expired request is aborted; whether it was still in time is decided at the commit.
  */
 import type { Clock } from "../../base/clock.ts";
 import { Fifo } from "../../base/fifo.ts";
 import { timeoutError, type StatusError } from "../../api/machinery/status-error.ts";
 
 export interface Deadline {
-  /** The request is done; nothing will be aborted. */
+  /** The request has finished; it will not be aborted. */
   clear(): void;
 }
 
 interface Waiting {
   readonly dueMs: number;
-  /** Told why, when it is too late. Undefined: it is done, and nothing of the request is kept. */
+  /** Called with the reason when the deadline expires. Undefined: the request has finished, and is not retained. */
   cancel: ((reason: StatusError) => void) | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Deadlines {
     this.#defaultMs = defaultMs;
   }
 
-  /** `timeoutMs`: as the client asked; never more than the server's own. 0 or less: the client does not care, as upstream has it. */
+  /** `timeoutMs`: the client's timeout; never more than the server's own. 0 or less: the server's, as upstream. */
   start(timeoutMs: number | undefined, cancel: (reason: StatusError) => void): Deadline {
     if (timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < this.#defaultMs) return this.#startAlone(timeoutMs, cancel);
     const waiting: Waiting = { dueMs: this.#clock.monotonic() + this.#defaultMs, cancel };
@@ -42,7 +42,7 @@ export class Deadlines {
     this.#stop.abort();
   }
 
-  /** Most are done in the order of their coming, so hardly any stays in the queue until its time. */
+  /** Most requests finish in order of arrival, so hardly any stays in the queue until its deadline. */
   #done(waiting: Waiting): void {
     waiting.cancel = undefined;
     for (let oldest = this.#queue.peek(); oldest !== undefined && oldest.cancel === undefined; oldest = this.#queue.peek()) {
@@ -54,12 +54,12 @@ export class Deadlines {
     const timer = new AbortController();
     void this.#clock.sleep(timeoutMs, timer.signal).then(
       () => cancel(tooLate()),
-      () => undefined, // It was done in time.
+      () => undefined, // It finished in time.
     );
     return { clear: () => timer.abort() };
   }
 
-  /** Looks at the oldest only, and not at all while there is none. */
+  /** Checks the oldest request only; no timer runs while the queue is empty. */
   async #watch(): Promise<void> {
     this.#isWatching = true;
     for (let oldest = this.#queue.peek(); oldest !== undefined; oldest = this.#queue.peek()) {
@@ -72,7 +72,7 @@ export class Deadlines {
       try {
         await this.#clock.sleep(leftMs, this.#stop.signal);
       } catch {
-        break; // The server stops.
+        break; // Called when the server stops.
       }
     }
     this.#isWatching = false;

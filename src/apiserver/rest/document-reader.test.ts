@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { startGuardedServer, startServer } from "../testing/server.ts";
 
-test("a document read in this process is the one that HTTP answers with, query and all", async () => {
+test("a document read in-process is the same as over HTTP, with its query", async () => {
   await using server = await startServer();
   await server.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } });
   const transport = server.transport();
@@ -28,16 +28,16 @@ for (const [path, reason, sentence] of [
   ["/healthz", "InternalError", /Cannot read the response of \/healthz: it is not JSON/],
   ["/api/v1/namespaces", "InternalError", /\/api\/v1\/namespaces is a resource, not a document; request it as a resource/],
 ] as const) {
-  test(`asking for ${path} in this process is refused with ${reason}`, async () => {
+  test(`reading ${path} in-process is rejected with ${reason}`, async () => {
     await using server = await startServer();
 
     await rejects(server.transport().document(path), (error: Error) => isReason(error, reason) && sentence.test(error.message));
   });
 }
 
-test("who may not read a document over HTTP may not read it here", async () => {
+test("a user without permission for a document over HTTP cannot read it in-process", async () => {
   await using server = await startGuardedServer();
-  const user = { name: "anybody", groups: [] };
+  const user = { name: "jane", groups: [] };
   const transport = server.server.transport({ user, userAgent: "part" });
 
   await rejects(transport.document("/metrics"), (error) => isReason(error, "Forbidden"));

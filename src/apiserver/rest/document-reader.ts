@@ -1,4 +1,7 @@
-/** Documents for parts of this process: answered as over HTTP, with the same rights, and read as JSON. What is none is refused, as by the other transport. */
+/**
+ * Reads documents for components of this process: answered as over HTTP, with the same permissions, and parsed as JSON. Other paths are
+ * rejected, as by the resource transport.
+ */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
@@ -29,7 +32,7 @@ function read(path: string, text: string): JsonObject {
   }
 }
 
-/** What is answered then is not always JSON: upstream says plainly that there is no such page. */
+/** The error is not always JSON: upstream answers an unknown path in plain text. */
 function refusal(path: string, code: number, text: string): StatusError {
   if (code === 404) return noSuchPath();
   return new StatusError(code === 403 ? "Forbidden" : "ServiceUnavailable", `${path} was answered with ${code}: ${text}`);

@@ -16,7 +16,7 @@ async function withMaps(): Promise<StartedServer> {
   return server;
 }
 
-test("a list is its objects without their kind, and nothing else", async () => {
+test("a list contains exactly its objects, without their kind", async () => {
   await using server = await withMaps();
   const objects = [(await server.call("GET", `${MAPS}/a`)).body, (await server.call("GET", `${MAPS}/b`)).body];
 
@@ -27,7 +27,7 @@ test("a list is its objects without their kind, and nothing else", async () => {
   assert.deepEqual(list, { kind: "ConfigMapList", apiVersion: "v1", metadata, items });
 });
 
-test("protobuf, YAML and pretty JSON say the same as JSON", async () => {
+test("protobuf, YAML and pretty JSON have the same content as JSON", async () => {
   await using server = await withMaps();
   const json = (await server.call("GET", `${MAPS}/a`)).body;
 
@@ -72,7 +72,7 @@ test("a list in protobuf decodes to the list", async () => {
   assert.deepEqual(JSON.parse(JSON.stringify(decoded["items"])), body.items);
 });
 
-test("failures are told in the form that was asked for, and in JSON if there is none", async () => {
+test("errors are encoded in the requested media type, and in JSON if it is not supported", async () => {
   await using server = await withMaps();
 
   const protobuf = await server.call("GET", `${MAPS}/none`, undefined, PROTOBUF);
@@ -82,7 +82,7 @@ test("failures are told in the form that was asked for, and in JSON if there is 
   assert.deepEqual([html.code, html.body.reason], [406, "NotAcceptable"]);
 });
 
-test("tables and metadata alone are made of the same objects", async () => {
+test("tables and PartialObjectMetadata are built from the same objects", async () => {
   await using server = await withMaps();
   const table = (await server.call("GET", MAPS, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" })).body;
   const partial = (
@@ -109,7 +109,7 @@ test("tables and metadata alone are made of the same objects", async () => {
   assert.equal(partial.items[0].data, undefined);
 });
 
-test("a large list comes in several pieces that are one document", async () => {
+test("a large list is encoded in several pieces that form one document", async () => {
   await using server = await startServer();
   const value = "x".repeat(400_000);
   for (const name of ["a", "b", "c", "d", "e"]) await server.call("POST", MAPS, { metadata: { name }, data: { value } });
@@ -120,7 +120,7 @@ test("a large list comes in several pieces that are one document", async () => {
   assert(bytes.length > 2_000_000);
 });
 
-/** What a frame of a watch says of itself: its encoding, version and kind. */
+/** The encoding, version and kind of a watch frame. */
 function frameForm(bytes: Uint8Array): string {
   const start = bytes.findIndex((_, index) => ENVELOPE_MARK.every((byte, offset) => bytes[index + offset] === byte));
   if (start < 0) {
@@ -134,7 +134,7 @@ function frameForm(bytes: Uint8Array): string {
 const ENVELOPE_MARK = new TextEncoder().encode("k8s\0");
 const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=";
 
-test("watchers of one change who asked for different forms each get their own", async () => {
+test("watchers of one change that requested different representations each get their own", async () => {
   await using server = await startServer();
   const autoscalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
   const rows: readonly [form: string, path: string, accept: string][] = [

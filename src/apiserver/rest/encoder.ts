@@ -1,6 +1,6 @@
 /**
- * Outcomes as bytes, in the form that was negotiated. JSON of whole objects is the fast way, made of stored bytes (wire-bytes.ts);
- * everything else goes by way of values: tables, metadata alone, YAML, protobuf.
+ * Encodes outcomes in the negotiated media type. JSON of whole objects is the fast path, built from stored bytes (wire-bytes.ts);
+ * everything else is encoded from values: tables, PartialObjectMetadata, YAML, protobuf.
  */
 import { writeJson } from "../../api/machinery/codec/json.ts";
 import { PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
@@ -31,16 +31,16 @@ export interface EncoderOptions {
 }
 
 /**
- * Longer lists are not indented, though the client asked for it or is curl: their bytes are made already, and indenting 10,000 Pods would hold
- * the event loop for most of a second.
+ * Longer lists are not indented, though the client requested it or is curl: their bytes exist already, and indenting 10,000 Pods would
+ * block the event loop for most of a second.
  */
 const INDENTED_ITEMS_MAX = 500;
-/** Of all objects of a list together: indenting 20 MB in 40 objects would hold the event loop as long. */
+/** Total size of the objects of a list: indenting 20 MB in 40 objects would block the event loop as long. */
 const INDENTED_BYTES_MAX = 1024 * 1024;
 
 export class Encoder {
   readonly #options: EncoderOptions;
-  /** Streams that share this can share frames, too. Ages in tables are of one moment, so tables are not shared. */
+  /** Streams with the same key share frames. Ages in tables depend on the time, so tables are not shared. */
   readonly #shareKey: string | undefined;
   #hasSentHeaders = false;
 
@@ -54,7 +54,7 @@ export class Encoder {
     return this.#options.form.mediaType;
   }
 
-  /** As upstream: a stream is named as one in protobuf only. */
+  /** As upstream: only protobuf has a stream parameter in its content type. */
   get streamType(): string {
     const { mediaType } = this.#options.form;
     return mediaType === PROTOBUF_TYPE ? `${mediaType};stream=watch` : mediaType;
@@ -76,7 +76,7 @@ export class Encoder {
     return [this.#write(value, this.#named(schema))];
   }
 
-  /** One frame of a watch; made once for all watchers of one change who get the same. */
+  /** One frame of a watch; encoded once for all watchers of one change with the same representation. */
   event(endpoint: Endpoint, event: WatchEvent): Uint8Array {
     const shared = event.type === "BOOKMARK" || event.type === "ERROR" ? undefined : event.shared;
     if (shared === undefined || this.#shareKey === undefined) return this.#frame(endpoint, event);
@@ -122,7 +122,7 @@ export class Encoder {
     return encoder.encode(`{"type":"${type}","object":${writeJson(object)}}\n`);
   }
 
-  /** Bookmarks carry nothing but a version, and the mark that the first events are complete. */
+  /** Bookmarks have only a resourceVersion, and the annotation that marks the end of the initial events. */
   #bookmark({ resource, apiVersion }: Endpoint, event: Extract<WatchEvent, { type: "BOOKMARK" }>): JsonObject {
     const mark = event.initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
     const object = { kind: resource.kind, apiVersion, metadata: { resourceVersion: String(event.revision), name: "", ...mark } };
@@ -143,7 +143,7 @@ export class Encoder {
     return form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion);
   }
 
-  /** The columns are named in the first table of a stream only. */
+  /** Only the first table of a stream has column definitions. */
   #tableOf(endpoint: Endpoint, object: StoredObject): JsonObject {
     const options = { ...this.#tableOptions(endpoint), hasHeaders: !this.#hasSentHeaders };
     this.#hasSentHeaders = true;
@@ -170,7 +170,7 @@ export class Encoder {
     return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.metaVersion}`, metadata, items };
   }
 
-  /** What of the object stands in its row, with its managedFields. */
+  /** The part of the object that its row includes, with its managedFields. */
   #rowObject(endpoint: Endpoint, object: StoredObject): { readonly object: KubeObject | null } {
     const { includeObject, form } = this.#options;
     if (includeObject === "None") return { object: null };

@@ -1,9 +1,9 @@
 /**
- * No request holds everybody up: whatever list or map a client makes long, the work grows with its length and not with its square.
- * Each row is sent as a body of some size and, if that is not quick anyway, as one of a quarter of it: four times the body may cost about
- * four times the work, and squares would make it sixteen. Work is the processor's time, the least of several runs.
- * Times are compared in the full form only, on a machine that does nothing else; the quick form shows that every row is a request which
- * the server answers as it should, so that the full form measures what it says.
+ * No request blocks others: whatever list or map a client makes long, the work grows linearly with its length, not quadratically. Each row
+ * is sent as a body of some size and, if that is not fast anyway, as one of a quarter of it: four times the body may cost about four times
+ * the work; quadratic work would cost sixteen times. Work is CPU time, the minimum of several runs. Times are compared in the full form
+ * only, on an otherwise idle machine; the quick form checks that the server answers every row as expected, so that the full form measures
+ * the intended work.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,13 +11,13 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { startServer } from "../testing/server.ts";
 
-/** The largest body that is allowed has 3 MiB. */
+/** The maximum body size is 3 MiB. */
 const BODY_BYTES = rounds({ quick: 256 * 1024, full: 2 * 1024 * 1024 });
-/** Where something must be stored first: the store takes 1.5 MB, and defaults and owners come on top of what is sent. */
+/** For objects that are stored first: the store accepts 1.5 MB, and defaults and managedFields add to what is sent. */
 const CHANGED_BYTES_MAX = 192 * 1024;
-/** What is done in this time holds nobody up, whatever its growth; and shorter times cannot be compared. */
+/** Work below this time does not block others, whatever its growth; and shorter times cannot be compared. */
 const QUICK_MS = 300;
-/** Between 4 for linear work, with what memory and sorting add, and 16 for squares. */
+/** Between 4 for linear work, with the overhead of memory and sorting, and 16 for quadratic work. */
 const GROWTH_MAX = 10;
 const RUNS = 3;
 
@@ -30,9 +30,9 @@ interface Request {
 
 interface Row {
   readonly it: string;
-  /** Or 413, if all went well until the result was too large for the store. */
+  /** Or 413, if the result was too large for the store. */
   readonly code: number;
-  /** With so many of the part that is counted. The last is measured, those before it make what it needs. */
+  /** The requests for a number of items. The last is measured, those before it prepare what it needs. */
   requests(count: number): readonly [...Request[], Request];
 }
 
@@ -88,25 +88,25 @@ const metadataRows: readonly Row[] = [
     requests: (n) => [post(MAPS, configMap({ annotations: map(n, (i) => `l${i}`, String) }))],
   },
   { it: "finalizers", code: 201, requests: (n) => [post(MAPS, configMap({ finalizers: list(n, (i) => `a.b/f${i}`) }))] },
-  { it: "one finalizer over and over", code: 201, requests: (n) => [post(MAPS, configMap({ finalizers: list(n, () => "a.b/f") }))] },
+  { it: "a repeated finalizer", code: 201, requests: (n) => [post(MAPS, configMap({ finalizers: list(n, () => "a.b/f") }))] },
   { it: "owners", code: 201, requests: (n) => [post(MAPS, configMap({ ownerReferences: list(n, (i) => reference("a", `u${i}`)) }))] },
   {
-    it: "one owner over and over",
+    it: "a repeated owner reference",
     code: 201,
     requests: (n) => [post(MAPS, configMap({ ownerReferences: list(n, () => reference("a", "u")) }))],
   },
   {
-    it: "owners of one uid",
+    it: "owner references with one uid",
     code: 201,
     requests: (n) => [post(MAPS, configMap({ ownerReferences: list(n, (i) => reference(`a${i}`, "u")) }))],
   },
   {
-    it: "owners of fields by update",
+    it: "field managers of updates",
     code: 201,
     requests: (n) => [post(MAPS, configMap({ managedFields: list(n, (i) => owner(i, "Update")) }))],
   },
   {
-    it: "owners of fields by apply, and an apply over them",
+    it: "field managers of applies, and an apply over them",
     code: 200,
     requests: (n) => [
       post(MAPS, configMap({ managedFields: list(n, (i) => owner(i, "Apply")) })),
@@ -120,12 +120,12 @@ const metadataRows: readonly Row[] = [
     requests: (n) => [post(MAPS, `metadata:\n  name: a\ndata:\n${list(n, (i) => `  k${i}: "${i}"\n`).join("")}`, "application/yaml")],
   },
   {
-    it: "fields that are given twice",
+    it: "duplicate fields",
     code: 400,
     requests: (n) => [post(`${MAPS}?fieldValidation=Strict`, `{"metadata":{"name":"a"},${list(n, () => '"data":{}').join(",")}}`)],
   },
   {
-    it: "fields that nobody knows",
+    it: "unknown fields",
     code: 400,
     requests: (n) => [
       post(
@@ -183,7 +183,7 @@ const patchRows: readonly Row[] = [
     ],
   },
   {
-    it: "a JSON patch that puts items before a long list",
+    it: "a JSON patch that prepends items to a long list",
     code: 413,
     requests: (n) => [
       post(MAPS, configMap({})),
@@ -198,7 +198,7 @@ const patchRows: readonly Row[] = [
     ],
   },
   {
-    it: "an apply of labels over those of another",
+    it: "an apply of labels over those of another manager",
     code: 200,
     requests: (n) => [
       post(MAPS, configMap({ labels: map(n, (i) => `l${i}`, String) })),
@@ -251,9 +251,9 @@ const podRows: readonly Row[] = [
     requests: (n) => [post(PODS, pod({ containers: list(n, () => ({ name: "c", image: "i" })) }))],
   },
   { it: "variables", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, (i) => ({ name: `V${i}`, value: "x" })) })))] },
-  { it: "one variable over and over", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, () => ({ name: "V" })) })))] },
+  { it: "a repeated environment variable", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, () => ({ name: "V" })) })))] },
   {
-    it: "ports that differ on the node",
+    it: "different host ports",
     code: 201,
     requests: (n) => [
       post(
@@ -263,7 +263,7 @@ const podRows: readonly Row[] = [
     ],
   },
   {
-    it: "one port over and over",
+    it: "a repeated port",
     code: 201,
     requests: (n) => [post(PODS, pod(container({ ports: list(n, () => ({ containerPort: 80 })) })))],
   },
@@ -323,7 +323,7 @@ const podRows: readonly Row[] = [
     },
   },
   {
-    it: "claims that nobody has made",
+    it: "undeclared resource claims",
     code: 422,
     requests: (n) => {
       const resourceClaims = list(n, (i) => ({ name: `c${i}`, resourceClaimName: "x" }));
@@ -332,7 +332,7 @@ const podRows: readonly Row[] = [
   },
   { it: "pull secrets", code: 201, requests: (n) => [post(PODS, pod({ imagePullSecrets: list(n, (i) => ({ name: `s${i}` })) }))] },
   {
-    it: "one pull secret over and over",
+    it: "a repeated pull secret",
     code: 201,
     requests: (n) => [post(PODS, pod({ imagePullSecrets: list(n, () => ({ name: "s" })) }))],
   },
@@ -344,7 +344,7 @@ const podRows: readonly Row[] = [
     ],
   },
   {
-    it: "rules for spreading",
+    it: "topology spread constraints",
     code: 201,
     requests: (n) => {
       const rule = (i: number): JsonObject => ({ maxSkew: 1, topologyKey: `k${i}`, whenUnsatisfiable: "DoNotSchedule", labelSelector: {} });
@@ -352,7 +352,7 @@ const podRows: readonly Row[] = [
     },
   },
   {
-    it: "tolerations beside those that there were",
+    it: "tolerations added to existing ones",
     code: 200,
     requests: (n) => {
       const tolerations = list(n, (i) => ({ key: `k${i}`, operator: "Exists", effect: "NoExecute" }));
@@ -363,7 +363,7 @@ const podRows: readonly Row[] = [
     },
   },
   {
-    it: "profiles of containers by annotation",
+    it: "AppArmor profiles by annotation",
     code: 201,
     requests: (n) => {
       const few = Math.min(n, 3_000);
@@ -376,7 +376,7 @@ const podRows: readonly Row[] = [
     },
   },
   {
-    it: "conditions in a status, twice",
+    it: "conditions in two status updates",
     code: 200,
     requests: (n) => {
       const status = { conditions: list(n, (i) => ({ type: `a.b/t${i}`, status: "True" })) };
@@ -384,7 +384,7 @@ const podRows: readonly Row[] = [
     },
   },
   {
-    it: "states of containers, ended before",
+    it: "container statuses, terminated before",
     code: 200,
     requests: (n) => {
       const states = (state: JsonObject): JsonObject => ({
@@ -443,7 +443,7 @@ const otherRows: readonly Row[] = [
   },
 ];
 
-/** With how many parts the longest request has about as many bytes as are allowed. */
+/** The number of items for which the longest request has about the maximum size. */
 function countFor(row: Row): number {
   const lengthAt = (count: number): number => {
     return Math.max(...row.requests(count).map(({ body }) => (typeof body === "string" ? body : JSON.stringify(body)).length));
@@ -452,7 +452,7 @@ function countFor(row: Row): number {
   return Math.floor((bytes * 1_000) / (lengthAt(2_000) - lengthAt(1_000)));
 }
 
-/** Milliseconds of processor time that the last request takes. */
+/** CPU time of the last request in milliseconds. */
 async function cost(row: Row, count: number): Promise<number> {
   await using server = await startServer({ config: { freezeObjects: false } });
   const requests = row.requests(count);
@@ -473,14 +473,14 @@ async function cost(row: Row, count: number): Promise<number> {
 }
 
 for (const row of [...metadataRows, ...patchRows, ...podRows, ...otherRows]) {
-  test(`a body with ever more of ${row.it} costs in proportion`, async () => {
+  test(`the cost of a body with ${row.it} grows linearly`, async () => {
     const count = countFor(row);
     let large = await cost(row, count);
     if (rounds({ quick: 0, full: 1 }) === 0 || large <= QUICK_MS) return;
 
     let small = Infinity;
     for (let run = 0; run < RUNS; run++) small = Math.min(small, await cost(row, count >> 2));
-    // A machine that is busy with something else may make one run long, and hardly all of them.
+    // Other load on the machine may slow down one run, but hardly all of them.
     for (let run = 1; run < RUNS && large >= small * GROWTH_MAX; run++) large = Math.min(large, await cost(row, count));
 
     assert(large <= QUICK_MS || large < small * GROWTH_MAX, `${count} cost ${large} ms, a quarter of them ${small} ms`);

@@ -9,7 +9,7 @@ const APPLY = { "content-type": "application/apply-patch+yaml" };
 const MERGE = { "content-type": "application/merge-patch+json" };
 const JSON_PATCH = { "content-type": "application/json-patch+json" };
 
-/** White space makes a body large, and nothing else of it. */
+/** White space makes a body large without changing its content. */
 const SPACES = " ".repeat(2 * LARGE_BODY_BYTES);
 
 interface Row {
@@ -24,19 +24,19 @@ const ROWS: readonly Row[] = [
   { it: "a create", body: '{"metadata":{"name":"a"},"data":{"k":"v"}}' },
   { it: "a create with unknown fields", body: '{"metadata":{"name":"a","x":{"y":[1]}},"data":{"k":"v"},"z":1,"z":2,"2":1,"1":2}' },
   {
-    it: "a create with unknown fields, strictly",
+    it: "a create with unknown fields under Strict",
     path: `${MAPS}?fieldValidation=Strict`,
     body: '{"metadata":{"name":"a","x":1},"z":{"z":2}}',
   },
   {
-    it: "a create with repeated fields",
+    it: "a create with duplicate fields",
     path: `${MAPS}?fieldValidation=Strict`,
     body: '{"metadata":{"name":"a"},"data":{"k":"1","k":"2"}}',
   },
-  { it: "a create in broken JSON", body: '{"metadata":{"name":"a"},"data":{"k":"v"' },
+  { it: "a create in invalid JSON", body: '{"metadata":{"name":"a"},"data":{"k":"v"' },
   { it: "a create with a wrong type", body: '{"metadata":{"name":"a"},"data":{"k":1.0}}' },
   { it: "a create in YAML", body: "metadata: {name: a}\ndata:\n  k: v\n  k: w\nx: 1", headers: YAML },
-  { it: "a create in broken YAML", body: "metadata: {name: a}\n\t- beyond the summary", headers: YAML },
+  { it: "a create in invalid YAML", body: "metadata: {name: a}\n\t- beyond the summary", headers: YAML },
   { it: "an update", method: "PUT", path: `${MAPS}/there`, body: '{"metadata":{"name":"there","x":1},"data":{"k":"w"}}' },
   { it: "a merge patch", method: "PATCH", path: `${MAPS}/there`, body: '{"data":{"k":"w"},"x":1,"x":2}', headers: MERGE },
   {
@@ -54,7 +54,7 @@ const ROWS: readonly Row[] = [
     headers: APPLY,
   },
   {
-    it: "an apply in JSON with a repeated key",
+    it: "an apply in JSON with a duplicate key",
     method: "PATCH",
     path: `${MAPS}/there?fieldManager=m&force=true`,
     body: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"there"},"data":{"k":"w","k":"x"}}',
@@ -86,7 +86,7 @@ for (const row of ROWS) {
   });
 }
 
-test("a small request is answered while a large one that came before is worked on", async () => {
+test("a small request is answered while an earlier large one is in progress", async () => {
   await using server = await startServer({ yieldsToEventLoop: true });
   const order: string[] = [];
   const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, "v"]));
@@ -99,7 +99,7 @@ test("a small request is answered while a large one that came before is worked o
   assert.deepEqual(order, ["small 201", "large 201"]);
 });
 
-test("bodies that do not come hold up no others, however many there are", async () => {
+test("bodies that never arrive do not block others, however many there are", async () => {
   await using server = await startServer();
   const controller = new AbortController();
   const late = new Promise<Uint8Array>(() => undefined);
@@ -109,21 +109,21 @@ test("bodies that do not come hold up no others, however many there are", async 
   const { code } = await server.call("POST", MAPS, { metadata: { name: "a" }, data: { k: SPACES } });
 
   assert.equal(code, 201);
-  controller.abort(new Error("The client has gone away"));
+  controller.abort(new Error("The client disconnected"));
   await Promise.all(slow);
 });
 
-test("a client that goes away while its large body waits gets no turn, and others are not held up", async () => {
+test("a client that disconnects while its large body waits acquires no slot and does not block others", async () => {
   await using server = await startServer();
   const controller = new AbortController();
   let send: (body: Uint8Array) => void = () => undefined;
   const late = new Promise<Uint8Array>((resolve) => (send = resolve));
-  const gone = Array.from({ length: 5 }, () => server.call("POST", MAPS, late, {}, controller));
+  const cancelled = Array.from({ length: 5 }, () => server.call("POST", MAPS, late, {}, controller));
   await server.clock.settle();
 
   send(new TextEncoder().encode(JSON.stringify({ metadata: { generateName: "a" }, data: { k: SPACES } })));
-  controller.abort(new Error("The client has gone away"));
-  await Promise.all(gone);
+  controller.abort(new Error("The client disconnected"));
+  await Promise.all(cancelled);
   const { code } = await server.call("POST", MAPS, { metadata: { name: "a" }, data: { k: SPACES } });
 
   assert.equal(code, 201);

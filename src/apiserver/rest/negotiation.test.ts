@@ -8,7 +8,7 @@ const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 const rows: readonly [who: string, accept: string | undefined, asked: AskedFor, expected: string][] = [
-  ["nobody in particular", undefined, "object", `${JSON_TYPE} object`],
+  ["a client without an Accept header", undefined, "object", `${JSON_TYPE} object`],
   ["curl", "*/*", "list", `${JSON_TYPE} object`],
   ["a browser", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", "object", `${JSON_TYPE} object`],
   ["kubectl get", `${TABLE},application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json`, "list", `${JSON_TYPE} Table v1`],
@@ -16,7 +16,7 @@ const rows: readonly [who: string, accept: string | undefined, asked: AskedFor, 
   ["kubectl get -w", `${TABLE},application/json`, "watch", `${JSON_TYPE} Table v1`],
   ["kubectl create", "application/json", "object", `${JSON_TYPE} object`],
   ["client-go", `${PROTOBUF},${JSON_TYPE}`, "list", `${JSON_TYPE} object`],
-  ["client-go of old", `${PROTOBUF}`, "object", `${PROTOBUF} object`],
+  ["an old client-go", `${PROTOBUF}`, "object", `${PROTOBUF} object`],
   ["a watch of client-go", `${PROTOBUF};stream=watch,${JSON_TYPE};stream=watch`, "watch", `${JSON_TYPE} object`],
   [
     "the garbage collector",
@@ -30,19 +30,19 @@ const rows: readonly [who: string, accept: string | undefined, asked: AskedFor, 
     "list",
     `${JSON_TYPE} PartialObjectMetadata v1`,
   ],
-  ["who wants YAML", "application/yaml", "object", "application/yaml object"],
-  ["who wants HTML only", "text/html", "object", "406"],
-  ["who wants another group's table", "application/json;as=Table;v=v1;g=example.com", "list", "406"],
-  ["who wants a table of the future", "application/json;as=Table;v=v2;g=meta.k8s.io", "list", "406"],
-  ["who wants an unknown conversion", "application/json;as=Chart;v=v1;g=meta.k8s.io", "list", "406"],
-  ["who wants one of a list", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "list", "406"],
-  ["who wants a stream of YAML", "application/yaml", "watch", "406"],
-  ["who wants a table of a review", TABLE, "value", "406"],
-  ["who takes a table or anything", `${TABLE},*/*`, "value", `${JSON_TYPE} object`],
+  ["a client that accepts YAML", "application/yaml", "object", "application/yaml object"],
+  ["a client that accepts HTML only", "text/html", "object", "406"],
+  ["a client that accepts a table of another group", "application/json;as=Table;v=v1;g=example.com", "list", "406"],
+  ["a client that accepts a table of an unknown version", "application/json;as=Table;v=v2;g=meta.k8s.io", "list", "406"],
+  ["a client that accepts an unknown conversion", "application/json;as=Chart;v=v1;g=meta.k8s.io", "list", "406"],
+  ["a client that accepts PartialObjectMetadata of a list", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "list", "406"],
+  ["a client that accepts a YAML stream", "application/yaml", "watch", "406"],
+  ["a client that accepts a table of a review", TABLE, "value", "406"],
+  ["a client that accepts a table or anything", `${TABLE},*/*`, "value", `${JSON_TYPE} object`],
 ];
 
 for (const [who, accept, asked, expected] of rows) {
-  test(`${who} asks for a ${asked} and gets ${expected}`, () => {
+  test(`${who} requests a ${asked} and gets ${expected}`, () => {
     let found: string;
     try {
       const { mediaType, as, metaVersion } = answerForm(accept, asked);

@@ -1,6 +1,6 @@
 /**
- * In which form a client gets its answer. JSON is what this server has ready, so a client that accepts it gets it, whatever else it
- * accepts; protobuf is made for those who accept nothing else. Headers repeat, so what they mean is kept.
+ * Negotiates the representation of a response. The server stores JSON, so a client that accepts JSON gets it, whatever else it accepts;
+ * protobuf is encoded for clients that do not. Accept headers repeat, so results are cached.
  */
 import { Lru } from "../../base/lru.ts";
 import {
@@ -20,14 +20,14 @@ import type { StatusError } from "../../api/machinery/status-error.ts";
 export interface AnswerForm {
   readonly mediaType: string;
   readonly as: "object" | "Table" | "PartialObjectMetadata";
-  /** Of meta.k8s.io. */
+  /** The version of meta.k8s.io. */
   readonly metaVersion: "v1" | "v1beta1";
 }
 
-/** What is asked for decides which conversions there are. */
+/** The requested kind of response decides which conversions are supported. */
 export type AskedFor = "object" | "list" | "watch" | "value";
 
-/** Different Accept headers that are remembered; real clients have a handful. */
+/** Maximum number of cached Accept headers; real clients have a handful. */
 const HEADERS_MAX = 256;
 
 const known = new Lru<string, AnswerForm>({ max: HEADERS_MAX });
@@ -45,7 +45,10 @@ export function answerForm(accept: string | undefined, asked: AskedFor): AnswerF
   return form;
 }
 
-/** Upstream refuses in two places, each with its own words: types that no path has, and then forms of an answer that this one has not. */
+/**
+ * Upstream rejects in two places, each with its own message: types that no path serves, and then representations that this response does
+ * not support.
+ */
 function refusalOf(accept: string | undefined, asked: AskedFor): StatusError {
   const streams = streamTypes([JSON_TYPE, PROTOBUF_TYPE]);
   if (!namesOneOf(accept, BUILT_IN_TYPES)) {
@@ -57,18 +60,18 @@ function refusalOf(accept: string | undefined, asked: AskedFor): StatusError {
 
 function formOf({ mediaType, convert, stream }: NegotiatedType, asked: AskedFor): AnswerForm | undefined {
   if (stream !== undefined && stream !== "watch") return undefined;
-  // A stream of YAML documents is not a thing that upstream has.
+  // Upstream does not stream YAML.
   if (asked === "watch" && mediaType === YAML_TYPE) return undefined;
   if (convert === undefined) return { mediaType, as: "object", metaVersion: "v1" };
   const { group, version, kind } = convert;
   if (asked === "value" || group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
   const wanted = kind === "PartialObjectMetadataList" ? "PartialObjectMetadata" : kind;
   const isList = asked === "list";
-  // Upstream's tables have no protobuf.
+  // Upstream's tables do not support protobuf.
   if (wanted === "Table" && mediaType === PROTOBUF_TYPE) return undefined;
   if (wanted === "Table") return { mediaType, as: "Table", metaVersion: version };
   if (wanted !== "PartialObjectMetadata") return undefined;
-  // A list is asked for as a list of them, an object as one.
+  // Lists are requested as PartialObjectMetadataList, objects as PartialObjectMetadata.
   if (isList !== (kind === "PartialObjectMetadataList")) return undefined;
   return { mediaType, as: "PartialObjectMetadata", metaVersion: version };
 }

@@ -1,4 +1,4 @@
-/** Takes in the body of one request: a small one is returned at once, a large one when it is its turn (large-bodies.ts). */
+/** Receives the body of one request: a small one is returned immediately, a large one when it acquires a slot (large-bodies.ts). */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
 import { LARGE_BODY_BYTES, LARGE_YAML_BYTES, type LargeBodies, type LargeBody } from "../limits/large-bodies.ts";
@@ -24,20 +24,20 @@ export class BodyReceiver {
     const contentType = this.#request.header("content-type") ?? JSON_TYPE;
     if (!isLarge(bytes, contentType)) return { form: "bytes", bytes, contentType };
     const large = await this.#bodies.startWork(this.#user.name, this.#request.signal);
-    // The request may have been cancelled when its turn had come already.
+    // The request may have been cancelled after it acquired its slot.
     if (this.#isOver) large.release();
     this.#large = large;
     return { form: "bytes", bytes, contentType, breathe: () => large.breathe() };
   }
 
-  /** At the end of the request, also of one whose body was never asked for. */
+  /** Called at the end of the request, also if its body was never read. */
   release(): void {
     this.#isOver = true;
     this.#large?.release();
   }
 }
 
-/** What kubectl sends as YAML is JSON. */
+/** kubectl sends JSON with the media type of YAML. */
 function isLarge(bytes: Uint8Array, contentType: string): boolean {
   if (bytes.length <= LARGE_YAML_BYTES) return false;
   return bytes.length > LARGE_BODY_BYTES || (bytes[0] !== OPEN_BRACE && contentType.includes("yaml"));

@@ -1,4 +1,4 @@
-/** The query of a request as options. Numbers and booleans are read as upstream reads them; what is not known is ignored. */
+/** Parses the query of a request into options. Numbers and booleans are parsed as upstream does; unknown parameters are ignored. */
 import { durationToMs, parseDuration } from "../../api/machinery/duration.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
@@ -6,9 +6,9 @@ import type { RequestOptions } from "../../api/machinery/transport.ts";
 export interface ParsedQuery {
   readonly options: RequestOptions;
   readonly isWatch: boolean;
-  /** `?timeout=`: how long the client is ready to wait. */
+  /** `?timeout=`: the client's timeout. */
   readonly timeoutMs: number | undefined;
-  /** For tables: what of each object stands in its row. */
+  /** For tables: the part of each object that its row includes. */
   readonly includeObject: string;
   readonly parameters: URLSearchParams;
 }
@@ -60,7 +60,7 @@ export function parseQuery(query: string): ParsedQuery {
   }
   const dryRun = parameters.getAll("dryRun");
   if (dryRun.length > 0) options["dryRun"] = dryRun;
-  // Upstream does not read the timeout of long-running requests.
+  // Upstream ignores the timeout of long-running requests.
   const isWatch = isTrueParameter(parameters, "watch");
   return {
     options,
@@ -71,7 +71,7 @@ export function parseQuery(query: string): ParsedQuery {
   };
 }
 
-/** As upstream: only "0" and "false" mean no. */
+/** As upstream: only "0" and "false" mean false. */
 function isTrue(value: string): boolean {
   return value !== "0" && value.toLowerCase() !== "false";
 }
@@ -88,7 +88,7 @@ function wholeNumber(value: string): number {
   return Number(value);
 }
 
-/** Of a request that is not long-running; throws a BadRequest if `?timeout=` is no duration. */
+/** For requests that are not long-running; throws a BadRequest if `?timeout=` is not a duration. */
 export function checkTimeout(query: string): void {
   if (query.includes("timeout=")) timeoutOf(new URLSearchParams(query).get("timeout"));
 }

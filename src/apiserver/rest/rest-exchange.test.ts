@@ -6,7 +6,7 @@ const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
 
 for (const path of ["/nope", "/apis/nope", "/apis/nope/v1/things"]) {
-  test(`${path} is outside of the API and is answered in plain text`, async () => {
+  test(`${path} is outside the API and is answered in plain text`, async () => {
     await using server = await startServer();
 
     const { code, headers, text } = await server.call("GET", path);
@@ -15,13 +15,13 @@ for (const path of ["/nope", "/apis/nope", "/apis/nope/v1/things"]) {
   });
 }
 
-test("HEAD is no method of objects", async () => {
+test("HEAD of an object is not allowed", async () => {
   await using server = await startServer();
 
   assert.equal((await server.call("HEAD", CONFIG_MAPS)).code, 405);
 });
 
-test("watching one object by its path is getting it", async () => {
+test("a watch on the path of one object is a get", async () => {
   await using server = await startServer();
   await server.call("POST", CONFIG_MAPS, { metadata: { name: "a" } });
 
@@ -30,7 +30,7 @@ test("watching one object by its path is getting it", async () => {
   assert.deepEqual([code, body.kind, body.metadata.name], [200, "ConfigMap", "a"]);
 });
 
-test("what rows include is asked of tables only", async () => {
+test("includeObject is validated for tables only", async () => {
   await using server = await startServer();
 
   const table = await server.call("GET", `${CONFIG_MAPS}?includeObject=Bad`, undefined, TABLE);
@@ -40,7 +40,7 @@ test("what rows include is asked of tables only", async () => {
   assert.match(table.body.message, /^Unable to convert to Table as requested: includeObject: Invalid value: "Bad"/);
 });
 
-test("there are no tables in protobuf, and failures are told plainly to who asked for one", async () => {
+test("a table in protobuf is not acceptable, and errors for such a request are in JSON", async () => {
   await using server = await startServer();
   const accept = "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io";
 
@@ -51,7 +51,7 @@ test("there are no tables in protobuf, and failures are told plainly to who aske
   assert.deepEqual([missing.code, missing.body.kind], [404, "Status"]);
 });
 
-test("a stream that is asked for by name is called as it is without", async () => {
+test("the content type of a watch is the same with and without a stream parameter", async () => {
   await using server = await startServer();
 
   const watch = await server.watch(`${CONFIG_MAPS}?watch=true`, { accept: "application/json;stream=watch" });
@@ -60,7 +60,7 @@ test("a stream that is asked for by name is called as it is without", async () =
   watch.close();
 });
 
-test("what was answered in time is not cancelled later", async () => {
+test("a request answered in time is not cancelled later", async () => {
   await using server = await startServer();
   const [usual, short, refused] = [new AbortController(), new AbortController(), new AbortController()];
   const path = "/api/v1/namespaces/default/configmaps";

@@ -1,6 +1,6 @@
 /**
- * The API over HTTP: from an exchange to a request, through the pipeline, and from its outcome to an answer. Whatever goes wrong is a
- * Status with the code that its reason has.
+ * The API over HTTP: converts an exchange to a request, runs the pipeline, and converts the outcome to an answer. Every failure is a Status
+ * with the code of its reason.
  */
 import { CAUSE_HEADER, parseCause } from "../../api/machinery/cause.ts";
 import { LEADERSHIP_HEADER, parseLeadership } from "../../api/machinery/leadership.ts";
@@ -78,18 +78,18 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
     : answerConnection(dependencies, { ...asked, connection, ...offers });
 }
 
-/** What the client would rather speak on this connection. */
+/** The protocol upgrade that the client requests. */
 interface Offers {
   readonly offer: UpgradeOffer | undefined;
   readonly switching: SwitchOffer | undefined;
 }
 
-/** A request for a resource, from somebody. */
+/** A request for a resource, with its user. */
 interface AskedResource {
   readonly request: ExchangeRequest;
   readonly user: User;
   readonly path: ResourcePath;
-  /** Sentences for the `Warning` header, so far. */
+  /** Messages for the `Warning` header, so far. */
   readonly warnings: string[];
 }
 
@@ -124,7 +124,7 @@ function documentDigest(user: User, verb: string, path: string): FlowRequest {
   return { verb, path, group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {}, context: { user } };
 }
 
-/** Names the flow of the request in the answer, as upstream: by UIDs. */
+/** Sets the headers that name the flow of the request, as upstream: by UIDs. */
 function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined): ExchangeAnswer {
   return flow === undefined || !("headers" in answer) ? answer : { ...answer, headers: { ...answer.headers, ...flow.headers } };
 }
@@ -163,7 +163,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
     flow = pipeline.classify(api);
     const source = hasBody(verb) ? bodySource(request, body, maximumFor(server, api)) : undefined;
     const outcome = await pipeline.run(api, { body: source, flow, timeoutMs: query.timeoutMs });
-    // Events of a watch are a line each.
+    // One line per watch event.
     const pretty = verb !== "watch" && isPretty(request);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty, nowMs: () => server.clock.now() });
     return present(dependencies, outcome, { encoder, warnings, request, flow });
@@ -194,7 +194,7 @@ function understood(server: ServerContext, { request, path }: AskedResource): Un
   return { verb, query, form, includeObject: form.as === "Table" ? includeObjectOf(query) : "None" };
 }
 
-/** Who may not ask is told that and nothing else, whatever is wrong with the request. */
+/** A user without permission gets Forbidden and no other error, whatever is wrong with the request. */
 function orRefused<T>(server: ServerContext, asked: AskedResource, read: () => T): T {
   try {
     return read();
@@ -213,7 +213,7 @@ interface AskedConnection extends AskedResource, Offers {
   readonly connection: Connection;
 }
 
-/** It may take as long as it likes: there is no deadline. */
+/** A long-running request has no deadline. */
 async function answerConnection({ server, pipeline }: RestDependencies, asked: AskedConnection): Promise<ExchangeAnswer> {
   const { request, user, path, warnings, offer, switching } = asked;
   const verb = orRefused(server, asked, () => connectionVerbOf(asked));
@@ -235,7 +235,7 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
     },
     context: contextOf(request, user, { signal: request.signal, warnings }),
   });
-  if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: it was answered as something else`);
+  if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: the response is not a connection`);
   const { answer: connected } = outcome;
   if ("run" in connected || "switching" in connected) return connected;
   return { ...connected, headers: { ...commonHeaders(server, request), ...connected.headers, ...warningHeaders(warnings) } };
@@ -244,7 +244,7 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
 function connectionVerbOf({ request, connection }: AskedConnection): Verb {
   const verb = connectionVerb(request.method, connection);
   if (verb === undefined) throw methodNotAllowed();
-  // Text goes out as it is, but upstream asks first, as for every read.
+  // Text is not negotiated, but upstream checks the Accept header as for every read.
   if (connection.answersText === true) answerForm(request.header("accept"), "object");
   return verb;
 }
@@ -266,7 +266,7 @@ function contextOf(request: ExchangeRequest, user: User, { signal, warnings }: C
   };
 }
 
-/** Reading from a store of our own is reading from memory; a signal for each would cost more than the answer. */
+/** Reading from a store that this process owns is reading from memory; a signal for each would cost more than the response. */
 function mayHang({ store }: ServerContext, verb: string): boolean {
   return hasBody(verb) || (verb !== "watch" && store.capabilities.shared);
 }
@@ -276,7 +276,7 @@ function traceOf(request: ExchangeRequest): Pick<RequestContext, "traceparent"> 
   return traceparent === undefined ? {} : { traceparent: traceparent.slice(0, CARRIED_LENGTH_MAX) };
 }
 
-/** One that cannot be read must not be taken for none: the write would be made. */
+/** An invalid header must not be ignored: the write would be executed. */
 function leadershipOf(request: ExchangeRequest): Pick<RequestContext, "leadership"> {
   const text = request.header(LEADERSHIP_HEADER);
   if (text === undefined) return {};
@@ -292,7 +292,7 @@ function causeOf(request: ExchangeRequest): Pick<RequestContext, "cause"> {
   return cause === undefined ? {} : { cause };
 }
 
-/** Of headers that are handed on as they are. */
+/** For headers that are forwarded unchanged. */
 const CARRIED_LENGTH_MAX = 1_024;
 
 function askedFor({ endpoints }: ServerContext, path: ResourcePath, verb: string): AskedFor {
@@ -319,7 +319,7 @@ function bodySource(request: ExchangeRequest, receiver: BodyReceiver, bytesMax: 
   };
 }
 
-/** Size of a body that does not say its length: the largest that the HTTP server accepts. */
+/** Size of a body without Content-Length: the maximum that the HTTP server accepts. */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
 
 function includeObjectOf({ parameters }: ParsedQuery): IncludeObject {
@@ -402,11 +402,11 @@ function failure(
   };
 }
 
-/** Of what upstream answers with Go's http.Error, outside of the API. */
+/** The response of Go's http.Error, which upstream uses outside the API. */
 const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" } as const;
 const OVERLOADED = new TextEncoder().encode(`${OVERLOAD_MESSAGE}\n`);
 
-/** A failure is always told, in JSON if the client did not ask for something that there is. */
+/** Errors are always encoded, in JSON if the requested media type is not supported. */
 function formOfFailure(request: ExchangeRequest) {
   try {
     return answerForm(request.header("accept"), "value");
@@ -415,7 +415,7 @@ function formOfFailure(request: ExchangeRequest) {
   }
 }
 
-/** Whether the path is under a group that there is; upstream answers others outside of the API. */
+/** True if the path is under an existing group; upstream answers other paths outside the API. */
 function isServed({ endpoints }: ServerContext, path: string): boolean {
   const [, root, group] = path.split("/");
   if (root !== "apis") return root === "api";

@@ -1,14 +1,14 @@
 /**
- * What waits in this process for all clients of watches together. Each client has a limit of its own (watch-stream.ts); a thousand slow
- * ones would still be too much, so above this sum those who have taken nothing for the longest time are cut off: a client that reads, and
- * is only behind for a moment, does not pay for those who never read.
+ * Bytes buffered in this process for all clients of watches together. Each client has a limit of its own (watch-stream.ts); a thousand slow
+ * ones would still be too much, so above this total the clients that have read nothing for the longest time are disconnected: a client that
+ * reads, and only lags briefly, is not affected by those that never read.
  */
 
-/** A quarter of what a small machine has to spare, with what Node keeps beside it, and enough for many clients in a bad moment. */
+/** A quarter of the memory that a small machine can spare, with Node's overhead, and enough for many clients that lag briefly. */
 const WAITING_BYTES_TOTAL_MAX = 128 * 1024 * 1024;
 
 export interface WaitingClient {
-  /** What waits for it now. `hasTaken`: it has read something since the last call. */
+  /** The bytes buffered for it now. `hasTaken`: it has read something since the last call. */
   set(bytes: number, hasTaken: boolean): void;
 }
 
@@ -20,14 +20,14 @@ interface Entry {
 export class WaitingBytes {
   readonly #max: number;
   #total = 0;
-  /** Those for whom something waits; who has taken nothing for the longest time is first. */
+  /** Clients with buffered bytes; the one that has read nothing for the longest time is first. */
   readonly #waiting = new Set<Entry>();
 
   constructor(max = WAITING_BYTES_TOTAL_MAX) {
     this.#max = max;
   }
 
-  /** One client's part. `cutOff` is called at most once, and the client counts no more. */
+  /** One client's share. `cutOff` is called at most once, and the client no longer counts. */
   client(cutOff: () => void): WaitingClient {
     const entry: Entry = { bytes: 0, cutOff };
     return {

@@ -1,8 +1,8 @@
 /** Warnings as `Warning` headers (RFC 7234, code 299), which kubectl shows. Few and short, since headers have limits. */
 
-/** All of them together; upstream's limit. */
+/** Maximum length of all warnings; upstream's limit. */
 const WARNINGS_LENGTH_MAX = 4_096;
-/** Each, if all together are too long. */
+/** Maximum length of each, if all together are too long. */
 const TRUNCATED_LENGTH = 256;
 
 export function warningHeaders(sentences: readonly string[]): { readonly warning?: readonly string[] } {
@@ -21,7 +21,7 @@ function fitting(sentences: readonly string[]): string[] {
   });
 }
 
-/** Headers hold no line breaks and, to be safe with every client, no characters beyond ASCII. */
+/** Headers cannot contain line breaks and, to be safe with every client, no characters beyond ASCII. */
 function quoted(sentence: string): string {
   return sentence
     .replaceAll(/[\r\n\t]+/g, " ")

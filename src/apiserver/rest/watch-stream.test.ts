@@ -10,7 +10,7 @@ import { stub } from "../../base/testing/stub.ts";
 
 const MIB = 1024 * 1024;
 
-/** A client that takes nothing of what it is sent until it is drained. */
+/** A client that reads nothing until it is drained. */
 function slowClient(waitingBytes: WaitingBytes) {
   let receiver: WatchReceiver | undefined;
   let waiting = 0;
@@ -32,7 +32,7 @@ function slowClient(waitingBytes: WaitingBytes) {
   };
 }
 
-test("a client for whom more than 16 MiB wait is cut off", () => {
+test("a watch client with more than 16 MiB buffered is disconnected", () => {
   const client = slowClient(new WaitingBytes());
 
   for (let sent = 0; sent < 16; sent++) void client.event();
@@ -42,7 +42,7 @@ test("a client for whom more than 16 MiB wait is cut off", () => {
   assert.equal(client.state.isAborted, true);
 });
 
-test("what waits for all clients together has a limit, too: above it the client that has taken nothing for the longest time is cut off", () => {
+test("above the total buffer limit, the watch client that has read nothing for the longest time is disconnected", () => {
   const waitingBytes = new WaitingBytes(3 * MIB);
   const [first, second, third] = [slowClient(waitingBytes), slowClient(waitingBytes), slowClient(waitingBytes)];
   const areAborted = () => [first, second, third].map(({ state }) => state.isAborted);
@@ -58,7 +58,7 @@ test("what waits for all clients together has a limit, too: above it the client 
   assert.deepEqual(areAborted(), [false, true, true]);
 });
 
-test("a client that never reads is cut off before one that reads and is behind", () => {
+test("a watch client that never reads is disconnected before one that reads and lags", () => {
   const waitingBytes = new WaitingBytes(8 * MIB);
   const stuck = Array.from({ length: 8 }, () => slowClient(waitingBytes));
   for (const client of stuck) void client.event();
@@ -70,7 +70,7 @@ test("a client that never reads is cut off before one that reads and is behind",
   assert.deepEqual(new Set(stuck.map(({ state }) => state.isAborted)), new Set([true]));
 });
 
-test("a client that has taken everything does not count", () => {
+test("a watch client that has read everything does not count against the total", () => {
   const waitingBytes = new WaitingBytes(3 * MIB);
   const [first, second] = [slowClient(waitingBytes), slowClient(waitingBytes)];
 

@@ -1,17 +1,17 @@
-/** A watch on its way to a client. A client that does not read is let go before what waits for it becomes too much. */
+/** Streams a watch to a client. A client that does not read is disconnected before its buffer becomes too large. */
 import type { SharedBytes, Sink } from "../framework/exchange.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { WatchEvent } from "../framework/watch.ts";
 import type { Encoder } from "./encoder.ts";
 import type { WaitingBytes } from "./waiting-bytes.ts";
 
-/** Above this, what is read from history or shown at the start waits until the client has taken what it has. */
+/** Above this, events from history and initial events wait until the client has read what is buffered. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** Above this a client that gets live events is too slow. Its connection is closed; it comes back and lists anew. */
+/** Above this a client of live events is too slow. Its connection is closed; it reconnects and lists again. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Frames of shared events, framed once for the connections that need it. */
+/** Frames of shared events, framed once for all connections. */
 const frames = new WeakMap<Uint8Array, SharedBytes>();
 
 export function streamWatch(
@@ -53,7 +53,7 @@ export function streamWatch(
   });
 }
 
-/** One object per buffer, so that the framing that is kept with it serves all. */
+/** One object per buffer, so that its cached framing serves all clients. */
 function chunkOf(bytes: Uint8Array, event: WatchEvent): SharedBytes {
   if (!("shared" in event) || event.shared === undefined) return { bytes };
   const known = frames.get(bytes);

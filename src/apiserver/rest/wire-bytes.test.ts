@@ -6,7 +6,7 @@ import { listPieces } from "./wire-bytes.ts";
 import { startServer } from "../testing/server.ts";
 import { widget, widgetResource, widgetSchemas } from "../testing/widget.ts";
 
-/** A version that says itself in the shelf of what it shows. */
+/** A version whose objects have its name in `spec.shelf`. */
 function otherVersion(version: string, stored: ServedVersion): ServedVersion {
   const apiVersion = `example.com/${version}`;
   return {
@@ -17,7 +17,7 @@ function otherVersion(version: string, stored: ServedVersion): ServedVersion {
   };
 }
 
-test("an object is told in each version as it is there, in whatever order and form they are asked for", async () => {
+test("an object is returned in each requested version and media type, in any order of requests", async () => {
   await using server = await startServer();
   const { served, ...definition } = widgetResource();
   const [stored] = served as [ServedVersion];
@@ -36,7 +36,7 @@ test("an object is told in each version as it is there, in whatever order and fo
   }
 });
 
-test("another version shows a change as soon as it is answered, whoever looked before", async () => {
+test("a change is visible in all versions as soon as it is acknowledged, whatever was read before", async () => {
   await using server = await startServer();
   const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
   const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "d" };
@@ -54,7 +54,7 @@ test("another version shows a change as soon as it is answered, whoever looked b
   }
 });
 
-test("a list has views of the stored bytes of its large objects, so that a client that does not read it holds no copy", async () => {
+test("a list has views of the stored bytes of its large objects, so that a client that does not read holds no copy", async () => {
   await using server = await startServer();
   const path = "/api/v1/namespaces/default/configmaps";
   const sizes = [0, 200, 1_000, 5_000, 0, 900_000];

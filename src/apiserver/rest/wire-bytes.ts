@@ -1,4 +1,4 @@
-/** Objects as JSON bytes for answers: the stored bytes where they are in the version that is asked for, made once where not. */
+/** JSON bytes of objects in responses: the stored bytes if they are in the requested version, otherwise encoded once. */
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
@@ -39,10 +39,10 @@ function joined(before: string, middle: Uint8Array, after: string): Uint8Array {
   return bytes;
 }
 
-/** Lists longer than this are sent in several pieces, so that no single buffer becomes too large. */
+/** Longer lists are sent in several pieces, so that no single buffer becomes too large. */
 const PIECE_BYTES = 1 << 20;
 
-/** A typed list: a concatenation of what is there; nothing is parsed and nothing is written anew, and what is large is not even copied. */
+/** A typed list: a concatenation of existing bytes; nothing is parsed or encoded again, and large objects are not copied. */
 export function listPieces(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
   const { format, listKind } = endpoint;
   const metadata = JSON.stringify(listMetaOf(list));
@@ -66,8 +66,8 @@ export function listMetaOf({ revision, continue: token, remainingItemCount }: Ob
 }
 
 /**
- * Objects from this size on are not copied: a client that does not read its list holds views of the stored bytes, and the HTTP server copies
- * a block of them when the client has taken the block before. Below it a view saves little and costs about as much as the copy.
+ * Objects of at least this size are not copied: a client that does not read its list holds views of the stored bytes, and the HTTP server
+ * copies a block of them when the client has read the block before. Below it a view saves little and costs about as much as the copy.
  */
 const SHARED_BYTES_MIN = 16 * 1024;
 
@@ -75,7 +75,7 @@ const SHARED_BYTES_MIN = 16 * 1024;
 class Pieces {
   readonly #done: Uint8Array[] = [];
   #current = new Uint8Array(PIECE_BYTES);
-  /** Where the piece begins that is being collected. */
+  /** Start of the piece that is being collected. */
   #start = 0;
   #length = 0;
 
