@@ -14,7 +14,7 @@ import {
   type AuthenticationContext,
   type Authenticator,
   type RequestAuthenticator,
-  type Soon,
+  type MaybePromise,
   type TokenAuthenticator,
   type TokenReviewAnswer,
   UNAUTHENTICATED_GROUP,
@@ -58,7 +58,7 @@ export class AuthenticationChain implements Authenticator {
     this.#log = log;
   }
 
-  authenticate(request: ExchangeRequest): Soon<Authenticated> {
+  authenticate(request: ExchangeRequest): MaybePromise<Authenticated> {
     const { tokens, problems, warnings } = this.#shownBy(request);
     const attempt = { request, tokens, audiences: this.#audiences, problems: [...problems] };
     const found = this.#runChain(attempt, 0);
@@ -85,7 +85,7 @@ export class AuthenticationChain implements Authenticator {
   }
 
   /** Runs the authenticators from this index on until one finds something; awaits only those that are asynchronous. */
-  #runChain(attempt: Attempt, from: number): Soon<AuthenticatedToken | undefined> {
+  #runChain(attempt: Attempt, from: number): MaybePromise<AuthenticatedToken | undefined> {
     const requests = attempt.request === undefined ? 0 : this.#requests.length;
     const count = requests + attempt.tokens.length * this.#tokens.length;
     for (let index = from; index < count; index++) {
@@ -114,14 +114,14 @@ export class AuthenticationChain implements Authenticator {
     return this.#runChain(attempt, next);
   }
 
-  #authenticateRequest({ request }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
+  #authenticateRequest({ request }: Attempt, index: number): MaybePromise<AuthenticatedToken | undefined> {
     const user = this.#requests[index]?.authenticate(request as ExchangeRequest);
     if (user instanceof Promise) return user.then((later) => (later === undefined ? undefined : { user: later }));
     return user === undefined ? undefined : { user };
   }
 
   /** All authenticators for the first token, then all for the next. */
-  #authenticateToken({ tokens, audiences }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
+  #authenticateToken({ tokens, audiences }: Attempt, index: number): MaybePromise<AuthenticatedToken | undefined> {
     const count = this.#tokens.length;
     const found = this.#tokens[index % count]?.authenticateToken(tokens[Math.floor(index / count)] as string, audiences);
     if (found instanceof Promise) return found.then((later) => this.#meantFor(later, audiences));

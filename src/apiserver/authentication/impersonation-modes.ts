@@ -8,7 +8,7 @@ import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { validateDnsSubdomain, validateDomainPrefixedPath } from "../../api/machinery/names.ts";
 import type { StatusError } from "../../api/machinery/status-error.ts";
 import { type AccessAttributes, type AccessedResource, MASTERS } from "../framework/authorization.ts";
-import { accessRefusal } from "../framework/access/forbidden-message.ts";
+import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
 import type { User } from "../framework/request.ts";
 import { isOnNode, serviceAccountOf } from "../shared/service-account-identity.ts";
 import type { WantedUser } from "./impersonation-headers.ts";
@@ -75,7 +75,7 @@ function nameResource({ isNarrow }: Question, name: string): AccessedResource {
 function groupsRefusal({ isNarrow, verb, requestor, ask }: Question, groups: readonly string[]): StatusError | undefined {
   const all = { ...resource("groups"), group: isNarrow ? AUTHENTICATION_GROUP : "" };
   if (isNarrow) {
-    const refuse = (name: string, reason: string) => accessRefusal({ user: requestor, verb, resource: { ...all, name }, path: "" }, reason);
+    const refuse = (name: string, reason: string) => forbiddenAccess({ user: requestor, verb, resource: { ...all, name }, path: "" }, reason);
     if (groups.includes("")) return refuse("", "impersonating the empty string group is not allowed");
     if (groups.includes(MASTERS)) return refuse(MASTERS, "impersonating the system:masters group is not allowed");
     if (groups.length >= MANY && ask(verb, { ...all, name: "*" }) === undefined) return undefined;
@@ -88,7 +88,7 @@ function extraRefusal({ isNarrow, verb, requestor, ask }: Question, extra: Wante
   const pairs = [...extra].flatMap(([subresource, values]) => values.map((name) => ({ subresource, name })));
   if (isNarrow) {
     const wrong = wrongWithExtra(extra);
-    if (wrong !== undefined) return accessRefusal({ user: requestor, verb, resource: all, path: "" }, wrong);
+    if (wrong !== undefined) return forbiddenAccess({ user: requestor, verb, resource: all, path: "" }, wrong);
     if (pairs.length >= MANY && ask(verb, { ...all, subresource: "*", name: "*" }) === undefined) return undefined;
   }
   return firstRefusal(pairs, (pair) => ask(verb, { ...all, ...pair }));

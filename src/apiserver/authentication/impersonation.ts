@@ -8,7 +8,7 @@ import type { StatusError } from "../../api/machinery/status-error.ts";
 import { ANONYMOUS, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP } from "../framework/authentication.ts";
 import type { AccessAttributes, AccessDecision, AccessedResource, Authorizer } from "../framework/authorization.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
-import { accessRefusal } from "../framework/access/forbidden-message.ts";
+import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
 import type { User } from "../framework/request.ts";
 import { requestedAccess } from "../framework/access/requested-access.ts";
 import { wantedUser, type WantedUser } from "./impersonation-headers.ts";
@@ -78,7 +78,7 @@ class Impersonation {
 
   #ask(access: AccessAttributes): StatusError | undefined {
     const decision = this.#authorizer.authorize(access);
-    return decision.allowed ? undefined : accessRefusal(access, reasonOf(decision));
+    return decision.allowed ? undefined : forbiddenAccess(access, reasonOf(decision));
   }
 
   /** The associated-node mode is allowed for every node or for none: authorizers do not see which node it is, only that it was verified. */

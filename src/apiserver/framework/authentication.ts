@@ -12,7 +12,7 @@ import type { User } from "./request.ts";
 import type { ObjectName } from "./storage/object-key.ts";
 
 /** Synchronous if the result is known without waiting. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * The credentials are for this authenticator, and invalid. The message appears only in reviews and the log: the client gets "Unauthorized".
@@ -28,13 +28,13 @@ export interface RequestAuthenticator {
    * undefined: the request has no credentials for this authenticator. Throws or rejects with an AuthenticationError. Without
    * `system:authenticated`: the chain adds it.
    */
-  authenticate(request: ExchangeRequest): Soon<User | undefined>;
+  authenticate(request: ExchangeRequest): MaybePromise<User | undefined>;
 }
 
 export interface TokenAuthenticator {
   readonly name: string;
   /** `audiences`: the accepted audiences. undefined: not a token for this authenticator. Throws or rejects with an AuthenticationError. */
-  authenticateToken(token: string, audiences: readonly string[]): Soon<AuthenticatedToken | undefined>;
+  authenticateToken(token: string, audiences: readonly string[]): MaybePromise<AuthenticatedToken | undefined>;
 }
 
 export interface AuthenticatedToken {
@@ -62,7 +62,7 @@ export type TokenAuthenticatorFactory = (context: AuthenticationContext) => Toke
 /** All authenticators as one, for requests and reviews. */
 export interface Authenticator {
   /** The user, or system:anonymous; throws or rejects with a StatusError (401). */
-  authenticate(request: ExchangeRequest): Soon<Authenticated>;
+  authenticate(request: ExchangeRequest): MaybePromise<Authenticated>;
   reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer>;
 }
 

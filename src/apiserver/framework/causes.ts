@@ -59,7 +59,7 @@ export class Causes {
 
   /** Hot path (called per commit): must stay one small allocation. */
   record({ resource, name, revision, request, deleted }: CommittedWrite): void {
-    if (explainsNothing(resource)) return;
+    if (isNotRecorded(resource)) return;
     const { user, userAgent, cause } = request.context;
     const written: RecordedWrite = {
       timeMs: this.#clock.now(),
@@ -86,6 +86,6 @@ export class Causes {
   }
 }
 
-function explainsNothing({ group, plural }: ResourceName): boolean {
+function isNotRecorded({ group, plural }: ResourceName): boolean {
   return (group === "coordination.k8s.io" && plural === "leases") || (EVENT_GROUPS.has(group) && plural === "events");
 }

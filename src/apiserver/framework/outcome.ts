@@ -10,8 +10,8 @@ import type { WatchStart } from "./watch.ts";
 import type { StoredObject } from "./storage/storage.ts";
 
 export type Outcome =
-  | ({ readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject } & Rehearsed)
-  | ({ readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList } & Rehearsed)
+  | ({ readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject } & DryRunMark)
+  | ({ readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList } & DryRunMark)
   | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
   /** Bytes from another server, or a WebSocket to it. */
   | { readonly is: "connection"; readonly answer: ExchangeAnswer }
@@ -23,11 +23,11 @@ export type Outcome =
       readonly value: JsonObject;
       /** Its table form, if it has one. */
       readonly columns?: readonly Column[];
-    } & Rehearsed);
+    } & DryRunMark);
 
 /** A deletion whose body, which only its verb decodes, requested a dry run: nothing was written. */
-export interface Rehearsed {
-  readonly isRehearsed?: true;
+export interface DryRunMark {
+  readonly isDryRun?: true;
 }
 
 export interface ObjectList {

@@ -2,7 +2,7 @@
 import type { ExchangeRequest } from "./exchange.ts";
 
 /** As upstream: prefixes of the user agents of curl, wget and all browsers. */
-const PEOPLE = ["curl", "Wget", "Mozilla/5.0"];
+const HUMAN_USER_AGENTS = ["curl", "Wget", "Mozilla/5.0"];
 
 /** What Go's strconv.ParseBool parses as true; every other value means false. */
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
@@ -12,7 +12,7 @@ export function isPretty(request: Pick<ExchangeRequest, "query" | "header">): bo
   const given = request.query.includes("pretty") ? new URLSearchParams(request.query).get("pretty") : null;
   if (given !== null && given !== "") return TRUE.has(given);
   const userAgent = request.header("user-agent") ?? "";
-  return PEOPLE.some((beginning) => userAgent.startsWith(beginning));
+  return HUMAN_USER_AGENTS.some((beginning) => userAgent.startsWith(beginning));
 }
 
 /** Placeholder before the digits of a number that JSON.stringify rejects, until they are inserted; does not occur in requests. */

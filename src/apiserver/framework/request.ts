@@ -25,7 +25,7 @@ export type RequestBody =
       readonly bytes: Uint8Array;
       readonly contentType: string;
       /** For a large body: yields to other requests between slices of work (large-bodies.ts). */
-      readonly breathe?: () => Promise<void>;
+      readonly yieldLoop?: () => Promise<void>;
       /** For a large body: decodes it (write/parse-large.ts). */
       readonly parsed?: ParsedBytes;
     }

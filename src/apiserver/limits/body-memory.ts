@@ -55,7 +55,7 @@ interface HeldByLevel {
   readonly flows: Map<string, HeldByFlow>;
 }
 
-export class BodyRoom {
+export class BodyMemory {
   readonly #budgetBytes: number;
   #costBytes = 0;
   /** One entry per priority level that ever had a body: bounded by the number of objects. */
@@ -74,7 +74,7 @@ export class BodyRoom {
   reserve(owner: BodyOwner, { sizeBytes, displace }: ExpectedBody): BodyReservation {
     const costBytes = Math.max(sizeBytes, BODY_COST_MIN_BYTES);
     const level = this.#levelOf(owner);
-    if (!owner.isExempt) this.#makeRoom(level, owner.flow, costBytes);
+    if (!owner.isExempt) this.#freeBudget(level, owner.flow, costBytes);
     const flow = flowOf(level, owner.flow);
     const held: Held = { level, flow, costBytes, displace, isKept: owner.isExempt, isReleased: false };
     flow.bodies.add(held);
@@ -82,7 +82,7 @@ export class BodyRoom {
     return { keep: () => void (held.isKept = true), release: () => this.#release(held) };
   }
 
-  #makeRoom(level: HeldByLevel, flowName: string, costBytes: number): void {
+  #freeBudget(level: HeldByLevel, flowName: string, costBytes: number): void {
     if (this.#costBytes + costBytes <= this.#budgetBytes) return;
     const isOwn = level.costBytes + costBytes <= level.ownBytes;
     if (isOwn) {

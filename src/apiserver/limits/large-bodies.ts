@@ -65,7 +65,7 @@ class Turns<T> {
 /** One request with a large body in progress. */
 export interface LargeBody {
   /** Between slices of work: yields for as long as this request has worked. */
-  breathe(): Promise<void>;
+  yieldLoop(): Promise<void>;
   /** At the end. A second call does nothing. */
   release(): void;
 }
@@ -104,7 +104,7 @@ export class LargeBodies {
     let isReleased = false;
     let sliceStartMs = this.#clock.monotonic();
     return {
-      breathe: async () => {
+      yieldLoop: async () => {
         await this.#rest(this.#clock.monotonic() - sliceStartMs);
         sliceStartMs = this.#clock.monotonic();
       },

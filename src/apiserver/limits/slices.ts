@@ -5,21 +5,21 @@
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
 
 /** Yields to other requests. */
-export type Breathe = () => Promise<void>;
+export type YieldLoop = () => Promise<void>;
 
 /** Undefined: the request is small. */
-export function breatheOf({ body }: { readonly body?: RequestBody }): Breathe | undefined {
-  return body?.form === "bytes" ? body.breathe : undefined;
+export function yieldLoopOf({ body }: { readonly body?: RequestBody }): YieldLoop | undefined {
+  return body?.form === "bytes" ? body.yieldLoop : undefined;
 }
 
 /** Undefined if the request is small: it does not wait. */
-export function breathe(request: ApiRequest): Promise<void> | undefined {
-  return breatheOf(request)?.();
+export function yieldLoop(request: ApiRequest): Promise<void> | undefined {
+  return yieldLoopOf(request)?.();
 }
 
 /** Runs steps to their end: synchronously, or for a large request with a pause after each. */
 export function runSteps<T>(steps: Generator<void, T>, request: ApiRequest): T | Promise<T> {
-  const pause = breatheOf(request);
+  const pause = yieldLoopOf(request);
   return pause === undefined ? allSteps(steps) : slowly(steps, pause);
 }
 
@@ -30,7 +30,7 @@ export function allSteps<T>(steps: Generator<void, T>): T {
   }
 }
 
-async function slowly<T>(steps: Generator<void, T>, pause: Breathe): Promise<T> {
+async function slowly<T>(steps: Generator<void, T>, pause: YieldLoop): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -7,7 +7,7 @@ import type { KindName, Objects } from "../framework/objects.ts";
 const LEASES: KindName = { group: "coordination.k8s.io", plural: "leases" };
 
 /** Rejects with Conflict. */
-export async function mustLead(objects: Objects, { namespace, name, holder }: Leadership): Promise<void> {
+export async function mustHoldLease(objects: Objects, { namespace, name, holder }: Leadership): Promise<void> {
   const lease = await objects.getExact<Lease>(LEASES, { namespace, name });
   if (lease?.spec?.holderIdentity === holder) return;
   throw new StatusError("Conflict", `The lease ${namespace}/${name} is not held by ${JSON.stringify(holder)}: only the leader may write`);

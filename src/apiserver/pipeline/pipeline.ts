@@ -6,12 +6,12 @@
 import { onAbort } from "../../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
 import { mustBeAllowed } from "../framework/access/access.ts";
-import { BodyRoom, type BodyReservation } from "../limits/body-memory.ts";
+import { BodyMemory, type BodyReservation } from "../limits/body-memory.ts";
 import type { ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";
 import type { ExchangeAnswer } from "../framework/exchange.ts";
 import type { FlowRequest } from "../framework/flow-request.ts";
 import { OverloadError } from "../framework/overload.ts";
-import { mustLead } from "./leadership.ts";
+import { mustHoldLease } from "./leadership.ts";
 import type { Metrics } from "../framework/metrics.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
@@ -52,7 +52,7 @@ export class Pipeline {
   readonly #verbs: Verbs;
   readonly #metrics: Metrics;
   readonly #gate: ConcurrencyGate;
-  readonly #bodies = new BodyRoom();
+  readonly #bodies = new BodyMemory();
 
   constructor(server: ServerContext, verbs: Verbs, { metrics, gate }: PipelineParts) {
     this.#server = server;
@@ -84,7 +84,7 @@ export class Pipeline {
       body?.keep();
       step = "verb";
       const { leadership } = request.context;
-      if (leadership !== undefined && !READING.includes(request.verb)) await mustLead(this.#server.objects, leadership);
+      if (leadership !== undefined && !READING.includes(request.verb)) await mustHoldLease(this.#server.objects, leadership);
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
       this.#count(request, codeOf(outcome), started);
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;

@@ -27,7 +27,7 @@ export class BodyReceiver {
     // The request may have been cancelled after it acquired its slot.
     if (this.#isOver) large.release();
     this.#large = large;
-    return { form: "bytes", bytes, contentType, breathe: () => large.breathe() };
+    return { form: "bytes", bytes, contentType, yieldLoop: () => large.yieldLoop() };
   }
 
   /** Called at the end of the request, also if its body was never read. */

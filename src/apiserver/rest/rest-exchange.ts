@@ -17,7 +17,7 @@ import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isPretty } from "../framework/pretty-json.ts";
 import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
-import { accessRefusal, pathRefusal } from "../framework/access/forbidden-message.ts";
+import { forbiddenAccess, forbiddenPath } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
@@ -109,7 +109,7 @@ export async function answerDocument(
     const seat = admitted instanceof Promise ? await admitted : admitted;
     try {
       const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
-      if (!allowed) throw pathRefusal(user, { verb, path: asked, reason });
+      if (!allowed) throw forbiddenPath(user, { verb, path: asked, reason });
       return withFlow(await documentAt({ server, documents }, request, path), flow);
     } finally {
       seat.release();
@@ -206,7 +206,7 @@ function orRefused<T>(server: ServerContext, asked: AskedResource, read: () => T
 function refusalOf({ authorizer }: ServerContext, { request, user }: AskedResource): StatusError | undefined {
   const access = requestedAccess(request, user);
   const { allowed, reason = "" } = authorizer.authorize(access);
-  return allowed ? undefined : accessRefusal(access, reason);
+  return allowed ? undefined : forbiddenAccess(access, reason);
 }
 
 interface AskedConnection extends AskedResource, Offers {

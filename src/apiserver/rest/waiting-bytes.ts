@@ -14,7 +14,7 @@ export interface WaitingClient {
 
 interface Entry {
   bytes: number;
-  readonly cutOff: () => void;
+  readonly disconnect: () => void;
 }
 
 export class WaitingBytes {
@@ -27,9 +27,9 @@ export class WaitingBytes {
     this.#max = max;
   }
 
-  /** One client's share. `cutOff` is called at most once, and the client no longer counts. */
-  client(cutOff: () => void): WaitingClient {
-    const entry: Entry = { bytes: 0, cutOff };
+  /** One client's share. `disconnect` is called at most once, and the client no longer counts. */
+  client(disconnect: () => void): WaitingClient {
+    const entry: Entry = { bytes: 0, disconnect };
     return {
       set: (bytes, hasTaken) => {
         this.#total += bytes - entry.bytes;
@@ -47,7 +47,7 @@ export class WaitingBytes {
       this.#waiting.delete(entry);
       this.#total -= entry.bytes;
       entry.bytes = 0;
-      entry.cutOff();
+      entry.disconnect();
     }
   }
 }

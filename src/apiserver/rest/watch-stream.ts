@@ -21,11 +21,11 @@ export function streamWatch(
   let resume: (() => void) | undefined;
   let isAborted = false;
   let waitedBefore = 0;
-  const cutOff = () => {
+  const disconnect = () => {
     isAborted = true;
     sink.abort();
   };
-  const own = waitingBytes.client(cutOff);
+  const own = waitingBytes.client(disconnect);
   const running = watch.start({
     event(event) {
       if (isAborted) return undefined;
@@ -33,7 +33,7 @@ export function streamWatch(
       const waiting = sink.write(chunk);
       own.set(waiting, waiting < waitedBefore + chunk.bytes.length);
       waitedBefore = waiting;
-      if (waiting > WAITING_BYTES_MAX) cutOff();
+      if (waiting > WAITING_BYTES_MAX) disconnect();
       if (isAborted || waiting <= HIGH_WATER_BYTES) return undefined;
       return new Promise((resolve) => {
         resume = resolve;

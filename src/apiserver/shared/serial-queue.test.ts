@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import { TurnQueue } from "./serial-queue.ts";
+import { SerialQueue } from "./serial-queue.ts";
 
 /** Records the order in which callers acquire the queue. */
-function players(queue: TurnQueue) {
+function players(queue: SerialQueue) {
   const heard: string[] = [];
   const play = async (name: string) => {
     const end = await queue.begin();
@@ -16,7 +16,7 @@ function players(queue: TurnQueue) {
 
 test("callers of a SerialQueue run one after the other, in the order of their calls", async () => {
   const clock = virtualClock();
-  const queue = new TurnQueue(clock);
+  const queue = new SerialQueue(clock);
   const { heard, play } = players(queue);
 
   const [a, b] = [play("a"), play("b"), play("c")];
@@ -33,7 +33,7 @@ test("callers of a SerialQueue run one after the other, in the order of their ca
 
 test("a SerialQueue does not wait for a caller that exceeds its timeout, and each caller has a timeout of its own", async () => {
   const clock = virtualClock();
-  const queue = new TurnQueue(clock);
+  const queue = new SerialQueue(clock);
   const { heard, play } = players(queue);
   for (const name of ["a", "b", "c"]) void play(name);
 

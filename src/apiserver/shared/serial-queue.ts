@@ -5,9 +5,9 @@
 import type { Clock } from "../../base/clock.ts";
 
 /** The queue does not wait longer for a caller (that calls a slow webhook, say); the next one starts and may have to retry. */
-const TURN_MS_MAX = 1_000;
+const HOLD_MS_MAX = 1_000;
 
-export class TurnQueue {
+export class SerialQueue {
   readonly #clock: Clock;
   /** Fulfilled when the last waiting caller has finished. */
   #last: Promise<void> = Promise.resolve();
@@ -28,14 +28,14 @@ export class TurnQueue {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     this.#length += 1;
-    this.#last = before.then(() => this.#untilOver(ended));
+    this.#last = before.then(() => this.#untilReleased(ended));
     await before;
     return end;
   }
 
-  async #untilOver(ended: Promise<void>): Promise<void> {
+  async #untilReleased(ended: Promise<void>): Promise<void> {
     const done = new AbortController();
-    await Promise.race([ended, this.#clock.sleep(TURN_MS_MAX, done.signal).catch(() => undefined)]);
+    await Promise.race([ended, this.#clock.sleep(HOLD_MS_MAX, done.signal).catch(() => undefined)]);
     done.abort();
     this.#length -= 1;
   }

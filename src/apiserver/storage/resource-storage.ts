@@ -24,7 +24,7 @@ import { ObjectFamily, SharedObject } from "./stored-object.ts";
 import type { FieldReaders } from "./watch-index.ts";
 
 /** Maximum number of concurrent paged lists of one resource that need not read history again. */
-const PAGED_MOMENTS_MAX = 8;
+const PAGED_SNAPSHOTS_MAX = 8;
 
 export interface StorageContext {
   readonly store: Store;
@@ -41,7 +41,7 @@ export class CachedResourceStorage implements ResourceStorage {
   readonly cache: WatchedCache;
   readonly store: Store;
   /** Snapshots of paged lists in progress. They share all objects that did not change between them. */
-  readonly moments = new Lru<number, Snapshot>({ max: PAGED_MOMENTS_MAX });
+  readonly pagedSnapshots = new Lru<number, Snapshot>({ max: PAGED_SNAPSHOTS_MAX });
   readonly #clock: Clock;
 
   constructor(resource: Resource, { store, clock, log, freezes }: StorageContext, readForeign?: ForeignReader) {
@@ -139,13 +139,13 @@ export class CachedResourceStorage implements ResourceStorage {
     try {
       await this.store.get(COMPACTION_KEY, { revision });
     } catch (error) {
-      if (isStoreError(error, "Compacted")) this.#releaseMoments(revision);
+      if (isStoreError(error, "Compacted")) this.#releaseSnapshots(revision);
       throw error;
     }
   }
 
-  #releaseMoments(through: number): void {
-    for (const revision of Array.from(this.moments.entries(), ([each]) => each)) if (revision <= through) this.moments.delete(revision);
+  #releaseSnapshots(through: number): void {
+    for (const revision of Array.from(this.pagedSnapshots.entries(), ([each]) => each)) if (revision <= through) this.pagedSnapshots.delete(revision);
   }
 
   /** The orders of all objects of a namespace; "" for all of them. */

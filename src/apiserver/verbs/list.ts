@@ -26,29 +26,29 @@ export async function listObjects(endpoint: Endpoint, request: ApiRequest): Prom
   if (token !== undefined && (options.resourceVersion ?? "") !== "" && options.resourceVersion !== "0") {
     throw new StatusError("BadRequest", "specifying resource version is not allowed when using continue");
   }
-  const moment = await momentOf(endpoint, request, token);
-  return pageOf(endpoint.storage, selection, { moment, token, limit: limitOf(options, token) });
+  const snapshot = await snapshotOf(endpoint, request, token);
+  return pageOf(endpoint.storage, selection, { snapshot, token, limit: limitOf(options, token) });
 }
 
 /** The objects at one revision. */
-interface Moment {
+interface ListSnapshot {
   readonly revision: number;
   readonly objects: Snapshot;
   /** True if it is the cache's current state, so that its indexes can be used. */
   readonly isNow: boolean;
 }
 
-async function momentOf({ storage }: Endpoint, { options }: ApiRequest, token: ContinueToken | undefined): Promise<Moment> {
+async function snapshotOf({ storage }: Endpoint, { options }: ApiRequest, token: ContinueToken | undefined): Promise<ListSnapshot> {
   if (!storage.cache.isLoaded) await storage.cache.load();
-  if (token?.revision !== undefined) return momentAt(storage, token.revision, token);
+  if (token?.revision !== undefined) return snapshotAt(storage, token.revision, token);
   const wanted = revisionOf(options);
   if (wanted !== undefined && wanted !== 0 && (options.resourceVersionMatch === "Exact" || isExactByLimit(options))) {
-    return momentAt(storage, wanted, undefined);
+    return snapshotAt(storage, wanted, undefined);
   }
-  if (wanted === 0) return momentNow(storage, storage.cache.knownRevision());
+  if (wanted === 0) return currentSnapshot(storage, storage.cache.knownRevision());
   const fresh = await storage.cache.freshRevision();
   if (wanted !== undefined && fresh !== undefined && wanted > fresh) throw tooLargeRevision(wanted, fresh);
-  return fresh === undefined ? translated(() => momentInStore(storage, undefined)) : momentNow(storage, fresh);
+  return fresh === undefined ? translated(() => snapshotInStore(storage, undefined)) : currentSnapshot(storage, fresh);
 }
 
 /** resourceVersion 0 is served from the cache and complete, as upstream's. */
@@ -62,7 +62,7 @@ function isExactByLimit({ resourceVersionMatch = "", limit = 0 }: ApiRequest["op
 }
 
 /** The cache's current state, at least as new as `revision`. */
-export function momentNow({ cache }: ResourceStorage, revision: number): Moment {
+export function currentSnapshot({ cache }: ResourceStorage, revision: number): ListSnapshot {
   return { revision: Math.max(revision, cache.lastChange), objects: cache.snapshot(), isNow: true };
 }
 
@@ -70,11 +70,11 @@ export function momentNow({ cache }: ResourceStorage, revision: number): Moment 
  * The objects at an old revision. Even where this process still holds them, the store decides whether the revision is kept: a client must
  * not depend on this process's memory, since another API server, or this one after a restart, answers the next page.
  */
-async function momentAt(storage: ResourceStorage, revision: number, token: ContinueToken | undefined): Promise<Moment> {
+async function snapshotAt(storage: ResourceStorage, revision: number, token: ContinueToken | undefined): Promise<ListSnapshot> {
   const { cache } = storage;
   try {
-    const held = momentInMemory(storage, revision);
-    if (held === undefined) return await momentInStore(storage, revision);
+    const held = snapshotInMemory(storage, revision);
+    if (held === undefined) return await snapshotInStore(storage, revision);
     await storage.checkKept(revision);
     return held;
   } catch (error) {
@@ -86,35 +86,35 @@ async function momentAt(storage: ResourceStorage, revision: number, token: Conti
 }
 
 /** The objects at `revision` without reading them from the store; undefined if this process does not hold them. */
-function momentInMemory({ cache, moments }: ResourceStorage, revision: number): Moment | undefined {
+function snapshotInMemory({ cache, pagedSnapshots }: ResourceStorage, revision: number): ListSnapshot | undefined {
   // No change since `revision`: the current objects are the same.
   if (revision >= cache.lastChange && revision <= cache.knownRevision()) return { revision, objects: cache.snapshot(), isNow: true };
-  const kept = moments.get(revision);
+  const kept = pagedSnapshots.get(revision);
   return kept === undefined ? undefined : { revision, objects: kept, isNow: false };
 }
 
 /** Reads the store at a revision, or the newest. */
-export async function momentInStore(storage: ResourceStorage, revision: number | undefined): Promise<Moment> {
+export async function snapshotInStore(storage: ResourceStorage, revision: number | undefined): Promise<ListSnapshot> {
   const found = await storage.store.list(storage.prefix, { ...(revision === undefined ? {} : { revision }), countRemaining: false });
   const objects = storage.emptySnapshot();
   for (const entry of found.entries) objects.set(orderOf(entry.key), storage.fromEntry(entry));
-  storage.moments.set(found.revision, objects);
+  storage.pagedSnapshots.set(found.revision, objects);
   return { revision: found.revision, objects, isNow: false };
 }
 
 interface Page {
-  readonly moment: Moment;
+  readonly snapshot: ListSnapshot;
   readonly token: ContinueToken | undefined;
   /** 0: unlimited. */
   readonly limit: number;
 }
 
-function pageOf(storage: ResourceStorage, selection: Selection, { moment, token, limit }: Page): ObjectList {
+function pageOf(storage: ResourceStorage, selection: Selection, { snapshot, token, limit }: Page): ObjectList {
   const range = rangeAfter(storage, selection, token);
-  const candidates = moment.isNow && token === undefined ? indexed(storage, selection) : undefined;
+  const candidates = snapshot.isNow && token === undefined ? indexed(storage, selection) : undefined;
   if (candidates !== undefined)
     return wholeList(
-      moment,
+      snapshot,
       candidates.filter((object) => selection.matches(object)),
       limit,
       storage,
@@ -122,7 +122,7 @@ function pageOf(storage: ResourceStorage, selection: Selection, { moment, token,
   const objects: StoredObject[] = [];
   let isCut = false;
   let lastOrder = "";
-  moment.objects.forEach((order, object) => {
+  snapshot.objects.forEach((order, object) => {
     if (selection.isFiltered && !selection.matches(object)) return;
     if (limit > 0 && objects.length === limit) {
       isCut = true;
@@ -132,24 +132,24 @@ function pageOf(storage: ResourceStorage, selection: Selection, { moment, token,
     lastOrder = order;
     return;
   }, range);
-  if (!isCut) return { objects, revision: moment.revision };
-  storage.moments.set(moment.revision, moment.objects);
+  if (!isCut) return { objects, revision: snapshot.revision };
+  storage.pagedSnapshots.set(snapshot.revision, snapshot.objects);
   const before = range.before === undefined ? {} : { before: range.before };
   return {
     objects,
-    revision: moment.revision,
-    continue: writeContinueToken({ revision: moment.revision, startAfter: relativeName(objects.at(-1) as StoredObject) }),
-    ...(selection.isFiltered ? {} : { remainingItemCount: moment.objects.count({ after: lastOrder, ...before }) }),
+    revision: snapshot.revision,
+    continue: writeContinueToken({ revision: snapshot.revision, startAfter: relativeName(objects.at(-1) as StoredObject) }),
+    ...(selection.isFiltered ? {} : { remainingItemCount: snapshot.objects.count({ after: lastOrder, ...before }) }),
   };
 }
 
 /** The objects found by an index, if they fit into one page; otherwise pages are built without it. */
-function wholeList(moment: Moment, objects: readonly StoredObject[], limit: number, storage: ResourceStorage): ObjectList {
-  if (limit === 0 || objects.length <= limit) return { objects, revision: moment.revision };
-  storage.moments.set(moment.revision, moment.objects);
+function wholeList(snapshot: ListSnapshot, objects: readonly StoredObject[], limit: number, storage: ResourceStorage): ObjectList {
+  if (limit === 0 || objects.length <= limit) return { objects, revision: snapshot.revision };
+  storage.pagedSnapshots.set(snapshot.revision, snapshot.objects);
   const page = objects.slice(0, limit);
   const startAfter = relativeName(page.at(-1) as StoredObject);
-  return { objects: page, revision: moment.revision, continue: writeContinueToken({ revision: moment.revision, startAfter }) };
+  return { objects: page, revision: snapshot.revision, continue: writeContinueToken({ revision: snapshot.revision, startAfter }) };
 }
 
 function indexed({ cache, prefix }: ResourceStorage, { scope }: Selection): StoredObject[] | undefined {

@@ -10,7 +10,7 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { breathe, breatheOf, runSteps } from "../limits/slices.ts";
+import { yieldLoop, yieldLoopOf, runSteps } from "../limits/slices.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import { createObject, withoutSystemFields } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
@@ -44,7 +44,7 @@ export class Verbs {
     const endpoint = this.#server.endpoints.find(received.group, received.version, received.plural);
     if (endpoint === undefined) throw noSuchPath();
     checkPlace(endpoint, received);
-    const request = breatheOf(received) === undefined ? received : await parseLarge(endpoint, received);
+    const request = yieldLoopOf(received) === undefined ? received : await parseLarge(endpoint, received);
     if (endpoint.served.deprecation !== undefined) request.context.warn(endpoint.served.deprecation);
     if (request.subresource !== "") return this.#handleSubresource(endpoint, request);
     if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotAllowed();
@@ -73,7 +73,7 @@ export class Verbs {
   async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
     checkWriteOptions(request.options, "CreateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
-    if (breatheOf(request) !== undefined) await breathe(request);
+    if (yieldLoopOf(request) !== undefined) await yieldLoop(request);
     if (!endpoint.resource.stored) return this.#answer(endpoint, request, withoutSystemFields(sent.object));
     return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
   }
@@ -89,7 +89,7 @@ export class Verbs {
   async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
     checkWriteOptions(request.options, "UpdateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
-    if (breatheOf(request) !== undefined) await breathe(request);
+    if (yieldLoopOf(request) !== undefined) await yieldLoop(request);
     const { object } = sent;
     checkName(object, request.name);
     const resourceVersion = object.metadata.resourceVersion ?? "";

@@ -30,8 +30,8 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   /** Everything up to this revision was delivered, or does not match this watch. */
   #reached: number;
   #isLive = false;
-  #isOver = false;
-  #onOver: () => void = () => {};
+  #hasEnded = false;
+  #onEnded: () => void = () => {};
   #history: Watch | undefined;
   /** A chunk of history is being delivered. */
   #isReplaying = false;
@@ -48,8 +48,8 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   }
 
   /** `listener` is called once when the watch has ended. */
-  onOver(listener: () => void): void {
-    this.#onOver = listener;
+  onEnded(listener: () => void): void {
+    this.#onEnded = listener;
   }
 
   /** Live immediately if there is nothing to deliver first; so the next writer's change is delivered before its write is acknowledged. */
@@ -74,7 +74,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
 
   /** The watch's progress, for a receiver without a matching event for a while. */
   bookmark(revision: number): void {
-    if (!this.wantsBookmarks || this.#isOver) return;
+    if (!this.wantsBookmarks || this.#hasEnded) return;
     this.#reached = Math.max(this.#reached, revision);
     this.#send({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
   }
@@ -101,11 +101,11 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   }
 
   stop(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#options.storage.cache.leave(this);
     this.#history?.close();
-    this.#onOver();
+    this.#onEnded();
     this.#receiver.ended();
   }
 
@@ -118,7 +118,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     const { selection, storage } = this.#options;
     const { namespace } = this.scope;
     for (const [, object] of initial.entries(storage.rangeOf(namespace))) {
-      if (this.#isOver) return;
+      if (this.#hasEnded) return;
       if (!selection.matches(object)) continue;
       const wait = this.#give({ type: "ADDED", object });
       if (wait !== undefined) await wait;
@@ -126,12 +126,12 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   }
 
   #give(event: WatchEvent): void | Promise<void> {
-    return this.#isOver ? undefined : this.#receiver.event(event);
+    return this.#hasEnded ? undefined : this.#receiver.event(event);
   }
 
   /** Live if nothing was missed; otherwise from history until it has caught up. */
   #catchUp(): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     const { cache, store, prefix } = this.#options.storage;
     if (this.#reached >= cache.lastChange) return this.#goLive();
     this.#history = store.watch(
@@ -149,7 +149,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
 
   /** History has nothing more up to here: possibly nothing of this resource has changed at all. */
   #cameTo(revision: number): void {
-    if (this.#isLive || this.#isOver || this.#isReplaying) return;
+    if (this.#isLive || this.#hasEnded || this.#isReplaying) return;
     this.#reached = Math.max(this.#reached, revision);
     if (this.#reached < this.#options.storage.cache.lastChange) return;
     this.#goLive();
@@ -160,7 +160,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     this.#isReplaying = true;
     for (const change of changes) await this.#replay(change);
     this.#isReplaying = false;
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     if (this.#history === undefined) return this.#catchUp();
     if (this.#reached < this.#options.storage.cache.lastChange) return;
     this.#goLive();
@@ -168,7 +168,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   }
 
   async #replay(change: Change): Promise<void> {
-    if (this.#isOver || change.revision <= this.#reached) return;
+    if (this.#hasEnded || change.revision <= this.#reached) return;
     const { storage } = this.#options;
     const { namespace, name } = this.#options.storage.nameOf(change.key);
     const previous = change.previous === undefined ? undefined : storage.read(change.previous);
@@ -185,7 +185,7 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   }
 
   #historyEnded(end: WatchEnd): void {
-    if (this.#isLive || this.#isOver) return;
+    if (this.#isLive || this.#hasEnded) return;
     // The reader was slower than the changes: history resumes where it stopped, once the reader has taken what is buffered.
     if (end.reason === "slow") {
       this.#history = undefined;

@@ -62,7 +62,7 @@ export class WatchKeeper {
     const timer = new AbortController();
     this.#watches.set(watch, { endpoint, timer });
     this.#counts.started(endpoint, request);
-    watch.onOver(() => {
+    watch.onEnded(() => {
       timer.abort(NOT_NEEDED);
       this.#watches.delete(watch);
     });

@@ -11,12 +11,12 @@ import type { AdmissionRequest, Charge } from "../framework/admission.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import { isDryRun, type ApiRequest, type User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { breathe, breatheOf } from "../limits/slices.ts";
+import { yieldLoop, yieldLoopOf } from "../limits/slices.ts";
 import { unallocated } from "../framework/extension.ts";
 import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { generateName } from "../framework/storage/identifiers.ts";
 import { metadataForCreate } from "./metadata.ts";
-import { refuseTooLarge } from "./size.ts";
+import { rejectTooLarge } from "./size.ts";
 import { validateCreate } from "./validation.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NewObject } from "../framework/storage/writes.ts";
@@ -60,23 +60,23 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const stored = served.toStorage?.(admitted) ?? admitted;
   const extension = server.extension(resource.storage.group, resource.plural);
   await extension?.permit?.({ object: stored, request });
-  const isLarge = breatheOf(request) !== undefined;
+  const isLarge = yieldLoopOf(request) !== undefined;
   const prepared = prepare(server, endpoint, stored, request.context.user);
-  if (isLarge) await breathe(request);
-  refuseTooLarge(endpoint, prepared, request);
-  if (isLarge) await breathe(request);
+  if (isLarge) await yieldLoop(request);
+  rejectTooLarge(endpoint, prepared, request);
+  if (isLarge) await yieldLoop(request);
   const managed = sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields);
-  if (isLarge) await breathe(request);
+  if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, subresource: "", request })) ?? [];
   validateCreate(endpoint, prepared, request.context, others);
-  if (isLarge) await breathe(request);
+  if (isLarge) await yieldLoop(request);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);
   let charge: Charge | undefined;
   let written = false;
   try {
     const object = allocation.object;
-    if (!dryRun) refuseVersion(sent.object);
+    if (!dryRun) rejectVersion(sent.object);
     charge = await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
     const result = storage.newObject(object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
@@ -105,7 +105,7 @@ export function withoutSystemFields(object: KubeObject): KubeObject {
 }
 
 /** As upstream: its storage rejects it with an internal error. A dry run does not get that far. */
-function refuseVersion({ metadata }: KubeObject): void {
+function rejectVersion({ metadata }: KubeObject): void {
   if (Number(metadata.resourceVersion ?? "") === 0) return;
   throw new StatusError("Unknown", "resourceVersion should not be set on objects to be created");
 }

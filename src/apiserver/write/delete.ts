@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { conflict, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { isReadyToGo, planDeletion } from "../framework/storage/deletion.ts";
+import { isReadyForRemoval, planDeletion } from "../framework/storage/deletion.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { DeleteResult, ObjectDeletion } from "../framework/storage/writes.ts";
 import { checkPreconditions } from "../framework/storage/preconditions.ts";
@@ -45,7 +45,7 @@ async function tryToDelete(
   const plan = planDeletion(resource, current.object, options, server.clock.now());
   if (plan.outcome === "wait") return { gone: false, object: current };
   const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);
-  const isLast = plan.outcome === "remove" || isReadyToGo(resource, plan.object);
+  const isLast = plan.outcome === "remove" || isReadyForRemoval(resource, plan.object);
   if (dryRun) return { gone: isLast, object: last };
   const { signal } = request.context;
   signal?.throwIfAborted();

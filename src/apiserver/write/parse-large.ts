@@ -9,7 +9,7 @@ import type { Schema } from "../../api/machinery/schema.ts";
 import { YamlReader, type ParsedYaml } from "../../api/machinery/codec/yaml/reader.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest, ParsedBytes } from "../framework/request.ts";
-import { breatheOf, type Breathe } from "../limits/slices.ts";
+import { yieldLoopOf, type YieldLoop } from "../limits/slices.ts";
 
 /** A slice of this size takes a few milliseconds. */
 const CHARACTERS_PER_SLICE = 64 * 1024;
@@ -18,14 +18,14 @@ const OPEN_BRACE = 0x7b;
 
 export async function parseLarge(endpoint: Endpoint, request: ApiRequest): Promise<ApiRequest> {
   const { body } = request;
-  const breathe = breatheOf(request);
-  if (body?.form !== "bytes" || breathe === undefined) return request;
+  const yieldLoop = yieldLoopOf(request);
+  if (body?.form !== "bytes" || yieldLoop === undefined) return request;
   const mediaType = parseContentType(body.contentType)?.mediaType ?? "";
   if (mediaType === PROTOBUF_TYPE) return request;
   const isYaml = mediaType.includes("yaml");
   const parsed = isYaml
-    ? await parseYamlSlowly(body.bytes, breathe)
-    : await parseJsonSlowly(body.bytes, breathe, guideOf(endpoint, request));
+    ? await parseYamlSlowly(body.bytes, yieldLoop)
+    : await parseJsonSlowly(body.bytes, yieldLoop, guideOf(endpoint, request));
   return { ...request, body: { ...body, parsed } };
 }
 
@@ -37,34 +37,34 @@ function guideOf({ resource, schema }: Endpoint, { verb, subresource }: ApiReque
   return written?.of === "object" ? schema : undefined;
 }
 
-async function parseJsonSlowly(bytes: Uint8Array, breathe: Breathe, guide: Schema | undefined): Promise<ParsedBytes> {
+async function parseJsonSlowly(bytes: Uint8Array, yieldLoop: YieldLoop, guide: Schema | undefined): Promise<ParsedBytes> {
   try {
     const reader = new JsonReader(decodeText(bytes), guide);
-    while (!reader.advance(CHARACTERS_PER_SLICE)) await breathe();
+    while (!reader.advance(CHARACTERS_PER_SLICE)) await yieldLoop();
     return { as: "json", json: reader.result(), isGuided: guide !== undefined };
   } catch (error) {
     if (!isJsonSyntaxError(error)) throw error;
     return { as: "error", error };
   } finally {
-    await breathe();
+    await yieldLoop();
   }
 }
 
-async function parseYamlSlowly(bytes: Uint8Array, breathe: Breathe): Promise<ParsedBytes> {
-  const json = bytes[0] === OPEN_BRACE ? await parseJsonSlowly(bytes, breathe, undefined) : undefined;
+async function parseYamlSlowly(bytes: Uint8Array, yieldLoop: YieldLoop): Promise<ParsedBytes> {
+  const json = bytes[0] === OPEN_BRACE ? await parseJsonSlowly(bytes, yieldLoop, undefined) : undefined;
   // The line of a duplicate key must be reported, and for YAML that only looks like JSON the YAML parser has the right error.
   if (json?.as === "json" && json.json.mistakes.length === 0) return { as: "yaml", yaml: { value: json.json.value, duplicates: [] } };
   try {
-    return { as: "yaml", yaml: await readYamlSlowly(bytes, breathe) };
+    return { as: "yaml", yaml: await readYamlSlowly(bytes, yieldLoop) };
   } catch (error) {
     return { as: "error", error: error as Error };
   } finally {
-    await breathe();
+    await yieldLoop();
   }
 }
 
-async function readYamlSlowly(bytes: Uint8Array, breathe: Breathe): Promise<ParsedYaml> {
+async function readYamlSlowly(bytes: Uint8Array, yieldLoop: YieldLoop): Promise<ParsedYaml> {
   const reader = new YamlReader(decodeText(bytes), { goLines: true });
-  while (!reader.advance(TOKENS_PER_SLICE)) await breathe();
+  while (!reader.advance(TOKENS_PER_SLICE)) await yieldLoop();
   return reader.take() ?? { value: null, duplicates: [] };
 }

@@ -147,11 +147,11 @@ function sentClaims(changed: Json): readonly [] | undefined {
 /** The document that a patch applies to. It has managedFields only if the patch refers to them, since they must be parsed. */
 function shownTo(patch: Patch, current: StoredObject, { served }: Endpoint): KubeObject {
   const object = current.in(served);
-  if (!speaksOfManagedFields(patch)) return object;
+  if (!mentionsManagedFields(patch)) return object;
   return { ...object, metadata: { ...object.metadata, managedFields: current.managed().entries() } };
 }
 
-function speaksOfManagedFields({ type, value }: Patch): boolean {
+function mentionsManagedFields({ type, value }: Patch): boolean {
   if (type === "json") return writeJson(value).includes("/metadata/managedFields");
   const metadata = (value as JsonObject | null)?.["metadata"];
   return typeof metadata === "object" && metadata !== null && Object.hasOwn(metadata, "managedFields");

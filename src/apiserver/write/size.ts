@@ -13,7 +13,7 @@ import type { ApiRequest } from "../framework/request.ts";
 /** Defaults enlarge a body at most five times, so a smaller one need not be measured: nearly all are. */
 const COUNTED_BODY_BYTES_MIN = OBJECT_BYTES_MAX / 6;
 
-export function refuseTooLarge({ resource, name }: Endpoint, object: KubeObject, { verb, body }: ApiRequest): void {
+export function rejectTooLarge({ resource, name }: Endpoint, object: KubeObject, { verb, body }: ApiRequest): void {
   if (!resource.stored || body?.form !== "bytes") return;
   // The size after a patch is known only from the object.
   if (verb !== "patch" && body.bytes.length < COUNTED_BODY_BYTES_MIN) return;

@@ -13,15 +13,15 @@ import type { AdmissionRequest, Charge } from "../framework/admission.ts";
 import { mustBeAllowed } from "../framework/access/access.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
-import { breathe, breatheOf } from "../limits/slices.ts";
+import { yieldLoop, yieldLoopOf } from "../limits/slices.ts";
 import { unallocated } from "../framework/extension.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { Operation } from "../../store/store.ts";
 import { claimable, createObject, redefault } from "./create.ts";
-import { isReadyToGo } from "../framework/storage/deletion.ts";
+import { isReadyForRemoval } from "../framework/storage/deletion.ts";
 import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { metadataForUpdate } from "./metadata.ts";
-import { refuseTooLarge } from "./size.ts";
+import { rejectTooLarge } from "./size.ts";
 import { validateUpdate } from "./validation.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NextObject, ObjectUpdate, UpdateResult } from "../framework/storage/writes.ts";
@@ -88,10 +88,10 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   checkVersion(endpoint, request, wanted, current);
   const admission = admissionOf(update, wanted.object, shown);
   const admitted = redefault(endpoint, wanted.object, await server.admission.mutate(admission, wanted.object));
-  const isLarge = breatheOf(request) !== undefined;
-  if (isLarge) await breathe(request);
+  const isLarge = yieldLoopOf(request) !== undefined;
+  if (isLarge) await yieldLoop(request);
   const next = keepIdentity(withMetadata(admitted, shown), shown);
-  if (isLarge) await breathe(request);
+  if (isLarge) await yieldLoop(request);
 
   const previous = current.object;
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
@@ -100,15 +100,15 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const writing = { user: request.context.user, nowMs: server.clock.now() };
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
-  if (prepared !== previous) refuseTooLarge(endpoint, prepared, request);
-  if (isLarge) await breathe(request);
+  if (prepared !== previous) rejectTooLarge(endpoint, prepared, request);
+  if (isLarge) await yieldLoop(request);
   const sent = admitted === wanted.object ? next : keepIdentity(withMetadata(wanted.object, shown), shown);
   const claimed = served.fromStorage === undefined ? sent : keepIdentity(claimable(endpoint, sent), shown);
   const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
-  if (isLarge) await breathe(request);
+  if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
-  if (isLarge) await breathe(request);
+  if (isLarge) await yieldLoop(request);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);
   let charge: Charge | undefined;
@@ -122,7 +122,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await write(server, update, { result, current, dryRun, alongside });
     // Releases allocations of a dry run and of a deletion.
-    written = done.written && !dryRun && !isReadyToGo(resource, object);
+    written = done.written && !dryRun && !isReadyForRemoval(resource, object);
     return done;
   } finally {
     try {
@@ -152,7 +152,7 @@ async function write(
   const name = { namespace: request.namespace, name: request.name };
   const { signal } = request.context;
   // The last finalizer was removed, and nothing else blocks the removal: the update is the deletion.
-  if (isReadyToGo(endpoint.resource, result.object)) {
+  if (isReadyForRemoval(endpoint.resource, result.object)) {
     const { group } = endpoint.resource.storage;
     const release = await server.extension(group, endpoint.resource.plural)?.release?.(current.object);
     const done = await endpoint.storage.delete(name, current, { signal, alongside: release?.alongside ?? [] });

@@ -14,7 +14,7 @@ import { conflict } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionRequest, Charge } from "../../framework/admission.ts";
 import { isOf, refused } from "../../shared/admission-request.ts";
 import type { ByNamespace } from "../../shared/by-namespace.ts";
-import { TurnQueue } from "../../shared/serial-queue.ts";
+import { SerialQueue } from "../../shared/serial-queue.ts";
 import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type QuotaQuestion } from "./demand.ts";
 import { isWrittenDown, quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
 import type { StoredObject } from "../../framework/storage/storage.ts";
@@ -52,7 +52,7 @@ export class QuotaGate {
   readonly #quotas: ByNamespace<ResourceQuota>;
   readonly #books: QuotaBooks;
   /** Keyed by namespace; only namespaces with writes in progress. */
-  readonly #turns = new Map<string, TurnQueue>();
+  readonly #turns = new Map<string, SerialQueue>();
   /** Quotas by namespace with charges in advance that were not used. */
   readonly #owed = new Map<string, Set<string>>();
 
@@ -196,7 +196,7 @@ export class QuotaGate {
   }
 
   async #beginTurn(namespace: string): Promise<() => Promise<void>> {
-    const queue = this.#turns.get(namespace) ?? new TurnQueue(this.#dependencies.clock);
+    const queue = this.#turns.get(namespace) ?? new SerialQueue(this.#dependencies.clock);
     this.#turns.set(namespace, queue);
     const end = await queue.begin();
     return async () => {

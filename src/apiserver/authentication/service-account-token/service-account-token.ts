@@ -10,7 +10,7 @@ import {
   AuthenticationError,
   type AuthenticatedToken,
   type AuthenticationContext,
-  type Soon,
+  type MaybePromise,
   type TokenAuthenticator,
   type TokenAuthenticatorFactory,
 } from "../../framework/authentication.ts";
@@ -53,7 +53,7 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     this.#lastUse = new LastUse(context);
   }
 
-  authenticateToken(text: string, audiences: readonly string[]): Soon<AuthenticatedToken | undefined> {
+  authenticateToken(text: string, audiences: readonly string[]): MaybePromise<AuthenticatedToken | undefined> {
     const token = this.#verified.get(text) ?? this.#verify(text);
     if (token === undefined) return undefined;
     const meantFor = this.#commonAudiences(token, audiences);
@@ -86,7 +86,7 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     return common;
   }
 
-  #decide(token: VerifiedToken, audiences: readonly string[], found: readonly (KubeObject | undefined)[]): Soon<AuthenticatedToken> {
+  #decide(token: VerifiedToken, audiences: readonly string[], found: readonly (KubeObject | undefined)[]): MaybePromise<AuthenticatedToken> {
     const judgement = token.judge(found, this.#context.clock.now());
     const noted = this.#lastUse.note(judgement.usedSecret);
     const answer = (): AuthenticatedToken => answerOf(token, judgement, audiences);

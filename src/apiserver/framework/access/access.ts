@@ -3,7 +3,7 @@ import { parseFieldSelector } from "../../../api/machinery/selectors/field-selec
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import { validatePathSegmentName } from "../../../api/machinery/names.ts";
 import type { AccessAttributes, Authorizer } from "../authorization.ts";
-import { accessRefusal } from "./forbidden-message.ts";
+import { forbiddenAccess } from "./forbidden-message.ts";
 import type { ApiRequest } from "../request.ts";
 
 export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
@@ -45,5 +45,5 @@ export function chosenName(fieldSelector: string): string {
 export function mustBeAllowed(authorizer: Authorizer, request: ApiRequest, verb: string): void {
   const access = accessOf(request, verb);
   const { allowed, reason = "" } = authorizer.authorize(access);
-  if (!allowed) throw accessRefusal(access, reason);
+  if (!allowed) throw forbiddenAccess(access, reason);
 }

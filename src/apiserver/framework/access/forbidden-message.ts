@@ -6,19 +6,19 @@ import type { ApiRequest, User } from "../request.ts";
 
 /** `verb`: the denied verb, as authorizers name it. */
 export function refusal(request: ApiRequest, verb: string, reason: string): StatusError {
-  return accessRefusal({ user: request.context.user, verb, resource: request, path: "" }, reason);
+  return forbiddenAccess({ user: request.context.user, verb, resource: request, path: "" }, reason);
 }
 
 /** The same for a non-resource path. */
-export function pathRefusal(
+export function forbiddenPath(
   user: User,
   { verb, path, reason }: { readonly verb: string; readonly path: string; readonly reason: string },
 ): StatusError {
-  return accessRefusal({ user, verb, path }, reason);
+  return forbiddenAccess({ user, verb, path }, reason);
 }
 
 /** `reason`: from the authorizer; "" for none. */
-export function accessRefusal(access: AccessAttributes, reason: string): StatusError {
+export function forbiddenAccess(access: AccessAttributes, reason: string): StatusError {
   const { user, verb, resource, path } = access;
   const what = resource === undefined ? `path ${quoteGo(path)}` : describeResource(resource);
   const why = harmless(`User ${quoteGo(user.name)} cannot ${verb} ${what}`);

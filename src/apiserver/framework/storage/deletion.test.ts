@@ -4,7 +4,7 @@ import { ageColumn, nameColumn } from "../../../api/machinery/columns.ts";
 import type { KubeObject, ObjectMeta } from "../../../api/machinery/object.ts";
 import { defineResource, type Resource } from "../../../api/machinery/resource.ts";
 import { startServer } from "../../testing/server.ts";
-import { isReadyToGo, planDeletion, type DeleteOptions } from "./deletion.ts";
+import { isReadyForRemoval, planDeletion, type DeleteOptions } from "./deletion.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const NOW_TEXT = "2026-01-01T00:00:00Z";
@@ -141,7 +141,7 @@ for (const [title, resource, metadata, options, expected] of rows) {
 
 test("an object is removed once it is terminating and no finalizer or grace period is left", () => {
   const is = (resource: Resource, metadata: Partial<ObjectMeta>) =>
-    isReadyToGo(resource, { apiVersion: "v1", kind: "Widget", metadata: { name: "a", ...metadata } });
+    isReadyForRemoval(resource, { apiVersion: "v1", kind: "Widget", metadata: { name: "a", ...metadata } });
 
   assert.equal(is(plain, {}), false);
   assert.equal(is(plain, terminating), true);

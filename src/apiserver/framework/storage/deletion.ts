@@ -35,12 +35,12 @@ export function planDeletion(resource: Resource, object: KubeObject, options: De
   if (graceful !== undefined) return { outcome: "write", object: finalized };
   const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
   if (!mustStay) return { outcome: "remove", object: finalized };
-  const going = markedAsGoing(resource, finalized, nowMs);
+  const going = markedAsTerminating(resource, finalized, nowMs);
   return going === object ? { outcome: "wait" } : { outcome: "write", object: going };
 }
 
 /** True if nothing blocks the removal of a terminating object: no finalizer, no grace period, no condition of its kind. */
-export function isReadyToGo(resource: Resource, object: KubeObject): boolean {
+export function isReadyForRemoval(resource: Resource, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || finalizers.length > 0) return false;
   if (resource.gracePeriodSeconds !== undefined && deletionGracePeriodSeconds > 0) return false;
@@ -82,7 +82,7 @@ function shorten(
   return withMetadata(object, { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: requested });
 }
 
-function markedAsGoing(resource: Resource, object: KubeObject, nowMs: number): KubeObject {
+function markedAsTerminating(resource: Resource, object: KubeObject, nowMs: number): KubeObject {
   const begun = resource.deletion?.begin(object) ?? object;
   if (begun.metadata.deletionTimestamp !== undefined && begun.metadata.deletionGracePeriodSeconds === 0) return begun;
   const { generation, deletionTimestamp } = begun.metadata;

@@ -123,7 +123,7 @@ export interface ResourceStorage {
   readonly cache: ObjectCache;
   readonly store: Store;
   /** Snapshots of paged lists in progress, by revision. */
-  readonly moments: Lru<number, Snapshot>;
+  readonly pagedSnapshots: Lru<number, Snapshot>;
   /** The newest state, at least as new as every write acknowledged before the call. */
   get(name: ObjectName): Promise<StoredObject | undefined>;
   /** The cached state, which may be a little old on a shared store. */

@@ -50,7 +50,7 @@ export async function evict(server: ServerContext, call: ActionCall): Promise<Ou
 }
 
 function done(options: DeleteOptions): Outcome {
-  return isDry(options) ? { ...success(201), isRehearsed: true } : success(201);
+  return isDry(options) ? { ...success(201), isDryRun: true } : success(201);
 }
 
 /** Invalid requests are rejected before the budget is charged. */

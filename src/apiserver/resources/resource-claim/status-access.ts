@@ -13,7 +13,7 @@ import { forbidden, type FieldError } from "../../../api/machinery/field-error.t
 import { deepEqual } from "../../../base/deep.ts";
 import type { AccessedResource, Authorizer } from "../../framework/authorization.ts";
 import type { CheckedWrite } from "../../framework/extension.ts";
-import { accessRefusal } from "../../framework/access/forbidden-message.ts";
+import { forbiddenAccess } from "../../framework/access/forbidden-message.ts";
 import type { ApiRequest } from "../../framework/request.ts";
 import { isOnNode } from "../../shared/service-account-identity.ts";
 
@@ -72,7 +72,7 @@ function whyNot(
   const access = { user: context.user, verb, path: "", resource: { group, version, plural, ...where } };
   const { allowed, reason = "", evaluationError = "" } = authorizer.authorize(access);
   if (allowed) return undefined;
-  return accessRefusal(access, [evaluationError, reason].filter((part) => part !== "").join(": ")).message;
+  return forbiddenAccess(access, [evaluationError, reason].filter((part) => part !== "").join(": ")).message;
 }
 
 /** Drivers whose device status was added, changed or removed; sorted. */

@@ -9,7 +9,7 @@ import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Entry, Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import { translated } from "../../framework/storage/store-failure.ts";
-import { TurnQueue } from "../../shared/serial-queue.ts";
+import { SerialQueue } from "../../shared/serial-queue.ts";
 import { newUid } from "../../framework/storage/identifiers.ts";
 
 /** Writing this key takes the turn. */
@@ -27,12 +27,12 @@ const EXCLUSIVE: Turn = { operations: [], end() {} };
 export class Turns {
   readonly #store: Store;
   readonly #random: Random;
-  readonly #queue: TurnQueue;
+  readonly #queue: SerialQueue;
 
   constructor({ store, clock, random }: { readonly store: Store; readonly clock: Clock; readonly random: Random }) {
     this.#store = store;
     this.#random = random;
-    this.#queue = new TurnQueue(clock);
+    this.#queue = new SerialQueue(clock);
   }
 
   /** State read from now on, as far as it changes only in turns, is still valid when the turn is committed. */
