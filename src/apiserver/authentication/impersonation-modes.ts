@@ -75,7 +75,8 @@ function nameResource({ isNarrow }: Question, name: string): AccessedResource {
 function groupsRefusal({ isNarrow, verb, requestor, ask }: Question, groups: readonly string[]): StatusError | undefined {
   const all = { ...resource("groups"), group: isNarrow ? AUTHENTICATION_GROUP : "" };
   if (isNarrow) {
-    const refuse = (name: string, reason: string) => forbiddenAccess({ user: requestor, verb, resource: { ...all, name }, path: "" }, reason);
+    const refuse = (name: string, reason: string) =>
+      forbiddenAccess({ user: requestor, verb, resource: { ...all, name }, path: "" }, reason);
     if (groups.includes("")) return refuse("", "impersonating the empty string group is not allowed");
     if (groups.includes(MASTERS)) return refuse(MASTERS, "impersonating the system:masters group is not allowed");
     if (groups.length >= MANY && ask(verb, { ...all, name: "*" }) === undefined) return undefined;

@@ -251,7 +251,11 @@ const podRows: readonly Row[] = [
     requests: (n) => [post(PODS, pod({ containers: list(n, () => ({ name: "c", image: "i" })) }))],
   },
   { it: "variables", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, (i) => ({ name: `V${i}`, value: "x" })) })))] },
-  { it: "a repeated environment variable", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, () => ({ name: "V" })) })))] },
+  {
+    it: "a repeated environment variable",
+    code: 201,
+    requests: (n) => [post(PODS, pod(container({ env: list(n, () => ({ name: "V" })) })))],
+  },
   {
     it: "different host ports",
     code: 201,

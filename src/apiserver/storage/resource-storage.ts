@@ -145,7 +145,8 @@ export class CachedResourceStorage implements ResourceStorage {
   }
 
   #releaseSnapshots(through: number): void {
-    for (const revision of Array.from(this.pagedSnapshots.entries(), ([each]) => each)) if (revision <= through) this.pagedSnapshots.delete(revision);
+    for (const revision of Array.from(this.pagedSnapshots.entries(), ([each]) => each))
+      if (revision <= through) this.pagedSnapshots.delete(revision);
   }
 
   /** The orders of all objects of a namespace; "" for all of them. */

@@ -46,7 +46,8 @@ async function beginningOf(storage: ResourceStorage, { options }: ApiRequest): P
   if (wanted !== undefined && wanted !== 0 && !wantsInitial && wanted <= cache.knownRevision()) return { after: wanted };
   // resourceVersion 0 means "any": the cache's state suffices.
   const fresh = wanted === 0 ? cache.knownRevision() : await cache.freshRevision();
-  const { revision, objects } = fresh === undefined ? await translated(() => snapshotInStore(storage, undefined)) : currentSnapshot(storage, fresh);
+  const { revision, objects } =
+    fresh === undefined ? await translated(() => snapshotInStore(storage, undefined)) : currentSnapshot(storage, fresh);
   // Upstream would wait for a version in the future. A client with a version of a lost store would then receive nothing; with this error it
   // lists again.
   if (wanted !== undefined && wanted > revision) throw tooLargeRevision(wanted, revision);

@@ -7,7 +7,12 @@ import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Lru } from "../../../base/lru.ts";
 import type { Verifier } from "../../../base/crypto/signing.ts";
-import { AuthenticationError, type AuthenticatedToken, type MaybePromise, type TokenAuthenticatorFactory } from "../../framework/authentication.ts";
+import {
+  AuthenticationError,
+  type AuthenticatedToken,
+  type MaybePromise,
+  type TokenAuthenticatorFactory,
+} from "../../framework/authentication.ts";
 import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
 import { checkSignature, readToken, type SignedToken } from "../../shared/json-web-token.ts";

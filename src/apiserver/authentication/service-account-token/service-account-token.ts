@@ -86,7 +86,11 @@ class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     return common;
   }
 
-  #decide(token: VerifiedToken, audiences: readonly string[], found: readonly (KubeObject | undefined)[]): MaybePromise<AuthenticatedToken> {
+  #decide(
+    token: VerifiedToken,
+    audiences: readonly string[],
+    found: readonly (KubeObject | undefined)[],
+  ): MaybePromise<AuthenticatedToken> {
     const judgement = token.judge(found, this.#context.clock.now());
     const noted = this.#lastUse.note(judgement.usedSecret);
     const answer = (): AuthenticatedToken => answerOf(token, judgement, audiences);
