@@ -9,7 +9,7 @@ import { parseArguments, type Parsed } from "../cli/framework/flags.ts";
 import { ownAddressTypes } from "../config/kubelet-access.ts";
 import { fileCheck, type FileCheck } from "../cli/framework/check-files.ts";
 import { clusterFileChecks } from "../components/api-server/check-files.ts";
-import { formatFlagArguments } from "../cli/framework/flag-arguments.ts";
+import { formatFlagArguments } from "../cli/framework/format-flags.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../config/scheduler-config.ts";
 import type { StoreConfig } from "../config/store-config.ts";
 import type { ConfigFile, ConfigValue } from "../cli/framework/config-file.ts";

@@ -6,7 +6,7 @@ import { KUBE_CONTROLLER_MANAGER } from "../api/identities.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ConnectionConfig } from "../client/https/connection-config.ts";
+import type { ConnectionConfig } from "../client/kubeconfig/connection-config.ts";
 import { httpsTransport } from "../client/https/https-transport.ts";
 import { createClient } from "../client/rest-client.ts";
 import { CONTROLLER_MANAGER_AGENT } from "./controllers.ts";

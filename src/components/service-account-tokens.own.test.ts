@@ -5,7 +5,7 @@ import { serviceAccounts } from "../api/core/v1/service-account.ts";
 import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import { silentLogger } from "../base/logger.ts";
 import { httpsTransport } from "../client/https/https-transport.ts";
-import { loadKubeconfig } from "../client/https/load-kubeconfig.ts";
+import { loadKubeconfig } from "../client/kubeconfig/load-kubeconfig.ts";
 import type { Client, ResourceKind } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
 import { realClock } from "../host/real-clock.ts";

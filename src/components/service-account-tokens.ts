@@ -6,7 +6,7 @@ import { serviceAccounts } from "../api/core/v1/service-account.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Client } from "../client/client.ts";
-import type { TokenSource } from "../client/https/connection-config.ts";
+import type { TokenSource } from "../client/kubeconfig/connection-config.ts";
 
 const NAMESPACE = "kube-system";
 /** Upstream's lifetime. */

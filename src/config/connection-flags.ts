@@ -1,8 +1,8 @@
 /** How a separate component connects to the API server: its flags and the resulting connection. */
 import { homedir } from "node:os";
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
-import type { ConnectionConfig } from "../client/https/connection-config.ts";
-import { isOfServiceAccount, loadKubeconfig } from "../client/https/load-kubeconfig.ts";
+import type { ConnectionConfig } from "../client/kubeconfig/connection-config.ts";
+import { isOfServiceAccount, loadKubeconfig } from "../client/kubeconfig/load-kubeconfig.ts";
 import {
   LEASE_DURATION_MS,
   RENEW_DEADLINE_MS,

@@ -3,7 +3,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import { test } from "node:test";
 import { keyProblem } from "../host/crypto/keys.ts";
 import { fixedPki } from "./fixed-pki.ts";
-import { LEAF_NAMES } from "./leaves.ts";
+import { LEAF_NAMES } from "./leaf-certificates.ts";
 
 test("the fixed certificates are the same in every run and every process", () => {
   const pki = fixedPki(["localhost", "127.0.0.1"]);

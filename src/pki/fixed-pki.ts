@@ -4,7 +4,7 @@
  */
 import { p256Key, type P256Key } from "../api/machinery/x509/p256-signer.ts";
 import type { CertificateMaker } from "./certificates.ts";
-import { missingFiles, type PkiFiles } from "./complete.ts";
+import { missingFiles, type PkiFiles } from "./complete-pki.ts";
 import { memoryPlace, Pki } from "./pki.ts";
 
 /** Valid at any time of a test or simulation, so that nothing is ever renewed. */

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { X509Certificate } from "node:crypto";
 import { realClock } from "../host/real-clock.ts";
-import { FILE_NAMES } from "./complete.ts";
-import { LEAF_NAMES } from "./leaves.ts";
-import { machineMaker } from "./machine-maker.ts";
+import { FILE_NAMES } from "./complete-pki.ts";
+import { LEAF_NAMES } from "./leaf-certificates.ts";
+import { machineMaker } from "./certificate-issuer.ts";
 import { pkiDirectory } from "./pki-directory.ts";
 import { openPki, type Pki } from "./pki.ts";
 

@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { lockDirectory, type DirectoryLock, type LockAttempt } from "../host/files/directory-lock.ts";
 import { isDiskFull, joinPath, makePrivateDirectory, removeFile } from "../host/files/files.ts";
 import { keepPrivate, writePrivateText } from "../host/files/private-files.ts";
-import { FILE_NAMES, namingFiles, PkiError, type PkiFiles } from "./complete.ts";
+import { FILE_NAMES, namingFiles, PkiError, type PkiFiles } from "./complete-pki.ts";
 import type { PkiPlace } from "./pki.ts";
 
 /** Retry interval for the lock, which is held while a few files are written; there is no event for its release. */

@@ -15,8 +15,8 @@ import {
   type LeafRequest,
   type SigningAuthority,
 } from "./certificates.ts";
-import { missingFiles, namingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete.ts";
-import type { LeafName } from "./leaves.ts";
+import { missingFiles, namingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete-pki.ts";
+import type { LeafName } from "./leaf-certificates.ts";
 
 /** Storage of the files. */
 export interface PkiPlace {

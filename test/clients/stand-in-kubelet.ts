@@ -15,7 +15,7 @@ import { Disposables } from "../../src/base/disposables.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import type { Client, ObjectKey } from "../../src/client/client.ts";
 import { httpsTransport } from "../../src/client/https/https-transport.ts";
-import { loadKubeconfig } from "../../src/client/https/load-kubeconfig.ts";
+import { loadKubeconfig } from "../../src/client/kubeconfig/load-kubeconfig.ts";
 import type { Informer } from "../../src/client/informer/informer.ts";
 import { createInformers } from "../../src/client/informer/informers.ts";
 import { createClient } from "../../src/client/rest-client.ts";

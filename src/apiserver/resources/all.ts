@@ -17,7 +17,7 @@ import { podExtension } from "./pod/pod-extension.ts";
 import { resourceClaimExtension, resourceClaimTemplateExtension } from "./resource-claim/resource-claim-extensions.ts";
 import { clusterRoleBindingExtension, clusterRoleExtension, roleBindingExtension, roleExtension } from "./role/role-extensions.ts";
 import { selfSubjectReviewExtension } from "./self-subject-review/self-subject-review-extension.ts";
-import { serviceAccountExtension } from "./service-account/service-account-extension.ts";
+import { serviceAccountExtension } from "./service-account/token-request-extension.ts";
 import { serviceExtension } from "./service/service-extension.ts";
 import { tokenReviewExtension } from "./token-review/token-review-extension.ts";
 import type { ExtensionFactory } from "../framework/server-context.ts";

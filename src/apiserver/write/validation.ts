@@ -1,5 +1,5 @@
 /** Validates an object or a change; all causes in one error. */
-import { firstCauses } from "../../api/machinery/causes.ts";
+import { firstCauses } from "../../api/machinery/validation-errors.ts";
 import { validateObjectMeta, validateObjectMetaUpdate, validateStandardFinalizer } from "../../api/machinery/metadata-validation.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";

@@ -1,6 +1,6 @@
 /** `k8ts controller-manager`: runs the controllers as a separate process until a signal. */
 import { decodeText } from "../../api/machinery/codec/json.ts";
-import type { Source } from "../../client/https/connection-config.ts";
+import type { Source } from "../../client/kubeconfig/connection-config.ts";
 import { readWhole } from "../../host/files/files.ts";
 import { defineCommand } from "../framework/command.ts";
 import { connectionFlags, connectionFileCheck, loadConnection } from "../../config/connection-flags.ts";

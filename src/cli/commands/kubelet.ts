@@ -1,7 +1,7 @@
 /** `k8ts kubelet`: runs the kubelet of this machine as a separate process until a signal. */
 import { nodes } from "../../api/core/v1/node.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
-import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { silentLogger } from "../../base/logger.ts";

@@ -4,7 +4,7 @@
  */
 import { newUid } from "../../apiserver/framework/storage/identifiers.ts";
 import { Disposables } from "../../base/disposables.ts";
-import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 import { machineName } from "../../host/files/private-files.ts";
 import { realRandom } from "../../host/real-random.ts";
 import type { Io } from "../framework/command.ts";

@@ -9,7 +9,7 @@ import { HttpClientError, type HttpClientLimits } from "../../host/http/client/c
 import { openHttpClient } from "../../host/http/client/pool.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { startTcpProxy } from "../../testing/servers/tcp-proxy.ts";
-import type { ConnectionConfig } from "./connection-config.ts";
+import type { ConnectionConfig } from "../kubeconfig/connection-config.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { nextEvents } from "./testing/next-events.ts";
 import { startScriptedServer, type Protocol, type ScriptedServer } from "./testing/scripted-server.ts";

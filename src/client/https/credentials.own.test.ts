@@ -8,7 +8,7 @@ import { silentLogger } from "../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { testAuthority } from "../../testing/fixtures/certificates.ts";
-import type { CredentialsConfig, ExecConfig, TokenSource } from "./connection-config.ts";
+import type { CredentialsConfig, ExecConfig, TokenSource } from "../kubeconfig/connection-config.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { startScriptedServer, type Protocol, type Script, type ScriptedRequest, type ScriptedServer } from "./testing/scripted-server.ts";
 

@@ -2,11 +2,12 @@
  * Credentials: the Authorization header of each request and the client certificate of each connection. Renewable ones are renewed when they
  * expire and when the server rejects them; of several kinds the first counts, as upstream.
  */
+import { tokenProblem } from "../kubeconfig/bearer-token.ts";
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ExecOptions, ExecOutcome } from "../../host/processes/exec-program.ts";
-import type { ConnectionConfig, Source } from "./connection-config.ts";
+import type { ConnectionConfig, Source } from "../kubeconfig/connection-config.ts";
 import { ExecPlugin, type ExecCredentials } from "./exec-plugin.ts";
 import { TokenFile } from "./token-file.ts";
 
@@ -119,17 +120,6 @@ function bearer(token: string): Shown {
   const problem = tokenProblem(token);
   if (problem !== undefined) throw new Error(problem);
   return { authorization: `Bearer ${token}` };
-}
-
-/** Characters that a header cannot contain: line breaks, other control characters, and non-Latin-1 characters. */
-const NO_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
-
-/** Names the position and the character, and shows nothing else: it is a secret. */
-export function tokenProblem(token: string): string | undefined {
-  const at = token.search(NO_HEADER);
-  if (at < 0) return undefined;
-  const code = (token.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  return `the token must be one line of letters, digits and signs, and character ${at + 1} is another (U+${code})`;
 }
 
 function sourceShown(token: string): Shown {

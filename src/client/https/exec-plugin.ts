@@ -8,7 +8,7 @@ import type { Json } from "../../api/machinery/object.ts";
 import { parseTime } from "../../api/machinery/time.ts";
 import type { Clock } from "../../base/clock.ts";
 import { hasTerminal, type ExecOptions, type ExecOutcome } from "../../host/processes/exec-program.ts";
-import type { ConnectionConfig, ExecConfig } from "./connection-config.ts";
+import type { ConnectionConfig, ExecConfig } from "../kubeconfig/connection-config.ts";
 
 /** A user may have to log in with a browser meanwhile. */
 const INTERACTIVE_TIMEOUT_MS = 10 * 60_000;

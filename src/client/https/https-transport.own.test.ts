@@ -8,9 +8,9 @@ import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { startTestApiServer, type TestApiServer } from "../../testing/servers/api-server.ts";
 import { startTcpProxy } from "../../testing/servers/tcp-proxy.ts";
-import type { ConnectionConfig } from "./connection-config.ts";
+import type { ConnectionConfig } from "../kubeconfig/connection-config.ts";
 import { httpsTransport } from "./https-transport.ts";
-import { loadKubeconfig } from "./load-kubeconfig.ts";
+import { loadKubeconfig } from "../kubeconfig/load-kubeconfig.ts";
 import { nextEvents } from "./testing/next-events.ts";
 
 const OPTIONS = { clock: realClock, log: silentLogger, userAgent: "k8ts-test/1" };

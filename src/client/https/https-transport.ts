@@ -20,7 +20,7 @@ import { readWhole } from "../../host/files/files.ts";
 import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client/contract.ts";
 import { openHttpClient } from "../../host/http/client/pool.ts";
 import { readObject, responseOf } from "./response-body.ts";
-import type { ConnectionConfig, Impersonation } from "./connection-config.ts";
+import type { ConnectionConfig, Impersonation } from "../kubeconfig/connection-config.ts";
 import { Credentials, type Shown } from "./credentials.ts";
 import { headerText, impersonationHeaders } from "./impersonation.ts";
 import { requestLine, type RequestLine } from "./request-line.ts";

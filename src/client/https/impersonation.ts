@@ -1,5 +1,5 @@
 /** Impersonation headers. */
-import type { Impersonation } from "./connection-config.ts";
+import type { Impersonation } from "../kubeconfig/connection-config.ts";
 
 const encoder = new TextEncoder();
 

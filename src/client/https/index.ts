@@ -34,9 +34,9 @@ export type { EventRecorder, RecordedEvent } from "../events/event-recorder.ts";
 export { createEventRecorder, type EventRecorderOptions } from "../events/create-event-recorder.ts";
 export { startLeaderElection, type ElectionTimes, type LeaderElection, type LeaderElectionOptions } from "../election/leader-election.ts";
 export { httpsTransport, type HttpsTransport, type HttpsTransportOptions } from "./https-transport.ts";
-export { inClusterConfig, loadKubeconfig, type LoadOptions } from "./load-kubeconfig.ts";
-export { KubeconfigError } from "./kubeconfig.ts";
-export type { ConnectionConfig, CredentialsConfig, Impersonation, TokenSource } from "./connection-config.ts";
+export { inClusterConfig, loadKubeconfig, type LoadOptions } from "../kubeconfig/load-kubeconfig.ts";
+export { KubeconfigError } from "../kubeconfig/kubeconfig.ts";
+export type { ConnectionConfig, CredentialsConfig, Impersonation, TokenSource } from "../kubeconfig/connection-config.ts";
 export type {
   RequestOptions,
   Transport,

@@ -4,7 +4,7 @@
  * certificate to another host), and `k8ts status` must not, even if the file was changed.
  */
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
-import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 

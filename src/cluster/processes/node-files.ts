@@ -11,8 +11,8 @@ import { machineCgroup } from "../machine/container-paths.ts";
 import { CLUSTER_DOMAIN } from "../machine/machine-node.ts";
 import type { PreparedMachine } from "../machine/prepare-machine.ts";
 import { firstCertificate, namesOf, type CertificateWithKey } from "../../pki/certificates.ts";
-import { RENEW_BEFORE_MS } from "../../pki/complete.ts";
-import { machineMaker } from "../../pki/machine-maker.ts";
+import { RENEW_BEFORE_MS } from "../../pki/complete-pki.ts";
+import { machineMaker } from "../../pki/certificate-issuer.ts";
 import type { Pki } from "../../pki/pki.ts";
 
 export interface NodeFilesOptions {

@@ -10,7 +10,7 @@ import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { startRenewal } from "../../pki/renewal.ts";
-import { machineMaker } from "../../pki/machine-maker.ts";
+import { machineMaker } from "../../pki/certificate-issuer.ts";
 import { pkiDirectory } from "../../pki/pki-directory.ts";
 import { openPki, type Pki } from "../../pki/pki.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";

@@ -13,7 +13,7 @@ import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startApiServerPart } from "./secure-serving.ts";
 import { DEFAULT_API_SERVER_OPTIONS } from "../../config/api-server-config.ts";
 import { servingNamesOf } from "./serving-tls.ts";
-import { machineMaker } from "../../pki/machine-maker.ts";
+import { machineMaker } from "../../pki/certificate-issuer.ts";
 import { pkiDirectory } from "../../pki/pki-directory.ts";
 import { memoryPlace, openPki } from "../../pki/pki.ts";
 import { startRenewal } from "../../pki/renewal.ts";

@@ -8,7 +8,7 @@ import { isDiskFull, joinPath } from "../../host/files/files.ts";
 import { absolutePath, makeProcessDirectory, writePrivateText, type TemporaryDirectory } from "../../host/files/private-files.ts";
 import type { ServingConfig } from "../../config/api-server-config.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
-import { COMPONENTS, type LeafName } from "../../pki/leaves.ts";
+import { COMPONENTS, type LeafName } from "../../pki/leaf-certificates.ts";
 import type { Pki } from "../../pki/pki.ts";
 
 /** Inside the directory of the certificates. */

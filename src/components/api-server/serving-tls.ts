@@ -9,7 +9,7 @@ import type { ApiServerOptions, ServingConfig } from "../../config/api-server-co
 import { readClientAuthorities, type ClientAuthorityBundles } from "./identity.ts";
 import type { CertificateWithKey } from "../../pki/certificates.ts";
 import { readServingFiles } from "../../config/certificate-files.ts";
-import { machineMaker, timelessMaker } from "../../pki/machine-maker.ts";
+import { machineMaker, timelessMaker } from "../../pki/certificate-issuer.ts";
 import { pkiDirectory } from "../../pki/pki-directory.ts";
 import { memoryPlace, openPki, type Pki } from "../../pki/pki.ts";
 

@@ -7,8 +7,8 @@ import { joinPath, readWhole } from "../../host/files/files.ts";
 import { keyProblem } from "../../host/crypto/keys.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import { firstCertificate, makeAuthority, makeLeaf, namesOf, type CertificateWithKey } from "../../pki/certificates.ts";
-import { RENEW_BEFORE_MS } from "../../pki/complete.ts";
-import { machineMaker } from "../../pki/machine-maker.ts";
+import { RENEW_BEFORE_MS } from "../../pki/complete-pki.ts";
+import { machineMaker } from "../../pki/certificate-issuer.ts";
 
 export interface KubeletCertificateOptions {
   readonly directory: string;

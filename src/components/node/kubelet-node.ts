@@ -6,7 +6,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { namesIn } from "../../host/files/shared-directory.ts";

@@ -4,6 +4,7 @@
  */
 import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
+import type { PullFailure } from "../images/pull-back-off.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./containers/back-off.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
@@ -19,14 +20,6 @@ export interface StartFailure {
   readonly reason: string;
   readonly message: string;
   readonly retryAtMs: number;
-}
-
-export interface PullFailure {
-  readonly backOff: BackOff;
-  /** "ErrImagePull: no such image". */
-  readonly error: string;
-  /** Message of the container's waiting state until the next sync. */
-  readonly message: string;
 }
 
 export interface PodMemory {

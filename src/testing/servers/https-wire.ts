@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
-import { loadKubeconfig } from "../../client/https/load-kubeconfig.ts";
+import { loadKubeconfig } from "../../client/kubeconfig/load-kubeconfig.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { startTestApiServer, type TestApiServer } from "./api-server.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";

@@ -5,7 +5,7 @@ import { Disposables } from "../../base/disposables.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
-import { loadKubeconfig } from "../../client/https/load-kubeconfig.ts";
+import { loadKubeconfig } from "../../client/kubeconfig/load-kubeconfig.ts";
 import type { Informer, Informers } from "../../client/informer/informer.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { createClient } from "../../client/rest-client.ts";

@@ -1,7 +1,8 @@
 /** Builder of a plan: the actions so far, and for each container that should run whether it starts now or has to wait. */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
-import { BACK_OFF_MIN_MS, backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
-import type { PullFailure, StartFailure } from "../pod-state.ts";
+import { pullBackOff } from "../../images/pull-back-off.ts";
+import { backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
+import type { StartFailure } from "../pod-state.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./plan-contract.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "./grace-period.ts";
 import { probeOf } from "../../probes/probe-state.ts";
@@ -108,21 +109,10 @@ export class Planning {
     }
     const failure = memory.failures.get(container.name);
     if (failure !== undefined && failure.retryAtMs > nowMs) return this.#wait(container.name, wordsOf(failure), failure.retryAtMs);
-    const pull = memory.pulls.get(container.image ?? "");
-    return pull !== undefined && this.#waitsForPull(container, pull);
-  }
-
-  /** The first status has the error; later ones report the back-off. */
-  #waitsForPull({ name, image = "" }: Container | EphemeralContainer, { backOff, error, message }: PullFailure): boolean {
-    const { nowMs } = this.#view;
-    const retryAtMs = backOff.updatedAtMs + backOff.delayMs;
-    if (retryAtMs <= nowMs) return false;
-    const secondLookAtMs = backOff.updatedAtMs + BACK_OFF_MIN_MS;
-    if (nowMs < secondLookAtMs) {
-      const reason = error.slice(0, error.indexOf(":"));
-      return this.#wait(name, { reason, message }, Math.min(secondLookAtMs, retryAtMs));
-    }
-    return this.#wait(name, { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}": ${error}` }, retryAtMs);
+    const { name, image = "" } = container;
+    const pull = memory.pulls.get(image);
+    const wait = pull === undefined ? undefined : pullBackOff(image, pull, nowMs);
+    return wait !== undefined && this.#wait(name, wait.waiting, wait.untilMs);
   }
 
   #wait(name: string, waiting: Waiting, untilMs: number): true {

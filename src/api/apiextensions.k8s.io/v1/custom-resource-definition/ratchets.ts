@@ -8,7 +8,7 @@ import type {
   CustomResourceDefinitionSpec,
   SelectableField,
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
-import { firstCauses } from "../../../machinery/causes.ts";
+import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { isConditionTrue } from "../../../machinery/conditions.ts";
 import { type JsonSchema, someSchema } from "../schema/json-schema.ts";
 import { Budget } from "../schema/budget.ts";

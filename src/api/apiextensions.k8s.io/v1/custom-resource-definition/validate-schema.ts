@@ -2,7 +2,7 @@
  * Validation of a schema in a definition, beyond being structural: the part of OpenAPI v3 that custom resources use, and the x-kubernetes
  * extensions. Errors are upstream's, those of validation rules after all others.
  */
-import { Causes } from "../../../machinery/causes.ts";
+import { Causes } from "../../../machinery/validation-errors.ts";
 import { child, element, forbidden, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
 import { additionalPropertiesOf, itemsOf, type JsonSchema, otherPropertiesOf, placesOf, propertiesOf } from "../schema/json-schema.ts";
 import { RESOURCE_MEMBERS } from "../schema/prune.ts";

@@ -8,7 +8,7 @@ import type {
   SelectableField,
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, duplicate, element, forbidden, invalid, required, tooMany, type FieldError } from "../../../machinery/field-error.ts";
-import { firstCauses } from "../../../machinery/causes.ts";
+import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { byteLength } from "../../../machinery/names.ts";
 import type { Patterns } from "../schema/expression/match.ts";
 import { FieldPathError, findField } from "../schema/field-path.ts";

@@ -4,7 +4,7 @@
  * (../custom-resource-definition/validate-schema.ts).
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import { firstCauses } from "../../../machinery/causes.ts";
+import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { child, describeFieldError, element, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { tooCostly } from "./budget.ts";
 import type { Patterns } from "./expression/match.ts";

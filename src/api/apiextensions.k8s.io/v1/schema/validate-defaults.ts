@@ -3,7 +3,7 @@
  * within the metadata of a resource is validated in an object that has nothing else. Not here: defaults that violate CEL rules.
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import { firstCauses } from "../../../machinery/causes.ts";
+import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { child, describeFieldError, element, type FieldError } from "../../../machinery/field-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { tooCostly } from "./budget.ts";

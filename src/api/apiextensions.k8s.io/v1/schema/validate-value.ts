@@ -4,7 +4,7 @@
  * metadata of embedded resources (metadata.ts), keys of lists (list-types.ts).
  */
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
-import { firstCauses } from "../../../machinery/causes.ts";
+import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { Budget } from "./budget.ts";

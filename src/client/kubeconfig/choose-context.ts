@@ -3,7 +3,7 @@
  * Only what the context references is validated: other entries may be broken.
  */
 import type { ConnectionConfig, CredentialsConfig, ExecConfig, Impersonation, Source } from "./connection-config.ts";
-import { tokenProblem } from "./credentials.ts";
+import { tokenProblem } from "./bearer-token.ts";
 import { KubeconfigError, type Kubeconfig, type KubeconfigCluster, type KubeconfigContext, type KubeconfigUser } from "./kubeconfig.ts";
 
 /** Overrides besides the files. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CAUSES_LENGTH_MAX, CAUSES_MAX, Causes, firstCauses } from "./causes.ts";
+import { CAUSES_LENGTH_MAX, CAUSES_MAX, Causes, firstCauses } from "./validation-errors.ts";
 import { required, type FieldError } from "./field-error.ts";
 
 /** Yields as many errors as the caller consumes, and counts them. */

@@ -2,9 +2,9 @@ import { deepEqual, equal, notEqual, throws } from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
 import { testAuthority } from "../testing/fixtures/certificates.ts";
-import { FILE_NAMES, missingFiles, PkiError, type PkiFiles } from "./complete.ts";
-import { LEAVES, type LeafKind } from "./leaves.ts";
-import { machineMaker } from "./machine-maker.ts";
+import { FILE_NAMES, missingFiles, PkiError, type PkiFiles } from "./complete-pki.ts";
+import { LEAVES, type LeafKind } from "./leaf-certificates.ts";
+import { machineMaker } from "./certificate-issuer.ts";
 
 const NAMES = ["localhost", "127.0.0.1", "::1", "10.96.0.1", "kubernetes.default.svc"];
 const NOW = Date.parse("2026-06-01T00:00:00Z");

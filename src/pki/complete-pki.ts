@@ -9,7 +9,7 @@ import { PURPOSE } from "../api/machinery/x509/extensions.ts";
 import { pemText } from "../api/machinery/x509/pem.ts";
 import type { Signer } from "../base/crypto/signing.ts";
 import { firstCertificate, makeAuthority, makeLeaf, namesOf, type CertificateMaker, type SigningAuthority } from "./certificates.ts";
-import { AUTHORITIES, LEAF_NAMES, LEAVES, type AuthorityName, type LeafKind, type LeafName } from "./leaves.ts";
+import { AUTHORITIES, LEAF_NAMES, LEAVES, type AuthorityName, type LeafKind, type LeafName } from "./leaf-certificates.ts";
 
 /** Texts by file name: "ca.crt". */
 export type PkiFiles = Readonly<Record<string, string>>;

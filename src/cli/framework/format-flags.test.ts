@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { parseArguments, type FlagSet } from "./flags.ts";
-import { formatFlagArguments } from "./flag-arguments.ts";
+import { formatFlagArguments } from "./format-flags.ts";
 
 const FLAGS = {
   port: { type: "number", default: 6443, doc: "" },
