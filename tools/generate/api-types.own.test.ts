@@ -8,9 +8,9 @@ import { apiTypes } from "./api-types.ts";
 
 const files = await apiTypes.generate(packageDirectory(import.meta.dirname));
 
-function interfaceIn(path: string, name: string): string[] {
+function typeIn(path: string, name: string): string[] {
   const text = files.find((file) => file.path === `src/api/generated/${path}`)?.text ?? "";
-  const [, body] = new RegExp(`^export interface ${name} \\{\\n([^}]*)\\}`, "m").exec(text) ?? [];
+  const [, body] = new RegExp(`^export type ${name} = \\{\\n([^}]*)\\}`, "m").exec(text) ?? [];
   return (body ?? "").trimEnd().split("\n");
 }
 
@@ -23,7 +23,7 @@ test("there is a file per group and version, in a folder named after the group",
 });
 
 test("a kind always has apiVersion, kind and metadata", () => {
-  deepEqual(interfaceIn("apps/v1.ts", "Deployment"), [
+  deepEqual(typeIn("apps/v1.ts", "Deployment"), [
     '  readonly apiVersion: "apps/v1";',
     '  readonly kind: "Deployment";',
     "  readonly metadata: ObjectMeta;",
@@ -33,25 +33,25 @@ test("a kind always has apiVersion, kind and metadata", () => {
 });
 
 test("a type that is not a kind has optional metadata without a required name", () => {
-  deepEqual(interfaceIn("core/v1.ts", "PodTemplateSpec"), ["  readonly metadata?: Partial<ObjectMeta>;", "  readonly spec?: PodSpec;"]);
+  deepEqual(typeIn("core/v1.ts", "PodTemplateSpec"), ["  readonly metadata?: Partial<ObjectMeta>;", "  readonly spec?: PodSpec;"]);
 });
 
 test("fields are readonly, optional where OpenAPI says so, and have the JSON type", () => {
-  deepEqual(interfaceIn("core/v1.ts", "ContainerPort"), [
+  deepEqual(typeIn("core/v1.ts", "ContainerPort"), [
     "  readonly name?: string;",
     "  readonly hostPort?: number;",
     "  readonly containerPort: number;",
     '  readonly protocol?: "SCTP" | "TCP" | "UDP";',
     "  readonly hostIP?: string;",
   ]);
-  deepEqual(interfaceIn("core/v1.ts", "TCPSocketAction")[0], "  readonly port: number | string;");
-  deepEqual(interfaceIn("core/v1.ts", "ResourceRequirements")[0], "  readonly limits?: Readonly<Record<string, string>>;");
+  deepEqual(typeIn("core/v1.ts", "TCPSocketAction")[0], "  readonly port: number | string;");
+  deepEqual(typeIn("core/v1.ts", "ResourceRequirements")[0], "  readonly limits?: Readonly<Record<string, string>>;");
   ok(
-    interfaceIn("core/v1.ts", "PersistentVolumeClaimSpec")[0]?.endsWith(
+    typeIn("core/v1.ts", "PersistentVolumeClaimSpec")[0]?.endsWith(
       'readonly ("ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod")[];',
     ),
   );
-  deepEqual(interfaceIn("apps/v1.ts", "ControllerRevision")[3], "  readonly data?: Json;");
+  deepEqual(typeIn("apps/v1.ts", "ControllerRevision")[3], "  readonly data?: Json;");
 });
 
 test("types of other packages are imported from their files, and ObjectMeta from the handwritten one", () => {
