@@ -39,9 +39,9 @@ const NOT_YET = ["service proxy", "DNS", "ingress", "dashboard"];
 
 /** Runs until cancelled; with --detach, until the background process is ready. */
 export async function runCluster(options: UpOptions, io: Io): Promise<void> {
-  const tell = parentReport();
-  if (options.isDetached && tell === undefined) return startInBackground(options, io);
-  const report = (said: Report): void => tell?.(JSON.stringify(said));
+  const reportToParent = parentReport();
+  if (options.isDetached && reportToParent === undefined) return startInBackground(options, io);
+  const report = (said: Report): void => reportToParent?.(JSON.stringify(said));
   const steps = reportSteps({ out: outAndReport(io, report), clock: io.clock });
   let hasHome = false;
   try {
@@ -54,7 +54,7 @@ export async function runCluster(options: UpOptions, io: Io): Promise<void> {
       await io.clock.external(removeIdleRuntimeDirectory(held.home, io.clock));
       if (failure !== undefined) await io.clock.external(forgetFailedFirst(held, failure, io));
     });
-    await runHere(options, held, { ...io, isBehind: tell !== undefined, report }).catch((error: unknown) => {
+    await runHere(options, held, { ...io, isBehind: reportToParent !== undefined, report }).catch((error: unknown) => {
       failure = explainHomeError(error, options.home.directory);
       throw failure;
     });

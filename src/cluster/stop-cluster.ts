@@ -77,12 +77,12 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
  */
 async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
   const giveUpAtMs = clock.monotonic() + RECORDED_WITHIN_MS;
-  for (let isTold = false; ; isTold = true) {
+  for (let isReported = false; ; isReported = true) {
     const seen = await findRunningProcess(home);
     if (seen.process !== undefined) return seen;
     const isUnderWay = (await isBeingStarted(home)) || livingHolder(home.runDirectory) !== undefined;
     if (!isUnderWay || clock.monotonic() >= giveUpAtMs) return seen;
-    if (!isTold) out(UNDER_WAY);
+    if (!isReported) out(UNDER_WAY);
     await clock.sleep(LOOK_AGAIN_MS);
   }
 }

@@ -129,10 +129,10 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const reached = podsReach(apiServer, server.door?.advertised);
   const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
-  const elected = { clock, log, isFenced: config.driver === "etcd" };
+  const electionOptions = { clock, log, isFenced: config.driver === "etcd" };
   const controllers = starting.use(
     startLeaderElectedControllers({
-      ...elected,
+      ...electionOptions,
       controllers: options.controllers,
       settings: controllerSettings(server.certificates),
       transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
@@ -146,7 +146,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
       ? undefined
       : starting.use(
           startLeaderElectedScheduler({
-            ...elected,
+            ...electionOptions,
             configuration: options.scheduler,
             transportFor: (identity) => transportFor(identity, SCHEDULER_AGENT),
             election: { lease: SCHEDULER_LEASE, ...candidate(config, random) },
@@ -189,11 +189,11 @@ function disposableStore(store: Store): Store & AsyncDisposable {
 
 /** On etcd another instance may become the leader; on an exclusive store it is known immediately. */
 async function acting<Part extends ActiveComponent>(
-  elected: LeaderElectedComponent<Part>,
+  component: LeaderElectedComponent<Part>,
   { driver }: StoreConfig,
 ): Promise<Part | undefined> {
   if (driver === "etcd") return undefined;
-  return (await Promise.race([elected.started, elected.otherIsLeader])) ?? undefined;
+  return (await Promise.race([component.started, component.otherLeaderObserved])) ?? undefined;
 }
 
 /**

@@ -103,7 +103,7 @@ test("a separate controller manager is on standby while the cluster runs its con
     log: silentLogger,
   });
 
-  await beside.otherIsLeader;
+  await beside.otherLeaderObserved;
 
   equal(beside.isLeading(), false);
 });

@@ -165,7 +165,7 @@ function stand(options: ElectOptions, { io, client, lease, ended }: Standing, ow
     async onStartedLeading(signal, lost) {
       io.out(`${identity} became the leader`);
       if (command.length === 0) return;
-      const outcome = await elected(options, io.clock, signal, lost);
+      const outcome = await runCommandAsLeader(options, io.clock, signal, lost);
       if (outcome.code !== undefined || outcome.error !== undefined) ended(outcome);
     },
     onStoppedLeading: () => io.out(`${identity} is no longer the leader`),
@@ -180,7 +180,7 @@ interface Outcome {
   readonly error?: Error;
 }
 
-async function elected({ values, times, command }: ElectOptions, clock: Clock, signal: AbortSignal, lost: AbortSignal): Promise<Outcome> {
+async function runCommandAsLeader({ values, times, command }: ElectOptions, clock: Clock, signal: AbortSignal, lost: AbortSignal): Promise<Outcome> {
   const lostGraceMs = (times.leaseDurationMs - times.renewDeadlineMs) * GRACE_OF_LOST;
   try {
     return { code: await runWhileLeader({ command, clock, graceMs: durationMs(values["grace-period"]), lostGraceMs }, signal, lost) };

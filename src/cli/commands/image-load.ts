@@ -111,11 +111,11 @@ async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<stri
 }
 
 function reporter({ note, clock }: Io, totalBytes: number | undefined): (bytes: number) => void {
-  let toldAtMs = clock.monotonic();
+  let reportedAtMs = clock.monotonic();
   const total = totalBytes === undefined ? "" : ` of ${inMebibytes(totalBytes)}`;
   return (bytes) => {
-    if (clock.monotonic() - toldAtMs < PROGRESS_EVERY_MS) return;
-    toldAtMs = clock.monotonic();
+    if (clock.monotonic() - reportedAtMs < PROGRESS_EVERY_MS) return;
+    reportedAtMs = clock.monotonic();
     note(`${inMebibytes(bytes)}${total} MiB`);
   };
 }

@@ -32,7 +32,7 @@ export const reset = defineCommand({
     }
     if (!isSure && !(await isConfirmed(home))) return io.out("Nothing was deleted");
     await stopCluster(home, { timeoutMs, isForGood: true }, io);
-    await tellRemovedContexts(home, io);
+    await reportRemovedContexts(home, io);
     const left = await io.clock.external(removeHome(home));
     io.out(`Deleted cluster "${home.name}" (${home.directory})`);
     if (left.length > 0) io.out(`Kept files that k8ts did not create: ${left.join(", ")}`);
@@ -48,7 +48,7 @@ async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
 }
 
 /** A kubeconfig that cannot be changed does not prevent the deletion of the rest. */
-async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
+async function reportRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
   try {
     const { takenOut, problems } = await clock.external(removeContexts(home, clock));
     for (const { kubeconfig, contexts } of takenOut) out(`Removed ${contextsText(contexts)} from ${kubeconfig}`);

@@ -243,11 +243,11 @@ test("a data directory of a newer version is refused", async (context) => {
 });
 
 /** The uid of the unprivileged user on most systems. */
-const NOBODY = 65_534;
-const asNobody = { skip: process.getuid?.() !== 0 && "only root can become another user" };
+const UNPRIVILEGED_USER = 65_534;
+const asUnprivilegedUser = { skip: process.getuid?.() !== 0 && "only root can become another user" };
 
-test("a missing permission for a directory or a port is reported with the flag that changes it", asNobody, async (context) => {
-  const machine = await K8tsMachine.make(context, { user: NOBODY });
+test("a missing permission for a directory or a port is reported with the flag that changes it", asUnprivilegedUser, async (context) => {
+  const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_USER });
   const place = await mkdtemp(join(tmpdir(), "k8ts-others-"));
   context.after(() => rm(place, { recursive: true }));
 
@@ -260,8 +260,8 @@ test("a missing permission for a directory or a port is reported with the flag t
   match(port.stderr, /^Error: Cannot listen on 127\.0\.0\.1:80: permission denied; choose a port of 1024 or higher/);
 });
 
-test("an inaccessible container runtime socket is reported, be it the socket itself or its directory", asNobody, async (context) => {
-  const machine = await K8tsMachine.make(context, { user: NOBODY });
+test("an inaccessible container runtime socket is reported, be it the socket itself or its directory", asUnprivilegedUser, async (context) => {
+  const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_USER });
   const [open, closed] = [await mkdtemp(join(tmpdir(), "k8ts-others-")), await mkdtemp(join(tmpdir(), "k8ts-others-"))];
   await chmod(open, 0o755);
   for (const directory of [open, closed]) {
@@ -329,8 +329,8 @@ test("a cluster whose disk is full is stopped in good order, and the next start 
   match(again.stderr, /^Error: Cannot use .*: no space is left on the disk; free some/);
 });
 
-test("another user's cluster is reported as inaccessible by every command", asNobody, async (context) => {
-  const machine = await K8tsMachine.make(context, { user: NOBODY });
+test("another user's cluster is reported as inaccessible by every command", asUnprivilegedUser, async (context) => {
+  const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_USER });
   const place = await mkdtemp(join(tmpdir(), "k8ts-others-"));
   context.after(() => rm(place, { recursive: true }));
   for (const words of [["status"], ["down"], ["logs"], ["reset", "--yes"], ["image", "load", "-"]]) {

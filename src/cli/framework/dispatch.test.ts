@@ -41,8 +41,8 @@ const ENTRIES: readonly CommandEntry[] = [
   { name: "echo", summary: "Say it", load: echo() },
   { name: "pass", summary: "Pass words on", passesThrough: true, load: passing },
   { name: "break", summary: "Fail", load: echo(broken) },
-  { name: "store status", summary: "Tell", load: echo() },
-  { name: "store status all", summary: "Tell all", load: echo() },
+  { name: "store status", summary: "Show", load: echo() },
+  { name: "store status all", summary: "Show all", load: echo() },
   { name: "store compact", summary: "Forget", load: echo() },
 ];
 
@@ -139,7 +139,7 @@ describe("a wrong command line ends in exit code 2, before anything is started",
   test("a group without a command lists its commands", async () => {
     const { code, notes } = await run("store");
     equal(code, 2);
-    deepEqual(notes.slice(2), ["Commands:", "  store status      Tell", "  store status all  Tell all", "  store compact     Forget"]);
+    deepEqual(notes.slice(2), ["Commands:", "  store status      Show", "  store status all  Show all", "  store compact     Forget"]);
   });
 });
 

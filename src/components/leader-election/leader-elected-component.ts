@@ -49,7 +49,7 @@ export interface LeaderElectedComponent<Part extends ActiveComponent> extends As
   /** Resolves when it runs for the first time. Rejects if it fails. */
   readonly started: Promise<Part>;
   /** Resolves when another process is observed as the leader. */
-  readonly otherIsLeader: Promise<void>;
+  readonly otherLeaderObserved: Promise<void>;
   /**
    * Rejects when this process has lost the lease and the component does not stop: it writes nothing more and does not become the leader
    * again, so the process should exit. Never resolves.
@@ -85,7 +85,7 @@ export function startLeaderElectedComponent<Part extends ActiveComponent>(
     started.reject(error);
     throw error;
   };
-  const elected = owned.use(
+  const run = owned.use(
     startLeaderElected({
       ...{ election, clock, random, log },
       client: createClient(options.transportFor(identity, owned)),
@@ -98,12 +98,12 @@ export function startLeaderElectedComponent<Part extends ActiveComponent>(
     }),
   );
   return {
-    isLeading: () => elected.isLeading(),
+    isLeading: () => run.isLeading(),
     started: started.promise,
-    otherIsLeader: another.promise,
+    otherLeaderObserved: another.promise,
     stuck: stuck.promise,
-    acting: () => (elected.isLeading() ? running : undefined),
-    metrics: () => (elected.isLeading() ? (running?.metrics() ?? []) : []),
+    acting: () => (run.isLeading() ? running : undefined),
+    metrics: () => (run.isLeading() ? (running?.metrics() ?? []) : []),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

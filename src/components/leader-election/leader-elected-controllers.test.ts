@@ -33,7 +33,7 @@ function started(
 }
 
 async function stop({ clock }: Given, elected: LeaderElectedControllers): Promise<void> {
-  await driven(clock, Promise.resolve(elected[Symbol.asyncDispose]()));
+  await driven(clock, Promise.resolve(manager[Symbol.asyncDispose]()));
 }
 
 function web(name: string) {
@@ -46,24 +46,24 @@ function web(name: string) {
 test("without an election the controllers work at once and show their figures until they are stopped", async () => {
   await using cluster = await given(web("a"));
   const turns: boolean[] = [];
-  const elected = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
-  deepEqual(elected.metrics(), []);
-  deepEqual((await driven(cluster.clock, elected.started)).names, ["deployment-controller"]);
+  const manager = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
+  deepEqual(manager.metrics(), []);
+  deepEqual((await driven(cluster.clock, manager.started)).names, ["deployment-controller"]);
   await cluster.settled();
 
   equal((await cluster.list(replicaSets)).length, 1);
-  ok(prometheusText(elected.metrics()).includes('workqueue_depth{name="deployment-controller"} 0'));
-  await stop(cluster, elected);
-  deepEqual([elected.metrics(), turns], [[], [true]]);
+  ok(prometheusText(manager.metrics()).includes('workqueue_depth{name="deployment-controller"} 0'));
+  await stop(cluster, manager);
+  deepEqual([manager.metrics(), turns], [[], [true]]);
 });
 
 test("of two managers one acts, and the other takes over where it was", async () => {
   await using cluster = await given(web("a"));
   const lines: string[] = [];
-  const tell = (name: string) => ({ onLeading: (isLeading: boolean) => void lines.push(`${name} ${isLeading ? "acts" : "stands by"}`) });
-  const one = started(cluster, "first", tell("first"));
+  const reportTo = (name: string) => ({ onLeading: (isLeading: boolean) => void lines.push(`${name} ${isLeading ? "acts" : "is on standby"}`) });
+  const one = started(cluster, "first", reportTo("first"));
   await cluster.settled();
-  const other = started(cluster, "second", tell("second"));
+  const other = started(cluster, "second", reportTo("second"));
   await cluster.clock.advance(30_000);
   deepEqual([lines, one.isLeading(), other.isLeading(), other.metrics()], [["first acts"], true, false, []]);
 
@@ -71,7 +71,7 @@ test("of two managers one acts, and the other takes over where it was", async ()
   await cluster.client.create(deployments, web("b"));
   await cluster.clock.advance(30_000);
 
-  deepEqual(lines, ["first acts", "first stands by", "second acts"]);
+  deepEqual(lines, ["first acts", "first is on standby", "second acts"]);
   equal((await cluster.list(replicaSets)).length, 2);
   await stop(cluster, other);
 });
@@ -86,45 +86,45 @@ test("a start that waits for a server that does not answer can be stopped", asyn
       watch: ({ signal }) => never(signal),
       document: (_path, { signal } = {}) => never(signal),
     };
-    const elected = started(cluster, undefined, { controllers, transportFor: () => silent });
-    const refused = rejects(elected.started, /Stopped before startup had completed/);
+    const manager = started(cluster, undefined, { controllers, transportFor: () => silent });
+    const refused = rejects(manager.started, /Stopped before startup had completed/);
     await cluster.settled();
 
-    await stop(cluster, elected);
+    await stop(cluster, manager);
     await refused;
   }
 });
 
 test("without leader election a failed start rejects `started`", async () => {
   await using cluster = await given();
-  const elected = started(cluster, undefined, {
+  const manager = started(cluster, undefined, {
     transportFor({ name }) {
       if (name === "system:kube-controller-manager") return cluster.server.transport();
       throw new Error("no way to the API");
     },
   });
 
-  await rejects(driven(cluster.clock, elected.started), /no way to the API/);
-  await stop(cluster, elected);
+  await rejects(driven(cluster.clock, manager.started), /no way to the API/);
+  await stop(cluster, manager);
 });
 
 test("controller managers that lose the lease go to standby immediately, without flushing pending events", async () => {
   await using cluster = await given();
   const turns: boolean[] = [];
-  const elected = started(cluster, "first", { onLeading: (isLeading) => void turns.push(isLeading) });
-  await driven(cluster.clock, elected.started);
+  const manager = started(cluster, "first", { onLeading: (isLeading) => void turns.push(isLeading) });
+  await driven(cluster.clock, manager.started);
   await cluster.client.create(deployments, web("a"));
 
   await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
   await cluster.settled();
 
   deepEqual(turns, [true, false]);
-  await stop(cluster, elected);
+  await stop(cluster, manager);
 });
 
 test("managers that lose the lease and do not end say so, and show no figures", async () => {
   await using cluster = await given(web("a"));
-  const elected = started(cluster, "first", {
+  const manager = started(cluster, "first", {
     transportFor(user) {
       const transport = cluster.server.server.transport({ user, userAgent: "kube-controller-manager" });
       const request: Transport["request"] = (asked) =>
@@ -137,14 +137,14 @@ test("managers that lose the lease and do not end say so, and show no figures", 
       };
     },
   });
-  await driven(cluster.clock, elected.started);
+  await driven(cluster.clock, manager.started);
   await cluster.settled();
-  const told = rejects(elected.stuck, /^Error: Did not stop within 10 s after cancellation: deployment-controller default\/a$/);
+  const reported = rejects(manager.stuck, /^Error: Did not stop within 10 s after cancellation: deployment-controller default\/a$/);
 
   await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
   await cluster.clock.advance(10_000);
 
-  await told;
-  deepEqual(elected.metrics(), []);
-  await stop(cluster, elected);
+  await reported;
+  deepEqual(manager.metrics(), []);
+  await stop(cluster, manager);
 });

@@ -11,7 +11,7 @@ import { startLeaderElected, type LeaderElectedOptions } from "./leader-elected.
 const LEASE = { namespace: "default", name: "web" };
 
 /** Says what happens, one line each, under a name. */
-function elected(name: string, lines: string[], { clock, client }: Given, more: Partial<LeaderElectedOptions> = {}) {
+function started(name: string, lines: string[], { clock, client }: Given, more: Partial<LeaderElectedOptions> = {}) {
   return startLeaderElected({
     ...{ client, clock, random: seededRandom(name.length), log: silentLogger },
     election: { lease: LEASE, identity: name },
@@ -30,7 +30,7 @@ function elected(name: string, lines: string[], { clock, client }: Given, more: 
 test("without an election it acts at once, until it is disposed of", async () => {
   await using cluster = await given();
   const lines: string[] = [];
-  const one = elected("a", lines, cluster, { election: undefined });
+  const one = started("a", lines, cluster, { election: undefined });
   await cluster.settled();
   deepEqual([lines, one.isLeading()], [["a acts"], true]);
 
@@ -43,7 +43,7 @@ test("without leader election a failure is reported, because no other process wi
   await using cluster = await given();
   const lines: string[] = [];
   const act = () => Promise.reject(new Error("no way"));
-  const one = elected("a", lines, cluster, { election: undefined, act });
+  const one = started("a", lines, cluster, { election: undefined, act });
   await cluster.settled();
   await one[Symbol.asyncDispose]();
 
@@ -53,9 +53,9 @@ test("without leader election a failure is reported, because no other process wi
 test("of two one acts; when it stops its work ends first, and then the other acts at once", async () => {
   await using cluster = await given();
   const lines: string[] = [];
-  const one = elected("first", lines, cluster);
+  const one = started("first", lines, cluster);
   await cluster.settled();
-  const other = elected("second", lines, cluster);
+  const other = started("second", lines, cluster);
   await cluster.clock.advance(60_000);
   deepEqual([lines, one.isLeading(), other.isLeading()], [["first acts"], true, false]);
 
@@ -71,7 +71,7 @@ test("work that fails under leader election is retried by the next leader, possi
   await using cluster = await given();
   const lines: string[] = [];
   let fails = 1;
-  const one = elected("a", lines, cluster, {
+  const one = started("a", lines, cluster, {
     async act(signal) {
       lines.push("tries");
       if (fails-- > 0) throw new Error("not yet");
@@ -101,7 +101,7 @@ test("work that does not stop does not block a stop: it is abandoned, with or wi
   for (const election of [undefined, { lease: LEASE, identity: "a" }]) {
     await using cluster = await given();
     const lines: string[] = [];
-    const one = elected("a", lines, cluster, { election, ...deaf(lines) });
+    const one = started("a", lines, cluster, { election, ...deaf(lines) });
     await cluster.settled();
 
     const stopped = Promise.resolve(one[Symbol.asyncDispose]()).then(() => lines.push("stopped"));
@@ -117,7 +117,7 @@ test("work that does not stop does not block a stop: it is abandoned, with or wi
 test("who leads a second time does not make what is left of the first one write", async () => {
   await using cluster = await given();
   const may: (() => boolean)[] = [];
-  const one = elected("a", [], cluster, {
+  const one = started("a", [], cluster, {
     async act(signal, isLeading) {
       may.push(isLeading);
       await aborted(signal);

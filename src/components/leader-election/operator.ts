@@ -78,14 +78,14 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
     onStarted.resolve();
     await aborted(signal);
   };
-  const elected = startLeaderElected({
+  const run = startLeaderElected({
     ...{ election, client, clock, random, log, act },
     underWay: () => underWay(),
     onFailed: (error) => onStarted.reject(error),
     onGivenUp: (error) => onStuck?.(error),
   });
   const stop = async (): Promise<void> => {
-    await elected[Symbol.asyncDispose]();
+    await run[Symbol.asyncDispose]();
   };
   return { started, stop, [Symbol.asyncDispose]: stop };
 }

@@ -23,7 +23,7 @@ export function chooseSimulated(nodes: () => Nodes | undefined): ChooseKubelet {
     const part = nodes();
     for (const nodeName of part?.names() ?? []) {
       const kubelet = part?.kubelet(nodeName);
-      if (kubelet?.pod({ namespace, name }) !== undefined) return { nodeName, kubelet: playedOnly(found) ?? kubelet };
+      if (kubelet?.pod({ namespace, name }) !== undefined) return { nodeName, kubelet: unsupportedBySimulation(found) ?? kubelet };
     }
     return refused(404, `pod ${quoteGo(name)} does not exist`);
   };
@@ -34,7 +34,7 @@ function refused(code: number, words: string): ChosenKubelet {
 }
 
 /** Undefined: supported. */
-function playedOnly({ route, parameters: { pod = "", container = "" } }: RouteFound): Refusal | undefined {
+function unsupportedBySimulation({ route, parameters: { pod = "", container = "" } }: RouteFound): Refusal | undefined {
   if (route === "attach") return noStream(attachUnsupportedMessage({ pod, container }));
   return route === "portForward" ? noStream(portForwardUnsupportedMessage(pod)) : undefined;
 }

@@ -117,7 +117,7 @@ const HIDES_INTERMEDIATES = ["24.21.0", "26.8.0"].includes(process.versions.node
 
 for (const { shows, shown, authorities = [] } of ROWS) {
   const isThroughIntermediate = authorities.length > 0 && shown.certificate.split("-----BEGIN").length > 2;
-  const title = `who shows ${shows} is ${authorities.length === 0 ? "nobody's" : `of the ${authorities.join(" and the ")}`}, on both protocols`;
+  const title = `a client that presents ${shows} is authenticated by ${authorities.length === 0 ? "no CA" : `the ${authorities.join(" and the ")}`}, on both protocols`;
   test(title, { skip: isThroughIntermediate && HIDES_INTERMEDIATES }, async () => {
     await using started = await start(BUNDLES);
 

@@ -13,13 +13,13 @@ const tls = testServing();
 const NAMES = ["x-remote-group", "authorization", "user-agent", "none", "__proto__", "constructor"];
 
 /** Answers with the values of the headers of these names. */
-const tellValues: HttpHandler = (request, reply) => {
+const answerWithValues: HttpHandler = (request, reply) => {
   const values = NAMES.map((name) => request.headerValues(name));
   reply.send({ code: 200, headers: {} }, [Buffer.from(JSON.stringify(values))]);
 };
 
 function start() {
-  return startHttpsServer({ host: "127.0.0.1", port: 0, tls, handler: tellValues, bodyTooLarge: () => new Error(), log: silentLogger });
+  return startHttpsServer({ host: "127.0.0.1", port: 0, tls, handler: answerWithValues, bodyTooLarge: () => new Error(), log: silentLogger });
 }
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {

@@ -75,8 +75,8 @@ export class Http1Exchange extends NodeExchange {
       this.out.end();
     };
     const timer = setTimeout(end, LINGER_MS);
-    const goOn = () => void timer.refresh();
-    this.source.on("data", goOn).once("end", end).once("close", end).resume();
+    const onProgress = () => void timer.refresh();
+    this.source.on("data", onProgress).once("end", end).once("close", end).resume();
   }
 
   protected startStream(head: HttpHead): SinkTarget {

@@ -42,13 +42,13 @@ export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptio
     });
     const pipe = child.stdio[REPORT_DESCRIPTOR] as Socket;
     // Both, since its last report may still be in the pipe when it has exited.
-    const told = readLines(pipe, onReport);
+    const reports = readLines(pipe, onReport);
     const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
     const letGo = (): void => {
       child.unref();
       pipe.destroy();
     };
-    return { pid: child.pid as number, ended: Promise.all([exited, told]).then(([code]) => code), letGo };
+    return { pid: child.pid as number, ended: Promise.all([exited, reports]).then(([code]) => code), letGo };
   } finally {
     closeSync(log);
   }

@@ -25,11 +25,11 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-class SmallShell {
+class HelperShell {
   readonly #child: ChildProcess;
   /** In the order in which they were asked. */
   readonly #waiting: Waiting[] = [];
-  #isGone = false;
+  #hasExited = false;
 
   constructor() {
     // In a session of its own, since Ctrl-C is for this process, which may have to run something before it ends.
@@ -41,8 +41,8 @@ class SmallShell {
     this.#keepAlive(false);
   }
 
-  get isGone(): boolean {
-    return this.#isGone;
+  get hasExited(): boolean {
+    return this.#hasExited;
   }
 
   run(words: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
@@ -65,7 +65,7 @@ class SmallShell {
   }
 
   #end(error: Error): void {
-    this.#isGone = true;
+    this.#hasExited = true;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
@@ -78,14 +78,14 @@ class SmallShell {
   }
 }
 
-let shell: SmallShell | undefined;
+let shell: HelperShell | undefined;
 
 /** Runs a program to its end. Rejects, with what it wrote, unless it exits with 0. */
 export async function runInHelperShell(command: string, ...words: readonly string[]): Promise<void> {
   const all = [command, ...words];
   // Arguments are sent line by line.
   if (all.some((word) => word.includes("\n"))) return void (await runProgram({ command, arguments: words }));
-  if (shell === undefined || shell.isGone) shell = new SmallShell();
+  if (shell === undefined || shell.hasExited) shell = new HelperShell();
   const { code, output } = await shell.run(all);
   if (code !== 0) throw new Error(`Cannot run ${all.join(" ")}: it exited with code ${code}: ${output}`);
 }

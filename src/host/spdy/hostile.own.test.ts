@@ -73,8 +73,8 @@ test("data after a stream's end resets the stream, and the session continues", a
   await new Promise(setImmediate);
   server.close();
 
-  const told = await answers();
-  assert.deepEqual(told, [
+  const received = await answers();
+  assert.deepEqual(received, [
     reply(1),
     { is: "reset", streamId: 1, status: RESET.streamAlreadyClosed },
     reply(3),
@@ -91,12 +91,12 @@ test("one stream too many is refused, and there is room again when another ends"
   for (let index = 0; index <= STREAMS_MAX; index++) send(open(id(index)));
   send({ is: "reset", streamId: 1, status: RESET.cancel }, open(id(STREAMS_MAX + 1)), data(12_345_677));
 
-  const told = await answers();
+  const received = await answers();
   assert.deepEqual(
-    told.filter(({ is }) => is === "reset"),
+    received.filter(({ is }) => is === "reset"),
     [{ is: "reset", streamId: id(STREAMS_MAX), status: RESET.refusedStream }],
   );
-  assert.deepEqual(told.at(-2), reply(id(STREAMS_MAX + 1)));
+  assert.deepEqual(received.at(-2), reply(id(STREAMS_MAX + 1)));
 });
 
 test("a client that pings and does not read the answers is cut off", async () => {
@@ -142,10 +142,10 @@ test("a server cannot open streams to a client", async () => {
   const reader = far.input[Symbol.asyncIterator]();
 
   await far.write(encodeFrame(open(2), new HeaderWriter()));
-  const told: Frame[] = [];
-  while (told.length < 2) told.push(...decoder.take((await reader.next()).value as Uint8Array));
+  const received: Frame[] = [];
+  while (received.length < 2) received.push(...decoder.take((await reader.next()).value as Uint8Array));
 
-  assert.deepEqual(told[1], { is: "reset", streamId: 2, status: RESET.refusedStream });
+  assert.deepEqual(received[1], { is: "reset", streamId: 2, status: RESET.refusedStream });
   assert.deepEqual(seen, []);
   client.abort();
 });

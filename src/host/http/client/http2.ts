@@ -11,7 +11,7 @@ import { HttpClientError, type HttpClientAnswer, type HttpClientLimits, type Htt
 import { HEADER_PAIRS_MAX } from "../limits.ts";
 
 /** Until the server says how many it allows; RFC 9113 asks servers to allow no fewer. */
-const STREAMS_MAX_UNTIL_TOLD = 100;
+const DEFAULT_STREAMS_MAX = 100;
 
 /** What the server may send ahead, per request and per connection: as much as upstream's clients allow for a request, and room for many. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ export class Http2Connection {
   constructor(socket: Socket, options: Http2Options) {
     this.#options = options;
     this.#socket = socket;
-    this.#streamsMax = options.streamsMax ?? STREAMS_MAX_UNTIL_TOLD;
+    this.#streamsMax = options.streamsMax ?? DEFAULT_STREAMS_MAX;
     this.#idleSinceMs = options.clock.monotonic();
     this.#session = connect(options.origin, {
       createConnection: () => socket,
@@ -55,7 +55,7 @@ export class Http2Connection {
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     });
     this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    this.#session.on("remoteSettings", ({ maxConcurrentStreams = STREAMS_MAX_UNTIL_TOLD }) => {
+    this.#session.on("remoteSettings", ({ maxConcurrentStreams = DEFAULT_STREAMS_MAX }) => {
       this.#streamsMax = maxConcurrentStreams;
       options.onRoom();
     });

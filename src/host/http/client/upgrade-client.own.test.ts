@@ -91,9 +91,9 @@ test("giving up while the server thinks ends it with the signal's reason", async
   });
   const [connection] = (await once(silent, "connection")) as [NodeJS.EventEmitter & { destroy(): void; resume(): void }];
   connection.resume();
-  given.abort(new Error("Nobody waits"));
+  given.abort(new Error("Cancelled by the caller"));
 
-  await assert.rejects(opening, /Nobody waits/);
+  await assert.rejects(opening, /Cancelled by the caller/);
   connection.destroy();
 });
 
