@@ -32,7 +32,7 @@ function started(
   });
 }
 
-async function stop({ clock }: Given, elected: LeaderElectedControllers): Promise<void> {
+async function stop({ clock }: Given, manager: LeaderElectedControllers): Promise<void> {
   await driven(clock, Promise.resolve(manager[Symbol.asyncDispose]()));
 }
 
