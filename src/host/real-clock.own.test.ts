@@ -1,4 +1,4 @@
-/** Replaces the timers of its process, so it needs one of its own. */
+/** Replaces the timers of its process, so it needs a separate one. */
 import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { mock, test } from "node:test";
@@ -12,7 +12,7 @@ test("a sleep ends after its duration by the clock's own measure, never before",
   }
 });
 
-test("now is the time of day and monotonic never goes back", () => {
+test("now is the wall clock and monotonic never decreases", () => {
   const before = Date.now();
   const now = realClock.now();
   ok(before <= now && now <= Date.now());
@@ -40,7 +40,7 @@ test("soon work runs after ready promises, before a timer, in the order of the c
   deepEqual(log, ["promise", "a", "b", "aborted"]);
 });
 
-test("a macrotask comes after every promise that is ready", async () => {
+test("a macrotask runs after every resolved promise", async () => {
   let steps = 0;
   void (async () => {
     while (steps < 1_000) {
@@ -54,7 +54,7 @@ test("a macrotask comes after every promise that is ready", async () => {
   equal(steps, 1_000);
 });
 
-test("external hands back what it was given", () => {
+test("external returns its promise unchanged", () => {
   const operation = Promise.resolve(1);
   equal(realClock.external(operation), operation);
 });
@@ -81,12 +81,12 @@ test("sleeps share one listener on their signal and leave none behind", async ()
   deepEqual([getEventListeners(signal, "abort").length, warnings], [0, []]);
 });
 
-test("a sleep that is longer than a timer can be takes several timers", async () => {
+test("a sleep longer than the timer maximum uses several timers", async () => {
   const TIMER_MAX_MS = 2_147_483_647;
   const timersMs: number[] = [];
   let elapsedMs = 0;
   mock.method(performance, "now", () => elapsedMs);
-  // Every timer ends at once, and the time with it.
+  // Every timer fires immediately, and advances the time.
   mock.method(globalThis, "setTimeout", (end: () => void, durationMs: number) => {
     timersMs.push(durationMs);
     setImmediate(() => {
@@ -101,7 +101,7 @@ test("a sleep that is longer than a timer can be takes several timers", async ()
   deepEqual(timersMs, [TIMER_MAX_MS, TIMER_MAX_MS, 5]);
 });
 
-test("a timer that ends early is followed by another", async () => {
+test("a timer that fires early is followed by another", async () => {
   const timersMs: number[] = [];
   let elapsedMs = 0;
   mock.method(performance, "now", () => elapsedMs);

@@ -1,12 +1,12 @@
 /**
- * The machine's own time. The only place that sets timers; everything else is given a Clock.
- * Not here: virtual time (base/virtual-clock.ts), for which `realMacrotask` is one of the two ends.
+ * The machine's clock. The only place that sets timers; all other code receives a Clock. Not here: virtual time (base/virtual-clock.ts),
+ * for which `realMacrotask` is one of the two ends.
  */
 import { onAbort } from "../base/abort.ts";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 
-/** The longest that setTimeout can wait, 24.8 days; beyond it fires at once. */
+/** Maximum delay of setTimeout, 24.8 days; a longer one fires immediately. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export const realClock: Clock = {
@@ -17,7 +17,7 @@ export const realClock: Clock = {
   external: (operation) => operation,
 };
 
-/** Resolves in the next turn of the event loop, after all promises that are ready. */
+/** Resolves in the next event-loop tick, after all resolved promises. */
 export function realMacrotask(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
@@ -37,7 +37,7 @@ function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
         reject(signal.reason);
       });
 
-    /** Timers can end a fraction of a millisecond early, and long sleeps take several of them. */
+    /** Timers can fire a fraction of a millisecond early, and long sleeps need several of them. */
     function wakeOrWaitOn(): void {
       const remainingMs = wakeAtMs - performance.now();
       if (remainingMs > 0) {

@@ -2,7 +2,7 @@ import { notDeepEqual, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { realRandom } from "./real-random.ts";
 
-test("two real sequences differ, and both stay in their bounds", () => {
+test("two real random sequences differ, and both stay within their bounds", () => {
   const [first, second] = [realRandom(), realRandom()].map((random) => Array.from({ length: 5 }, () => random.below(1_000_000)));
 
   notDeepEqual(first, second);

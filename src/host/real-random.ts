@@ -1,6 +1,6 @@
 /**
- * Chance that differs from run to run. The seed comes from the machine, the sequence from base/random.ts, so that a real run and
- * a simulated one differ in nothing but the seed. Not for secrets: those are made of random bytes directly.
+ * Randomness that differs from run to run. The seed comes from the machine, the sequence from base/random.ts, so that a real run and a
+ * simulated one differ only in the seed. Not for secrets: those use random bytes directly.
  */
 import { randomInt } from "node:crypto";
 import { seededRandom, type Random } from "../base/random.ts";

@@ -1,4 +1,4 @@
-/** Unique names. */
+/** Generates unique names. */
 import { randomUUID } from "node:crypto";
 
 export function uniqueName(prefix: string): string {

@@ -1,6 +1,6 @@
 /**
- * A tar archive as it comes, entry by entry, so that a layer of gigabytes passes through without being kept. Reads what image tools write:
- * ustar, GNU's long names and pax headers. Not here: unpacking to disk.
+ * Reads a tar archive entry by entry as a stream, so that a layer of gigabytes is never held in memory. Supports what image tools write:
+ * ustar, GNU long names and pax headers. Not here: unpacking to disk.
  */
 import { TAR_BLOCK_BYTES } from "./tar-writer.ts";
 
@@ -11,7 +11,7 @@ export interface TarPart {
   readonly is: "file" | "directory" | "link" | "other";
   readonly target: string;
   readonly sizeBytes: number;
-  /** To be read, if at all, before the next entry is asked for. */
+  /** Content; must be read, if at all, before the next entry is requested. */
   content(): AsyncGenerator<Uint8Array>;
 }
 
@@ -19,7 +19,7 @@ export class TarError extends Error {
   override readonly name = "TarError";
 }
 
-/** Names longer than this are not meant well. */
+/** Longer names are rejected as malicious. */
 const NAME_BYTES_MAX = 64 * 1024;
 
 export async function* readTar(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<TarPart> {
@@ -57,7 +57,7 @@ export async function* readTar(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
-/** What a header before the header says about the next entry. */
+/** Attributes of the next entry from an extension header. */
 interface Overrides {
   readonly path?: string;
   readonly target?: string;
@@ -103,7 +103,7 @@ function pathOf(header: Uint8Array): string {
 }
 
 function checkSum(header: Uint8Array): void {
-  // The sum's own bytes count as blanks.
+  // The checksum field itself counts as blanks.
   const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0);
   if (sum !== numberAt(header, 148, 8)) throw new TarError("Cannot read the tar: the sum of a header is wrong; it is damaged, or no tar");
 }
@@ -117,7 +117,7 @@ function untilNul(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
-/** Octal digits; or, for what is too large for them, GNU's way: the highest bit is set and the rest is the number. */
+/** Octal digits, or for larger values GNU's encoding: the highest bit is set and the rest is the number. */
 function numberAt(block: Uint8Array, offset: number, lengthBytes: number): number {
   const field = block.subarray(offset, offset + lengthBytes);
   const value =
@@ -142,7 +142,7 @@ async function wholeOf(input: Pieces, sizeBytes: number): Promise<Uint8Array> {
   return whole;
 }
 
-/** Takes as many bytes as are asked for out of pieces as they come. */
+/** Takes an exact number of bytes from a stream of chunks. */
 class Pieces {
   readonly #source: AsyncIterator<Uint8Array>;
   #piece: Uint8Array = new Uint8Array();
@@ -151,7 +151,7 @@ class Pieces {
     this.#source = pieces[Symbol.asyncIterator]();
   }
 
-  /** A whole header; undefined at the end. */
+  /** A whole header; undefined at the end of the archive. */
   async block(): Promise<Uint8Array | undefined> {
     const block = new Uint8Array(TAR_BLOCK_BYTES);
     for (let offset = 0; offset < TAR_BLOCK_BYTES;) {
@@ -166,7 +166,7 @@ class Pieces {
     return block;
   }
 
-  /** At least one byte and at most so many. */
+  /** At least one byte and at most this many. */
   async some(bytesMax: number): Promise<Uint8Array> {
     if (await this.#fill()) return this.#take(bytesMax);
     throw new TarError("Cannot read the tar: it ends in the middle of a file");
@@ -176,7 +176,7 @@ class Pieces {
     for (let remaining = bytes; remaining > 0;) remaining -= (await this.some(remaining)).length;
   }
 
-  /** Whether there is something to take. */
+  /** True if a chunk is available. */
   async #fill(): Promise<boolean> {
     while (this.#piece.length === 0) {
       const { done, value } = await this.#source.next();

@@ -1,6 +1,7 @@
 /**
- * Files, directories and symbolic links as a tar archive (ustar, which every reader knows). Everything belongs to root and nothing has a
- * time, so that the same files are the same bytes on every machine. Names have at most 100 bytes: enough for what k8ts makes itself.
+ * Writes files, directories and symbolic links as a tar archive (ustar, which every reader supports). The owner is root and there are no
+ * timestamps, so that the same files give the same bytes on every machine. Names have at most 100 bytes, which is enough for what k8ts
+ * creates itself.
  */
 
 export type TarEntry =
@@ -33,14 +34,14 @@ function header(entry: TarEntry): Uint8Array {
   const put = (offset: number, text: string) => block.set(new TextEncoder().encode(text), offset);
   put(0, checkedName(entry.is === "directory" ? `${entry.path}/` : entry.path));
   put(100, octal(modeOf(entry), 8));
-  put(108, octal(0, 8)); // The owner's number,
-  put(116, octal(0, 8)); // and the group's.
+  put(108, octal(0, 8)); // User ID,
+  put(116, octal(0, 8)); // group ID,
   put(124, octal(entry.is === "file" ? entry.content.length : 0, 12));
-  put(136, octal(0, 12)); // When it was changed last.
+  put(136, octal(0, 12)); // modification time.
   put(156, TYPE_FLAGS[entry.is]);
   if (entry.is === "link") put(157, checkedName(entry.target));
   put(257, "ustar\0" + "00");
-  // The sum of all bytes, the sum's own counted as blanks.
+  // Checksum: the sum of all bytes, the field itself counted as blanks.
   put(148, " ".repeat(8));
   put(
     148,
@@ -57,7 +58,7 @@ function modeOf(entry: TarEntry): number {
   return entry.mode ?? (entry.is === "file" ? FILE_MODE : FOLDER_MODE);
 }
 
-/** In so many bytes, the last of which is NUL. */
+/** Fixed-width field, terminated by NUL. */
 function octal(value: number, widthBytes: number): string {
   return `${value.toString(8).padStart(widthBytes - 1, "0")}\0`;
 }

@@ -4,7 +4,7 @@ import { array, assert, asyncProperty, integer, string, uint8Array } from "fast-
 import { readTar, TarError, type TarPart } from "./tar-reader.ts";
 import { joined, writeTar, type TarEntry } from "./tar-writer.ts";
 
-/** In pieces of so many bytes. */
+/** Chunks of this many bytes. */
 async function* inPieces(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < bytes.length; offset += pieceBytes) yield bytes.subarray(offset, offset + pieceBytes);
 }
@@ -23,7 +23,7 @@ async function filesIn(tar: Uint8Array, pieceBytes = 100): Promise<[string, stri
 
 const file = (path: string, text: string): TarEntry => ({ is: "file", path, content: new TextEncoder().encode(text) });
 
-test("what is written is read, however it is cut into pieces", () =>
+test("a written tar archive is read back, however it is split into chunks", () =>
   assert(
     asyncProperty(
       array(uint8Array({ maxLength: 1_500 }), { maxLength: 5 }),
@@ -39,7 +39,7 @@ test("what is written is read, however it is cut into pieces", () =>
     ),
   ));
 
-test("bytes that are no tar are an error of ours or no entries, never anything else", () =>
+test("arbitrary bytes give a TarError or no entries, and no other error", () =>
   assert(
     asyncProperty(uint8Array({ maxLength: 3_000 }), async (bytes) => {
       try {
@@ -80,14 +80,14 @@ describe("long names are read", () => {
     test(it, async () => deepEqual(await filesIn(joined([before, writeTar([file("short", "text")])])), [[long, "text"]]));
   }
 
-  test("and headers for all entries change nothing", async () => {
+  test("global pax headers are ignored", async () => {
     deepEqual(await filesIn(joined([special("g", "pax_global_header", "18 comment=abcdef\n"), writeTar([file("./short", "text")])])), [
       ["short", "text"],
     ]);
   });
 });
 
-describe("damage is reported", () => {
+describe("a corrupt tar archive is reported", () => {
   const tar = writeTar([file("a", "some text")]);
   for (const { it, bytes, says } of [
     { it: "an end within a header", bytes: tar.subarray(0, 300), says: /ends in the middle of a header/ },
@@ -104,11 +104,11 @@ describe("damage is reported", () => {
   }
 });
 
-test("a name that does not fit is refused", () => {
+test("a name that is too long for ustar is rejected", () => {
   throws(() => writeTar([file("x".repeat(101), "")]), /may have 100 bytes/);
 });
 
-test("names of any characters come back", () =>
+test("names of arbitrary characters are read back unchanged", () =>
   assert(
     asyncProperty(string({ minLength: 1, maxLength: 20, unit: "grapheme" }), async (text) => {
       const name = `n${text.replaceAll(/[\0/]/g, "")}`;

@@ -9,7 +9,7 @@ function tarballOf(files: Readonly<Record<string, string>>, change: (tar: Uint8A
   return gzipSync(change(writeTar(entries)));
 }
 
-test("a file comes out of a tarball, whatever precedes it", async () => {
+test("a file is extracted from a tarball, whatever precedes it", async () => {
   const files = { "package/package.json": "{}", "package/empty": "", "package/long": "x".repeat(1_300), "package/last": "the last" };
   for (const [name, text] of Object.entries(files)) deepEqual(Buffer.from(await readTarball(tarballOf(files), name)).toString(), text);
 });
@@ -30,5 +30,5 @@ for (const { it, packed, path, error } of [
   },
   { it: "no gzip", packed: Buffer.from("not gzip"), path: "a", error: /incorrect header check/ },
 ]) {
-  test(`readTarball names what is wrong: ${it}`, () => rejects(readTarball(packed, path), error));
+  test(`readTarball reports the problem: ${it}`, () => rejects(readTarball(packed, path), error));
 }

@@ -1,4 +1,4 @@
-/** Takes one file out of a gzipped tar, as npm packs them. */
+/** Extracts one file from a gzipped tar, as npm packs them. */
 import { gunzipSync } from "node:zlib";
 import { readTar } from "./tar-reader.ts";
 import { joined } from "./tar-writer.ts";
@@ -6,7 +6,7 @@ import { joined } from "./tar-writer.ts";
 /** A tarball that unpacks to more than this is not the expected one. */
 const UNPACKED_BYTES_MAX = 512 * 1024 * 1024;
 
-/** Rejects with a TarError if the tar is damaged. */
+/** Rejects with a TarError if the tar is corrupt. */
 export async function readTarball(packed: Uint8Array, path: string): Promise<Uint8Array> {
   const tar = gunzipSync(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
   for await (const part of readTar(inOnePiece(tar))) {

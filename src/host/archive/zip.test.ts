@@ -10,7 +10,7 @@ interface Packed {
   readonly method: "stored" | "deflated";
 }
 
-/** A zip as the format's description has it, made without the reader. */
+/** A zip according to the specification, written independently of the reader. */
 function zipOf(files: readonly Packed[], comment = ""): Uint8Array {
   const locals: Buffer[] = [];
   const entries: Buffer[] = [];
@@ -49,7 +49,7 @@ const file = fc.record({
 });
 const files = fc.uniqueArray(file, { selector: ({ name }) => name, maxLength: 5 });
 
-test("what was packed comes out, stored or deflated, with a comment or without", () => {
+test("zip entries are extracted, stored or deflated, with or without a comment", () => {
   fc.assert(
     fc.property(files, fc.stringMatching(/^[a-z]{0,30}$/), (packed, comment) => {
       const zip = readZip(zipOf(packed, comment));
@@ -62,7 +62,7 @@ test("what was packed comes out, stored or deflated, with a comment or without",
   );
 });
 
-test("a changed byte is an error or changes nothing: never another content", () => {
+test("a flipped byte of a zip is an error or changes nothing: never other content", () => {
   fc.assert(
     fc.property(file, fc.nat(), fc.integer({ min: 1, max: 255 }), (packed, at, bits) => {
       const bytes = zipOf([packed]);
@@ -76,7 +76,7 @@ test("a changed byte is an error or changes nothing: never another content", () 
   );
 });
 
-describe("what cannot be read is named", () => {
+describe("an unreadable zip is reported with the reason", () => {
   const hello: Packed = { name: "hello", content: Buffer.from("hello hello hello"), method: "deflated" };
   const changed = (change: (bytes: DataView) => void) => {
     const bytes = zipOf([hello]);
@@ -117,5 +117,5 @@ describe("what cannot be read is named", () => {
   ]) {
     test(it, () => throws(() => readZip(bytes).read("hello"), says));
   }
-  test("a name that is not there", () => throws(() => readZip(zipOf([hello])).read("bye"), /Cannot find "bye" in the zip; it has hello/));
+  test("a name that the zip does not have", () => throws(() => readZip(zipOf([hello])).read("bye"), /Cannot find "bye" in the zip; it has hello/));
 });

@@ -1,6 +1,6 @@
 /**
- * Takes files out of a zip, so that no machine needs `unzip`. Reads the directory at its end, then the entry that is asked for;
- * what comes out has the size and the checksum that the directory promised. Not here: encryption, zip64 and split archives.
+ * Extracts files from a zip, so that no machine needs `unzip`. Reads the central directory, then the requested entry; size and checksum of
+ * the content are verified against the directory. Not here: encryption, zip64 and split archives.
  */
 import { crc32, inflateRawSync } from "node:zlib";
 
@@ -62,7 +62,7 @@ function readDirectory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
   return entries;
 }
 
-/** The end record stands before a comment of unknown length, so it is looked for from the end. */
+/** The end record precedes a comment of unknown length, so it is searched from the end. */
 function endOfDirectory(view: DataView): number {
   const last = view.byteLength - END_BYTES;
   for (let at = last; at >= 0 && at >= last - COMMENT_BYTES_MAX; at--) {
@@ -85,7 +85,7 @@ function unpack(name: string, entry: Entry, packed: Uint8Array): Uint8Array {
   const { method, sizeBytes, checksum } = entry;
   if (method !== STORED && method !== DEFLATED)
     throw new Error(`Cannot unpack "${name}": its compression method ${method} is neither stored nor deflated`);
-  // The limit is the promised size, so that a lie about it cannot fill the memory.
+  // Limited by the declared size, so that a wrong one cannot exhaust memory.
   const content = method === STORED ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(1, sizeBytes) });
   if (content.length !== sizeBytes) throw new Error(`Cannot unpack "${name}": its size must be ${sizeBytes} bytes, is ${content.length}`);
   if (crc32(content) !== checksum) throw new Error(`Cannot unpack "${name}": checksum mismatch`);

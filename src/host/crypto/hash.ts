@@ -1,8 +1,8 @@
-/** Checksums and hashes of the machine's own implementation. */
+/** Checksums and hashes by node:crypto and node:zlib. */
 import { createHash } from "node:crypto";
 import { crc32 as zlibCrc32 } from "node:zlib";
 
-/** Finds changed bytes, not forgeries. `seed`: the checksum of what comes before. */
+/** Detects corruption, not forgery. `seed`: the checksum of the preceding bytes. */
 export function crc32(bytes: Uint8Array, seed = 0): number {
   return zlibCrc32(bytes, seed);
 }

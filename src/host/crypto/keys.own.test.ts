@@ -20,7 +20,7 @@ const CURVES = {
 };
 const KEYS = { RS256: RSA, ...CURVES };
 
-test("a key that was made is read by OpenSSL, and its signatures are good", () => {
+test("OpenSSL reads a generated key and verifies its signatures", () => {
   for (let times = 0; times < 300; times++) {
     const { pem, signer } = makeKey();
     const publicKey = createPublicKey(pem);
@@ -34,7 +34,7 @@ test("a key that was made is read by OpenSSL, and its signatures are good", () =
 });
 
 for (const [algorithm, { privateKey, publicKey }] of Object.entries(KEYS)) {
-  test(`a key of ${algorithm} signs with it, and its public half verifies in any form`, () => {
+  test(`a ${algorithm} key signs, and its public key verifies in any encoding`, () => {
     const signer = signerFromPem(pemOf(privateKey));
     const signature = signer.sign(MESSAGE);
 
@@ -48,7 +48,7 @@ for (const [algorithm, { privateKey, publicKey }] of Object.entries(KEYS)) {
     }
   });
 
-  test(`what is no signature of ${algorithm} is refused without a throw`, () => {
+  test(`an invalid ${algorithm} signature is rejected without an exception`, () => {
     const [verifier] = verifiersFromPem(pemOf(publicKey));
     const good = signerFromPem(pemOf(privateKey)).sign(MESSAGE);
     fc.assert(
@@ -67,7 +67,7 @@ for (const [algorithm, { privateKey, publicKey }] of Object.entries(KEYS)) {
   });
 }
 
-test("a signature is only checked with an algorithm of its key, whatever is asked", () => {
+test("a signature is verified only with an algorithm of its key, whatever the token requests", () => {
   const [verifier] = verifiersFromPem(pemOf(CURVES.ES256.publicKey));
   const signature = signerFromPem(pemOf(CURVES.ES256.privateKey)).sign(MESSAGE);
 
@@ -78,7 +78,7 @@ test("a signature is only checked with an algorithm of its key, whatever is aske
   equal(verifier?.verify(MESSAGE, asDer, "ES256"), false);
 });
 
-test("RSA keys know all of their algorithms, and salts must be as long as the hash", () => {
+test("RSA keys support all of their algorithms, and salts must be as long as the hash", () => {
   const [verifier] = verifiersFromPem(pemOf(RSA.publicKey));
   for (const bits of [256, 384, 512]) {
     const plain = sign(`sha${bits}`, MESSAGE, { key: RSA.privateKey, padding: 1 });
@@ -94,7 +94,7 @@ test("RSA keys know all of their algorithms, and salts must be as long as the ha
   }
 });
 
-test("a JSON Web Key that says its algorithm has no other", () => {
+test("a JSON Web Key that names its algorithm supports no other", () => {
   const jwk = RSA.publicKey.export({ format: "jwk" });
   deepEqual(readJsonWebKey({ ...jwk, alg: "RS512" })?.algorithms, ["RS512"]);
   equal(readJsonWebKey({ ...jwk, alg: "ES256" }), undefined);
@@ -117,10 +117,10 @@ const BAD_JWKS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 for (const [what, jwk] of Object.entries(BAD_JWKS)) {
-  test(`${what} is no key`, () => equal(readJsonWebKey(jwk), undefined));
+  test(`${what} is rejected as a key`, () => equal(readJsonWebKey(jwk), undefined));
 }
 
-test("a private JSON Web Key is read as its public half, and nothing of the rest is kept", () => {
+test("of a private JSON Web Key only the public key is kept", () => {
   const jwk = CURVES.ES256.privateKey.export({ format: "jwk" });
   deepEqual(readJsonWebKey(jwk as Record<string, unknown>)?.jwk, CURVES.ES256.publicKey.export({ format: "jwk" }));
 });
@@ -133,10 +133,10 @@ for (const [pem, message] of [
   [pemOf(unknownCurve.privateKey), /curve secp256k1, it must be P-256/],
   [pemOf(generateKeyPairSync("ed25519").privateKey), /type ed25519/],
 ] as const) {
-  test(`a file that is no key to sign with is refused: ${message.source}`, () => throws(() => signerFromPem(pem), message));
+  test(`a file without a usable signing key is rejected: ${message.source}`, () => throws(() => signerFromPem(pem), message));
 }
 
-test("a file may hold several keys, certificates too; other blocks are passed over, and none is an error", () => {
+test("a file may have several keys and certificates; other blocks are skipped, and a file without a key is an error", () => {
   const { certificate } = testAuthority("a");
   const parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
   equal(verifiersFromPem(`${pemOf(RSA.publicKey)}${parameters}${certificate}${pemOf(CURVES.ES384.privateKey)}`).length, 3);
@@ -144,7 +144,7 @@ test("a file may hold several keys, certificates too; other blocks are passed ov
   throws(() => verifiersFromPem(pemOf(weak.publicKey)), /1024 bits/);
 });
 
-test("a key is named by the hash of its public half, as upstream names it", () => {
+test("the key ID is the hash of the public key, as in upstream", () => {
   const [verifier] = verifiersFromPem(pemOf(RSA.publicKey));
   const expected = createHash("sha256")
     .update(RSA.publicKey.export({ type: "spki", format: "der" }))

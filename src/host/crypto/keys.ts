@@ -18,14 +18,14 @@ import {
 } from "node:crypto";
 import type { KeyReader, SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/signing.ts";
 
-/** A private key, and what is done with it. */
+/** A private key and its operations. */
 export interface SigningKey {
   /** PKCS #8, without a password. */
   readonly pem: string;
   readonly signer: Signer;
 }
 
-/** Smaller ones can be broken by who can spend enough. */
+/** Smaller keys can be broken. */
 const RSA_BITS_MIN = 2048;
 /** Verification with larger ones is slow, and they are not used in practice. */
 const RSA_BITS_MAX = 16_384;
@@ -34,19 +34,19 @@ const RSA_EXPONENT_MIN = 3n;
 
 const RSA_ALGORITHMS: readonly SignatureAlgorithm[] = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
 
-/** By the name that Node has for it. */
+/** Node's name of it. */
 const CURVES: Readonly<Record<string, { readonly algorithm: SignatureAlgorithm; readonly signatureBytes: number }>> = {
   prime256v1: { algorithm: "ES256", signatureBytes: 64 },
   secp384r1: { algorithm: "ES384", signatureBytes: 96 },
   secp521r1: { algorithm: "ES512", signatureBytes: 132 },
 };
 
-/** What stands before and between the numbers of a key on P-256, which always have the same length: PKCS #8 and SubjectPublicKeyInfo in DER. */
+/** DER prefixes of PKCS #8 and SubjectPublicKeyInfo of a P-256 key, whose lengths are constant. */
 const P256_PRIVATE = { before: "308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420", between: "a144034200" };
 const P256_PUBLIC_BEFORE = "3059301306072a8648ce3d020106082a8648ce3d030107034200";
 const P256_BYTES = 32;
 
-/** On the curve P-256. Put together here, since OpenSSL takes milliseconds to write a key, and most keys only ever go into a file. */
+/** P-256 key pair. Encoded here, because OpenSSL takes milliseconds to write a key, and most keys are only written to a file. */
 export function makeKey(): SigningKey {
   const key = createECDH("prime256v1");
   const publicPoint = key.generateKeys("hex");
@@ -59,7 +59,7 @@ export function makeKey(): SigningKey {
   return { pem, signer: { algorithm: "ES256", publicKey: Buffer.from(`${P256_PUBLIC_BEFORE}${publicPoint}`, "hex"), sign } };
 }
 
-/** The private key of a PEM file. Throws one sentence that says what it is instead. */
+/** Returns the private key of a PEM file. Throws one sentence that says what the file is instead. */
 export function signerFromPem(pem: string): Signer {
   let key: KeyObject;
   try {
@@ -72,7 +72,7 @@ export function signerFromPem(pem: string): Signer {
   return signerOf(key);
 }
 
-/** The public keys of a PEM file: of public keys, private keys and certificates in it; other blocks are passed over. */
+/** Returns the public keys of a PEM file: of its public keys, private keys and certificates; other blocks are skipped. */
 export function verifiersFromPem(pem: string): readonly Verifier[] {
   const keys = pemBlocksOf(pem).flatMap(publicKeyOf);
   if (keys.length === 0) throw new Error("it contains no PEM public key, private key or certificate");
@@ -88,7 +88,7 @@ export function verifierOfSigner({ publicKey }: Signer): Verifier {
   return verifierOf(key, algorithmsOf(key));
 }
 
-/** RSA and the three curves. A key that says with which algorithm it is used is used with no other. */
+/** Supports RSA and the three curves. A key that names its algorithm is used with no other. */
 export const readJsonWebKey: KeyReader = (jwk) => {
   if (jwk["kty"] !== "RSA" && jwk["kty"] !== "EC") return undefined;
   let key: KeyObject;
@@ -103,22 +103,22 @@ export const readJsonWebKey: KeyReader = (jwk) => {
   return algorithms.length === 0 ? undefined : verifierOf(key, algorithms, typeof jwk["kid"] === "string" ? jwk["kid"] : "");
 };
 
-/** As upstream names the key of service account tokens: the hash of its public key. */
+/** Key ID of service account tokens, as upstream computes it: the hash of the public key. */
 export function keyIdOf(publicKey: Uint8Array): string {
   return createHash("sha256").update(publicKey).digest("base64url");
 }
 
-/** More than chance could give twice. */
+/** Enough to make collisions of random values impossible in practice. */
 const SERIAL_NUMBER_BYTES = 16;
 
-/** For a certificate; not negative, and not zero. */
+/** Serial number of a certificate: positive. */
 export function randomSerialNumber(): Uint8Array {
   const bytes = randomBytes(SERIAL_NUMBER_BYTES);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes;
 }
 
-/** Whether the first certificate of one PEM text bears the name and the signature of the first of another. */
+/** True if the first certificate of one PEM text was issued by the first of another: by name and by signature. */
 export function isSignedBy(certificate: string, authority: string): boolean {
   try {
     const [signed, signer] = [new X509Certificate(certificate), new X509Certificate(authority)];
@@ -128,7 +128,7 @@ export function isSignedBy(certificate: string, authority: string): boolean {
   }
 }
 
-/** What is wrong with a certificate and a key, PEM, that should belong together. */
+/** Returns why a certificate and a key, both PEM, do not belong together. */
 export function keyProblem(pair: { readonly certificate: string; readonly key: string }): "certificate" | "key" | "pair" | undefined {
   let certificate: X509Certificate;
   try {
@@ -143,7 +143,7 @@ export function keyProblem(pair: { readonly certificate: string; readonly key: s
   }
 }
 
-/** What makes a key unfit, as a sentence about the file that holds it. */
+/** Returns why a key is unusable, as a sentence about its file. */
 function problemOf(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
@@ -201,14 +201,14 @@ function hashOf(algorithm: SignatureAlgorithm): string {
   return `sha${algorithm.slice(2)}`;
 }
 
-/** How JSON Web Signatures want it: both numbers of a curve one after the other; a salt as long as the hash. */
+/** Signature format of JSON Web Signatures: the two numbers of a curve concatenated; a salt as long as the hash. */
 function encodingOf(algorithm: SignatureAlgorithm) {
   if (algorithm.startsWith("ES")) return { dsaEncoding: "ieee-p1363" } as const;
   if (algorithm.startsWith("RS")) return { padding: constants.RSA_PKCS1_PADDING };
   return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
 }
 
-/** Those that make the key: a private one is not even looked at. */
+/** Public members only: private ones are not read. */
 const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"];
 
 function publicMembers(jwk: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
@@ -221,7 +221,7 @@ function pemBlocksOf(text: string): readonly string[] {
   return text.match(/-----BEGIN ([^-\n]*)-----[^-]*-----END \1-----/g) ?? [];
 }
 
-/** Node reads public keys, private keys and certificates with the same function. */
+/** Node parses public keys, private keys and certificates with the same function. */
 function publicKeyOf(block: string): readonly KeyObject[] {
   try {
     return [createPublicKey(block)];

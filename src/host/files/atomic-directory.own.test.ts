@@ -11,7 +11,7 @@ function filesOf(texts: Readonly<Record<string, string>>, mode = 0o644): Readonl
   return new Map(Object.entries(texts).map(([path, text]) => [path, { data: Buffer.from(text), mode }]));
 }
 
-test("files are shown by links through ..data, with their modes whatever the mask", async () => {
+test("files are linked through ..data, with their exact modes regardless of the umask", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-atomic-");
   const { path } = directory;
   const mask = process.umask(0o077);
@@ -31,7 +31,7 @@ test("files are shown by links through ..data, with their modes whatever the mas
   assert.deepEqual(modes, ["644", "755", "644", "400", "755"]);
 });
 
-test("what is unchanged is not written again; what is gone is not shown any more", async () => {
+test("an unchanged directory is not rewritten; removed files disappear", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-atomic-");
   const { path } = directory;
   await writeAtomically(path, filesOf({ a: "1", "b/c": "2" }), NOW);
@@ -46,7 +46,7 @@ test("what is unchanged is not written again; what is gone is not shown any more
   assert.equal((await readdir(path)).length, 2);
 });
 
-test("what a killed update left is cleared away, and directories that are there stay", async () => {
+test("leftovers of a killed update are removed, and existing directories stay", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-atomic-");
   const { path } = directory;
   await mkdir(join(path, "nested"));
@@ -60,7 +60,7 @@ test("what a killed update left is cleared away, and directories that are there 
   assert.equal((await lstat(join(path, "nested"))).isDirectory(), true);
 });
 
-test("nothing is shown before its owners are set", async () => {
+test("no file is visible before its owner is set", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-atomic-");
   const { path } = directory;
   await writeAtomically(path, filesOf({ a: "1" }), NOW);
@@ -71,7 +71,7 @@ test("nothing is shown before its owners are set", async () => {
   assert.equal((await readdir(path)).length, 3);
 });
 
-test("a reader sees all of one version or all of another, however often it looks", async () => {
+test("a reader sees all files of one version, never a mixture", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-atomic-");
   const { path } = directory;
   const version = (number: number) => filesOf(Object.fromEntries(["a", "b", "c"].map((name) => [name, String(number)])));
@@ -80,7 +80,7 @@ test("a reader sees all of one version or all of another, however often it looks
   const seen = new Set<string>();
   const read = async (): Promise<void> => {
     while (!isOver) {
-      // By what ..data is at one moment, as programs do that want several files of one version.
+      // Resolves ..data once, as programs do that need several files of one version.
       const real = join(path, await readlink(join(path, "..data")));
       const texts = await Promise.all(["a", "b", "c"].map((name) => readFile(join(real, name), "utf8"))).catch(() => undefined);
       if (texts !== undefined) seen.add(texts.join());

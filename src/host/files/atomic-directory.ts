@@ -1,11 +1,11 @@
 /**
- * A directory whose files change all at once: whoever reads it sees all of the old ones or all of the new. The files lie in a directory of
- * their own, "..data" is a link to it that is exchanged in one step, and the names that readers use are links through that:
+ * A directory whose files change all at once: a reader sees all of the old files or all of the new ones. The files are in a directory of
+ * their own, "..data" is a link to it that is replaced atomically, and the names that readers use are links through that:
  *
  *     name → ..data/name      ..data → ..2026_01_31_10_20_30.123456      ..2026_01_31_10_20_30.123456/name
  *
  * This is the form that kubelets have always written and programs have come to know. An update that is cut off anywhere leaves the old
- * files, and the next one clears away what it had begun. Not here: which paths are allowed; the caller sees to that.
+ * files, and the next one removes its leftovers. Not here: which paths are allowed; the caller checks that.
  */
 import type { Dirent } from "node:fs";
 import { chmod, lchown, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
@@ -14,13 +14,13 @@ import { basename, dirname, join } from "node:path";
 export interface AtomicFile {
   readonly data: Uint8Array;
   readonly mode: number;
-  /** Absent: as of this process. */
+  /** Default: the user of this process. */
   readonly ownerUid?: number;
 }
 
 export interface AtomicWrite {
   readonly nowMs: number;
-  /** Called when all is written and nothing shown, with the directory as a whole: for its owners. */
+  /** Called with the directory when all files are written and none is visible yet: to set owners. */
   beforeShown?(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const NEXT_SHOWN = "..data_tmp";
 /** World-readable; the files have modes of their own. */
 const DIRECTORY_MODE = 0o755;
 
-/** By relative path. Resolves with whether anything was to be changed. The directory must exist. */
+/** Writes the files, by relative path. Resolves with true if anything changed. The directory must exist. */
 export async function writeAtomically(
   directory: string,
   files: ReadonlyMap<string, AtomicFile>,
@@ -49,7 +49,7 @@ export async function writeAtomically(
   return isChanged;
 }
 
-/** Whether it was ever written to. */
+/** True if it was written before. */
 export async function wasWritten(directory: string): Promise<boolean> {
   return (await readlink(join(directory, SHOWN)).catch(ifMissing)) !== undefined;
 }
@@ -77,7 +77,7 @@ function stamp(nowMs: number): string {
   return `..${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-T:]/g, "_")}.`;
 }
 
-/** With the same mode whatever this process's mask takes away. */
+/** Sets the exact mode, regardless of the umask. */
 async function makeParents(root: string, path: string): Promise<void> {
   const parent = dirname(path);
   if (parent === ".") return;
@@ -90,7 +90,7 @@ async function makeParents(root: string, path: string): Promise<void> {
   }
 }
 
-/** Whether these files are there with this content, and no others. */
+/** True if exactly these files exist with this content. */
 async function holdsExactly(directory: string, files: ReadonlyMap<string, AtomicFile>): Promise<boolean> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(ifMissing);
   if (entries === undefined) return false;
@@ -106,7 +106,7 @@ function pathOf(root: string, { parentPath, name }: Dirent): string {
   return join(parentPath, name).slice(root.length + 1);
 }
 
-/** Names that are there already may be links, or directories in which something else is mounted. */
+/** Existing names may be links, or directories with mounts in them. */
 async function linkNames(directory: string, files: ReadonlyMap<string, AtomicFile>): Promise<void> {
   const present = new Set(await readdir(directory));
   const wanted = new Map([...files].map(([path, { ownerUid }]) => [path.split("/")[0] as string, ownerUid] as const));
@@ -117,7 +117,7 @@ async function linkNames(directory: string, files: ReadonlyMap<string, AtomicFil
   }
 }
 
-/** Links to what is no more, and the directories of earlier updates, also of those that were cut off. */
+/** Removes dangling links and the directories of earlier updates, interrupted ones included. */
 async function removeOld(directory: string): Promise<void> {
   const current = await readlink(join(directory, SHOWN));
   const shown = new Set(await readdir(join(directory, current)));

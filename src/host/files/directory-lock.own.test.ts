@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { lockDirectory } from "./directory-lock.ts";
 
-test("of many attempts at the same time one gets the lock, by whatever name of the directory", async () => {
+test("of concurrent attempts exactly one gets the lock, by whatever path of the directory", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
   const other = `${directory}-link`;
   await symlink(directory, other);
@@ -25,7 +25,7 @@ test("of many attempts at the same time one gets the lock, by whatever name of t
   await rm(directory, { recursive: true });
 });
 
-test("a directory that was abandoned, or whose holder died, is said to be so until it is released", async () => {
+test("a directory that was abandoned, or whose holder died, is reported as unclean until it is released", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
   const take = async () => {
     const attempt = await lockDirectory(directory);
@@ -41,7 +41,7 @@ test("a directory that was abandoned, or whose holder died, is said to be so unt
   await second.release();
   equal((await readdir(directory)).length, 0, "a released lock leaves nothing behind");
 
-  // No process has this number; the file is what a killed one leaves.
+  // No process has this PID; the file is a leftover of a killed one.
   await writeFile(join(directory, "holder"), JSON.stringify({ pid: 2 ** 30, command: "node", started: "1" }));
   const third = await take();
   equal(third.wasAbandoned, true);
@@ -52,10 +52,10 @@ test("a directory that was abandoned, or whose holder died, is said to be so unt
   await rm(directory, { recursive: true });
 });
 
-test("who lets go while another tries, and lives on, holds nothing", { skip: process.platform !== "linux" }, async () => {
+test("a holder that releases the lock while another process tries, and stays alive, is not reported as the holder", { skip: process.platform !== "linux" }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
   const holder = join(directory, "holder");
-  // The process that runs the tests lives on.
+  // The process that runs the tests stays alive.
   const started = (await readFile(`/proc/${process.ppid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ")[19];
   await writeFile(holder, JSON.stringify({ pid: process.ppid, command: "node", started }));
   ok("heldBy" in (await lockDirectory(directory)), "while it says so it holds the directory");
@@ -69,9 +69,9 @@ test("who lets go while another tries, and lives on, holds nothing", { skip: pro
   await rm(directory, { recursive: true });
 });
 
-test("a holder that is dead holds nothing, also while its parent has not noticed", { skip: process.platform !== "linux" }, async () => {
+test("a dead holder holds nothing, even as a zombie", { skip: process.platform !== "linux" }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
-  // The shell becomes a program that waits for no child.
+  // The shell execs a program that does not wait for its children.
   const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec cat"], { stdio: ["pipe", "pipe", "ignore"] });
   try {
     const [line] = (await once(createInterface(parent.stdout), "line")) as [string];
@@ -92,7 +92,7 @@ test("a holder that is dead holds nothing, also while its parent has not noticed
   }
 });
 
-test("whatever became of the file that names the holder, the lock is let go", async () => {
+test("the lock is released whatever happened to the holder file", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
   const holder = join(directory, "holder");
   const owners = new Set<number>();
@@ -124,7 +124,7 @@ test("whatever became of the file that names the holder, the lock is let go", as
   await rm(directory, { recursive: true });
 });
 
-test("who has just taken the lock is named, though the note of it comes later", { skip: process.platform !== "linux" }, async () => {
+test("a new holder is named although its holder file is written later", { skip: process.platform !== "linux" }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
   const file = join(directory, "holder");
   const held = await lockDirectory(directory);
@@ -135,7 +135,7 @@ test("who has just taken the lock is named, though the note of it comes later", 
     await writeFile(file, before);
     const attempt = lockDirectory(directory);
     await setImmediate();
-    // At once: the attempt looks for a tenth of a second only, and a busy disk could take longer.
+    // Immediately: the attempt reads for a tenth of a second only, and a busy disk could take longer.
     writeFileSync(file, note);
     const { heldBy } = (await attempt) as { readonly heldBy: string };
     ok(heldBy.startsWith(`process ${process.pid} (`), heldBy);

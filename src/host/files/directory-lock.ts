@@ -1,12 +1,11 @@
 /**
- * One process per directory. The lock must vanish with its holder, however that dies, and taking over from a dead holder
- * must not race: Node has no flock, and a file with a process id in it can be neither. So on Linux the lock is a socket
- * with an abstract name made of the directory's device and inode, which the kernel gives to one process and takes back at
- * its end. The file `holder` in it only says who holds it; if nobody does, that the last one did not let go as it should. On
- * other systems that file is all there is.
+ * Locks a directory for one process. The lock must vanish with its holder, however that dies, and taking over from a dead holder must not
+ * race: Node has no flock, and a PID file guarantees neither. So on Linux the lock is a socket with an abstract name made of the
+ * directory's device and inode, which the kernel binds for one process and releases at its exit. The file `holder` in it only names the
+ * holder; without a live holder it means that the last one did not release the lock cleanly. On other systems that file is the lock.
  *
- * Not seen: a holder in another network namespace (a container) on Linux. Such a process is found by the file if it shares
- * our process ids; if not, whoever uses the directory can tell by `owner` that it is not alone (store/embedded/disk.ts does).
+ * Not detected: a holder in another network namespace (a container) on Linux. Such a process is found by the file if it shares our PID
+ * namespace; if not, the user of the directory detects it by `owner` (store/embedded/disk.ts does).
  */
 import { randomInt } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -18,7 +17,7 @@ import { isAlive, ourProcess, type ProcessMark } from "../processes/process-iden
 
 const HOLDER_FILE = "holder";
 
-/** How often, and for how long in all, a note is waited for: as long as a busy machine takes to write a line. */
+/** Polling interval and total timeout for the holder file: as long as a busy machine takes to write a line. */
 const NOTE_LOOK_AGAIN_MS = 10;
 const NOTE_LOOKS_MAX = 200;
 
@@ -28,22 +27,22 @@ const OWNERS = 2 ** 48 - 1;
 export interface DirectoryLock {
   /** The last holder did not release the directory: it died, or abandoned it. */
   readonly wasAbandoned: boolean;
-  /** A number that no other holder has. */
+  /** Unique number of this holder. */
   readonly owner: number;
-  /** Lets go of a directory in which all is well. */
+  /** Releases a directory in a clean state. */
   release(): Promise<void>;
-  /** Lets go of a directory in which something may be wrong, and leaves a note of that for the next holder. */
+  /** Releases a directory that may be inconsistent, and leaves the holder file as a mark for the next holder. */
   abandon(): Promise<void>;
 }
 
 export type LockAttempt = { readonly lock: DirectoryLock } | { readonly heldBy: string };
 
-/** Takes the lock of an existing directory, or says who holds it. */
+/** Takes the lock of an existing directory, or returns its holder. */
 export async function lockDirectory(directory: string): Promise<LockAttempt> {
   const holderFile = join(directory, HOLDER_FILE);
   const server = process.platform === "linux" ? await listen(abstractName(directory)) : undefined;
   if (server === "taken") return { heldBy: named(await settledHolder(holderFile)) };
-  // Not before: who has let go since then, and lives on, would seem to hold it.
+  // Not earlier: a process that released the lock since then, and is alive, would appear as the holder.
   const holder = readHolder(holderFile);
   if (holder !== undefined && isAlive(holder) && holder.pid !== process.pid) {
     if (server !== undefined) await close(server);
@@ -72,7 +71,7 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
       },
       async abandon() {
         try {
-          // That it is there is the note; whom it names would only mislead.
+          // Its existence is the mark; the name in it would only mislead.
           writeFileSync(holderFile, "", { mode: PRIVATE_FILE_MODE });
         } finally {
           await letGo();
@@ -82,7 +81,7 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
   };
 }
 
-/** A new holder writes its note a moment after it has taken the lock; until then the note is missing or stale. There is no event for it. */
+/** A new holder writes its file shortly after it has taken the lock; until then the file is missing or stale. There is no event for it. */
 async function settledHolder(file: string): Promise<Holder | undefined> {
   for (let looks = 1; ; looks++) {
     const holder = readHolder(file);
@@ -96,7 +95,7 @@ function named(holder: Holder | undefined): string {
   return holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})`;
 }
 
-/** The process that lives and says that it holds the directory, if there is one; for who only looks, and does not want it. */
+/** Returns the live process that claims to hold the directory, for readers that do not take the lock. */
 export function livingHolder(directory: string): ProcessMark | undefined {
   const holder = readHolder(join(directory, HOLDER_FILE));
   return holder !== undefined && isAlive(holder) ? { pid: holder.pid, started: holder.started } : undefined;
@@ -111,8 +110,8 @@ function ourselves(): Holder {
 }
 
 /**
- * Where the socket is the lock, the file only has to be there: on a full disk it may stay empty, so that a cluster can be stopped and its
- * files be removed there, too.
+ * Where the socket is the lock, the file only has to exist: on a full disk it may stay empty, so that a cluster can still be stopped and
+ * its files removed.
  */
 function writeHolder(file: string, { isOnlyNote }: { readonly isOnlyNote: boolean }): void {
   try {
@@ -129,7 +128,7 @@ function readHolder(file: string): Holder | undefined {
     if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0) return undefined;
     return { pid, command: String(command).slice(0, 200), started: String(started) };
   } catch {
-    return undefined; // Missing, or half written by a process that died: the lock itself decides.
+    return undefined; // Missing, or partially written by a process that died: the lock itself decides.
   }
 }
 
@@ -141,7 +140,7 @@ function abstractName(directory: string): string {
 function listen(name: string): Promise<Server | "taken"> {
   return new Promise((resolve, reject) => {
     const server = createServer((connection) => connection.destroy());
-    server.unref(); // Holding a lock is no reason to stay alive.
+    server.unref(); // A held lock must not keep the process alive.
     server.once("error", (error: NodeJS.ErrnoException) => (error.code === "EADDRINUSE" ? resolve("taken") : reject(error)));
     server.listen({ path: name }, () => resolve(server));
   });

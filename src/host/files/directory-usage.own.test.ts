@@ -20,18 +20,18 @@ before(async () => {
 
 after(() => rm(directory, { recursive: true }));
 
-test("a tree takes what du says, with a file of two names once and links not followed", async () => {
+test("the usage of a tree is that of du: hard links count once, and symbolic links are not followed", async () => {
   const said = Number(execFileSync("du", ["-s", "-x", "-B1", directory], { encoding: "utf8" }).split("\t")[0]);
 
   // Three directories, forty small files, a large one and a link.
   deepEqual(await directoryUsage(directory, MANY), { usedBytes: said, inodesUsed: 45 });
 });
 
-test("a file is counted alone", async () => {
+test("the usage of a single file is returned", async () => {
   equal((await directoryUsage(join(directory, "a", "large"), MANY))?.inodesUsed, 1);
 });
 
-test("what has too many files in it, or is not there, is not counted", async () => {
+test("a directory with too many files, or a missing one, is not counted", async () => {
   equal(await directoryUsage(directory, { entriesMax: 44 }), undefined);
   equal(await directoryUsage(join(directory, "none"), MANY), undefined);
   equal((await directoryUsage(directory, { entriesMax: 45 }))?.inodesUsed, 45);

@@ -1,7 +1,7 @@
 /**
- * How much of its disk a directory takes with all that is in it, as `du -x` counts it: blocks, whatever the files' lengths say; a file with
- * several names once; nothing of other file systems. It looks at a few files at a time, so that nothing else of this process waits for it,
- * and at no more than so many: what has more is not counted.
+ * Computes the disk usage of a directory tree as `du -x` does: allocated blocks, regardless of file lengths; a file with several hard links
+ * once; no other file systems. Reads a few entries at a time, so that it does not block this process, and at most a given number: larger
+ * directories are not counted.
  */
 import type { Dirent, Stats } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
@@ -12,12 +12,12 @@ export interface DirectoryUsage {
   readonly inodesUsed: number;
 }
 
-/** The unit of the kernel's blocks, whatever those of the file system are. */
+/** Unit of the kernel's block counts, regardless of the file system's block size. */
 const BLOCK_BYTES = 512;
-/** As many as the threads that look take at a time, and some that wait for them. */
+/** As many as the thread pool handles at a time, plus some queued ones. */
 const AT_ONCE = 16;
 
-/** Undefined if it is not there, has more than `entriesMax` files in it, or cannot be looked through. Also of a file alone. */
+/** Undefined if it does not exist, has more than `entriesMax` files, or cannot be read. Also for a single file. */
 export async function directoryUsage(path: string, { entriesMax }: { readonly entriesMax: number }): Promise<DirectoryUsage | undefined> {
   try {
     const root = await lstat(path);
@@ -30,7 +30,7 @@ export async function directoryUsage(path: string, { entriesMax }: { readonly en
 class Count {
   readonly #root: Stats;
   readonly #max: number;
-  /** Those of several names that were counted. */
+  /** Counted files with several hard links. */
   readonly #counted = new Set<number>();
   #entries = 0;
   #usedBytes = 0;
@@ -41,7 +41,7 @@ class Count {
     this.#max = max;
   }
 
-  /** Rejects if there is too much. */
+  /** Rejects if there are too many entries. */
   async of(path: string): Promise<DirectoryUsage> {
     this.#add(this.#root);
     const left = this.#root.isDirectory() ? [path] : [];
@@ -49,7 +49,7 @@ class Count {
     return { usedBytes: this.#usedBytes, inodesUsed: this.#inodesUsed };
   }
 
-  /** The directories in it. */
+  /** Its subdirectories. */
   async #look(directory: string): Promise<readonly string[]> {
     const found: string[] = [];
     let some: Dirent[] = [];
@@ -81,7 +81,7 @@ class Count {
   }
 }
 
-/** Others may remove what was just read. */
+/** Entries may be removed meanwhile. */
 async function ifThere(path: string): Promise<Stats | undefined> {
   return lstat(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

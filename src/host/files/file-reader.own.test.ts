@@ -23,7 +23,7 @@ async function withFile(body: (reader: FileReader, content: Uint8Array) => Promi
   }
 }
 
-test("a window shows what is in the file, wherever one looks: on and on, back and forth, up to the end", () =>
+test("a window returns the bytes of the file at any offset: sequentially, at random, up to the end", () =>
   withFile(async (reader, content) => {
     const random = seededRandom(testSeed());
     const window = reader.window(1_000);
@@ -37,7 +37,7 @@ test("a window shows what is in the file, wherever one looks: on and on, back an
     }
   }));
 
-test("a piece is read with and without waiting", () =>
+test("bytes are read synchronously and asynchronously", () =>
   withFile(async (reader, content) => {
     const piece = new Uint8Array(100);
     await reader.read(piece, 300_000);
@@ -46,7 +46,7 @@ test("a piece is read with and without waiting", () =>
     deepEqual(piece.subarray(0, 50), content.subarray(400_000, 400_050));
   }));
 
-test("a piece that reaches beyond the end is an error, not a shorter piece", () =>
+test("a read beyond the end is an error, not a short read", () =>
   withFile(async (reader) => {
     const beyond = { message: `Unexpected end of file at byte ${FILE_BYTES}` };
     await rejects(reader.read(new Uint8Array(100), FILE_BYTES - 99), beyond);

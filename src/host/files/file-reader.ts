@@ -5,7 +5,7 @@
 import { readSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 
-/** What is read ahead: a system call for this much takes only five times as long as one for a page. */
+/** Read-ahead size: a system call for this much takes only five times as long as one for a page. */
 const AHEAD_BYTES = 65_536;
 
 export async function openFileReader(path: string): Promise<FileReader> {
@@ -27,19 +27,19 @@ export class FileReader {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Fills `into` with what stands at `position`. */
+  /** Fills `into` with the bytes at `position`. */
   async read(into: Uint8Array, position: number): Promise<void> {
     const { bytesRead } = await this.#file.read(into, 0, into.length, position);
     if (bytesRead < into.length) throw endsEarly(position + bytesRead);
   }
 
-  /** The same without waiting, for the first `length` bytes of `into`. */
+  /** Same, synchronous, for the first `length` bytes of `into`. */
   readNow(into: Uint8Array, length: number, position: number): void {
     const bytesRead = readSync(this.#file.fd, into, 0, length, position);
     if (bytesRead < length) throw endsEarly(position + bytesRead);
   }
 
-  /** `lengthMax`: the longest piece that is looked at. */
+  /** `lengthMax`: the longest range that is read. */
   window(lengthMax: number): FileWindow {
     return new FileWindow(this, Math.max(lengthMax, AHEAD_BYTES));
   }
@@ -49,7 +49,7 @@ export class FileReader {
   }
 }
 
-/** The piece of a file that was looked at last. Reads ahead when the looks follow each other, and only what is wanted otherwise. */
+/** The range of a file that was read last. Reads ahead on sequential access, and only the requested range otherwise. */
 export class FileWindow {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -63,7 +63,7 @@ export class FileWindow {
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** Where in `bytes` the `length` bytes at `position` of the file stand, until the next look. */
+  /** Offset in `bytes` of the `length` bytes at `position` of the file, valid until the next call. */
   look(position: number, length: number): number {
     if (position < this.#start || position + length > this.#end) this.#load(position, length);
     return position - this.#start;

@@ -1,6 +1,6 @@
 /**
- * A directory that is shown to others, file by file. Links are followed only as far as they stay inside; FIFOs, sockets and devices are
- * treated as missing, since opening one may block or do something. What was opened stays what it is (open-within.ts).
+ * Serves a directory read-only. Links are followed only if they stay inside; FIFOs, sockets and devices are treated as missing, because
+ * opening one may block or have an effect. An open file stays the same (open-within.ts).
  */
 import { readdir, type FileHandle } from "node:fs/promises";
 import { openHeldFile } from "./regular-file.ts";
@@ -9,7 +9,7 @@ import { openWithin } from "./open-within.ts";
 export interface TreeDirectory {
   readonly is: "directory";
   readonly modifiedAtMs: number;
-  /** Sorted by name. A link counts as no directory, wherever it leads. */
+  /** Sorted by name. A link does not count as a directory, whatever its target. */
   readonly entries: readonly { readonly name: string; readonly isDirectory: boolean }[];
 }
 
@@ -18,12 +18,12 @@ export interface TreeFile extends AsyncDisposable {
   readonly is: "file";
   readonly modifiedAtMs: number;
   readonly sizeBytes: number;
-  /** At most `length` bytes from there; empty at the end. */
+  /** At most `length` bytes from `position`; empty at the end. */
   read(position: number, length: number): Promise<Uint8Array>;
 }
 
 export interface FileTree {
-  /** `path` is relative, "" is the root. Undefined: there is no such file or directory inside, or it is not one that is shown. */
+  /** `path` is relative, "" is the root. Undefined: it does not exist inside, or is not served. */
   open(path: string): Promise<TreeDirectory | TreeFile | undefined>;
 }
 
@@ -33,7 +33,7 @@ const ENTRIES_MAX = 10_000;
 export function fileTree(root: string): FileTree {
   return {
     async open(path) {
-      // None of our own errors says more than that it cannot be had.
+      // All of our own errors mean that it is not accessible.
       const place = await openWithin(root, path).catch(() => undefined);
       if (place === undefined) return undefined;
       try {

@@ -14,7 +14,7 @@ async function* pieces(fail: boolean): AsyncGenerator<Uint8Array, string> {
   return "the result";
 }
 
-test("a file is replaced whole, private, with what its maker returned; a failure leaves the old one and nothing else", async () => {
+test("writeFileWhole replaces a file atomically with mode 0600; a failure leaves the old one and no temporary file", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-files-"));
   const path = join(directory, "file");
   await writeFile(path, "old");

@@ -1,4 +1,4 @@
-/** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
+/** Files of the store and the commands: private to their owner, replaced atomically. */
 import { constants, createReadStream, statfsSync } from "node:fs";
 import { access, chmod, mkdir, open, readFile, realpath, rename, rm, stat, statfs, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ export async function makePrivateDirectory(path: string): Promise<void> {
   await makeWithParents(path);
 }
 
-/** Not by Node's own `recursive`, which tries for ever where a directory can never be made (/proc/x). */
+/** Not by Node's own `recursive`, which retries forever where a directory can never be created (/proc/x). */
 async function makeWithParents(path: string): Promise<void> {
   const parent = dirname(path);
   if (await makeOne(path, { isParentSure: parent === path })) return;
@@ -24,7 +24,7 @@ async function makeWithParents(path: string): Promise<void> {
   await makeOne(path, { isParentSure: true });
 }
 
-/** Whether it is there now; false if its parent is missing. */
+/** True if it exists now; false if its parent is missing. */
 async function makeOne(path: string, { isParentSure }: { readonly isParentSure: boolean }): Promise<boolean> {
   try {
     await mkdir(path, { mode: PRIVATE_DIRECTORY_MODE });
@@ -50,7 +50,9 @@ export async function fileExists(path: string): Promise<boolean> {
   );
 }
 
-/** Whether this user may write to it. What lies behind a directory that is closed to the user is forbidden, be it there or not. */
+/**
+ * True if this user may write to it. Anything behind a directory that the user cannot enter counts as forbidden, whether it exists or not.
+ */
 export async function writeAccess(path: string): Promise<"usable" | "missing" | "forbidden"> {
   return access(path, constants.W_OK).then(
     () => "usable",
@@ -62,7 +64,7 @@ export async function readWhole(path: string): Promise<Uint8Array> {
   return readFile(path);
 }
 
-/** "" if it is not there, or cannot be read. */
+/** "" if it does not exist or cannot be read. */
 export async function readTextIfAny(path: string): Promise<string> {
   return readFile(path, "utf8").catch(() => "");
 }
@@ -84,7 +86,7 @@ export async function readTail(path: string, length: number): Promise<Buffer> {
   return await tailOf(file, length);
 }
 
-/** The same of a file that others may have replaced: it must be a regular one, and no link is followed. */
+/** Same for a file that other users may have replaced: it must be a regular one, and no link is followed. */
 export async function readRegularTail(path: string, length: number): Promise<Buffer> {
   await using file = await openRegularFile(path);
   return await tailOf(file, length);
@@ -100,7 +102,7 @@ export async function fileSizeBytes(path: string): Promise<number> {
   return (await stat(path)).size;
 }
 
-/** Makes a file longer, with zeros that take no space. */
+/** Extends a file with zeros that take no disk space. */
 export async function extendFile(path: string, sizeBytes: number): Promise<void> {
   const file = await open(path, "r+");
   try {
@@ -110,7 +112,7 @@ export async function extendFile(path: string, sizeBytes: number): Promise<void>
   }
 }
 
-/** What an ordinary user can still write to the file system of `path`. */
+/** Space that an unprivileged user can still write on the file system of `path`. */
 export async function freeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;

@@ -31,19 +31,19 @@ for (const [title, options, expected] of [
   ["none", { tail: 0 }, 0],
   ["the last three of those that are wanted", { tail: 3, isWanted: (line: string) => /[0-4]$/.test(line) }, 3],
 ] as const) {
-  test(`it gives ${title}`, async (context) => {
+  test(`followLines returns ${title}`, async (context) => {
     const lines = await collect(followLines(await aFile(context, TEN), { ...all, ...options }));
     deepEqual(lines.length, expected);
     deepEqual(lines.at(-1), expected === 0 ? undefined : "isWanted" in options ? "line 4" : "line 9");
   });
 }
 
-test("a long file is read to its last lines", async (context) => {
+test("the last lines of a long file are returned", async (context) => {
   const path = await aFile(context, Array.from({ length: 50_000 }, (_, index) => `line ${index}\n`).join(""));
   deepEqual(await collect(followLines(path, { ...all, tail: 2 })), ["line 49998", "line 49999"]);
 });
 
-test("what comes is given, also after the file was emptied and replaced, and only whole lines", { timeout: 20_000 }, async (context) => {
+test("appended lines are returned when they are complete, also after the file was truncated and replaced", { timeout: 20_000 }, async (context) => {
   const path = await aFile(context, "old\n");
   const stop = new AbortController();
   const lines = followLines(path, { ...all, follows: true, signal: stop.signal });
@@ -70,7 +70,7 @@ test("what comes is given, also after the file was emptied and replaced, and onl
   deepEqual((await end).done, true);
 });
 
-test("what comes between the end of what there was and the wait for more is given too", { timeout: 20_000 }, async (context) => {
+test("lines appended between the initial read and the watch are returned", { timeout: 20_000 }, async (context) => {
   for (let turns = 0; turns < 40; turns++) {
     const path = await aFile(context, "old\n");
     const stop = new AbortController();

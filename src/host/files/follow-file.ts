@@ -4,24 +4,24 @@ import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 
-/** Read at once. */
+/** Read size. */
 const PIECE_BYTES = 64 * 1024;
-/** Kept at least before older ones are dropped. */
+/** Minimum number of kept lines before older ones are dropped. */
 const PIECE_LINES = 1_000;
 
 export interface FollowOptions {
   /** True to follow the file. */
   readonly follows: boolean;
-  /** Of what there is, only the last so many lines. Absent: all. */
+  /** Only the last lines of the existing content. Absent: all. */
   readonly tail?: number;
-  /** Other lines count as not there. */
+  /** Other lines are ignored. */
   isWanted(line: string): boolean;
   readonly signal: AbortSignal;
 }
 
-/** Ends at the end of the file, or, if it is followed, at the signal. A file that is missing is empty. */
+/** Ends at the end of the file, or, if it is followed, when the signal is aborted. A missing file is empty. */
 export async function* followLines(path: string, { follows, tail, isWanted, signal }: FollowOptions): AsyncGenerator<string> {
-  // First the watch, then the look: nothing can come unseen between the two.
+  // The watch is started before the first read, so that no change in between is missed.
   using changes = follows ? new Changes(path, signal) : undefined;
   const reader = new LineReader(path);
   if (tail === undefined) yield* wanted();
@@ -34,7 +34,7 @@ export async function* followLines(path: string, { follows, tail, isWanted, sign
   }
 }
 
-/** Whether something happened to a file since it was last asked. It looks from the moment it is made, which node's own generator of changes does not. */
+/** Detects changes of a file since the last call. Watches from its creation on, which Node's own async iterator does not. */
 class Changes implements Disposable {
   readonly #stop: () => void;
   #isEnded = false;
@@ -65,7 +65,7 @@ class Changes implements Disposable {
     if (signal.aborted) end();
   }
 
-  /** Waits for a change; false: it is over. */
+  /** Waits for a change; false: aborted. */
   async next(): Promise<boolean> {
     if (!this.#hasChanged && !this.#isEnded) await new Promise<void>((resolve) => (this.#wake = resolve));
     this.#wake = undefined;
@@ -83,7 +83,7 @@ async function lastOf(lines: AsyncIterable<string>, count: number): Promise<read
   let last: string[] = [];
   for await (const line of lines) {
     last.push(line);
-    // Not at every line, which would take as long as it is long.
+    // Not at every line, which would take quadratic time.
     if (last.length > 2 * count + PIECE_LINES) last = last.slice(last.length - count);
   }
   return last.slice(Math.max(0, last.length - count));
@@ -103,7 +103,7 @@ class LineReader {
   #decoder = new StringDecoder("utf8");
   #inode = 0;
   #position = 0;
-  /** Of a line whose end has not been written yet. */
+  /** An incomplete last line. */
   #rest = "";
 
   constructor(path: string) {
@@ -114,7 +114,7 @@ class LineReader {
     const file = await openIfThere(this.#path);
     if (file === undefined) return;
     try {
-      // Of the file that was opened: another may have the name by now.
+      // Of the open file: its name may refer to another one by now.
       const { ino, size } = await file.stat();
       if (ino !== this.#inode || size < this.#position) this.#begin(ino);
       for (;;) {

@@ -13,7 +13,7 @@ async function hashOf(packed: Uint8Array): Promise<Uint8Array | undefined> {
   return hash.digest();
 }
 
-test("the hash of packed bytes is that of what is in them", async () => {
+test("the hash of gzipped bytes is that of their content", async () => {
   deepEqual(await hashOf(PACKED), createHash("sha256").update(WHOLE).digest());
 });
 
@@ -22,5 +22,5 @@ for (const { it, packed } of [
   { it: "were changed", packed: PACKED.map((byte, index) => (index > 100 && index < 110 ? 0xff : byte)) },
   { it: "are not packed", packed: WHOLE },
 ]) {
-  test(`bytes that ${it} have none`, async () => equal(await hashOf(packed), undefined));
+  test(`bytes that ${it} have no hash`, async () => equal(await hashOf(packed), undefined));
 }

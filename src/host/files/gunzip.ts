@@ -1,9 +1,9 @@
-/** Bytes that come in pieces, unpacked on the way. */
+/** Decompresses gzip in a stream. */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-/** Rejects where the input is not gzip, or ends too early. */
+/** Rejects if the input is not gzip, or is truncated. */
 export async function* gunzip(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(pieces);
   const unpacked = createGunzip();
@@ -16,11 +16,11 @@ export async function* gunzip(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** For who passes packed bytes on as they are and has to know the hash of what is in them. */
+/** For callers that forward compressed bytes unchanged and need the hash of their content. */
 export interface UnpackedHash {
-  /** Resolves when there is room for more. */
+  /** Resolves when more can be written. */
   update(piece: Uint8Array): Promise<void>;
-  /** Of all that was unpacked; undefined if it was not gzip, or ended too early. */
+  /** Hash of the content; undefined if the input was not gzip, or was truncated. */
   digest(): Promise<Uint8Array | undefined>;
 }
 

@@ -16,6 +16,6 @@ const DIRECTORY_MODE = 0o750;
 export async function placeFile({ path, mode, text }: PlacedFile): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
   await writeFile(path, text, { mode });
-  // Whatever the umask took away.
+  // Regardless of the umask.
   await chmod(path, mode);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { emptyLogDirectories, gzipFile, openPackedFile, removeEmptyLogDirectory } from "./log-files.ts";
 
-test("directories without a file in them are found and removed, others are left as they are", async () => {
+test("directories without a file are found and removed, others are left unchanged", async () => {
   const root = await mkdtemp(join(tmpdir(), "k8ts-logs-"));
   try {
     for (const directory of ["bare", "deep/main", "said/main", "said/silent"]) await mkdir(join(root, directory), { recursive: true });
@@ -27,7 +27,7 @@ test("directories without a file in them are found and removed, others are left 
 async function wholeOf(path: string): Promise<string | undefined> {
   await using file = await openPackedFile(path);
   if (file === undefined) return undefined;
-  // Its name may go while it is read.
+  // Its name may be removed while it is read.
   await rm(path);
   const chunks: Uint8Array[] = [];
   for (let position = 0; ;) {
@@ -38,11 +38,11 @@ async function wholeOf(path: string): Promise<string | undefined> {
   }
 }
 
-test("a packed file is read as it was before, one that is damaged up to there, and one that is gone is none", async () => {
+test("a compressed log is read as it was, a corrupt one up to the damage, and a missing one is undefined", async () => {
   const root = await mkdtemp(join(tmpdir(), "k8ts-logs-"));
   try {
     const [plain, packed] = [join(root, "0.log"), join(root, "0.log.gz")];
-    // More than is read at once.
+    // More than the read size.
     const text = Array.from({ length: 50_000 }, (_, index) => `line ${index}\n`).join("");
     await writeFile(plain, text);
 

@@ -11,19 +11,19 @@ import { createGunzip, createGzip } from "node:zlib";
 import { openRegularFileInPlace } from "./regular-file.ts";
 
 const LOG_DIRECTORY_MODE = 0o755;
-/** What is read at once. */
+/** Read size. */
 export const READ_BYTES = 65_536;
 
 export async function makeLogDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: LOG_DIRECTORY_MODE });
 }
 
-/** With all in it. One that is not there is fine. */
+/** Removes it recursively. A missing one is fine. */
 export async function removeLogDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** The directories directly below `root` in which there is no file at all, at any depth; of those with such a name. */
+/** Directories directly below `root` without any file at any depth, filtered by name. */
 export async function emptyLogDirectories(root: string, isWanted: (name: string) => boolean): Promise<readonly string[]> {
   const names = await readdir(root).catch(() => []);
   const paths = names.filter(isWanted).map((name) => join(root, name));
@@ -37,19 +37,19 @@ async function hasNoFile(path: string): Promise<boolean> {
   return (await Promise.all(entries.map(({ name }) => hasNoFile(join(path, name))))).every((isEmpty) => isEmpty);
 }
 
-/** Only if no file is in it, and none comes meanwhile. */
+/** Only if it has no file, and none is created meanwhile. */
 export async function removeEmptyLogDirectory(path: string): Promise<void> {
   for (const name of await readdir(path).catch(() => [])) await rmdir(join(path, name)).catch(() => undefined);
   await rmdir(path).catch(() => undefined);
 }
 
-/** Which file a path means now: another number is another file. */
+/** Identity of the file at a path: another value is another file. */
 export interface FileState {
   readonly identity: string;
   readonly sizeBytes: number;
 }
 
-/** Undefined if there is none. */
+/** Undefined if it does not exist. */
 export async function fileState(path: string): Promise<FileState | undefined> {
   try {
     return stateOf(await lstat(path, { bigint: true }));
@@ -67,14 +67,14 @@ export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
 }
 
-/** What is read of a file, whatever becomes of its name. */
+/** An open file, whatever happens to its name. */
 export interface ReadableFile extends AsyncDisposable {
   state(): Promise<FileState>;
-  /** What stands at `position`; empty at the end. */
+  /** Bytes at `position`; empty at the end. */
   read(position: number): Promise<Uint8Array>;
 }
 
-/** A file that may grow while it is read; it stays the same file, whatever becomes of its name. */
+/** A file that may grow while it is read; it stays the same file whatever happens to its name. */
 export class GrowingFile implements ReadableFile {
   readonly #file: FileHandle;
 
@@ -86,7 +86,7 @@ export class GrowingFile implements ReadableFile {
     return stateOf(await this.#file.stat({ bigint: true }));
   }
 
-  /** What stands at `position`, at most `lengthMax` bytes; empty at the end. */
+  /** At most `lengthMax` bytes at `position`; empty at the end. */
   async read(position: number, lengthMax = READ_BYTES): Promise<Uint8Array> {
     const { bytesRead, buffer } = await this.#file.read(new Uint8Array(lengthMax), 0, lengthMax, position);
     return buffer.subarray(0, bytesRead);
@@ -97,7 +97,7 @@ export class GrowingFile implements ReadableFile {
   }
 }
 
-/** Undefined if there is none. */
+/** Undefined if it does not exist. */
 export function openGrowingFile(path: string): Promise<GrowingFile | undefined> {
   return openIfAny(path, (file) => new GrowingFile(file));
 }
@@ -119,7 +119,7 @@ class PackedFile implements ReadableFile {
     return stateOf(await this.#file.stat({ bigint: true }));
   }
 
-  /** What is damaged ends where it is. */
+  /** A corrupt file ends at the damage. */
   async read(): Promise<Uint8Array> {
     const { value, done } = await this.#chunks.next().catch(() => ({ value: undefined, done: true }));
     return done === true || value === undefined ? new Uint8Array(0) : value;
@@ -132,7 +132,7 @@ class PackedFile implements ReadableFile {
   }
 }
 
-/** Undefined if there is none. */
+/** Undefined if it does not exist. */
 export function openPackedFile(path: string): Promise<ReadableFile | undefined> {
   return openIfAny(path, (file) => new PackedFile(file));
 }
@@ -146,7 +146,7 @@ async function openIfAny<F>(path: string, made: (file: FileHandle) => F): Promis
   }
 }
 
-/** Calls back whenever something in the directory of `path` is written, made or renamed. Watching that fails ends silently. */
+/** Calls back on every write, creation or rename in the directory of `path`. A failed watch ends silently. */
 export function watchSiblings(path: string, onChange: () => void): Disposable {
   try {
     const watcher = watch(dirname(path), { persistent: false }, () => onChange());
@@ -158,7 +158,7 @@ export function watchSiblings(path: string, onChange: () => void): Disposable {
   }
 }
 
-/** The files whose names begin with that of `path`, by their paths, sorted. */
+/** Paths of the files whose names begin with that of `path`, sorted. */
 export async function filesLike(path: string): Promise<string[]> {
   const directory = dirname(path);
   const prefix = path.slice(directory.length + 1);
@@ -178,11 +178,11 @@ export async function renameFile(from: string, to: string): Promise<void> {
   await rename(from, to);
 }
 
-/** With the rights that the file has. */
+/** With the mode of the original. */
 export async function gzipFile(from: string, to: string): Promise<void> {
   await using file = await openRegularFileInPlace(from);
   const { mode } = await file.stat();
-  // "wx": who can write to the directory could have put a link there, through which another file would be overwritten.
+  // "wx": a user who can write to the directory could have put a link there, through which another file would be overwritten.
   await pipeline(file.createReadStream({ autoClose: false }), createGzip(), createWriteStream(to, { mode, flags: "wx" }));
 }
 

@@ -24,7 +24,7 @@ async function inodeWithin(volume: string, path: string, mode?: number): Promise
   }
 }
 
-test("what is inside is opened, also through links that stay inside", async () => {
+test("paths inside are opened, also through links that stay inside", async () => {
   await using all = await startCase();
   const { volume } = all;
   await symlink("dir", join(volume, "link"));
@@ -34,7 +34,7 @@ test("what is inside is opened, also through links that stay inside", async () =
   assert.equal(await inodeWithin(volume, ""), (await stat(volume)).ino);
 });
 
-test("links that lead out are refused, and nothing is made behind them", async () => {
+test("links to the outside are rejected, and nothing is created behind them", async () => {
   await using all = await startCase();
   const { volume, outside } = all;
   await symlink(outside, join(volume, "absolute"));
@@ -46,7 +46,7 @@ test("links that lead out are refused, and nothing is made behind them", async (
   assert.deepEqual(await readdir(outside), ["secret"]);
 });
 
-test("directories that are missing are made with the mode that was asked for", async () => {
+test("missing directories are created with the requested mode", async () => {
   await using all = await startCase();
   const { volume } = all;
   const mask = process.umask(0o077);
@@ -71,7 +71,7 @@ test("a process that swaps directories for links during the lookup cannot redire
       await symlink(outside, join(volume, "dir"));
       await unlink(join(volume, "dir"));
       await rename(join(volume, "aside"), join(volume, "dir"));
-      // Leaves it in peace for longer and shorter, so that the swap comes at each step of the look.
+      // Pauses of different lengths, so that the swap hits each step of the lookup.
       for (let look = 0; look < round % 8; look++) await stat(volume);
     }
   };

@@ -7,17 +7,17 @@ import { constants } from "node:fs";
 import { chmod, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
 import { relative } from "node:path";
 
-/** Opens nothing, only holds the place: a FIFO does not block it, and no device notices. Node does not name it. */
+/** O_PATH: opens nothing, so a FIFO does not block and no device notices. Node does not name it. */
 const ONLY_THE_PLACE = 0o10000000;
 
-/** The path, with its links resolved, would be outside of the directory. */
+/** The resolved path would be outside of the directory. */
 export class OutsideError extends Error {
   override readonly name = "OutsideError";
 }
 
 /**
- * Opens what `path` is in `directory`. Links that stay inside are followed, as they are now. Directories that are missing are made with
- * `modeOfMissing`; without it the path must exist. The caller closes what it gets; it can be asked what it is, and be mounted.
+ * Opens `path` in `directory`. Links that stay inside are followed. Missing directories are created with `modeOfMissing`; without it the
+ * path must exist. The caller closes the result, which can be inspected and mounted.
  */
 export async function openWithin(directory: string, path: string, modeOfMissing?: number): Promise<FileHandle> {
   const root = await realpath(directory);
@@ -27,7 +27,7 @@ export async function openWithin(directory: string, path: string, modeOfMissing?
   return openEach(root, [...existing, ...missing], { made: missing.length, mode: modeOfMissing ?? 0 });
 }
 
-/** The part of a path that exists, as names below `root` none of which is a link (now), and the names that are still to be made. */
+/** The existing part of a path, as names below `root` none of which is a link (now), and the names to create. */
 async function resolveExisting(
   root: string,
   parts: readonly string[],
@@ -47,7 +47,7 @@ function ifMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
 }
 
-/** The last `made` of the names are made, if they are still not there. */
+/** The last `made` names are created if they are still missing. */
 async function openEach(
   root: string,
   names: readonly string[],
@@ -63,7 +63,7 @@ async function openEach(
       current = next;
       if ((await current.stat()).isSymbolicLink())
         throw new OutsideError(`Cannot open "${names.join("/")}" in ${root}: "${name}" is a link`);
-      // The mask of this process may have taken something from the mode. By its number: a name could be another's by now.
+      // The umask may have cleared bits of the mode. By descriptor: the name may refer to another file by now.
       if (isMade) await chmod(`/proc/self/fd/${current.fd}`, mode);
     }
     return current;

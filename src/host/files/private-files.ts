@@ -1,4 +1,4 @@
-/** Small files that hold secrets: written whole, readable by their owner only. */
+/** Small files with secrets: written atomically, readable by their owner only. */
 import { chmod, lstat, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -6,7 +6,7 @@ import { makePrivateDirectory, writeFileWhole } from "./files.ts";
 import { isAlive, ourProcess, processSpace } from "../processes/process-identity.ts";
 import { checkTrustedEntries } from "./trusted-path.ts";
 
-/** Makes the directory, too, if it is missing. */
+/** Creates the directory if it is missing. */
 export async function writePrivateText(path: string, text: string): Promise<void> {
   await makePrivateDirectory(dirname(path));
   await writeFileWhole(
@@ -26,7 +26,7 @@ export async function claimPrivateDirectory(path: string, includes: (name: strin
   await checkTrustedEntries(path, { userHome: process.env["HOME"], includes });
 }
 
-/** Takes from all others whatever rights they have to a file. Where that is not ours to decide, it stays as it is. */
+/** Removes all permissions of other users. Ignored where this process is not allowed to. */
 export async function keepPrivate(path: string): Promise<void> {
   try {
     const { mode } = await stat(path);
@@ -36,22 +36,22 @@ export async function keepPrivate(path: string): Promise<void> {
   }
 }
 
-/** Group and others. */
+/** Permission bits of group and others. */
 const OTHERS = 0o077;
 
 export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A new directory that only this user can look into; gone, with all in it, when it is disposed of. */
+/** Creates a directory that only this user can access; removed recursively when it is disposed of. */
 export async function makeTemporaryDirectory(prefix: string): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(tmpdir(), prefix));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 /**
- * The same for what should not outlive this process either: what was left by processes that were killed is removed by the next one that
- * makes such a directory. The name says whose it is.
+ * Same for content that must not outlive this process: leftovers of killed processes are removed by the next process that creates such a
+ * directory. The name identifies the owner.
  */
 export async function makeProcessDirectory(prefix: string): Promise<TemporaryDirectory> {
   await removeLeftovers(prefix);
@@ -64,25 +64,25 @@ async function removeLeftovers(prefix: string): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     const owner = name.startsWith(prefix) ? OWNER.exec(name.slice(prefix.length)) : null;
     if (owner === null || owner[1] !== processSpace() || isAlive({ pid: Number(owner[2]), started: owner[3] as string })) continue;
-    // Never another user's: who writes into a directory can redirect its recursive removal by symbolic links.
+    // Never another user's: a user who can write to a directory can redirect its recursive removal by symbolic links.
     if (await isOwnDirectory(join(tmpdir(), name))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** Whether this user has made it, and not only a link to it. */
+/** True if this user created it, and it is not a link. */
 export async function isOwnDirectory(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   return found?.isDirectory() === true && found.uid === (process.geteuid?.() ?? found.uid);
 }
 
-/** The space of process numbers, the number, the start. */
+/** PID namespace, PID and start time. */
 const OWNER = /^(\d+)-(\d+)-(\d+)-/;
 
 export function absolutePath(path: string): string {
   return resolve(path);
 }
 
-/** What this machine calls itself. */
+/** Host name of this machine. */
 export function machineName(): string {
   return hostname();
 }

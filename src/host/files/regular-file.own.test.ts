@@ -10,7 +10,7 @@ import { fileState, gzipFile, openGrowingFile, openPackedFile } from "./log-file
 import { openWithin } from "./open-within.ts";
 import { NotRegularFileError, openHeldFile } from "./regular-file.ts";
 
-describe("in a directory that others may write to", () => {
+describe("in a directory that other users can write to", () => {
   let root = "";
   before(async () => {
     root = await mkdtemp(join(tmpdir(), "k8ts-regular-"));
@@ -38,7 +38,7 @@ describe("in a directory that others may write to", () => {
     { it: "a directory", name: "" },
     { it: "a file in a directory that is a link", name: "../linked/0.log" },
   ]) {
-    test(`${it} is not read as a log, packed or not, and is not packed`, async () => {
+    test(`${it} is not read as a log, compressed or not, and is not compressed`, async () => {
       const path = name.startsWith("..") ? join(root, "pod", "linked", "0.log") : inside(name);
       await rejects(openGrowingFile(path), NotRegularFileError);
       await rejects(openPackedFile(path), NotRegularFileError);
@@ -59,7 +59,7 @@ describe("in a directory that others may write to", () => {
 
   test("a termination message that became a link is not read", () => rejects(readRegularTail(inside("link.log"), 10), NotRegularFileError));
 
-  test("packing does not write through a link that waits for it", async () => {
+  test("compression does not write through a planted link", async () => {
     await symlink(join(root, "secret"), inside("trap.tmp"));
     await rejects(gzipFile(inside("0.log"), inside("trap.tmp")), { code: "EEXIST" });
     equal(String(await readRegularTail(join(root, "secret"), 100)), "the secret\n");
@@ -72,7 +72,7 @@ describe("in a directory that others may write to", () => {
     equal(new TextDecoder().decode(await file?.read(0)), "first\n");
   });
 
-  test("a file that is held by its place is read, and a FIFO is not", async () => {
+  test("a file opened with O_PATH is read, and a FIFO is not", async () => {
     await using place = await openWithin(root, "pod/container/0.log");
     await using file = await openHeldFile(place, "0.log");
     equal(await file.readFile("utf8"), "hello\n");
@@ -80,7 +80,7 @@ describe("in a directory that others may write to", () => {
     await rejects(openHeldFile(fifo, "fifo.log"), NotRegularFileError);
   });
 
-  test("a link is known as itself, so that a log that became one counts as replaced", async () => {
+  test("a link has its own identity, so that a log that became one counts as replaced", async () => {
     const [link, secret] = [await fileState(inside("link.log")), await fileState(join(root, "secret"))];
     deepEqual(link?.identity === secret?.identity, false);
   });

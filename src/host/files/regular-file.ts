@@ -7,38 +7,38 @@ import { constants } from "node:fs";
 import { open, readlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
-/** The path names something that is not read, such as a symbolic link or a FIFO. */
+/** The path names something other than a regular file, such as a symbolic link or a FIFO. */
 export class NotRegularFileError extends Error {
   override readonly name = "NotRegularFileError";
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Names of directories that must not be links: those of the container and of the Pod. What is above belongs to the administrator. */
+/** Directories that must not be links: those of the container and of the Pod. Those above belong to the administrator. */
 const CHECKED_DIRECTORIES = 2;
 
-/** Rejects with the system's error if there is none, with a NotRegularFileError if it is something else. */
+/** Rejects with the system's error if it does not exist, with a NotRegularFileError if it is something else. */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const file = await open(path, FLAGS).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ELOOP") throw new NotRegularFileError(`"${path}" is a symbolic link, and links are not followed`);
-    // Of a socket, or of a device without a driver.
+    // From a socket, or a device without a driver.
     if (error.code === "ENXIO") throw new NotRegularFileError(`"${path}" is not a regular file`);
     throw error;
   });
   return checked(file, path);
 }
 
-/** The same, and also its directory and the one above are no links. */
+/** Same, and its directory and the one above must not be links. */
 export async function openRegularFileInPlace(path: string): Promise<FileHandle> {
   const file = await openRegularFile(path);
-  // Where there is no /proc, there are no containers, either.
+  // Without /proc there are no containers.
   const real = await readlink(`/proc/self/fd/${file.fd}`).catch(() => path);
   if (directoriesOf(real) === directoriesOf(path)) return file;
   await file.close();
   throw new NotRegularFileError(`"${path}" is in a directory that is a symbolic link, and links are not followed`);
 }
 
-/** Of a file that is held by its place (open-within.ts): opens it for reading. */
+/** Opens a file that is held by O_PATH (open-within.ts) for reading. */
 export async function openHeldFile(place: FileHandle, name: string): Promise<FileHandle> {
   if (!(await place.stat()).isFile()) throw new NotRegularFileError(`"${name}" is not a regular file`);
   return open(`/proc/self/fd/${place.fd}`, constants.O_RDONLY);
@@ -55,7 +55,7 @@ async function checked(file: FileHandle, name: string): Promise<FileHandle> {
   throw new NotRegularFileError(`"${name}" is not a regular file`);
 }
 
-/** The file's own name does not count: it may have been rotated away meanwhile. */
+/** The file's own name is not compared: it may have been rotated meanwhile. */
 function directoriesOf(path: string): string {
   const names: string[] = [];
   let directory = dirname(path);

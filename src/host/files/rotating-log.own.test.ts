@@ -15,7 +15,7 @@ function aDirectory(context: TestContext): string {
 const contents = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]));
 
-test("each start has a file of its own, and three are kept", (context) => {
+test("each start has its own log file, and three are kept", (context) => {
   const directory = aDirectory(context);
   const path = join(directory, "k8ts.log");
   for (const start of [1, 2, 3, 4]) {

@@ -7,9 +7,9 @@ import { appendFileSync, copyFileSync, fstatSync, openSync, renameSync, rmSync, 
 import type { LogLine, LogSink } from "../../base/logger.ts";
 import { PRIVATE_FILE_MODE } from "./files.ts";
 
-/** How many there are, with the one that is written. */
+/** Number of kept files, the current one included. */
 const KEPT = 3;
-/** Days of ordinary life, and still quick to look through. */
+/** Several days of normal operation, and still fast to read. */
 const SIZE_BYTES_MAX = 10 * 1024 * 1024;
 
 /** "k8ts.log", 1 → "k8ts.1.log" */
@@ -17,7 +17,7 @@ export function olderLog(path: string, age: number): string {
   return path.replace(/\.log$/, `.${age}.log`);
 }
 
-/** Makes room for a new file at `path`. The oldest is removed. */
+/** Rotates the files for a new one at `path`. The oldest is removed. */
 export function rotateLogs(path: string): void {
   makeRoom(path);
   try {
@@ -40,17 +40,17 @@ function makeRoom(path: string): void {
 
 export interface LogFile extends Disposable {
   readonly sink: LogSink;
-  /** A line that is no log line: what was said to a person. */
+  /** Writes a line that is not a log record: output for the user. */
   write(line: string): void;
 }
 
-/** Opens it for adding to its end. Throws if that cannot be done. */
+/** Opens it for appending. Throws on failure. */
 export function openLogFile(path: string, format: (line: LogLine) => string, { sizeBytesMax = SIZE_BYTES_MAX } = {}): LogFile {
   const file = openSync(path, "a", PRIVATE_FILE_MODE);
   const write = (line: string): void => {
     try {
       appendFileSync(file, `${line}\n`);
-      // Others may write to it as well, so it is asked and not counted.
+      // Other processes may write to it as well, so its size is read and not counted.
       if (fstatSync(file).size > sizeBytesMax) empty(path);
     } catch {
       // There is no other place to report it.

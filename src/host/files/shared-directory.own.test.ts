@@ -9,7 +9,7 @@ import { needs } from "../../testing/needs.ts";
 import { makeTemporaryDirectory } from "./private-files.ts";
 import { fileKind, giveToGroup, makeDirectories, modeOf, namesIn, removeTree, touchFile } from "./shared-directory.ts";
 
-test("kinds of files are distinguished, through links", async () => {
+test("file types are distinguished, through links", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-shared-");
   const at = (name: string) => join(directory.path, name);
   await writeFile(at("file"), "");
@@ -23,7 +23,7 @@ test("kinds of files are distinguished, through links", async () => {
   assert.equal(await fileKind("/dev/null"), "character-device");
 });
 
-test("directories are made with their mode whatever the mask; those that are there keep theirs", async () => {
+test("directories are created with their exact mode regardless of the umask; existing ones keep theirs", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-shared-");
   const at = (name: string) => join(directory.path, name);
   const mask = process.umask(0o077);
@@ -39,7 +39,7 @@ test("directories are made with their mode whatever the mask; those that are the
   assert.deepEqual([await namesIn(at("a")), await namesIn(at("none"))], [["b"], []]);
 });
 
-test("all of a directory is given to a group, links themselves and not what they lead to", { ...needs("tmpfs") }, async () => {
+test("the group of a whole directory is set, of links themselves and not of their targets", { ...needs("tmpfs") }, async () => {
   await using directory = await makeTemporaryDirectory("k8ts-shared-");
   const at = (name: string) => join(directory.path, name);
   await writeFile(at("outside"), "");
@@ -56,7 +56,7 @@ test("all of a directory is given to a group, links themselves and not what they
   assert.deepEqual([(await modeOf(at("v/dir/file"))).toString(8), ((await modeOf(at("v"))) & 0o2070).toString(8)], ["640", "2070"]);
 });
 
-test("a tree that is too deep for any path is removed", async () => {
+test("a tree that exceeds the maximum path length is removed", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-shared-");
   const root = join(directory.path, "tree");
   const name = "d".repeat(200);

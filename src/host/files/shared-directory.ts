@@ -7,7 +7,7 @@ import { mountsUnder } from "../kernel/mount-table.ts";
 
 export type FileKind = "directory" | "file" | "socket" | "character-device" | "block-device" | "other";
 
-/** Links are followed. Undefined if it is not there, or its place cannot be looked at. */
+/** Links are followed. Undefined if it does not exist or is not accessible. */
 export async function fileKind(path: string): Promise<FileKind | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found === undefined ? undefined : kindOf(found);
@@ -21,12 +21,12 @@ function kindOf(found: Stats): FileKind {
   return found.isBlockDevice() ? "block-device" : "other";
 }
 
-/** The rights of what is there; links are followed. */
+/** Mode; links are followed. */
 export async function modeOf(path: string): Promise<number> {
   return (await stat(path)).mode & 0o7777;
 }
 
-/** Makes what is missing of the path, each directory with this mode. Those that are there keep theirs. */
+/** Creates missing directories of the path with this mode. Existing ones keep theirs. */
 export async function makeDirectories(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode });
@@ -40,17 +40,17 @@ export async function makeDirectories(path: string, mode: number): Promise<void>
   }
 }
 
-/** The same place without links in its path. */
+/** The path with all links resolved. */
 export async function realPathOf(path: string): Promise<string> {
   return realpath(path);
 }
 
-/** Makes an empty file; one that is there stays as it is. */
+/** Creates an empty file; an existing one is unchanged. */
 export async function touchFile(path: string, mode: number): Promise<void> {
   await (await open(path, "a", mode)).close();
 }
 
-/** The names in a directory; none if it is not there. */
+/** Names in a directory; empty if it does not exist. */
 export async function namesIn(path: string): Promise<readonly string[]> {
   return readdir(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
@@ -58,7 +58,7 @@ export async function namesIn(path: string): Promise<readonly string[]> {
   });
 }
 
-/** Gives all that is in a directory, then itself, to a group. Links are given, never followed. What is in the way of one is passed over. */
+/** Sets the group of a directory and everything in it. Links are not followed. Failures for single entries are ignored. */
 export async function giveToGroup(
   directory: string,
   groupId: number,
@@ -73,7 +73,7 @@ export async function giveToGroup(
   await chmod(directory, modeFor(found.mode & 0o7777, { isDirectory: found.isDirectory() })).catch(() => undefined);
 }
 
-/** Also trees that are too deep for a path. Rejects if something is mounted inside. A missing path is fine. */
+/** Also removes trees that exceed the maximum path length. Rejects if something is mounted inside. A missing path is fine. */
 export async function removeTree(path: string): Promise<void> {
   const [mounted] = await mountsUnder(path);
   if (mounted !== undefined) throw new Error(`Cannot remove ${path}: ${mounted.path} is mounted`);
@@ -85,7 +85,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** Which file it is, whatever it is called; links are followed. */
+/** Identity of a file, whatever its name; links are followed. */
 export async function fileIdentity(path: string): Promise<{ readonly device: number; readonly inode: number }> {
   const { dev, ino } = await stat(path);
   return { device: dev, inode: ino };

@@ -66,7 +66,7 @@ const echo: Unary = (call, answer) => answer(null, call.request);
 const call = (channel: GrpcChannel, request = bytes("hello"), options: Partial<Parameters<GrpcChannel["call"]>[2]> = {}) =>
   channel.call("/test.Test/Unary", request, { timeoutMs: 10_000, ...options });
 
-/** What a caller does who wants an answer: asks again after a while, which is also when the channel connects again. */
+/** Retries after a while, as a caller does; each call also makes the channel reconnect. */
 async function callUntilAnswered(channel: GrpcChannel): Promise<Uint8Array> {
   for (;;) {
     const answer = await call(channel).catch(() => realClock.sleep(20));
@@ -83,7 +83,7 @@ async function failureOf(promise: Promise<unknown>): Promise<GrpcError> {
   return error;
 }
 
-test("a call brings back what the server answers, and takes metadata along", async (context) => {
+test("a call returns the server's response and sends metadata", async (context) => {
   const { port } = await startServer(context, {
     unary: (request, answer) => answer(null, Buffer.from(`${request.request.toString()}, ${String(request.metadata.get("name")[0])}`)),
   });
@@ -96,7 +96,7 @@ test("a call brings back what the server answers, and takes metadata along", asy
   equal(channel.connection, 1);
 });
 
-test("what the server refuses comes as an error with its code and words, and counts as sent", async (context) => {
+test("a rejection by the server is an error with its code and message, and counts as sent", async (context) => {
   const { port } = await startServer(context, { unary: (_, answer) => answer({ code: 9, details: "not today" }) });
   const { code, details, sent } = await failureOf(call(await openChannel(context, port)));
   deepEqual({ code, details, sent }, { code: "FAILED_PRECONDITION", details: "not today", sent: true });
@@ -117,7 +117,7 @@ test("a call without a server fails as not sent, and succeeds once a server list
   equal(textOf(await callUntilAnswered(channel)), "hello");
 });
 
-test("a call whose connection breaks counts as sent; the next one goes over a new connection, with a new number", async (context) => {
+test("a call whose connection breaks counts as sent; the next one uses a new connection with a new number", async (context) => {
   let broken = false;
   const { port } = await startServer(context, {
     unary: (request, answer) => {
@@ -136,10 +136,10 @@ test("a call whose connection breaks counts as sent; the next one goes over a ne
   equal(channel.connection, 2);
 });
 
-test("a server that does not answer in time, or is no longer wanted, is given up as sent", async (context) => {
+test("a call that exceeds its deadline or is cancelled rejects as sent", async (context) => {
   const { port } = await startServer(context, { unary: (request, answer) => void (request.request.length > 0 && echo(request, answer)) });
   const channel = await openChannel(context, port);
-  await call(channel); // A call that waits for the connection until its time is up is not sent.
+  await call(channel); // A call that waits for the connection until its deadline is not sent.
   const late = await failureOf(call(channel, bytes(""), { timeoutMs: 50 }));
   deepEqual([late.code, late.sent], ["DEADLINE_EXCEEDED", true]);
 
@@ -151,7 +151,7 @@ test("a server that does not answer in time, or is no longer wanted, is given up
   deepEqual([never.code, never.sent], ["CANCELLED", false]);
 });
 
-test("a host that takes connections and says nothing is given up as not sent", async (context) => {
+test("a host that accepts connections and sends nothing makes calls fail as not sent", async (context) => {
   const silent = createServer((socket) => context.after(() => socket.destroy())).listen(0, "127.0.0.1");
   await once(silent, "listening");
   context.after(() => silent.close());
@@ -160,7 +160,7 @@ test("a host that takes connections and says nothing is given up as not sent", a
   deepEqual([code, sent], ["DEADLINE_EXCEEDED", false]);
 });
 
-test("an answer over the limit is refused", async (context) => {
+test("a response over the size limit is rejected", async (context) => {
   const { port } = await startServer(context, { unary: echo });
   const channel = await openChannel(context, port, 1_000);
   equal((await call(channel, new Uint8Array(1_000))).length, 1_000);
@@ -185,7 +185,7 @@ test("a stream carries messages both ways until the server ends it", async (cont
   deepEqual([seen, end], [["one!", "two!"], undefined]);
 });
 
-test("a stream that breaks says so once", async (context) => {
+test("a broken stream reports its error once", async (context) => {
   const { port } = await startServer(context, { bidi: () => proxy.breakConnections() });
   const proxy = await openProxy(context, port);
   const channel = await openChannel(context, proxy.port);
@@ -202,7 +202,7 @@ test("a stream that breaks says so once", async (context) => {
   );
 });
 
-test("a cancelled stream calls no handler any more, and the server is notified", async (context) => {
+test("a cancelled stream calls no handler, and the server is notified", async (context) => {
   const heard = { resolve: () => {} };
   const cancelled = new Promise<void>((resolve) => (heard.resolve = resolve));
   const { port } = await startServer(context, {
@@ -231,7 +231,7 @@ test("a cancelled stream calls no handler any more, and the server is notified",
   equal(calls, 1);
 });
 
-test("a paused stream hands nothing over and holds up no other call", async (context) => {
+test("a paused stream delivers nothing and blocks no other call", async (context) => {
   const { port } = await startServer(context, {
     unary: echo,
     bidi: (stream) => {
@@ -263,7 +263,7 @@ test("a paused stream hands nothing over and holds up no other call", async (con
   deepEqual([atPause, seen], [1, 200]);
 });
 
-test("closing twice is closing once, and a closed channel takes no call", async (context) => {
+test("closing a channel is idempotent, and a closed channel rejects calls", async (context) => {
   const { port } = await startServer(context, { unary: echo });
   const channel = await openChannel(context, port);
   await call(channel);
@@ -273,7 +273,7 @@ test("closing twice is closing once, and a closed channel takes no call", async 
   deepEqual([code, sent], ["CANCELLED", false]);
 });
 
-test("a server at a Unix socket answers a request after which nothing more is sent", async (context) => {
+test("a server at a Unix socket answers after the client has half-closed the stream", async (context) => {
   const directory = mkdtempSync("/tmp/k8ts-grpc-");
   context.after(() => rmSync(directory, { recursive: true }));
   const path = `${directory}/server.sock`;

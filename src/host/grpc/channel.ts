@@ -12,15 +12,18 @@ import { checkServerIdentity } from "node:tls";
 import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** A received message is at most this large, so that a wrong or hostile server cannot fill the memory. The caller may set less. */
+/** Maximum size of a received message, so that a faulty or hostile server cannot exhaust memory. The caller may set less. */
 export const GRPC_MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
 
-/** An idle server that does not answer a ping for KEEPALIVE_TIMEOUT_MS is given up. etcd refuses clients that ping more often than every 5 s. */
+/**
+ * A server that does not answer a ping for KEEPALIVE_TIMEOUT_MS is considered dead. etcd rejects clients that ping more often than every 5
+ * s.
+ */
 const KEEPALIVE_TIME_MS = 10_000;
 /** Long enough for a paused or heavily loaded server to come back. */
 const KEEPALIVE_TIMEOUT_MS = 10_000;
 
-/** Reconnecting is driven by calls; this only keeps a channel from connecting again too fast. grpc-js would wait up to two minutes. */
+/** Calls drive reconnecting; this only limits its rate. grpc-js would wait up to two minutes. */
 const RECONNECT_MIN_MS = 100;
 const RECONNECT_MAX_MS = 3_000;
 
@@ -32,7 +35,7 @@ export type GrpcCode = keyof typeof status;
 export class GrpcError extends Error {
   override readonly name = "GrpcError";
   readonly code: GrpcCode;
-  /** The server's own words, or the library's. */
+  /** The message of the server or of the library. */
   readonly details: string;
   /** False only if the server has certainly not seen the request. */
   readonly sent: boolean;
@@ -48,10 +51,10 @@ export class GrpcError extends Error {
 export interface GrpcTls {
   /** PEM. The certificate authorities to trust; without them, those of Node. */
   readonly ca?: Uint8Array;
-  /** PEM. Who we are, with `key`. */
+  /** PEM. Client certificate, with `key`. */
   readonly certificate?: Uint8Array;
   readonly key?: Uint8Array;
-  /** The name that the server's certificate must have. Default: the host. */
+  /** Name that the server's certificate must have. Default: the host. */
   readonly serverName?: string;
 }
 
@@ -59,7 +62,7 @@ export interface GrpcChannelOptions {
   /** A name, an address, or the absolute path of a Unix socket (which has no port, so that is 0). */
   readonly host: string;
   readonly port: number;
-  /** Without: plaintext. */
+  /** Absent: plaintext. */
   readonly tls?: GrpcTls | undefined;
   readonly messageBytesMax?: number;
   readonly clock: Clock;
@@ -67,42 +70,42 @@ export interface GrpcChannelOptions {
 
 export interface GrpcCallOptions {
   readonly timeoutMs: number;
-  /** The call is given up with CANCELLED when this is aborted. */
+  /** Aborting rejects the call with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface GrpcStreamHandlers {
   message(message: Uint8Array): void;
-  /** Called once, last, unless the stream was cancelled by us. Without an error the server closed it in good order. */
+  /** Called once, last, unless this side cancelled the stream. Without an error the server closed it gracefully. */
   ended(error: GrpcError | undefined): void;
 }
 
 export interface GrpcStream {
-  /** Queued if the connection is not there yet. */
+  /** Queued until there is a connection. */
   send(message: Uint8Array): void;
   /** Half-closes the stream; the server may continue. Unary requests wait for this. */
   end(): void;
-  /** No message is handed over until `resume`; the server is held up after a bounded number of bytes. Other streams are not. */
+  /** No message is delivered until `resume`; flow control blocks the server after a bounded number of bytes. Other streams continue. */
   pause(): void;
   resume(): void;
-  /** Ends the stream at once; no handler is called any more. */
+  /** Ends the stream immediately; no handler is called afterwards. */
   cancel(): void;
 }
 
 export interface GrpcChannel {
-  /** The number of the present connection; undefined if there is none. Another number means that the server may be another one. */
+  /** Number of the current connection; undefined if there is none. Another number means that the server may be another one. */
   readonly connection: number | undefined;
   /** `path` is `/<package>.<Service>/<Method>`. Rejects with GrpcError. */
   call(path: string, request: Uint8Array, options: GrpcCallOptions): Promise<Uint8Array>;
   stream(path: string, options: Pick<GrpcCallOptions, "metadata">, handlers: GrpcStreamHandlers): GrpcStream;
-  /** Calls under way end on their own; cancel streams before. */
+  /** Pending calls complete; cancel streams before. */
   close(): void;
 }
 
-/** Does not connect yet: the first call does. Throws if certificate or key cannot be read. */
+/** Connects on the first call. Throws if certificate or key cannot be parsed. */
 export async function openGrpcChannel(options: GrpcChannelOptions): Promise<GrpcChannel> {
-  // A bundler gives a package of the older module system only `default`.
+  // A bundler exposes a CommonJS package only as `default`.
   const { default: grpc } = await options.clock.external(import("@grpc/grpc-js"));
   const client = new grpc.Client(targetOf(options), credentialsOf(grpc, options), channelOptions(options));
   return new NodeGrpcChannel(grpc, client, options.clock);
@@ -172,7 +175,7 @@ class NodeGrpcChannel implements GrpcChannel {
       resume: () => void stream.resume(),
       cancel: () => {
         over = true;
-        stream.resume(); // What is left unread would keep the stream from being freed.
+        stream.resume(); // Unread data would keep the stream from being freed.
         stream.cancel();
       },
     };
@@ -202,17 +205,17 @@ class NodeGrpcChannel implements GrpcChannel {
 
   #error(error: ServiceError, peer: string): GrpcError {
     const code = this.#grpc.status[error.code] as GrpcCode;
-    // A call has its server's address as peer only from when it was given to a connection; before that it is the channel's target.
+    // The peer of a call is its server's address only once it is assigned to a connection; before that it is the channel's target.
     const sent = peer !== this.#channel.getTarget() && error.details !== REFUSED;
-    // The library's own error says the same once more, so it is not kept as a cause.
+    // The library's own error repeats the message, so it is not kept as a cause.
     return new GrpcError(code, error.details.replace(NO_NOTE, ""), { sent });
   }
 }
 
-/** The library adds what it learned when it looked a name up, also if that is nothing. */
+/** The library appends its name resolution result, even if it is empty. */
 const NO_NOTE = /\.? *Resolution note: *$/;
 
-/** The library's words for a stream that the server refused before it looked at it (it is stopping, or has too many). */
+/** The library's message for a stream that the server refused unprocessed (it is stopping, or has too many). */
 const REFUSED = "Stream refused by server";
 
 function targetOf({ host, port }: GrpcChannelOptions): string {
@@ -230,7 +233,7 @@ function credentialsOf(grpc: Grpc, { host, tls }: GrpcChannelOptions): ChannelCr
   });
 }
 
-/** What the library announces to a server that is known by its address: it would announce the address, which TLS forbids. */
+/** Server name (SNI) for a server that is given by its address: the library would send the address, which TLS forbids. */
 const NO_NAME = "address.invalid";
 
 function announcedName({ host, tls }: GrpcChannelOptions): string {
@@ -244,7 +247,7 @@ function channelOptions(options: GrpcChannelOptions): ChannelOptions {
     "grpc.enable_http_proxy": 0,
     "grpc.enable_channelz": 0,
     "grpc.service_config_disable_resolution": 1,
-    "grpc.use_local_subchannel_pool": 1, // Two stores of one process have their own connections, so closing one is closing it.
+    "grpc.use_local_subchannel_pool": 1, // Two stores of one process have separate connections, so that closing one does not affect the other.
     "grpc.initial_reconnect_backoff_ms": RECONNECT_MIN_MS,
     "grpc.max_reconnect_backoff_ms": RECONNECT_MAX_MS,
     "grpc.keepalive_time_ms": KEEPALIVE_TIME_MS,

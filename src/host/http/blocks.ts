@@ -1,11 +1,11 @@
 /**
- * Sending a large body: many small pieces become blocks of one size, and each goes out when the one before it was taken, so that a
+ * Sends a large body: small chunks are combined into blocks of one size, and each is sent when the previous one was accepted, so that a
  * slow reader costs one block and a list of ten thousand objects does not become ten thousand writes.
  */
 import type { Writable } from "node:stream";
 import { joined } from "./body.ts";
 
-/** Pieces that are as large as a block stay as they are. */
+/** Chunks of at least the block size stay unchanged. */
 export function* blocksOf(pieces: readonly Uint8Array[], blockBytes: number): Generator<Uint8Array, void> {
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;

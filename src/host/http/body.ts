@@ -1,4 +1,4 @@
-/** A request's body as one array of bytes, never more of it in memory than the limit. */
+/** Reads a request's body into one array of bytes, with at most the limit in memory. */
 import type { Readable } from "node:stream";
 
 export interface BodyOptions {
@@ -6,13 +6,13 @@ export interface BodyOptions {
   readonly tooLarge: () => Error;
   /** Reason of the client's disconnect, if it happens before the end. */
   readonly gone: () => unknown;
-  /** Receives how to stop reading: what has come by then is dropped, and the body rejects with the reason. */
+  /** Receives a function that stops reading: received bytes are dropped, and the body rejects with the reason. */
   readonly onStart: (stop: (reason: unknown) => void) => void;
 }
 
 const NOTHING = new Uint8Array();
 
-/** Over the limit it stops reading; what has come by then is dropped. */
+/** Stops reading over the limit; received bytes are dropped. */
 export function readBody(source: Readable, { bytesMax, tooLarge, gone, onStart }: BodyOptions): Promise<Uint8Array> {
   if (source.readableEnded) return Promise.resolve(NOTHING);
   return new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ export function readBody(source: Readable, { bytesMax, tooLarge, gone, onStart }
   });
 }
 
-/** The one piece itself, or a copy of all. */
+/** A single chunk itself, or a copy of all. */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [only = NOTHING] = pieces;
   return pieces.length <= 1 ? only : Buffer.concat(pieces);

@@ -1,7 +1,7 @@
 /**
- * Who has signed the certificate that a client showed in the handshake. OpenSSL checks it against all authorities together and does not
- * tell which one it was; here the chain is followed once more, by signatures, to the authorities that it ends in, so that one authority's
- * certificates are never taken for another's, also if both have the same name.
+ * Finds the CAs that signed the certificate which a client presented in the handshake. OpenSSL verifies it against all CAs together and
+ * does not say which one it was; here the chain is followed once more, by signatures, to the CAs in which it ends, so that one CA's
+ * certificates are never mistaken for another's, even if both have the same name.
  */
 import { X509Certificate } from "node:crypto";
 
@@ -12,8 +12,8 @@ const CHAIN_MAX = 8;
 const CLIENT_PURPOSES = ["1.3.6.1.5.5.7.3.2", "2.5.29.37.0"];
 
 /**
- * What OpenSSL refuses and is looked at here: of several authorities of one name it tries only one, and it does not know the purpose
- * "any". Both only for a certificate that an authority has signed itself; what lies between has more rules, which are all OpenSSL's.
+ * Errors of OpenSSL that are checked again here: of several CAs with one name it tries only one, and it does not support the purpose "any".
+ * Both only for a certificate that a CA signed directly; intermediates have more rules, which are left to OpenSSL.
  */
 const DECIDED_HERE = ["CERT_SIGNATURE_FAILURE", "INVALID_PURPOSE"];
 
@@ -24,7 +24,7 @@ interface Authority {
 
 export interface ShownCertificate {
   readonly certificate: X509Certificate;
-  /** What OpenSSL finds wrong with it. */
+  /** OpenSSL's verification error. */
   readonly problem: string | undefined;
   readonly nowMs: number;
 }
@@ -38,8 +38,8 @@ export class ClientAuthorities {
   }
 
   /**
-   * The names of those that signed it, directly or through others that the client has shown; none if it is not good now. Each is asked by
-   * itself: one certificate may be in the bundles of several.
+   * Names of the CAs that signed it, directly or through intermediates that the client sent; none if it is not valid now. Each is checked
+   * independently: one certificate may be in several bundles.
    */
   signersOf(shown: ShownCertificate): readonly string[] {
     if (!isGoodFor(shown.certificate, shown.nowMs)) return [];
@@ -75,7 +75,7 @@ function certificatesOf(bundle: string): readonly X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block));
 }
 
-/** What came after it in the handshake, in any order. */
+/** The other certificates of the handshake, in any order. */
 function shownBetween(leaf: X509Certificate): X509Certificate[] {
   const between: X509Certificate[] = [];
   for (let next = leaf.issuerCertificate; next !== undefined && between.length < CHAIN_MAX; next = next.issuerCertificate)
@@ -87,9 +87,9 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** The purposes of an authority hold for what it signs; without any, it is for all. */
+/** The purposes of a CA apply to what it signs; without any, all are allowed. */
 function isGoodFor(certificate: X509Certificate, nowMs: number): boolean {
-  // Node's types say that there are always some.
+  // Node's types declare it as always present.
   const purposes = certificate.keyUsage as readonly string[] | undefined;
   return isValid(certificate, nowMs) && (purposes === undefined || purposes.some((purpose) => CLIENT_PURPOSES.includes(purpose)));
 }

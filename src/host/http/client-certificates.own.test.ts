@@ -21,7 +21,7 @@ interface Pair {
   readonly key: string;
 }
 
-/** A server that remembers what it was shown. */
+/** A server that records presented certificates. */
 async function start(clientAuthorities?: HttpsServerTls["clientAuthorities"]) {
   const seen: (HttpPeerCertificate | undefined)[] = [];
   const handler: HttpHandler = ({ peer }, reply) => {
@@ -67,7 +67,7 @@ const betweenBoth = testIntermediate("between both", both);
 const strange = testIntermediate("strange", clients, unknown);
 const noAuthority = testIntermediate("no authority", clients, { isAuthority: false });
 
-/** With what the client sends besides its own. */
+/** Options that the client uses besides its certificate. */
 function chain(leaf: Pair, ...more: readonly Pair[]): Pair {
   return { certificate: [leaf, ...more].map(({ certificate }) => certificate).join(""), key: leaf.key };
 }
@@ -131,20 +131,20 @@ for (const { shows, shown, authorities = [] } of ROWS) {
   });
 }
 
-test("who shows nothing has no certificate", async () => {
+test("a client without a certificate is reported without one", async () => {
   await using started = await start(BUNDLES);
   await askHttp1(started.server, undefined);
   deepEqual(started.seen, [undefined]);
 });
 
-test("a server without client authorities does not ask", async () => {
+test("a server without client CAs does not request a certificate", async () => {
   await using started = await start();
   await askHttp1(started.server, clients.sign("jane"));
   deepEqual(started.seen, [undefined]);
 });
 
 test(
-  "a client that resumes its last connection is known as well, also through an intermediate",
+  "a client that resumes its TLS session keeps its certificate, also through an intermediate",
   { skip: HIDES_INTERMEDIATES },
   async () => {
     await using started = await start(BUNDLES);

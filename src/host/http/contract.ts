@@ -7,32 +7,32 @@ import type { ByteStream } from "../../base/byte-stream.ts";
 export interface HttpPeer {
   readonly address: string;
   readonly isLoopback: boolean;
-  /** The client certificate that was shown in the handshake: the client has its private key. Only asked for if there are client authorities. */
+  /** The client certificate presented in the handshake: the client has its private key. Requested only if there are client CAs. */
   readonly certificate?: HttpPeerCertificate;
 }
 
 export interface HttpPeerCertificate {
   readonly pem: string;
-  /** The names of the authorities that signed it; none if it is not for clients or not valid at this time. */
+  /** Names of the CAs that signed it; none if it is not for clients or not valid now. */
   readonly authorities: readonly string[];
 }
 
 export interface HttpRequest {
   /** Upper case. */
   readonly method: string;
-  /** As it was sent, still percent-encoded, without the query. */
+  /** As received, still percent-encoded, without the query. */
   readonly path: string;
   /** Without the question mark; "" if there is none. */
   readonly query: string;
   /** One header by its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;
-  /** The same, each by itself and in the order of coming. */
+  /** Same, as separate values in the order received. */
   headerValues(name: string): readonly string[];
-  /** Of all headers that were sent, lower case. */
+  /** Names of all received headers, lower case. */
   headerNames(): readonly string[];
   /**
-   * The whole body; a second call gives the same. Rejects over `bytesMax` or the server's own limit, whichever is less, and with the signal's
-   * reason if the client went away.
+   * The whole body; repeated calls return the same. Rejects over `bytesMax` or the server's own limit, whichever is less, and with the
+   * signal's reason if the client disconnects.
    */
   body(bytesMax?: number): Promise<Uint8Array>;
   /** Aborted when the client disconnects before the response is complete, or the server closes the connection. Created on first use. */
@@ -50,30 +50,30 @@ export interface HttpHead {
 
 /** Exactly one of its functions is called, once. After a disconnect they do nothing, and a sink is closed from the start. */
 export interface HttpReply {
-  /** A whole answer with its length. Only the head is sent if the request was a HEAD. The pieces must not change afterwards. */
+  /** A whole response with its length. Only the head is sent for a HEAD request. The chunks must not change afterwards. */
   send(head: HttpHead, body: readonly Uint8Array[], options?: { readonly gzip?: boolean }): void;
   /** A streaming response until one side ends it. The head is sent immediately. */
   stream(head: HttpHead): HttpSink;
-  /** No answer: cuts the client off. */
+  /** No response: closes the connection. */
   abort(): void;
 }
 
-/** Bytes that go to many clients: what HTTP/1.1 puts around them is kept in `framed`, so that it is made once. */
+/** Bytes that are sent to many clients: their HTTP/1.1 framing is kept in `framed`, so that it is created once. */
 export interface HttpChunk {
   readonly bytes: Uint8Array;
   framed?: Uint8Array;
 }
 
 export interface HttpSink {
-  /** In order; what is written in one turn of the loop goes out together. Returns the bytes that wait in this process, these included. */
+  /** Writes in order; writes of one event-loop tick are sent together. Returns the bytes buffered in this process, these included. */
   write(chunk: HttpChunk): number;
   /** Ends it cleanly after what was written. */
   end(): void;
-  /** Ends it now; the client sees that it is incomplete. */
+  /** Ends it immediately; the client sees that it is incomplete. */
   abort(): void;
   /** Called once when it is closed by either side; immediately if it is closed already. */
   onClosed(listener: () => void): void;
-  /** Called each time nothing waits any more. */
+  /** Called each time all buffered bytes were flushed. */
   onDrained(listener: () => void): void;
 }
 
@@ -88,16 +88,16 @@ export interface WebSocketOffer {
 export interface WebSocketConnection {
   /** The subprotocol that was agreed on; "" for none. */
   readonly protocol: string;
-  /** One message. Returns the bytes that wait in this process, these included. */
+  /** Sends one message. Returns the bytes buffered in this process, these included. */
   send(message: Uint8Array, options: { readonly binary: boolean }): number;
-  /** Messages from the client. Those that came before the call are kept until then. */
+  /** Messages from the client. Earlier ones are queued until this call. */
   onMessage(listener: (message: Uint8Array, options: { readonly binary: boolean }) => void): void;
-  /** Stops and starts taking messages, so that a fast client can be held up. */
+  /** Pauses and resumes receiving, for backpressure. */
   pause(): void;
   resume(): void;
-  /** Says goodbye after what was sent. 1000 is the normal code. */
+  /** Closes after the sent messages. 1000 is the normal code. */
   close(code?: number, reason?: string): void;
-  /** Ends it now. */
+  /** Ends it immediately. */
   abort(): void;
   onClosed(listener: () => void): void;
   onDrained(listener: () => void): void;
@@ -108,9 +108,9 @@ export interface WebSocketConnection {
  * it is) offers. Not calling `switch` and replying refuses it.
  */
 export interface TunnelOffer {
-  /** What the header Upgrade says. */
+  /** Value of the Upgrade header. */
   readonly protocol: string;
-  /** Answers 101 with these headers (connection and upgrade among them); from then on the bytes are the protocol's. */
+  /** Responds 101 with these headers (connection and upgrade included); the bytes that follow belong to the protocol. */
   switch(headers: Readonly<Record<string, string>>): Promise<ByteStream>;
 }
 

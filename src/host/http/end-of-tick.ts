@@ -1,4 +1,4 @@
-/** Work that is put off to the end of the present turn of the event loop, all of it with one timer, however many sinks have some. */
+/** Defers work to the end of the current event-loop tick, with one timer for all sinks. */
 
 export interface Flushable {
   flush(): void;

@@ -13,15 +13,15 @@ import { BLOCK_BYTES, ONE_WRITE_BYTES_MAX, type HttpLimits } from "./limits.ts";
 import { closedSink, NodeSink, type SinkTarget } from "./sink.ts";
 import type { Turn } from "./end-of-tick.ts";
 
-/** What all exchanges of a server share. */
+/** State shared by all exchanges of a server. */
 export interface ExchangeContext {
   readonly limits: HttpLimits;
   readonly turn: Turn;
   readonly running: Set<NodeExchange>;
   readonly bodyTooLarge: (limitBytes: number) => Error;
-  /** From then on every answer is the last of its connection. */
+  /** While true, every response is the last of its connection. */
   stopping: boolean;
-  /** Called after each exchange that ends when the server is stopping. */
+  /** Called after each exchange that ends while the server is stopping. */
   readonly overWhenStopping: () => void;
 }
 
@@ -31,7 +31,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   readonly query: string;
   readonly peer: HttpPeer;
   protected readonly context: ExchangeContext;
-  /** The client gets 413: the rest of its body is not read. */
+  /** The client receives 413: the rest of its body is not read. */
   protected bodyRefused = false;
   #body: Promise<Uint8Array> | undefined;
   /** While the body is received. */
@@ -41,7 +41,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   #state: "open" | "sending" | "over" = "open";
   #clientGone = false;
   #blocksSent = 0;
-  /** For the sweep: what it saw last, since when. */
+  /** For the sweep: last observed progress and its time. */
   #bodySinceMs: number | undefined;
   #progress = -1;
   #progressSinceMs = 0;
@@ -58,22 +58,22 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
 
   abstract header(name: string): string | undefined;
   abstract headerNames(): readonly string[];
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, as received. */
   protected abstract readonly rawHeaders: readonly string[];
-  /** Where the answer goes. */
+  /** Output of the response. */
   protected abstract readonly out: Writable;
-  /** Where the body comes from. */
+  /** Input of the body. */
   protected abstract readonly source: Readable;
-  /** The interim answer 100 if the client waits for it before it sends the body. */
+  /** Sends 100 Continue if the client waits for it before it sends the body. */
   protected abstract askForBody(): void;
-  /** `more` are names and values in turn. */
+  /** `more`: alternating names and values. */
   protected abstract writeHead(head: HttpHead, more: readonly string[]): void;
-  /** Ends the answer after these last bytes. */
+  /** Ends the response after these last bytes. */
   protected abstract finish(bytes: Uint8Array | undefined): void;
   protected abstract startStream(head: HttpHead): SinkTarget;
-  /** Whether the client was sent the whole answer. */
+  /** True if the whole response was sent. */
   protected abstract readonly isComplete: boolean;
-  /** Cuts the client off. */
+  /** Closes the connection. */
   abstract giveUp(): void;
 
   headerValues(name: string): readonly string[] {
@@ -94,7 +94,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     void this.signal; // It exists from now on.
     this.#controller?.abort(reason);
     if (this.#stopBody === undefined) return;
-    // The rest of the body is not read, so this answer is the last of its connection.
+    // The rest of the body is not read, so this response is the last of its connection.
     this.bodyRefused = true;
     this.#stopBody(reason);
   }
@@ -136,7 +136,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     else sendBlocks(this.out, blocksOf(body, BLOCK_BYTES), () => void this.#blocksSent++);
   }
 
-  /** Its length is not known before its end. */
+  /** The length is unknown before the end. */
   #sendCompressed(head: HttpHead, body: readonly Uint8Array[]): void {
     this.writeHead(head, ["content-encoding", "gzip"]);
     const counted = function* (exchange: NodeExchange) {
@@ -146,7 +146,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
       }
     };
     const compress = createGzip({ level: constants.Z_BEST_SPEED });
-    // It fails only if the client goes away, which is seen where the exchange ends.
+    // Fails only if the client disconnects, which is handled at the end of the exchange.
     pipeline(Readable.from(counted(this), { objectMode: false }), compress, this.out).catch(() => this.giveUp());
   }
 
@@ -175,7 +175,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     if (this.context.stopping) this.context.overWhenStopping();
   }
 
-  /** Gives up on a client that sends its body, or takes its answer, too slowly. */
+  /** Aborts a client that sends its body, or reads its response, too slowly. */
   sweep(nowMs: number): void {
     const { requestTimeoutMs, stallTimeoutMs } = this.context.limits;
     if (this.#bodySinceMs !== undefined && nowMs - this.#bodySinceMs > requestTimeoutMs) this.giveUp();
@@ -198,7 +198,7 @@ function mayHaveBody(code: number): boolean {
   return code !== 204 && code !== 304;
 }
 
-/** "/a?b" of "https://host/a?b", which clients send to proxies, and servers must understand. */
+/** "/a?b" of "https://host/a?b": the absolute form, which clients send to proxies and servers must accept. */
 function originForm(target: string): string {
   const [, rest] = /^[a-z]+:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
   if (rest === undefined) return target;

@@ -1,6 +1,6 @@
 /**
- * A request that is handed on to another server, and its answer as it comes: for proxies. One connection for each, so that nothing that
- * may not be repeated meets a connection which the other side was just closing; HTTP/1.1, which every server speaks.
+ * Forwards a request to another server and streams its response: for proxies. One connection per request, so that a request that must not
+ * be repeated never uses a connection which the peer is closing; HTTP/1.1, which every server supports.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -16,25 +16,25 @@ export interface ForwardRequest {
   readonly scheme: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** Of https. */
+  /** For https. */
   readonly tls?: ClientTls;
   readonly method: string;
   /** With its query, percent-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Gives it up until the head of the answer is there. */
+  /** Cancels until the response head was received. */
   readonly signal: AbortSignal;
 }
 
 export interface ForwardReply {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** For one reader, who may leave. */
+  /** For one reader, which may stop early. */
   pieces(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Rejects with an HttpClientError if there is no answer. */
+/** Rejects with an HttpClientError if there is no response. */
 export async function forwardRequest(request: ForwardRequest): Promise<ForwardReply> {
   const answer = await sent(request);
   return {

@@ -28,7 +28,7 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-test("each header of a name is a value of its own, with its commas, over HTTP/1.1", async () => {
+test("repeated headers are separate values, with their commas, over HTTP/1.1", async () => {
   await using server = await start();
   const socket = connectTls({ host: "127.0.0.1", port: server.port, ca: tls.authority });
   await once(socket, "secureConnect");
@@ -49,7 +49,7 @@ test("each header of a name is a value of its own, with its commas, over HTTP/1.
   deepEqual(JSON.parse(body), [["a, b", "c", ""], ["one", "two"], [], [], [], []]);
 });
 
-test("each header of a name is a value of its own, with its commas, over HTTP/2", async () => {
+test("repeated headers are separate values, with their commas, over HTTP/2", async () => {
   await using server = await start();
   const session = connect(`https://127.0.0.1:${server.port}`, { ca: tls.authority });
   const stream = session.request({ ":path": "/", "x-remote-group": ["a, b", "c", ""], authorization: "one" });

@@ -9,7 +9,7 @@ export class Http1Exchange extends NodeExchange {
   readonly method: string;
   protected readonly source: IncomingMessage;
   protected readonly out: ServerResponse;
-  /** Whether the client waits for a "100 Continue" before it sends its body. */
+  /** True if the client waits for "100 Continue" before it sends its body. */
   #clientWaits: boolean;
 
   constructor(
@@ -67,7 +67,7 @@ export class Http1Exchange extends NodeExchange {
     else this.out.end(bytes);
   }
 
-  /** Closing while the client still sends would reset the connection, and could take the answer with it. */
+  /** Closing while the client is still sending would reset the connection, and the response could be lost. */
   #linger(bytes: Uint8Array | undefined): void {
     if (bytes !== undefined) this.out.write(bytes);
     const end = () => {

@@ -1,21 +1,21 @@
-/** What one client can take of the server, by name. Each has its reason; those in HttpLimits can be set, mostly for tests. */
+/** Limits of the server per client. Each has its reason; those in HttpLimits are configurable, mostly for tests. */
 
 export interface HttpLimits {
-  /** A request's body. */
+  /** Maximum size of a request's body. */
   readonly bodyBytesMax: number;
-  /** HTTP/2: requests at the same time on one connection. */
+  /** HTTP/2: concurrent requests per connection. */
   readonly streamsPerConnectionMax: number;
-  /** A further connection is closed at once. */
+  /** Maximum number of connections; further ones are closed immediately. */
   readonly connectionsMax: number;
   /** From a connection's first byte to the end of the request headers, against slow clients (slowloris). */
   readonly headersTimeoutMs: number;
   /** For the whole request, its body included. */
   readonly requestTimeoutMs: number;
-  /** A connection without a request is closed after this long. */
+  /** Idle timeout of a connection. */
   readonly idleTimeoutMs: number;
-  /** A client that takes nothing of a whole answer for this long is given up. Streams are their writer's to judge. */
+  /** A client that reads nothing of a whole response for this long is disconnected. Streams are limited by their writers. */
   readonly stallTimeoutMs: number;
-  /** How often the four times above are looked at. */
+  /** Interval of the sweep that enforces the four timeouts above. */
   readonly sweepIntervalMs: number;
 }
 
@@ -31,20 +31,20 @@ export const HEADER_PAIRS_MAX = HEADER_BYTES_MAX / 32;
 /** From connecting to the end of the TLS handshake. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** A dead machine is noticed by TCP's own probes, the first after this long. */
+/** TCP keepalive: a dead machine is noticed by probes, the first after this long. */
 export const TCP_KEEPALIVE_MS = 30_000;
 
 /** Bytes of a body that an HTTP/2 client may send ahead, per request (as upstream: 99 % of objects are smaller) and per connection. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
 export const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 
-/** What Node may hold for one HTTP/2 connection before it refuses further requests; its default of 10 MB is too little for 1,000 watches. */
+/** Memory limit of Node per HTTP/2 connection; its default of 10 MB is too little for 1,000 watches. */
 export const SESSION_MEMORY_MEGABYTES_MAX = 256;
 
-/** Answers up to this size go out in one write with their head. */
+/** Responses up to this size are sent in one write with their head. */
 export const ONE_WRITE_BYTES_MAX = 64 * 1024;
 
-/** Larger ones go out in blocks of about this size, each when the one before it was taken: a slow reader holds one block in memory. */
+/** Larger ones are sent in blocks of about this size, each when the previous one was accepted: a slow reader holds one block in memory. */
 export const BLOCK_BYTES = 256 * 1024;
 
 /**
@@ -69,7 +69,7 @@ export const WEBSOCKET_MESSAGE_BYTES_MAX = 1024 * 1024;
 export const WEBSOCKET_PINGS_MAX = 100;
 export const WEBSOCKET_PING_WINDOW_MS = 10_000;
 
-/** Answers to pings that wait for a WebSocket client which pings and does not read; with more it is closed. */
+/** Maximum number of queued pongs for a WebSocket client that pings and does not read; with more it is closed. */
 export const WEBSOCKET_PONGS_WAITING_MAX = 1_000;
 
 export const DEFAULT_LIMITS: HttpLimits = {

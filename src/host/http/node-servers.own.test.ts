@@ -54,7 +54,7 @@ async function untilEnd(socket: Socket): Promise<string> {
   try {
     for await (const chunk of socket) text += String(chunk);
   } catch {
-    // Reset: what was read before counts.
+    // Reset: the bytes read before are returned.
   }
   return text;
 }
@@ -83,7 +83,7 @@ for (const [scheme, connect] of Object.entries(CONNECTIONS)) {
       ["many small headers", "a:b\r\n".repeat(HEADER_BYTES_MAX / 3)],
       ["many empty headers", "a:\r\n".repeat(HEADER_BYTES_MAX / 2)],
     ]) {
-      test(`refuses ${title} over the limit with 431`, async () => {
+      test(`rejects ${title} over the limit with 431`, async () => {
         const socket = await connect();
         socket.write(`GET / HTTP/1.1\r\nhost: a\r\n${headers}\r\n`);
         // The server closes the connection while the client still sends, which may reset it before the answer is read.
@@ -112,7 +112,7 @@ for (const [scheme, connect] of Object.entries(CONNECTIONS)) {
       { title: "HTTP/0.9", request: "GET / HTTP/0.9\r\nhost: a\r\n\r\n", answer: /^HTTP\/1\.1 400 Bad Request\r\n/ },
       { title: "HTTP/2.0 in the form of HTTP/1.1", request: "GET / HTTP/2.0\r\nhost: a\r\n\r\n", answer: /^HTTP\/1\.1 505 / },
     ]) {
-      test(`refuses ${title} and closes the connection`, async () => {
+      test(`rejects ${title} and closes the connection`, async () => {
         const socket = await connect();
         socket.write(request);
         match(await untilEnd(socket), answer);
@@ -121,7 +121,7 @@ for (const [scheme, connect] of Object.entries(CONNECTIONS)) {
   });
 }
 
-test("HTTP/2: headers are limited by their size alone, and above it the whole request is refused", async () => {
+test("HTTP/2: headers are limited by their size alone, and a request above it is rejected", async () => {
   const session = connectHttp2(`https://127.0.0.1:${https.port}`, { ca: tls.authority });
   const ask = (count: number) => session.request({ ":path": "/", a: Array<string>(count).fill("b"), [LAST]: "alice" });
   const outcome = async (stream: ClientHttp2Stream) => {
@@ -155,7 +155,7 @@ test("a client that sends anything else without TLS to the HTTPS port does not g
 });
 
 for (const protocol of ["http/1.1", "h2"]) {
-  test(`${protocol}: a TLS 1.2 client gets no second handshake`, async () => {
+  test(`${protocol}: a TLS 1.2 client cannot renegotiate`, async () => {
     // Through a relay, which sees the end of the TCP connection: a client of Node's does not see it during a handshake.
     const toServer = connectTcp(https.port, "127.0.0.1");
     const ended = once(toServer, "end");
@@ -181,7 +181,7 @@ for (const protocol of ["http/1.1", "h2"]) {
   });
 }
 
-test("an answer's header that follows 2,500 others is forwarded", async () => {
+test("a response header that follows 2,500 others is forwarded", async () => {
   const server = createServer((_, response) => {
     response.writeHead(200, [...Array<string[]>(2_500).fill(["a", "b"]), ["last", "here"]].flat()).end();
   });
@@ -196,7 +196,7 @@ test("an answer's header that follows 2,500 others is forwarded", async () => {
   server.close();
 });
 
-test("a WebSocket client may ping, but not without end", async () => {
+test("a WebSocket client that sends too many pings is disconnected", async () => {
   await using server = await startHttpsServer({
     ...{ host: "127.0.0.1", port: 0, tls, log: silentLogger },
     bodyTooLarge: () => new Error("Too large"),

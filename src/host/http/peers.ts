@@ -1,4 +1,4 @@
-/** Who is at the other end of a connection: found out once per connection, not once per request. */
+/** Identifies the peer of a connection: once per connection, not once per request. */
 import type { TLSSocket } from "node:tls";
 import { ClientAuthorities } from "./client-certificate-authorities.ts";
 import type { HttpPeer, HttpPeerCertificate } from "./contract.ts";
@@ -11,7 +11,7 @@ export class Peers {
     this.use(clientAuthorities);
   }
 
-  /** For connections from now on. Without authorities, clients are not asked for a certificate. */
+  /** Applies to new connections. Without CAs, clients are not asked for a certificate. */
   use(clientAuthorities: Readonly<Record<string, string>> | undefined): void {
     this.#authorities = clientAuthorities === undefined ? undefined : new ClientAuthorities(clientAuthorities);
   }
@@ -26,7 +26,7 @@ export class Peers {
   }
 
   #describe(socket: TLSSocket): HttpPeer {
-    // An IPv4 client of a socket that also takes IPv6.
+    // An IPv4 client of a dual-stack socket.
     const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
     const certificate = this.#certificateOf(socket);
     return {
@@ -39,7 +39,7 @@ export class Peers {
   #certificateOf(socket: TLSSocket): HttpPeerCertificate | undefined {
     const certificate = this.#authorities === undefined ? undefined : socket.getPeerX509Certificate();
     if (certificate === undefined) return undefined;
-    // Node's types promise an Error; it is the code of one.
+    // Node's types declare an Error; it is an error code.
     const problem = socket.authorized ? undefined : String(socket.authorizationError);
     const authorities = this.#authorities?.signersOf({ certificate, problem, nowMs: Date.now() }) ?? [];
     return { pem: certificate.toString(), authorities };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { deflateRawSync, gunzipSync, gzipSync, inflateRawSync } from "node:zlib";
 import { canRecode, recoded, type BodyChange } from "./recode.ts";
 
-/** Holds back the last byte until the next comes. */
+/** Holds back the last byte until the next chunk. */
 function upperCase(): BodyChange {
   let held = "";
   return {
@@ -40,12 +40,12 @@ for (const { encoding, pack, unpack } of [
   });
 }
 
-test("a body with another encoding is not changed, and one that is not packed as it says fails", async () => {
+test("a body with an unsupported encoding is not changed, and one that does not match its encoding fails", async () => {
   deepEqual(["br", "zstd", "constructor"].map(canRecode), [false, false, false]);
   await rejects(allOf(recoded(piecesOf(Buffer.from(TEXT)), "gzip", upperCase())), /incorrect header check/);
 });
 
-test("a body whose source fails, fails", async () => {
+test("an error of the body's source is passed on", async () => {
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield gzipSync(TEXT).subarray(0, 20);
     throw new Error("connection lost");

@@ -1,6 +1,6 @@
 /**
- * Changes a body on its way: unpacked, changed piece by piece, and packed again as it was. Nothing is kept but what the packing needs.
- * Not here: what is changed.
+ * Transforms a body in a stream: decompressed, changed chunk by chunk, and compressed again with the same encoding. Nothing is buffered but
+ * what the compression needs. Not here: the change.
  */
 import { pipeline, Readable } from "node:stream";
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from "node:zlib";
@@ -9,22 +9,22 @@ import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from "no
 export interface BodyChange {
   /** Output for a chunk; may hold some back. */
   write(piece: Uint8Array): Uint8Array;
-  /** What was held back. */
+  /** The bytes held back. */
   end(): Uint8Array;
 }
 
 const PACKINGS = {
   gzip: { unpack: createGunzip, pack: createGzip },
-  // As upstream: without the header that RFC 9110 asks for.
+  // As upstream: without the header that RFC 9110 requires.
   deflate: { unpack: createInflateRaw, pack: createDeflateRaw },
 } as const;
 
-/** Whether a body with this Content-Encoding can be changed. */
+/** True if a body with this Content-Encoding can be changed. */
 export function canRecode(encoding: string): boolean {
   return encoding === "" || Object.hasOwn(PACKINGS, encoding);
 }
 
-/** `encoding` as canRecode accepts it. Fails if the body is not packed as it says. */
+/** `encoding` as canRecode accepts it. Fails if the body does not match it. */
 export function recoded(pieces: AsyncIterable<Uint8Array>, encoding: string, change: BodyChange): AsyncIterable<Uint8Array> {
   const changed = async function* (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of source) {

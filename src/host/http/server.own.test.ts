@@ -25,7 +25,7 @@ async function allOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 const LARGE = Array.from({ length: 500 }, (_, index) => Buffer.from(`${index} `.repeat(1_000)));
 
-test("a compressed answer says so, has no length, and is the same when unpacked, on both protocols", async () => {
+test("a compressed response has a Content-Encoding, no length, and the same content, on both protocols", async () => {
   await using server = await start((_, reply) => reply.send({ code: 200, headers: {} }, LARGE, { gzip: true }));
   const request = get({ host: "127.0.0.1", port: server.port, ca: tls.authority, agent: false });
   const [response] = (await once(request, "response")) as [IncomingMessage];

@@ -25,11 +25,11 @@ import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
 export interface HttpsServerOptions {
   /** An address of this machine, or a name for one. */
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly tls: HttpsServerTls;
   readonly limits?: Partial<limit.HttpLimits>;
-  /** What the reading of a body that is too large rejects with. */
+  /** Error with which reading a body rejects that is too large. */
   readonly bodyTooLarge: (limitBytes: number) => Error;
   readonly handler: HttpHandler;
   readonly log: Logger;
@@ -40,8 +40,8 @@ export interface HttpsServerTls {
   readonly certificate: string;
   readonly key: string;
   /**
-   * Who signs client certificates: bundles by a name, which HttpPeerCertificate.authorities gives back. Without, clients are not asked for
-   * one: it could not be trusted, and browsers would ask their user which one to send.
+   * CAs of client certificates: bundles by a name, which HttpPeerCertificate.authorities returns. Without them, clients are not asked for a
+   * certificate: it could not be verified, and browsers would ask their user which one to send.
    */
   readonly clientAuthorities?: Readonly<Record<string, string>>;
 }
@@ -60,13 +60,13 @@ export interface HttpsServer extends AsyncDisposable {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** How long running requests may take to end when the server stops. */
+/** Grace period of running requests when the server stops. */
 export const STOP_GRACE_MS = 10_000;
 
-/** How long last answers may take to reach their clients, when nothing runs any more. */
+/** Grace period for flushing the last responses, when no request is running. */
 const STOP_FLUSH_MS = 1_000;
 
-/** Why listening failed; `code` is the system's, such as EADDRINUSE. */
+/** Listening failed; `code` is the system's, such as EADDRINUSE. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
   readonly code: string;
@@ -97,7 +97,7 @@ class NodeHttpsServer implements HttpsServer {
   readonly #server: Server;
   readonly #http2: Http2Server;
   readonly #peers: Peers;
-  /** Everything that was accepted, also before and during the handshake. */
+  /** All accepted connections, also before and during the handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #http1Sockets = new Set<TLSSocket>();
   readonly #sessions = new Set<Session>();
@@ -138,7 +138,7 @@ class NodeHttpsServer implements HttpsServer {
       server.once("error", failed);
       server.listen({ host, port }, () => {
         server.off("error", failed);
-        // Accepting can fail later, for want of file descriptors: that is a connection lost and no reason to end.
+        // Accepting can fail later, for lack of file descriptors: the connection is lost, and the server continues.
         server.on("error", (error) => this.#log.error("Accepting a connection failed", { error }));
         resolve();
       });
@@ -151,7 +151,7 @@ class NodeHttpsServer implements HttpsServer {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    // Node's own listener is the one that was added last.
+    // Node's own listener is the last one.
     const serveHttp1 = server.listeners("secureConnection").at(-1) as (this: Server, socket: TLSSocket) => void;
     server.off("secureConnection", serveHttp1);
     server.on("secureConnection", (socket: TLSSocket) => {
@@ -187,7 +187,7 @@ class NodeHttpsServer implements HttpsServer {
     this.#sessions.add(entry);
     session.setLocalWindowSize(limit.CONNECTION_WINDOW_BYTES);
     session.on("close", () => this.#sessions.delete(entry));
-    // The names and values as they came are Node's, too, though its types do not say so.
+    // The raw headers are provided by Node, too, although its types do not declare them.
     session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
       entry.openStreams++;
       stream.on("close", () => {
@@ -198,7 +198,7 @@ class NodeHttpsServer implements HttpsServer {
     });
   }
 
-  /** What Node does by itself for HTTP/1.1 only, and clients that stop reading. */
+  /** Enforces what Node enforces for HTTP/1.1 only, and disconnects clients that stop reading. */
   #sweep(): void {
     const nowMs = performance.now();
     for (const { session, openStreams, idleSinceMs } of this.#sessions) {
@@ -234,12 +234,12 @@ class NodeHttpsServer implements HttpsServer {
 }
 
 /**
- * What can be changed while it runs. No renegotiation: a client could make the server compute handshakes without end, and Go's server has
- * none of it, either. Node's own `disableRenegotiation` has no effect on HTTP/2 connections since Node 26.
+ * The settings that can be changed while it runs. No renegotiation: a client could make the server compute handshakes without end, and Go's
+ * server does not support it either. Node's own `disableRenegotiation` has no effect on HTTP/2 connections since Node 26.
  */
 function contextOptions({ certificate, key, clientAuthorities }: HttpsServerTls) {
   if (clientAuthorities === undefined) return { cert: certificate, key, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
-  // A session that is taken up again does not bring along by whom the client's certificate was signed, so there are none.
+  // A resumed TLS session does not include the issuers of the client's certificate, so resumption is disabled.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET;
   return { cert: certificate, key, ca: Object.values(clientAuthorities), secureOptions };
 }

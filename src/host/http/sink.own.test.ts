@@ -5,7 +5,7 @@ import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
 import { NodeSink } from "./sink.ts";
 import { Turn } from "./end-of-tick.ts";
 
-/** A client that takes one piece each time it is asked to. */
+/** A client that reads one chunk each time it is asked to. */
 function client() {
   const taken: Buffer[] = [];
   let take: () => void = () => undefined;
@@ -28,7 +28,7 @@ function chunk(length: number, fill = "x") {
   return { bytes: Buffer.alloc(length, fill) };
 }
 
-test("a client that does not read is handed one bounded piece, and all that waits is counted", async () => {
+test("a client that does not read gets one bounded chunk, and all buffered bytes are counted", async () => {
   const { sink, taken } = client();
   const large = 10 * STREAM_PIECE_BYTES_MAX;
 
@@ -44,7 +44,7 @@ test("a client that does not read is handed one bounded piece, and all that wait
   );
 });
 
-test("a client gets every byte in order, however it was cut, and the end after the last", async () => {
+test("a client receives every byte in order, however it was split, and then the end", async () => {
   const { sink, taken, state, take } = client();
   let expected = "";
   for (const [index, length] of [10, 3 * STREAM_PIECE_BYTES_MAX, 5, STREAM_PIECE_BYTES_MAX, 1, 0, 7].entries()) {
@@ -80,7 +80,7 @@ test("writes of one event-loop tick are sent together, and the writer is notifie
   deepEqual([taken.map(String), drained], [["ab", "c"], 1]);
 });
 
-test("a stream that is ended without anything in flight ends at once", () => {
+test("a stream that is ended with nothing in flight ends immediately", () => {
   const { sink, state } = client();
   sink.end();
   equal(state.isEnded, true);

@@ -13,11 +13,11 @@ import type { HttpChunk, HttpSink } from "./contract.ts";
 import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
 import type { Flushable, Turn } from "./end-of-tick.ts";
 
-/** Where a sink's bytes go. */
+/** Output of a sink. */
 export interface SinkTarget {
-  /** Takes bytes. On HTTP/1.1 the socket, otherwise the stream of the answer. */
+  /** Accepts bytes. On HTTP/1.1 the socket, otherwise the response stream. */
   readonly out: Writable;
-  /** Whether `out` wants the frame of HTTP/1.1 around each chunk. */
+  /** True if `out` needs HTTP/1.1 framing around each chunk. */
   readonly framed: boolean;
   end(): void;
   abort(): void;
@@ -27,17 +27,17 @@ export class NodeSink implements HttpSink, Flushable {
   readonly #target: SinkTarget;
   readonly #turn: Turn;
   #queue = new Fifo<Uint8Array>();
-  /** What is left of a chunk that did not fit into one piece; before the queue. */
+  /** Rest of a chunk that exceeded one piece; sent before the queue. */
   #rest: Uint8Array | undefined;
   #queuedBytes = 0;
-  /** Handed to Node, which has not taken it yet. */
+  /** Passed to Node, not flushed yet. */
   #inFlightBytes = 0;
   #isFlushScheduled = false;
-  /** "ending": as soon as all is taken. */
+  /** "ending": ends when everything is flushed. */
   #state: "open" | "ending" | "ended" | "closed" = "open";
   #closed: (() => void)[] = [];
   #drained: (() => void)[] = [];
-  /** One function for all writes, so that none is made per write. */
+  /** One function for all writes, so that none is allocated per write. */
   readonly #taken = () => {
     this.#inFlightBytes = 0;
     if (this.#queuedBytes > 0) this.#send();
@@ -62,7 +62,7 @@ export class NodeSink implements HttpSink, Flushable {
         this.#turn.flushAtEnd(this);
       }
     }
-    // What is in flight is held twice: as it was written, and encrypted.
+    // Bytes in flight are held twice: as written, and encrypted.
     return this.#queuedBytes + 2 * this.#inFlightBytes;
   }
 
@@ -125,7 +125,7 @@ export class NodeSink implements HttpSink, Flushable {
     this.#drained.push(listener);
   }
 
-  /** Called by the exchange when its connection or stream is over. */
+  /** Called by the exchange when its connection or stream has ended. */
   over(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";

@@ -46,7 +46,7 @@ for (const { title, request, expected } of [
   },
   { title: "a WebSocket without its key", request: { upgrade: "websocket" }, expected: [undefined, "websocket"] },
 ]) {
-  test(`a request for ${title} is offered as ${JSON.stringify(expected)}, and can be refused by an answer`, async () => {
+  test(`a request for ${title} is offered as ${JSON.stringify(expected)}, and can be rejected with a response`, async () => {
     const offered: [WebSocketOffer | undefined, TunnelOffer | undefined][] = [];
     await using server = await start((_, reply, offer, tunnel) => {
       offered.push([offer, tunnel]);
@@ -69,7 +69,7 @@ async function echo(stream: ByteStream): Promise<void> {
   stream.end();
 }
 
-test("after a switch the bytes are the protocol's, those that came with the request among them, and each way ends by itself", async () => {
+test("after a switch all bytes belong to the protocol, those sent with the request included, and each direction ends independently", async () => {
   await using server = await start((_request, _reply, _offer, tunnel) => {
     void tunnel?.switch({ connection: "Upgrade", upgrade: tunnel.protocol }).then(echo);
   });
@@ -100,7 +100,7 @@ test("an upgrade of a disconnected client is rejected, and so is one whose heade
   await new Promise<void>((resolve) => (finish = resolve));
 });
 
-test("a server that stops cuts what was switched", async () => {
+test("a stopping server closes switched connections", async () => {
   let switched: Promise<ByteStream> | undefined;
   const server = await start((_request, _reply, _offer, tunnel) => {
     switched = tunnel?.switch({});

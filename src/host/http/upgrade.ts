@@ -14,13 +14,13 @@ import { isGoodHandshake, offeredProtocols, webSocketOn } from "./websocket.ts";
 export interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** What the client has sent after its request. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
 }
 
 export interface Upgrade {
   readonly exchange: Http1Exchange;
-  /** Undefined: the client asks for something that is no WebSocket, or no good one. */
+  /** Undefined: not a WebSocket request, or an invalid one. */
   readonly offer: WebSocketOffer | undefined;
   readonly tunnel: TunnelOffer;
 }
@@ -48,7 +48,7 @@ class UpgradeExchange extends Http1Exchange {
     response.on("finish", () => request.socket.destroySoon());
   }
 
-  /** Node does not read the body of such a request. */
+  /** Node does not read the body of an upgrade request. */
   override body(): Promise<Uint8Array> {
     return Promise.resolve(new Uint8Array());
   }

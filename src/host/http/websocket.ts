@@ -1,4 +1,4 @@
-/** A WebSocket in the place of an HTTP connection, on npm `ws`, which is loaded when the first is accepted. */
+/** A WebSocket on an upgraded HTTP connection, by npm `ws`, which is loaded when the first is accepted. */
 import { validateHeaderValue, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
@@ -24,13 +24,13 @@ export function isGoodHandshake({ method, headers }: IncomingMessage): boolean {
 export interface WebSocketRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What the client has sent after its request. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
 }
 
 /**
- * Switches over. `protocol` "" is none. What is agreed on is written by us: `ws` takes only names that are tokens of HTTP, and Kubernetes
- * has one with a slash.
+ * Switches protocols. `protocol` "" is none. The response is written here: `ws` accepts only subprotocols that are HTTP tokens, and
+ * Kubernetes has one with a slash.
  */
 export function webSocketOn(
   Server: typeof WebSocketServer,

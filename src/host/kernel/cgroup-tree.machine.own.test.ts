@@ -9,7 +9,7 @@ import { cgroupDirectories, cgroupProcesses, killCgroup, removeCgroup } from "./
 import { makeCgroup } from "./cgroups.ts";
 import { realClock } from "../real-clock.ts";
 
-test("a group is found with what runs in it and below, ended, and removed when nothing does", { ...needs("containerd") }, async () => {
+test("a cgroup is found with the processes in it and below, killed, and removed when it is empty", { ...needs("containerd") }, async () => {
   const path = `/k8ts-tree-${process.pid}`;
   makeCgroup(path, {});
   makeCgroup(`${path}/inner`, {});
@@ -35,7 +35,7 @@ test("a group is found with what runs in it and below, ended, and removed when n
   equal((await cgroupDirectories(path)).length, 0);
 });
 
-test("what is frozen in a group is ended all the same", { ...needs("containerd") }, async () => {
+test("frozen processes of a cgroup are killed", { ...needs("containerd") }, async () => {
   const path = `/k8ts-frozen-${process.pid}`;
   makeCgroup(`${path}/inner`, {});
   const sleeper = spawn("sleep", ["1000"]);
@@ -58,7 +58,7 @@ test("what is frozen in a group is ended all the same", { ...needs("containerd")
   }
 });
 
-test("the root of all groups is no group to be looked into", async () => {
+test("the root cgroup is refused", async () => {
   for (const path of ["/", "", "//", "/..", "/a/../.."])
     ok(
       await cgroupProcesses(path).then(

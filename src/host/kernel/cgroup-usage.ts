@@ -8,14 +8,14 @@ export interface CgroupUsage {
   /** Since the group was created. */
   readonly cpuNanoseconds: number;
   readonly memoryUsageBytes: number;
-  /** Without what can be taken back at once. */
+  /** Without reclaimable memory. */
   readonly memoryWorkingSetBytes: number;
   readonly memoryRssBytes: number;
   readonly pageFaults: number;
   readonly majorPageFaults: number;
 }
 
-/** As their files say it. */
+/** As read from their files. */
 export interface CgroupFiles {
   /** cpuacct.usage, or cpu.stat. */
   readonly cpu: string;
@@ -25,7 +25,7 @@ export interface CgroupFiles {
   readonly memoryStat: string;
 }
 
-/** `path` as the kernel names it: "/k8-x/kubepods". Undefined: there is none, or it does not count. */
+/** `path` as the kernel names it: "/k8-x/kubepods". Undefined: it does not exist, or has no accounting. */
 export async function cgroupUsage(path: string): Promise<CgroupUsage | undefined> {
   const version = cgroupVersion();
   const [cpu, memory] = [controllerDirectory("cpuacct"), controllerDirectory("memory")];
@@ -40,7 +40,7 @@ export async function cgroupUsage(path: string): Promise<CgroupUsage | undefined
     return usageOf({ cpu: cpuText, memory: memoryText, memoryStat }, version);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // ENODEV: it is removed while it is read.
+    // ENODEV: it is being removed.
     if (code === "ENOENT" || code === "ENODEV") return undefined;
     throw error;
   }

@@ -16,7 +16,7 @@ function mayMake(): boolean {
   }
 }
 
-test("a group is made with its limits and the groups around it, and is gone when it is removed", { skip }, async () => {
+test("a cgroup is created with its limits and its parents, and removed", { skip }, async () => {
   try {
     makeCgroup(`${ROOT}/burstable/pod1`, { cpuShares: 512, cpuPeriod: 100_000, cpuQuota: 50_000, memoryLimitBytes: 64 << 20 });
     ok((await cgroupDirectories(`${ROOT}/burstable/pod1`)).length > 0);

@@ -41,7 +41,7 @@ export function makeCgroup(path: string, limits: CgroupLimits): void {
   }
 }
 
-/** Version 1: a group of processors begins without any, and takes no process until it has some. */
+/** cgroup v1: a cpuset starts empty, and accepts no process until it has CPUs. */
 function makeInherited(root: string, path: string): void {
   let current = root;
   for (const segment of path.split("/").filter((part) => part !== "")) {
@@ -55,7 +55,7 @@ function makeInherited(root: string, path: string): void {
   }
 }
 
-/** Whether it was not there before. */
+/** True if it did not exist before. */
 function makeDirectory(path: string): boolean {
   try {
     mkdirSync(path);
@@ -75,7 +75,7 @@ function filesOfVersion1({ cpuShares, cpuQuota, cpuPeriod, memoryLimitBytes }: C
   ];
 }
 
-/** Where the groups of a controller are. Undefined: this machine has none. */
+/** Directory of a controller's cgroups. Undefined: this machine has none. */
 export function controllerDirectory(controller: string): string | undefined {
   if (cgroupVersion() === 2) return MOUNT;
   return hierarchies().find((path) =>
@@ -98,7 +98,7 @@ function makeUnified(path: string, { cpuShares, cpuQuota, cpuPeriod = 100_000, m
   if (memoryLimitBytes !== undefined) writeFileSync(join(current, "memory.max"), memoryLimitBytes <= 0 ? "max" : String(memoryLimitBytes));
 }
 
-/** Version 2: a group has only the controllers that the one above hands on; not every kernel has all. */
+/** cgroup v2: a cgroup has only the controllers that its parent enables; not every kernel has all. */
 function hand(directory: string): void {
   const control = join(directory, "cgroup.subtree_control");
   try {

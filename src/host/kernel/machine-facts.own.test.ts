@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { diskBytes, machineFacts } from "./machine-facts.ts";
 
-test("a machine says what it is", () => {
+test("facts of the machine are read", () => {
   const facts = machineFacts();
   match(facts.architecture, /^(amd64|arm64|386|arm|ppc64le|s390x|riscv64|loong64)$/);
   equal(facts.operatingSystem, process.platform);
@@ -15,7 +15,7 @@ test("a machine says what it is", () => {
   match(facts.bootId, /^[0-9a-f-]{36}$/);
 });
 
-test("a disk says how large it is and what is free", async () => {
+test("size and free space of a disk are read", async () => {
   const { totalBytes, freeBytes } = await diskBytes(tmpdir());
   ok(freeBytes > 0 && freeBytes <= totalBytes);
 });

@@ -1,4 +1,4 @@
-/** What this machine is: its processors, memory and disks, and by which numbers it and its start are known. What it does not say is "". */
+/** Facts of this machine: its CPUs, memory and disks, machine ID and boot ID. Unknown ones are "". */
 import { readdirSync, readFileSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { arch, availableParallelism, hostname, platform, release, totalmem } from "node:os";
@@ -7,7 +7,7 @@ export interface MachineFacts {
   readonly hostname: string;
   readonly processors: number;
   readonly memoryBytes: number;
-  /** Of each size of huge pages, in bytes, how many bytes are set aside. */
+  /** Reserved bytes by huge page size in bytes. */
   readonly hugePages: readonly { readonly sizeBytes: number; readonly totalBytes: number }[];
   /** As Go names it: "amd64", "arm64". */
   readonly architecture: string;
@@ -17,7 +17,7 @@ export interface MachineFacts {
   readonly kernelVersion: string;
   readonly machineId: string;
   readonly systemUuid: string;
-  /** Another one after each start of the machine. */
+  /** Changes with every boot. */
   readonly bootId: string;
 }
 
@@ -40,7 +40,7 @@ export function machineFacts(): MachineFacts {
   };
 }
 
-/** The whole of the disk that a path lies on. */
+/** Total size of the file system of a path. */
 export async function diskBytes(path: string): Promise<{ readonly totalBytes: number; readonly freeBytes: number }> {
   const { blocks, bavail, bsize } = await statfs(path);
   return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };

@@ -13,7 +13,7 @@ test("CPU and memory usage of the machine are read", async () => {
   ok(usage.processes.running > 0 && usage.processes.running < usage.processes.max);
 });
 
-test("time of processors only grows", async () => {
+test("CPU time is monotonic", async () => {
   const before = (await machineUsage(Date.now())).cpuNanoseconds;
   const endAt = performance.now() + 50;
   while (performance.now() < endAt);

@@ -1,16 +1,16 @@
-/** What of this machine is in use now, from the kernel's own counters. What it does not say is left out. */
+/** Current resource usage of this machine, from the kernel's own counters. Unknown values are omitted. */
 import { readFile, statfs } from "node:fs/promises";
 import { uptime } from "node:os";
 
 export interface MachineUsage {
   readonly startedAtMs: number;
-  /** Of all processors, since the start of the machine. */
+  /** Of all CPUs, since boot. */
   readonly cpuNanoseconds: number;
   readonly memoryAvailableBytes: number;
   readonly memoryUsageBytes: number;
-  /** Without what can be taken back at once. */
+  /** Without reclaimable memory. */
   readonly memoryWorkingSetBytes: number;
-  /** Of programs: not of files. */
+  /** Anonymous memory: not of files. */
   readonly memoryRssBytes: number;
   readonly pageFaults: number;
   readonly majorPageFaults: number;
@@ -33,7 +33,7 @@ export interface DiskUsage {
   readonly inodesUsed: number;
 }
 
-/** The kernel counts processor time in hundredths of a second, whatever its own clock is (USER_HZ). */
+/** The kernel counts CPU time in hundredths of a second, whatever its own clock is (USER_HZ). */
 const TICK_NANOSECONDS = 10_000_000;
 
 export async function machineUsage(nowMs: number): Promise<MachineUsage> {
@@ -90,7 +90,7 @@ export function countOf(text: string, name: string): number {
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 }
 
-/** The one with the way out. */
+/** The interface with the default route. */
 async function outwardInterface(): Promise<string | undefined> {
   const routes = (await textOf("/proc/net/route")).split("\n").slice(1);
   return routes.map((line) => line.split("\t")).find(([, destination]) => destination === "00000000")?.[0];

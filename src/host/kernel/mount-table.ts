@@ -1,4 +1,4 @@
-/** What is mounted where, as the kernel has it: read each time and never remembered, so that what a killed process left is seen like the rest. */
+/** The kernel's mount table: read each time and never cached, so that leftovers of killed processes are included. */
 import { readFile, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -8,7 +8,7 @@ export interface MountEntry {
   readonly fileSystem: string;
 }
 
-/** In or at `directory`, in the order in which they were mounted. None where a system has no /proc. */
+/** Mounts at or below `directory`, in mount order. None on systems without /proc. */
 export async function mountsUnder(directory: string): Promise<readonly MountEntry[]> {
   const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
   return parseMounts(table).filter(({ path }) => path === directory || path.startsWith(`${directory}/`));
@@ -23,7 +23,7 @@ export function parseMounts(table: string): readonly MountEntry[] {
   });
 }
 
-/** The kernel writes blanks and the like as octal numbers: bytes, since a path is made of them; what they come to is UTF-8. */
+/** The kernel escapes blanks and the like as octal bytes; the decoded path is UTF-8. */
 function unescaped(path: string): string {
   return path.replace(/(?:\\[0-7]{3})+/g, (codes) => {
     const bytes = codes
@@ -34,13 +34,13 @@ function unescaped(path: string): string {
   });
 }
 
-/** Whether another file system begins at this directory. A directory that is shown a second time on the same one is not noticed. */
+/** True if it is a mount point. A bind mount of the same file system is not detected. */
 export async function beginsFileSystem(path: string): Promise<boolean> {
   const [own, parent] = await Promise.all([stat(path), stat(dirname(path))]);
   return own.dev !== parent.dev;
 }
 
-/** Whether a directory lies on an overlay, as the root of a container mostly does. */
+/** True if a directory is on an overlay, as the root of a container mostly is. */
 export async function isOnOverlay(directory: string): Promise<boolean> {
   return (await statfs(directory)).type === OVERLAY_MAGIC;
 }

@@ -11,7 +11,7 @@ async function pathsUnder(root: string): Promise<readonly string[]> {
   return (await mountsUnder(root)).map(({ path }) => path);
 }
 
-test("mount points are read as the kernel writes them", () => {
+test("mount points are decoded as the kernel escapes them", () => {
   const table = "36 35 98:0 /a /mnt/with\\040blank rw - ext4 x rw\n37 35 98:0 / /mnt/\\303\\244 rw - tmpfs y rw\n";
   assert.deepEqual(parseMounts(table), [
     { path: "/mnt/with blank", fileSystem: "ext4" },
@@ -19,7 +19,7 @@ test("mount points are read as the kernel writes them", () => {
   ]);
 });
 
-test("memory is mounted with its size, and all below a directory is unmounted, the innermost first", { ...needs("tmpfs") }, async () => {
+test("a tmpfs is mounted with its size, and all mounts below a directory are unmounted, the innermost first", { ...needs("tmpfs") }, async () => {
   await using directory = await makeTemporaryDirectory("k8ts-mounts-");
   const root = await realpath(directory.path);
   const [outer, inner] = [join(root, "a b"), join(root, "a b", "inner")];
@@ -39,7 +39,7 @@ test("memory is mounted with its size, and all below a directory is unmounted, t
   await unmountUnder(root);
 });
 
-test("what is in use is unmounted, too", { ...needs("tmpfs") }, async () => {
+test("a mount in use is unmounted, too", { ...needs("tmpfs") }, async () => {
   await using directory = await makeTemporaryDirectory("k8ts-mounts-");
   const root = await realpath(directory.path);
   await mountMemory(root, {});
@@ -52,7 +52,7 @@ test("what is in use is unmounted, too", { ...needs("tmpfs") }, async () => {
   }
 });
 
-test("an open file is shown where it is mounted, whatever becomes of its name", { ...needs("tmpfs") }, async () => {
+test("an open file is bind-mounted, whatever happens to its name", { ...needs("tmpfs") }, async () => {
   await using directory = await makeTemporaryDirectory("k8ts-mounts-");
   const root = await realpath(directory.path);
   await writeFile(join(root, "file"), "the file");

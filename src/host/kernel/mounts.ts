@@ -11,12 +11,12 @@ export interface MemoryMount {
   readonly sizeBytes?: number;
 }
 
-/** From this version of Linux on a file system in memory can be kept out of swap. */
+/** From this version of Linux on a tmpfs can be excluded from swap. */
 const NO_SWAP_SINCE = [6, 4] as const;
 
 let canForbidSwap = isKernelSince(NO_SWAP_SINCE);
 
-/** An empty file system in memory. Rejects if this process has no right to mount. */
+/** Mounts an empty tmpfs. Rejects if this process is not allowed to mount. */
 export async function mountMemory(path: string, { sizeBytes }: MemoryMount): Promise<void> {
   const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
   const mountWith = (options: readonly string[]) =>
@@ -25,20 +25,20 @@ export async function mountMemory(path: string, { sizeBytes }: MemoryMount): Pro
   try {
     await mountWith([...size, "noswap"]);
   } catch {
-    // Inside a user namespace that is refused however new the kernel is. If this fails, too, it was something else.
+    // In a user namespace that is refused on every kernel. If this fails, too, the cause is another one.
     await mountWith(size);
     canForbidSwap = false;
   }
 }
 
-/** Shows what an open file or directory is at another path, too. By its number, since whatever it is called may have changed by now. */
+/** Bind-mounts an open file or directory. By its descriptor, because its name may have changed by now. */
 export async function mountOpenFile(fileDescriptor: number, path: string): Promise<void> {
   await runInHelperShell("mount", "--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fileDescriptor}`, path);
 }
 
 /**
- * Takes away everything that is mounted at `path` and below, also several times over one another, the innermost first. What is still in
- * use goes as soon as it is not. Rejects if something stays.
+ * Unmounts everything at `path` and below, also stacked mounts, the innermost first. A mount in use is detached lazily. Rejects if one
+ * remains.
  */
 export async function unmountUnder(path: string): Promise<void> {
   const mounted = await pathsUnder(path);

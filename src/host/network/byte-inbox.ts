@@ -11,7 +11,7 @@ export class ByteInbox implements AsyncIterable<Uint8Array> {
   #isDropped = false;
   #wake: (() => void) | undefined;
 
-  /** `taken` is called once for each chunk, when it was taken or thrown away. */
+  /** `taken` is called once for each chunk, when it was taken or discarded. */
   constructor(taken: (chunk: Uint8Array) => void) {
     this.#taken = taken;
   }
@@ -22,13 +22,13 @@ export class ByteInbox implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** What waits can still be read; then it is over, or throws. The first call decides. */
+  /** Queued chunks can still be read; then it ends, or throws. The first call decides. */
   end(error?: Error): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#wake?.();
   }
 
-  /** Throws away what waits and what will come. */
+  /** Discards queued and future chunks. */
   drop(error?: Error): void {
     this.#isDropped = true;
     for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift()) this.#taken(chunk);
@@ -48,7 +48,7 @@ export class ByteInbox implements AsyncIterable<Uint8Array> {
         } else await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
-      // A reader who leaves early must not hold up who fills it.
+      // A reader that stops early must not block the producer.
       this.drop();
     }
   }

@@ -5,7 +5,7 @@ import { realMacrotask } from "../real-clock.ts";
 
 /** `head`: bytes already read. From here on only this stream uses the socket. */
 export function streamOfSocket(socket: Duplex, head?: Uint8Array): ByteStream {
-  // Otherwise Node ends our way when the other side ends its own.
+  // Otherwise Node ends our direction when the peer ends its own.
   socket.allowHalfOpen = true;
   let failure: Error | undefined;
   socket.on("error", (error) => (failure ??= error));
@@ -20,7 +20,7 @@ export function streamOfSocket(socket: Duplex, head?: Uint8Array): ByteStream {
     input: { [Symbol.asyncIterator]: () => chunksOf(socket, why) },
     async write(chunk) {
       if (!socket.writable) throw why();
-      // An empty one means nothing to a socket, and the end of it to some transports.
+      // An empty chunk means nothing to a socket, and the end to some transports.
       if (chunk.length === 0 || socket.write(chunk)) return;
       await drained();
       // Writes that the kernel accepts immediately still yield to the event loop: otherwise a busy writer would starve readers, and could
@@ -33,7 +33,7 @@ export function streamOfSocket(socket: Duplex, head?: Uint8Array): ByteStream {
   };
 }
 
-/** However many wait, the socket has one pair of listeners. */
+/** One pair of listeners per socket, whatever the number of waiters. */
 function drainWaiter(socket: Duplex, why: () => Error): () => Promise<void> {
   let waiting: Promise<void> | undefined;
   return () =>
@@ -48,7 +48,7 @@ function drainWaiter(socket: Duplex, why: () => Error): () => Promise<void> {
     }));
 }
 
-/** Node's own iterator would destroy the socket at the end of its input, and with it the way out. */
+/** Node's own iterator would destroy the socket at the end of its input, including the output. */
 async function* chunksOf(socket: Duplex, why: () => Error): AsyncGenerator<Uint8Array, void> {
   let wake: () => void = () => undefined;
   const happened = () => wake();
@@ -68,7 +68,7 @@ async function* chunksOf(socket: Duplex, why: () => Error): AsyncGenerator<Uint8
 
 const EVENTS = ["readable", "end", "close"] as const;
 
-/** Moves bytes both ways until both are over. Never rejects: what cuts one of them cuts the other. */
+/** Copies bytes in both directions until both have ended. Never rejects: a failure of one closes the other. */
 export async function joinStreams(a: ByteStream, b: ByteStream): Promise<void> {
   await Promise.all([oneWay(a, b), oneWay(b, a)]);
 }
@@ -88,6 +88,6 @@ export async function discard(input: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const _chunk of input);
   } catch {
-    // It is over, which is all that matters.
+    // It has ended, which is sufficient.
   }
 }

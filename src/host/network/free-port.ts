@@ -1,4 +1,4 @@
-/** Whether a port can be listened on: tried, since nothing else knows. Another may take it before who asked does. */
+/** Checks whether a port is free by listening on it. Another process may take it before the caller does. */
 import { createServer } from "node:net";
 import { ListenError } from "../http/server.ts";
 

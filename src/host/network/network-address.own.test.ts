@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import test from "node:test";
 import { isOwnAddress, reachableAddress } from "./network-address.ts";
 
-test("the address at which others reach this machine is one of its own and not loopback", () => {
+test("the external address of this machine is one of its own and not loopback", () => {
   const outside = Object.values(networkInterfaces()).flatMap((found) => (found ?? []).filter(({ internal }) => !internal));
   const address = reachableAddress();
 

@@ -1,4 +1,4 @@
-/** The machine's network links and routes, and what is asked of `ip`, `iptables` and the kernel's switches for a network of our own. */
+/** Network links and routes of the machine, and operations of `ip`, `iptables` and sysctl for the Pod network. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { runProgram, startProgram } from "../processes/child-process.ts";
 
@@ -7,7 +7,7 @@ export async function linkExists(name: string): Promise<boolean> {
   return names.includes(name);
 }
 
-/** What is plugged into a bridge; none if there is no such bridge. */
+/** Ports of a bridge; none if it does not exist. */
 export async function bridgePorts(bridge: string): Promise<readonly string[]> {
   return readdir(`/sys/class/net/${bridge}/brif`).catch(() => []);
 }
@@ -39,7 +39,7 @@ async function bridgeAddresses(link: string): Promise<readonly string[]> {
   return lines.flatMap((line) => / inet (\S+)/.exec(line)?.[1] ?? []);
 }
 
-/** One that is not there is fine. The other end of a pair goes with it. */
+/** A missing one is fine. The peer of a veth pair is deleted with it. */
 export async function deleteLink(name: string): Promise<void> {
   await runProgram({ command: "ip", arguments: ["link", "delete", name] }).catch(async (error: unknown) => {
     if (await linkExists(name)) throw error;
@@ -48,7 +48,7 @@ export async function deleteLink(name: string): Promise<void> {
 
 export interface Route {
   readonly link: string;
-  /** "10.1.0.0/16"; "0.0.0.0/0" is the way to everything else. */
+  /** "10.1.0.0/16"; "0.0.0.0/0" is the default route. */
   readonly destination: string;
 }
 
@@ -73,7 +73,7 @@ function bytesOf(hexadecimal: string): number[] {
   return (hexadecimal.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)).toReversed();
 }
 
-/** A switch of the kernel, such as "net/ipv4/ip_forward"; undefined if this kernel has none of that name. */
+/** A sysctl such as "net/ipv4/ip_forward"; undefined if this kernel does not have it. */
 export async function readSwitch(name: string): Promise<string | undefined> {
   return readFile(`/proc/sys/${name}`, "utf8").then(
     (text) => text.trim(),
@@ -85,10 +85,10 @@ export async function setSwitch(name: string, value: string): Promise<void> {
   await writeFile(`/proc/sys/${name}`, value);
 }
 
-/** Waits for others who change the rules. Rejects with what it said. */
+/** Waits for the xtables lock. Rejects with the program's message. */
 export async function iptables(...programArguments: readonly string[]): Promise<readonly string[]> {
   const lines: string[] = [];
-  // The list of rules of a machine with many is longer than what a program's last words are.
+  // The rules of a machine can exceed the output that is kept of a program by default.
   const program = await startProgram({
     command: "iptables",
     arguments: ["--wait", ...programArguments],

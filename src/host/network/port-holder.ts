@@ -55,7 +55,7 @@ function numbersIn(directory: string): readonly number[] {
   try {
     return readdirSync(directory).map(Number).filter(Number.isInteger);
   } catch {
-    return []; // Gone, or not ours to see.
+    return []; // Exited, or not accessible.
   }
 }
 

@@ -19,15 +19,15 @@ const FIRST_LINE_TIMEOUT_MS = 10_000;
 const LINE_FEED = 0x0a;
 
 export interface LineConnection {
-  /** What the other side sends, without line feeds. Ends with the connection; throws if a line is too long. May be read once. */
+  /** Received lines, without line feeds. Ends with the connection; throws if a line is too long. Can be read once. */
   readonly lines: AsyncIterator<string>;
   /** Sends a line. Resolves when the socket accepts more; rejects if the peer disconnected. */
   send(line: string): Promise<void>;
   /** Fulfilled when the connection has ended, for whatever reason. */
   readonly closed: Promise<void>;
-  /** Sends what is left and closes. */
+  /** Flushes and closes. */
   end(): void;
-  /** Closes at once. */
+  /** Closes immediately. */
   destroy(): void;
 }
 
@@ -58,7 +58,7 @@ export async function listenPrivately(path: string, { connectionsMax, lineBytesM
     );
   });
   server.maxConnections = connectionsMax;
-  server.unref(); // Serving it is no reason to stay alive.
+  server.unref(); // The socket must not keep the process alive.
   await withShortPath(
     path,
     (short) =>
@@ -113,7 +113,7 @@ async function withShortPath<T>(path: string, use: (path: string) => Promise<T>)
 
 function lineConnection(socket: Socket, { lineBytesMax }: SocketOptions): LineConnection {
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  socket.on("error", () => undefined); // `closed` and `send` say it.
+  socket.on("error", () => undefined); // Reported by `closed` and `send`.
   return {
     lines: linesOf(socket, lineBytesMax),
     closed,

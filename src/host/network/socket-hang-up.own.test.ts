@@ -12,7 +12,7 @@ async function startServer(directory: string) {
   const server = createServer();
   const sessions: ServerHttp2Session[] = [];
   server.on("session", (session) => {
-    session.on("error", () => {}); // Who lets go does not say goodbye.
+    session.on("error", () => {}); // The client closes without a GOAWAY.
     sessions.push(session);
   });
   const path = join(directory, "socket");
@@ -34,12 +34,12 @@ test("a hang-up is reported when it happens, and not before", async () => {
   server.close();
 });
 
-test("who cannot be reached has hung up", async () => {
+test("an unreachable peer counts as hung up", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-hang-up-");
   await untilHungUp(join(directory.path, "none"), NEVER);
 });
 
-test("who does not want to know any more is let go, and lets go of the connection", async () => {
+test("a cancelled wait resolves and closes the connection", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-hang-up-");
   const { path, server, sessions } = await startServer(directory.path);
   const enough = new AbortController();

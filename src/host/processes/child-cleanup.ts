@@ -1,9 +1,9 @@
-/** Programs that must not outlive this process: whatever way it ends by, except being killed, they are killed with it. */
+/** Kills child programs when this process exits, in any way except SIGKILL. */
 import type { ChildProcess } from "node:child_process";
 
 const children = new Set<ChildProcess>();
 
-/** Until it ends. One listener for all: a node runs many short programs at once. */
+/** Registers it until it exits. One listener for all: a node runs many short programs concurrently. */
 export function killWithParent(child: ChildProcess): void {
   if (children.size === 0) process.on("exit", killAll);
   children.add(child);

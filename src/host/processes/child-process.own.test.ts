@@ -6,19 +6,19 @@ import { runProgram, startProgram } from "./child-process.ts";
 
 const node = (script: string) => ({ command: process.execPath, arguments: ["-e", script] });
 
-test("a program that ends well gives back its lines, of both kinds", async () => {
+test("a program that exits with 0 returns its lines of stdout and stderr", async () => {
   const lines = await runProgram(node(`console.log("one"); console.error("two")`));
   deepEqual([...lines].sort(), ["one", "two"]);
 });
 
-test("a program that fails is an error that says how, and what it said", async () => {
+test("a program that fails rejects with its exit code and output", async () => {
   await rejects(runProgram(node(`console.error("out of tea"); process.exit(3)`)), (error: Error) => {
     match(error.message, /exited with 3: out of tea/);
     return true;
   });
 });
 
-test("a program that does not exist is an error that names it", async () => {
+test("a missing program rejects with its name", async () => {
   await rejects(startProgram({ command: "/nonexistent/program", arguments: [] }), /Cannot start \/nonexistent\/program/);
 });
 
@@ -32,16 +32,16 @@ test("the environment is extended, and lines are reported as they arrive", async
   deepEqual(lines, ["green true"]);
 });
 
-test("only the last lines are kept", async () => {
+test("only the last lines of output are kept", async () => {
   const lines = await runProgram(node(`for (let i = 0; i < 1000; i++) console.log(i)`));
   deepEqual([lines.length, lines[0], lines.at(-1)], [200, "800", "999"]);
 });
 
-test("a signal reaches the program, and disposing ends one that does not want to", async () => {
+test("a signal reaches the program, and disposing kills one that ignores it", async () => {
   const polite = await startProgram(node(`setInterval(() => {}, 1000)`));
   polite.signal("SIGTERM");
   equal((await polite.exited).signal, "SIGTERM");
-  polite.signal("SIGTERM"); // Gone already: nothing happens.
+  polite.signal("SIGTERM"); // Exited already: nothing happens.
 
   let onReady: () => void = () => undefined;
   const isReady = new Promise<void>((resolve) => (onReady = resolve));

@@ -1,7 +1,6 @@
 /**
- * Other programs: started, spoken to by signals, and gone when they should be. A program that this process started does not
- * outlive it (unless this process is killed with SIGKILL), and the last of what it said is kept, so that a failed start
- * can be explained. Not here: what the programs are.
+ * Child programs: started, signalled and killed in time. A program that this process started does not outlive it (unless this process is
+ * killed with SIGKILL), and its last output is kept, so that a failed start can be explained. Not here: which programs.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Clock } from "../../base/clock.ts";
@@ -9,7 +8,7 @@ import { SUPERVISED_VARIABLE } from "./supervision.ts";
 import { killWithParent } from "./child-cleanup.ts";
 import { readLines } from "./read-lines.ts";
 
-/** The lines of output kept for explaining a failure; a program that talks for days costs no more. */
+/** Number of output lines kept for explaining a failure; bounds the memory of a long-running program. */
 const OUTPUT_LINES_MAX = 200;
 
 export interface ProgramOptions {
@@ -18,11 +17,11 @@ export interface ProgramOptions {
   readonly directory?: string;
   /** Added to this process's environment. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** It reads and writes what this process does, so its output is not kept. */
+  /** It shares the standard streams of this process, so its output is not kept. */
   readonly inheritsStreams?: true;
-  /** It is one that obeys (supervision.ts): it can be spoken to, and ends with this process after whatever end. Ctrl-C is not for it. */
+  /** A supervised process (supervision.ts): it receives orders, and exits with this process however that ends. Ctrl-C is not sent to it. */
   readonly isSupervised?: true;
-  /** Called for every line of stdout and stderr, as they come. */
+  /** Called for every line of stdout and stderr, as it arrives. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -33,17 +32,17 @@ export interface ProgramExit {
 
 export interface Program extends AsyncDisposable {
   readonly pid: number;
-  /** Fulfilled when the program is gone and its output was read to the end; never rejected. */
+  /** Fulfilled when the program has exited and its output was read to the end; never rejected. */
   readonly exited: Promise<ProgramExit>;
   /** The last lines it wrote to stdout and stderr. */
   readonly output: readonly string[];
-  /** Does nothing once the program is gone, so that no stranger who got its pid is hit. */
+  /** Does nothing once the program has exited, so that no other process with a reused PID is hit. */
   signal(signal: NodeJS.Signals): void;
-  /** One line to a supervised program; nothing happens if it is gone. */
+  /** Sends one line to a supervised program; does nothing if it has exited. */
   say(line: string): void;
 }
 
-/** Resolves when the program runs, rejects if it cannot be started. Disposing of it ends it with SIGKILL and waits. */
+/** Resolves when the program runs, rejects if it cannot be started. Disposing kills it with SIGKILL and waits. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.arguments, {
     stdio: options.inheritsStreams === true ? "inherit" : [options.isSupervised === true ? "pipe" : "ignore", "pipe", "pipe"],
@@ -98,7 +97,7 @@ export async function runForOutput(
         isLate = true;
         program.signal("SIGKILL");
       },
-      () => undefined, // It ended in time.
+      () => undefined, // It exited in time.
     );
     const { code } = await program.exited;
     over.abort();

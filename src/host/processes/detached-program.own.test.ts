@@ -22,7 +22,7 @@ async function start(...words: readonly string[]) {
   };
 }
 
-test("what it says is in its file, and it has only the environment that it was given", async () => {
+test("a detached program writes its output to its file, and has only the given environment", async () => {
   await using program = await start("sh", "-c", "env; echo oops >&2");
   ok(await waitForProcessExit(program.mark, { timeoutMs: 60_000, clock: realClock }));
   const said = await readFile(program.logFile, "utf8");
@@ -31,8 +31,8 @@ test("what it says is in its file, and it has only the environment that it was g
   ok(!said.includes("HOME="));
 });
 
-test("it is found among the processes by its arguments", async () => {
-  // Which no other run of this test on the machine has.
+test("a detached program is found in the process table by its arguments", async () => {
+  // Unique among concurrent runs of this test on the machine.
   const seconds = String(10_000_000 + process.pid);
   await using program = await start("sleep", seconds);
   const [found] = await findProcesses((words) => words[1] === seconds);
@@ -47,7 +47,7 @@ test("a program that exits on SIGTERM gets its grace period", async () => {
   match(await readFile(program.logFile, "utf8"), /bye/);
 });
 
-test("one that does not listen, or is stopped, is ended all the same", async () => {
+test("a program that ignores SIGTERM, or is stopped by SIGSTOP, is killed", async () => {
   await using deaf = await start("sh", "-c", `trap '' TERM; exec sleep 1000`);
   await using stopped = await start("sleep", "1000");
   signalProcess(stopped.mark, "SIGSTOP");
@@ -56,8 +56,8 @@ test("one that does not listen, or is stopped, is ended all the same", async () 
   ok(!isAlive(deaf.mark) && !isAlive(stopped.mark));
 });
 
-test("another process that has the number is not hit", () => {
+test("another process with the same PID is not signalled", () => {
   signalProcess({ pid: ourProcess().pid, started: "1" }, "SIGKILL");
 });
 
-test("one that does not exist is an error that names it", () => rejects(start("/nowhere/program"), /Cannot start \/nowhere\/program/));
+test("a missing program is reported with its name", () => rejects(start("/nowhere/program"), /Cannot start \/nowhere\/program/));

@@ -1,22 +1,22 @@
 /**
- * Programs that outlive this process: started in a session of their own, with their output in a file, and known afterwards only by their
- * number and start time, so that another process may find, signal and outwait them. Not here: programs that end with us (child-process.ts).
+ * Programs that outlive this process: started in their own session, with their output in a file, and identified afterwards only by PID and
+ * start time, so that another process can find, signal and await them. Not here: programs that end with this process (child-process.ts).
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { isAlive, processMark, type ProcessMark } from "./process-identity.ts";
 
-/** There is no event for the end of a process that is not a child of ours, so it is looked for as often as this. */
+/** Polling interval: there is no event for the exit of a process that is not a child of ours. */
 const LOOK_AGAIN_MS = 10;
 
 export interface DetachedProgramOptions {
   readonly command: string;
   readonly arguments: readonly string[];
   readonly directory: string;
-  /** What it says is added at the end of this file. */
+  /** Its output is appended to this file. */
   readonly logFile: string;
-  /** All that it has of the environment. */
+  /** Its whole environment. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ export async function startDetached(options: DetachedProgramOptions): Promise<Pr
   }
 }
 
-/** Does nothing if it is gone, also if another has its number by now. */
+/** Does nothing if it has exited, also if another process has its PID by now. */
 export function signalProcess(mark: ProcessMark, signal: NodeJS.Signals): void {
   if (!isAlive(mark)) return;
   try {
@@ -51,7 +51,7 @@ export function signalProcess(mark: ProcessMark, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether it was gone within the time. */
+/** True if it exited within the timeout. */
 export async function waitForProcessExit(mark: ProcessMark, { timeoutMs, clock }: { readonly timeoutMs: number; readonly clock: Clock }) {
   const until = clock.monotonic() + timeoutMs;
   while (isAlive(mark)) {
@@ -61,21 +61,21 @@ export async function waitForProcessExit(mark: ProcessMark, { timeoutMs, clock }
   return true;
 }
 
-/** Asks it to end, and ends it if it does not within the time. Resolves when it is gone. */
+/** Sends SIGTERM, and SIGKILL after the timeout. Resolves when it has exited. */
 export async function terminateProcess(
   mark: ProcessMark,
   { graceMs, clock }: { readonly graceMs: number; readonly clock: Clock },
 ): Promise<void> {
   signalProcess(mark, "SIGTERM");
-  signalProcess(mark, "SIGCONT"); // One that is stopped would otherwise not hear it.
+  signalProcess(mark, "SIGCONT"); // A stopped process (SIGSTOP) would not handle the signal otherwise.
   if (await waitForProcessExit(mark, { timeoutMs: graceMs, clock })) return;
   await killProcesses([mark], clock);
 }
 
-/** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
+/** A killed process can take long to exit while the disk is slow; longer than this, it is stuck in the kernel. */
 const KILLED_WITHIN_MS = 30_000;
 
-/** All at once, and resolves when they are gone. */
+/** Concurrently; resolves when all have exited. */
 export async function killProcesses(marks: readonly ProcessMark[], clock: Clock): Promise<void> {
   for (const mark of marks) signalProcess(mark, "SIGKILL");
   for (const mark of marks) {

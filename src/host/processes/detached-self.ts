@@ -13,7 +13,7 @@ const REPORT_VARIABLE = "K8TS_REPORT_DESCRIPTOR";
 const REPORT_DESCRIPTOR = 3;
 
 export interface DetachedSelfOptions {
-  /** What it writes is added at the end of this file. */
+  /** Its output is appended to this file. */
   readonly logFile: string;
   /** Each report, as a line of text. */
   onReport(line: string): void;
@@ -21,13 +21,13 @@ export interface DetachedSelfOptions {
 
 export interface DetachedSelf {
   readonly pid: number;
-  /** Fulfilled if it ends while we look: the code, or 1 if it was killed. */
+  /** Fulfilled if it exits while the parent is attached: the exit code, or 1 if it was killed. */
   readonly ended: Promise<number>;
   /** The child continues; the parent need not wait for it. */
   letGo(): void;
 }
 
-/** With the same words on its command line and the same environment. */
+/** With the same command line and environment. */
 export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptions): Promise<DetachedSelf> {
   const log = openSync(logFile, "a", PRIVATE_FILE_MODE);
   try {
@@ -54,14 +54,14 @@ export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptio
   }
 }
 
-/** In such a child: sends a report to the parent. Undefined in any other process. Can be called once. */
+/** In such a child: returns a function that sends a report to the parent. Undefined in any other process. Can be called once. */
 export function parentReport(): ((line: string) => void) | undefined {
   const descriptor = process.env[REPORT_VARIABLE];
   // Not inherited by processes that this one starts.
   delete process.env[REPORT_VARIABLE];
   if (descriptor === undefined) return undefined;
   const pipe = new Socket({ fd: Number(descriptor), readable: false, writable: true });
-  pipe.on("error", () => {}); // The parent is gone.
+  pipe.on("error", () => {}); // The parent has exited.
   pipe.unref();
   return (line) => void (pipe.writable && pipe.write(`${line}\n`));
 }

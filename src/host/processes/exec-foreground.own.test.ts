@@ -12,7 +12,7 @@ function start(command: string, words: readonly string[]) {
   return spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] });
 }
 
-test("the program has our streams and the environment that it was given, and its exit code is the result", async () => {
+test("the program has our streams and the given environment, and its exit code is the result", async () => {
   const child = start("/bin/sh", ["-c", 'read line; echo "$line $GIVEN"; exit 7']);
   child.stdin.end("hello\n");
   let text = "";
@@ -22,7 +22,7 @@ test("the program has our streams and the environment that it was given, and its
 });
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"] as const) {
-  test(`${signal} goes to the program, which decides what comes of it`, async () => {
+  test(`${signal} is forwarded to the program, which decides how to handle it`, async () => {
     // No shell: one that receives a signal just before `wait` blocks waits in vain.
     const handler = `process.on("${signal}", () => { console.log("got"); process.exitCode = 3; clearInterval(running); });`;
     const child = start(process.execPath, ["-e", `const running = setInterval(() => {}, 1e6); ${handler} console.log("ready");`]);
@@ -34,10 +34,10 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"] as const) {
   });
 }
 
-test("a program that a signal ends has the code that a shell reports", async () => {
+test("a program that is killed by a signal has the exit code that a shell reports", async () => {
   equal(await runInForeground({ command: "/bin/sh", arguments: ["-c", "kill -9 $$"], environment: {} }), 137);
 });
 
-test("a program that cannot be started is named", async () => {
+test("a program that cannot be started is reported by name", async () => {
   await rejects(runInForeground({ command: "/none", arguments: [], environment: {} }), /^Error: Cannot start \/none: /);
 });

@@ -1,6 +1,6 @@
 /**
- * Runs a program in the place of this one: it reads and writes our streams, receives the signals that are sent to us, and its end is ours.
- * Not here: programs whose output is read (exec-program.ts), programs that run along (child-process.ts).
+ * Runs a program in the foreground in place of this one: it uses our streams, receives the signals that are sent to us, and its exit code
+ * is ours. Not here: programs whose output is read (exec-program.ts), programs that run in parallel (child-process.ts).
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -16,10 +16,10 @@ export interface RunInForegroundOptions {
 
 /** Sent to one process, by kill or a service manager. */
 const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
-/** Sent by a terminal to all of its foreground processes: the program has it already, and we only must not end before it. */
+/** Sent by a terminal to all of its foreground processes: the program has received it already, and this process must not exit before it. */
 const OF_THE_TERMINAL = ["SIGINT", "SIGQUIT"] as const;
 
-/** What a shell reports of a program that a signal ended. */
+/** Exit code that a shell reports for a program killed by a signal. */
 const SIGNALLED = 128;
 
 /** Resolves with the exit code, or with 128 and the signal's number. Rejects if the program cannot be started. */

@@ -15,7 +15,7 @@ function run(script: string, options: Partial<ExecOptions> = {}) {
   });
 }
 
-test("what a program wrote comes back byte by byte with its code", async () => {
+test("the output of a program is returned byte by byte with its exit code", async () => {
   const outcome = await run("process.stdout.write(process.env.X + '\\n\\u00fc'); process.exitCode = 4");
   assert.deepEqual(outcome, { is: "ended", code: 4, output: Buffer.from("1\nü") });
 });

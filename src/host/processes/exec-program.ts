@@ -1,12 +1,12 @@
 /**
- * A program that is run for what it says: its output is kept as it is, up to a limit, and it has a time within which to end. What it says
- * to stderr goes to ours, since it is for the person in front of it. Not here: programs that run along (child-process.ts).
+ * Runs a program for its output, which is returned unchanged, up to a limit and within a timeout. Its stderr is ours, because it is for the
+ * user at the terminal. Not here: programs that run in parallel (child-process.ts).
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Clock } from "../../base/clock.ts";
 import { killWithParent } from "./child-cleanup.ts";
 
-/** More than any program that is asked for a small document has to say. */
+/** More than any program writes that is expected to print a small document. */
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 
 export interface ExecOptions {
@@ -14,7 +14,7 @@ export interface ExecOptions {
   readonly arguments: readonly string[];
   /** Added to this process's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether it may ask the person in front of it. */
+  /** True if it may prompt the user. */
   readonly isInteractive: boolean;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -22,9 +22,9 @@ export interface ExecOptions {
 
 export type ExecOutcome =
   | { readonly is: "ended"; readonly code: number; readonly output: Uint8Array }
-  /** There is no such program. */
+  /** The program does not exist. */
   | { readonly is: "missing" }
-  /** It could not be started, was killed, took too long, or said too much. */
+  /** It could not be started, was killed, timed out, or exceeded the output limit. */
   | { readonly is: "failed"; readonly why: string };
 
 /** Never rejects. */
@@ -42,7 +42,7 @@ export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
       isLate = true;
       end(child);
     },
-    () => undefined, // It ended in time.
+    () => undefined, // It exited in time.
   );
   const outcome = await outcomeOf(child);
   timer.abort();
@@ -74,7 +74,7 @@ function outcomeOf(child: ChildProcess): Promise<ExecOutcome> {
   });
 }
 
-/** Its children may keep the output open longer than it lives; they are not awaited. */
+/** Its children may keep the output open after its exit; they are not awaited. */
 function end(child: ChildProcess): void {
   child.kill("SIGKILL");
   child.stdout?.destroy();

@@ -1,4 +1,4 @@
-/** The end of a process whose work is done, whatever is left running in it. */
+/** Exit of a process whose work is done, whatever is still pending in it. */
 
 /** Exits with its exit code after this time, unless it exits before; but not before its output is flushed. */
 export function endAfter(durationMs: number): void {

@@ -1,16 +1,16 @@
-/** Where programs and folders of the machine are. */
+/** Finds programs and directories of the machine. */
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
 /** A user's path often lacks these, though mount, iptables and others live there. */
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
 
-/** `path` with the system's folders at its end, as far as they are missing. */
+/** `path` with the missing system directories appended. */
 export function wholePath(path: string | undefined): string {
   return [...new Set([...(path ?? "").split(delimiter).filter((folder) => folder !== ""), ...SYSTEM_FOLDERS])].join(delimiter);
 }
 
-/** Also in the system's folders. Undefined if there is none of that name. */
+/** Also searches the system directories. Undefined if it does not exist. */
 export function findProgram(name: string, path: string | undefined): string | undefined {
   return findOnPath(name, wholePath(path));
 }
@@ -24,7 +24,7 @@ export function findOnPath(name: string, path: string | undefined): string | und
     .find((file) => isExecutable(file));
 }
 
-/** Whether it may be executed, or entered. */
+/** True if it can be executed, or entered. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

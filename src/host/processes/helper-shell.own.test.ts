@@ -9,7 +9,7 @@ import { runInHelperShell } from "./helper-shell.ts";
 
 const HARD_WORDS = ["", " two  blanks ", "$HOME `id` \"quoted\" 'single' \\n", "-n", "ünïcödé", "*", "\u0001", "a\ttab"];
 
-test("words arrive as they are, also those with a line break", async (context) => {
+test("arguments are passed unchanged, also with line breaks", async (context) => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-shell-"));
   context.after(() => rm(directory, { recursive: true }));
   for (const [index, words] of [HARD_WORDS, [...HARD_WORDS, "line\nbreak\n"]].entries()) {
@@ -47,7 +47,7 @@ test("when the shell dies the pending program is rejected, and the next one runs
   await runInHelperShell("true");
 });
 
-test("a process that has used it ends by itself, and the shell with it, also after SIGKILL", { timeout: 60_000 }, async () => {
+test("a process that has used the helper shell exits by itself, and the shell with it, also after SIGKILL", { timeout: 60_000 }, async () => {
   const module = new URL("./helper-shell.js", import.meta.url).href;
   const use = `import { runSmall } from ${JSON.stringify(module)}; import { readFileSync } from "node:fs";
     await runSmall("true");

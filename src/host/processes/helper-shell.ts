@@ -11,7 +11,7 @@ import { readLines } from "./read-lines.ts";
 /** Ends the output of each program. */
 const END = "\u0001";
 
-/** Reads how many words there are and then each, a line per word; runs them; writes what they wrote, and how they ended. */
+/** Reads the number of arguments and then each on a line; runs them; writes their output and exit code. */
 const SCRIPT = `
 while IFS= read -r count; do
   set --
@@ -27,12 +27,12 @@ interface Waiting {
 
 class HelperShell {
   readonly #child: ChildProcess;
-  /** In the order in which they were asked. */
+  /** In order of the requests. */
   readonly #waiting: Waiting[] = [];
   #hasExited = false;
 
   constructor() {
-    // In a session of its own, since Ctrl-C is for this process, which may have to run something before it ends.
+    // In its own session, because Ctrl-C is for this process, which may have to run a program before it exits.
     this.#child = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "pipe", "ignore"], detached: true });
     this.#child.stdin?.on("error", () => {}); // It has exited, which is reported below.
     this.#child.once("error", (error) => this.#end(error));
@@ -69,7 +69,7 @@ class HelperShell {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
-  /** Whether this process waits for it before it ends. */
+  /** Decides whether it keeps this process alive. */
   #keepAlive(isNeeded: boolean): void {
     for (const each of [this.#child, this.#child.stdin as Socket, this.#child.stdout as Socket]) {
       if (isNeeded) each.ref();
@@ -80,7 +80,7 @@ class HelperShell {
 
 let shell: HelperShell | undefined;
 
-/** Runs a program to its end. Rejects, with what it wrote, unless it exits with 0. */
+/** Runs a program to its end. Rejects, with its output, unless it exits with 0. */
 export async function runInHelperShell(command: string, ...words: readonly string[]): Promise<void> {
   const all = [command, ...words];
   // Arguments are sent line by line.

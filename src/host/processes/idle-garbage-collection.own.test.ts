@@ -5,7 +5,7 @@ import { Idleness } from "./idle-garbage-collection.ts";
 
 const MEGABYTE = 1 << 20;
 
-/** What only a whole collection finds when it is garbage: it has grown old. */
+/** Garbage in the old generation, which only a full collection finds. */
 function makeMuch(): string[][] {
   return Array.from({ length: 40 }, () => Array.from({ length: 10_000 }, (_, index) => `${index} ${Math.random()}`));
 }
@@ -16,7 +16,7 @@ async function untilDue(idleness: Idleness): Promise<void> {
   while (!idleness.isDue());
 }
 
-test("garbage is collected when nothing happens, and not while something does", { timeout: 60_000 }, async () => {
+test("garbage is collected while the process is idle, and not while it is busy", { timeout: 60_000 }, async () => {
   const idleness = new Idleness();
   let much: string[][] | undefined;
   // It is busy. Where a machine leaves this process without a processor for seconds it looks idle all the same, so it may take several.
@@ -39,7 +39,7 @@ test("garbage is collected when nothing happens, and not while something does", 
   for (await realClock.sleep(300); idleness.isDue(); await realClock.sleep(300)) idleness.collect();
 });
 
-/** A process whose time and memory the test decides. */
+/** A process whose CPU time and memory are set by the test. */
 class FakeMeter {
   cpu = 0;
   now = 0;
@@ -63,7 +63,7 @@ class FakeMeter {
     this.used = 100 * MEGABYTE;
   }
 
-  /** Ten seconds in which the process took this part of a processor, and grew. */
+  /** Ten seconds in which the process used this share of a CPU, and grew. */
   pass(busyPart: number, grownBytes: number): void {
     this.now += 10_000;
     this.cpu += 10_000 * busyPart;

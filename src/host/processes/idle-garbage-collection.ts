@@ -7,11 +7,11 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Clock } from "../../base/clock.ts";
 
-/** How often it is looked, and for how long it must have been quiet. */
+/** Sampling interval, and how long the process must have been idle. */
 const LOOK_EVERY_MS = 10_000;
-/** Of one processor: an idle cluster takes less than a hundredth. */
+/** Share of one CPU: an idle cluster uses less than a hundredth. */
 const QUIET_PART_MAX = 0.05;
-/** What is worth a collection, which takes some tens of milliseconds. */
+/** Minimum growth that is worth a collection, which takes some tens of milliseconds. */
 const GROWTH_BYTES_MIN = 12 << 20;
 
 /**
@@ -22,7 +22,7 @@ const CALM_PART_MAX = 0.25;
 const CALM_LOOKS_MIN = 6;
 const CALM_GROWTH_BYTES_MIN = 64 << 20;
 
-/** The first finds the garbage, the next gives the pages back that it was in. */
+/** The first collection finds the garbage, the next ones release its pages. */
 const COLLECTIONS = 2;
 
 export function collectWhenIdle(clock: Clock): Disposable {
@@ -43,9 +43,9 @@ async function look(clock: Clock, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What is measured of the process. */
+/** Measurements of the process. */
 export interface ProcessMeter {
-  /** Processor time of this process since it started. */
+  /** CPU time of this process since it started. */
   cpuMs(): number;
   nowMs(): number;
   /** Memory in use, garbage included. */
@@ -58,11 +58,11 @@ export class Idleness {
   readonly #meter: ProcessMeter;
   #cpuMs: number;
   #atMs: number;
-  /** What was in use after the last collection. */
+  /** Memory in use after the last collection. */
   #keptBytes: number;
-  /** Collections that something has made worth while since. */
+  /** Remaining collections that are worth while. */
   #due = 0;
-  /** Looks in a row, since the last collection, that found the process calm. */
+  /** Consecutive calm samples since the last collection. */
   #calmLooks = 0;
 
   constructor(meter: ProcessMeter = processMeter()) {
@@ -72,13 +72,13 @@ export class Idleness {
     this.#keptBytes = meter.usedBytes();
   }
 
-  /** Whether little enough has happened since it was last asked, and there is something to be had. */
+  /** True if the process was calm since the last call, and a collection is worth while. */
   isDue(): boolean {
     const busyPart = this.#takeBusyPart();
     const isQuiet = busyPart <= QUIET_PART_MAX;
     this.#calmLooks = busyPart <= CALM_PART_MAX ? this.#calmLooks + 1 : 0;
     const growthBytes = this.#meter.usedBytes() - this.#keptBytes;
-    // What is in use may be less than it was and still be mostly garbage: that there was work counts, too.
+    // Memory in use may have shrunk and still be mostly garbage: past work counts, too.
     if (!isQuiet || growthBytes >= GROWTH_BYTES_MIN) this.#due = COLLECTIONS;
     if (this.#due === 0) return false;
     return isQuiet || (this.#calmLooks >= CALM_LOOKS_MIN && growthBytes >= CALM_GROWTH_BYTES_MIN);
@@ -93,7 +93,7 @@ export class Idleness {
     this.#takeBusyPart();
   }
 
-  /** The part of one processor that this process took since the last call. */
+  /** Share of one CPU used since the last call. */
   #takeBusyPart(): number {
     const [cpuMs, nowMs] = [this.#meter.cpuMs(), this.#meter.nowMs()];
     const part = (cpuMs - this.#cpuMs) / (nowMs - this.#atMs);
@@ -124,7 +124,7 @@ function usedBytes(): number {
   return heap + external;
 }
 
-/** The function that Node shows only to who asks for it on the command line. */
+/** The gc function, which Node exposes only by a command-line option. */
 function collector(): () => void {
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc") as () => void;

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 
-/** A process that logs so many lines to standard error. */
+/** A process that logs this many lines to standard error. */
 function aLoggingProcess(lines: number) {
   const program = `
     const { createLogger, formatHuman } = await import(${JSON.stringify(new URL("../../base/logger.js", import.meta.url).href)});
@@ -25,7 +25,7 @@ async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test("lines go to standard error in order, one each, and not to standard output", async () => {
+test("log lines are written to standard error in order, and not to standard output", async () => {
   const child = aLoggingProcess(3);
   const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
 

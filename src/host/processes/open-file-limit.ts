@@ -1,15 +1,15 @@
-/** The limit of open files of this process, and how an error says that it was reached. */
+/** The open-file limit of this process, and detection of errors from reaching it. */
 import { readFileSync } from "node:fs";
 
 /** Enough for all files of the program, which Node opens at once, and for the connections of a small cluster. */
 const ADVISED_LIMIT = 4_096;
 
-/** Whether an error says that no further file can be opened: by this process (EMFILE), or on the whole machine (ENFILE). */
+/** True if an error means that no further file can be opened: by this process (EMFILE), or on the whole machine (ENFILE). */
 export function isOutOfFiles(error: unknown): boolean {
   return ["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
-/** One sentence for a person: what is wrong, and what to do. */
+/** One sentence for the user: the problem and the remedy. */
 export function explainOutOfFiles(error: unknown): Error {
   const limit = openFilesLimit();
   const message =
@@ -19,7 +19,7 @@ export function explainOutOfFiles(error: unknown): Error {
   return new Error(message);
 }
 
-/** Undefined if the system does not say. */
+/** Undefined if the system does not report it. */
 function openFilesLimit(): number | undefined {
   try {
     const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];

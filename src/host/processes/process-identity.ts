@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 
 export interface ProcessMark {
   readonly pid: number;
-  /** When it started, in the kernel's units; "0" where the system has no /proc. "": not known. */
+  /** Start time in the kernel's units; "0" on systems without /proc. "": unknown. */
   readonly started: string;
 }
 
@@ -11,7 +11,7 @@ export function ourProcess(): ProcessMark {
   return processMark(process.pid);
 }
 
-/** Of a process that runs now; of one that is gone, its start is not known. */
+/** Of a running process; the start time of one that has exited is unknown. */
 export function processMark(pid: number): ProcessMark {
   return { pid, started: startOf(pid) };
 }
@@ -27,8 +27,8 @@ export function isAlive({ pid, started }: ProcessMark): boolean {
 }
 
 /**
- * The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. One that is dead
- * and only waits for its parent to notice (a zombie, the 3rd field) holds nothing any more, once all its threads are gone, too (the 20th).
+ * Reads the start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. A zombie (the
+ * 3rd field) holds nothing any more once all its threads have exited, too (the 20th).
  */
 function startOf(pid: number): string {
   if (process.platform !== "linux") return "0";
@@ -41,11 +41,11 @@ function startOf(pid: number): string {
   }
 }
 
-/** Within which numbers of processes mean something: containers that share a directory do not share those. Only digits. */
+/** PID namespace: containers that share a directory do not share PIDs. Only digits. */
 export function processSpace(): string {
   try {
     return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
   } catch {
-    return "0"; // Not Linux: there is one.
+    return "0"; // Not Linux: there is only one.
   }
 }

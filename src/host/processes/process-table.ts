@@ -1,4 +1,4 @@
-/** The processes of this machine and how they were called, from /proc; none where a system has no /proc. */
+/** The processes of this machine and their command lines, from /proc; none on systems without /proc. */
 import { readdir, readFile } from "node:fs/promises";
 import { fewAtATime } from "../files/limited-concurrency.ts";
 import { processMark, type ProcessMark } from "./process-identity.ts";
@@ -7,7 +7,7 @@ export interface ProcessEntry extends ProcessMark {
   readonly arguments: readonly string[];
 }
 
-/** Those whose arguments `matches` likes. What ends while we look is left out. */
+/** Processes whose arguments match. Those that exit meanwhile are left out. */
 export async function findProcesses(matches: (programArguments: readonly string[]) => boolean): Promise<readonly ProcessEntry[]> {
   const names = await readdir("/proc").catch(() => []);
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
@@ -16,14 +16,14 @@ export async function findProcesses(matches: (programArguments: readonly string[
 }
 
 async function entryOf(pid: number, matches: (programArguments: readonly string[]) => boolean): Promise<ProcessEntry | undefined> {
-  const mark = processMark(pid); // Before its arguments are read: if another gets the number in between, the mark is of none.
+  const mark = processMark(pid); // Before its arguments are read: if the PID is reused in between, the identity matches no process.
   const programArguments = await argumentsOf(pid);
   return mark.started !== "" && programArguments.length > 0 && matches(programArguments)
     ? { ...mark, arguments: programArguments }
     : undefined;
 }
 
-/** None if it is gone. */
+/** Empty if it has exited. */
 export async function argumentsOf(pid: number): Promise<readonly string[]> {
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   return line.split("\0").slice(0, -1);

@@ -1,7 +1,7 @@
-/** A question to the person in front of the terminal. */
+/** Prompts the user at the terminal. */
 import { createInterface } from "node:readline";
 
-/** What was typed, without the line break; "" if the input ended. Only if hasTerminal (exec-program.ts). */
+/** Returns the input, without the line break; "" at the end of the input. Only if hasTerminal (exec-program.ts). */
 export function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {

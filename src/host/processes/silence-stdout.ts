@@ -1,6 +1,6 @@
 /** Silences libraries that print what they also return. */
 
-/** What `work` would print as an error, before it returns, is not printed. */
+/** Suppresses the errors that `work` prints synchronously. */
 export function silenceStdout(work: () => unknown): unknown {
   const { error } = console;
   console.error = () => undefined;

@@ -1,4 +1,4 @@
-/** What is piped into this process. */
+/** Standard input of this process. */
 
 export function standardInput(): AsyncIterable<Uint8Array> {
   return process.stdin;

@@ -1,15 +1,15 @@
 /**
- * Between a process that supervises others and those: a pipe, the standard input of the supervised. As long as it is open the supervisor
- * lives; when it closes, also because the supervisor was killed with SIGKILL, the supervised process stops by itself, so that nothing of it
- * is left over. A line in it is an order to stop that says how, for which signals have no words.
- * Not here: starting such a process (child-process.ts).
+ * Connects a supervisor and its supervised processes by a pipe: the standard input of the supervised. While it is open the supervisor
+ * lives; when it closes, also because the supervisor was killed with SIGKILL, the supervised process stops by itself, so that no process is
+ * orphaned. A line in it is a stop request with its mode, which a signal cannot carry. Not here: starting such a process
+ * (child-process.ts).
  */
 import { readLines } from "./read-lines.ts";
 
 /** Marks a supervised process. */
 export const SUPERVISED_VARIABLE = "K8TS_SUPERVISED";
 
-/** The reason with which a process is stopped by its supervisor's word. */
+/** Abort reason of a process that its supervisor stops. */
 export class StopOrder extends Error {
   override readonly name = "StopOrder";
   readonly order: string;
@@ -20,7 +20,7 @@ export class StopOrder extends Error {
   }
 }
 
-/** Whether this process is supervised; then it is stopped when its supervisor is gone or says so. May be asked once. */
+/** True if this process is supervised; then it is stopped when its supervisor exits or requests it. Can be called once. */
 export function followSupervisor(stop: AbortController): boolean {
   const isSupervised = process.env[SUPERVISED_VARIABLE] === "1";
   // Not inherited by processes that this one starts.

@@ -5,20 +5,20 @@
 import type { ByteStream } from "../../base/byte-stream.ts";
 
 export interface SpdySession {
-  /** Of the client side. Resolves when the other side has taken it; rejects if it refuses. Names of headers are lower case. */
+  /** For the client side. Resolves when the peer has accepted it; rejects if it refuses. Header names are lower case. */
   open(headers: Readonly<Record<string, string>>): Promise<SpdyStream>;
-  /** Of the server side: called for each stream of the client. Streams that came before the call are kept until then. */
+  /** For the server side: called for each stream of the client. Earlier streams are queued until this call. */
   onStream(listener: (stream: SpdyStream) => void): void;
-  /** Says goodbye and ends the connection after what was written. */
+  /** Sends GOAWAY and closes the connection after the written data. */
   close(): void;
-  /** Now. */
+  /** Closes immediately. */
   abort(): void;
   readonly closed: Promise<void>;
 }
 
 export interface SpdyStream extends ByteStream {
   readonly id: number;
-  /** What it was opened with, lower case names. */
+  /** Its headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Closes both directions of this stream immediately; the session continues. Same as `abort`. */
   reset(): void;

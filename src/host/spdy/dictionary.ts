@@ -1,6 +1,6 @@
 /**
- * The text that packed headers may point back into from the first byte on: a fact of SPDY/3 (section 2.6.10.1 of its draft). It is made of
- * header names, each after its length, and a tail of frequent values.
+ * The preset compression dictionary of SPDY/3 headers (section 2.6.10.1 of its draft): header names, each after its length, and a tail of
+ * frequent values.
  */
 import { Buffer } from "node:buffer";
 
@@ -28,7 +28,7 @@ export const SPDY_DICTIONARY: Uint8Array = Buffer.concat([
   Buffer.from(TAIL, "latin1"),
 ]);
 
-/** Its Adler-32, by which a packed stream says that it uses it. */
+/** Its Adler-32, by which a zlib stream identifies it. */
 export const SPDY_DICTIONARY_ID = 0xe3c6a7c2;
 
 function uint32(value: number): Buffer {

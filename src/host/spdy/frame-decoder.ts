@@ -25,12 +25,12 @@ interface OpenData {
 
 export class FrameDecoder {
   readonly #headers = new HeaderReader();
-  /** The beginning of a frame whose end has not come. */
+  /** Beginning of an incomplete frame. */
   #partial = Buffer.alloc(0);
-  /** The data frame whose bytes are coming. */
+  /** The data frame that is being received. */
   #data: OpenData | undefined;
 
-  /** Throws a SpdyProtocolError, after which it must not be used any more. Data frames show parts of `chunk`. */
+  /** Throws a SpdyProtocolError, after which it must not be used any more. Data frames are views of `chunk`. */
   *take(chunk: Uint8Array): Generator<Frame, void> {
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (;;) {
@@ -65,7 +65,7 @@ export class FrameDecoder {
     return { is: "data", streamId: open.streamId, bytes, isLast: isWhole && open.isLast };
   }
 
-  /** Nothing for types that are not of SPDY/3.1. */
+  /** Ignores types that are not of SPDY/3.1. */
   *#controlFrame(frame: Buffer): Generator<Frame, void> {
     const version = frame.readUInt16BE(0) & 0x7fff;
     if (version !== VERSION) throw new SpdyProtocolError(`The SPDY version must be ${VERSION}, is ${version}`);
@@ -82,7 +82,7 @@ export class FrameDecoder {
   }
 }
 
-/** Of the frame that begins here, or, of a data frame, of its head. Undefined: not all of it is here. */
+/** Length of the frame at this offset, or of the head of a data frame. Undefined: incomplete. */
 function wholeLength(bytes: Buffer): number | undefined {
   if (bytes.length < FRAME_HEAD_BYTES) return undefined;
   if (!isControl(bytes)) return FRAME_HEAD_BYTES;
@@ -107,7 +107,7 @@ function plainFrame(is: "reset" | "settings" | "ping" | "goaway" | "window-updat
     case "window-update":
       return { is, streamId: uint32(body, 0) & STREAM_ID_MASK, bytes: uint32(body, 4) & STREAM_ID_MASK };
     case "settings": {
-      // As many as there can be: a count that lies is an error at the first that is missing.
+      // A count that is too high is an error at the first missing entry.
       const count = uint32(body, 0);
       const values: { id: number; value: number }[] = [];
       for (let at = 4; values.length < count; at += 8) values.push({ id: uint32(body, at) & SETTING_ID_MASK, value: uint32(body, at + 4) });

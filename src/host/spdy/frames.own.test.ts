@@ -35,7 +35,7 @@ const anyFrame: fc.Arbitrary<Frame> = fc.oneof(
   record({ is: fc.constant("data" as const), streamId, bytes: fc.uint8Array({ maxLength: 300 }), isLast: fc.boolean() }),
 );
 
-/** Pieces of one data frame put together again. */
+/** Reassembles the parts of a data frame. */
 function whole(frames: readonly Frame[]): Frame[] {
   const joined: Frame[] = [];
   for (const frame of frames) {
@@ -47,7 +47,7 @@ function whole(frames: readonly Frame[]): Frame[] {
   return joined;
 }
 
-test("frames come out as they went in, however their bytes are cut into pieces", () => {
+test("decoded frames equal the encoded ones, however their bytes are split", () => {
   fc.assert(
     fc.property(fc.array(anyFrame, { maxLength: 12 }), fc.infiniteStream(fc.integer({ min: 1, max: 40 })), (frames, lengths) => {
       const writer = new HeaderWriter();
@@ -66,7 +66,7 @@ test("frames come out as they went in, however their bytes are cut into pieces",
   );
 });
 
-test("whatever comes is frames or a SpdyProtocolError", () => {
+test("arbitrary bytes give frames or a SpdyProtocolError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (bytes, isControl) => {
       if (isControl && bytes.length > 4) bytes.set([0x80, 3, 0, (bytes[3] ?? 0) % 10]);
@@ -80,12 +80,12 @@ test("whatever comes is frames or a SpdyProtocolError", () => {
   );
 });
 
-test("the dictionary is the one that its number says", () => {
-  // zlib writes the number of the dictionary that it was given after its first two bytes.
+test("the dictionary has the checksum that zlib announces", () => {
+  // zlib writes the checksum of its dictionary after its first two bytes.
   assert.equal(deflateSync("", { dictionary: SPDY_DICTIONARY }).readUInt32BE(2), SPDY_DICTIONARY_ID);
 });
 
-/** Packs as other implementations do: one zlib stream for all blocks, which points back into the dictionary and into earlier blocks. */
+/** Compresses as other implementations do: one zlib stream for all blocks, which refers to the dictionary and to earlier blocks. */
 async function packed(deflate: Deflate, block: Uint8Array): Promise<Uint8Array> {
   const pieces: Buffer[] = [];
   const listener = (piece: Buffer) => void pieces.push(piece);
@@ -101,7 +101,7 @@ function block(entries: readonly (readonly [string, string])[]): Buffer {
   return Buffer.concat([number(entries.length), ...entries.flat().flatMap((word) => [number(word.length), Buffer.from(word)])]);
 }
 
-test("headers that point back into the dictionary and into all earlier ones are read", async () => {
+test("headers that refer to the dictionary and to all earlier blocks are decoded", async () => {
   const deflate = createDeflate({ dictionary: SPDY_DICTIONARY, level: 9 });
   const reader = new HeaderReader();
   const long = Array.from({ length: 400 }, (_, index) => String(index * 7919)).join(" ");
@@ -142,12 +142,12 @@ for (const [what, bytes, why] of [
     /Duplicate header "a"/,
   ],
 ] as const) {
-  test(`headers ${what} are refused`, () => {
+  test(`headers ${what} are rejected`, () => {
     assert.throws(() => new HeaderReader().read(bytes), { name: "SpdyProtocolError", message: why });
   });
 }
 
-test("a header may be called __proto__", () => {
+test("a header named __proto__ is decoded", () => {
   const read = new HeaderReader().read(new HeaderWriter().write(Object.fromEntries([["__proto__", "x"]])));
 
   assert.deepEqual(Object.entries(read), [["__proto__", "x"]]);
@@ -159,19 +159,19 @@ for (const [what, bytes, why] of [
   ["that is too short", [0x80, 3, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1], /truncated after 4 bytes/],
   ["of settings that are not there", [0x80, 3, 0, 4, 0, 0, 0, 4, 0xff, 0xff, 0xff, 0xff], /truncated after/],
 ] as const) {
-  test(`a control frame ${what} is refused`, () => {
+  test(`a control frame ${what} is rejected`, () => {
     assert.throws(() => [...new FrameDecoder().take(Uint8Array.from(bytes))], { name: "SpdyProtocolError", message: why });
   });
 }
 
-test("control frames of unknown types are passed over", () => {
+test("control frames of unknown types are ignored", () => {
   const ping = encodeFrame({ is: "ping", id: 1 }, new HeaderWriter());
   const frames = [...new FrameDecoder().take(Buffer.concat([Buffer.from([0x80, 3, 0, 77, 0, 0, 0, 2, 1, 2]), ping]))];
 
   assert.deepEqual(frames, [{ is: "ping", id: 1 }]);
 });
 
-test("a data frame of 16 MB is handed on as it comes", () => {
+test("a data frame of 16 MB is passed on as it arrives", () => {
   const decoder = new FrameDecoder();
   const first = [...decoder.take(Uint8Array.from([0, 0, 0, 5, 1, 0xff, 0xff, 0xff, 1, 2, 3]))];
 

@@ -12,9 +12,9 @@ export interface HeadersFrame {
   readonly is: "syn-stream" | "syn-reply" | "headers";
   readonly streamId: number;
   readonly headers: SpdyHeaders;
-  /** Nothing more comes from who sent it. */
+  /** The sender sends nothing more on the stream. */
   readonly isLast: boolean;
-  /** Of syn-stream: nothing may come from the other side. */
+  /** Of syn-stream: the peer must not send on it. */
   readonly isOneWay?: boolean;
 }
 
@@ -48,11 +48,11 @@ export const FRAME_TYPES = {
   "window-update": 9,
 } as const;
 
-/** Why a stream is reset. */
+/** Reset status codes. */
 export const RESET = { protocolError: 1, refusedStream: 3, cancel: 5, streamAlreadyClosed: 9 } as const;
-/** Why a session is over. */
+/** GOAWAY status codes. */
 export const GOAWAY = { ok: 0, protocolError: 1 } as const;
-/** The setting that says how much a stream may send before it is read. */
+/** The setting of the initial window size. */
 export const SETTING_INITIAL_WINDOW = 7;
 
 export function encodeFrame(frame: Frame, writer: HeaderWriter): Uint8Array {

@@ -9,7 +9,7 @@ import { HeaderWriter } from "./header-blocks.ts";
 import { ANSWERS_WAITING_BYTES_MAX, STREAMS_MAX, WAITING_BYTES_MAX } from "./limits.ts";
 import { spdySession } from "./session.ts";
 
-/** A client that sends whatever a test wants, and a server of ours. */
+/** A client that sends arbitrary frames, and a server of ours. */
 function attack(): {
   readonly server: SpdySession;
   readonly wire: ByteStream;
@@ -22,7 +22,7 @@ function attack(): {
     server: spdySession(far, { role: "server" }),
     wire,
     send: (...frames) => void wire.write(Buffer.concat(frames.map((frame) => encodeFrame(frame, writer)))).catch(() => undefined),
-    /** All until the server ends, without what it says first. */
+    /** All frames until the server closes, without its first ones. */
     async answers() {
       const decoder = new FrameDecoder();
       const frames: Frame[] = [];
@@ -83,7 +83,7 @@ test("data after a stream's end resets the stream, and the session continues", a
   ]);
 });
 
-test("one stream too many is refused, and there is room again when another ends", async () => {
+test("a stream over the limit is refused, and accepted again when another ends", async () => {
   const { server, send, answers } = attack();
   server.onStream(() => undefined);
   const id = (index: number) => 2 * index + 1;
@@ -99,7 +99,7 @@ test("one stream too many is refused, and there is room again when another ends"
   assert.deepEqual(received.at(-2), reply(id(STREAMS_MAX + 1)));
 });
 
-test("a client that pings and does not read the answers is cut off", async () => {
+test("a client that pings and does not read the responses is disconnected", async () => {
   const { server, wire, send } = attack();
 
   for (let sent = 0; sent < ANSWERS_WAITING_BYTES_MAX * 3; sent += 12) send({ is: "ping", id: 1 });
@@ -126,7 +126,7 @@ for (const size of [1, 16 << 10]) {
       for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
     }
 
-    // What the pair itself holds comes on top.
+    // The buffers of the socket pair are added.
     assert.ok(takenBytes < WAITING_BYTES_MAX + (256 << 10), `${takenBytes} bytes were taken`);
     server.abort();
     assert.equal(await sending, "held up, then cut");

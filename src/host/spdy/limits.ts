@@ -13,20 +13,20 @@ export const HEADER_BLOCK_BYTES_MAX = 64 << 10;
 /** Concurrent streams. A forwarded port takes two per connection; the next stream is refused, and the session continues. */
 export const STREAMS_MAX = 4_096;
 
-/** Received and not read yet, all streams together. From here on the connection is not read, which holds up all of its streams. */
+/** Maximum of received, unread bytes of all streams. Above it the connection is not read, which blocks all of its streams. */
 export const WAITING_BYTES_MAX = 1 << 20;
 
-/** What a chunk costs besides its bytes, so that many tiny ones are not free. */
+/** Accounted overhead per chunk, so that many tiny ones are not free. */
 export const CHUNK_COST_BYTES = 128;
 
-/** Answers (to pings, to new streams) that wait for a peer which sends and does not read. With more of them it is cut off. */
+/** Maximum number of queued responses (to pings, to new streams) for a peer that does not read. With more it is disconnected. */
 export const ANSWERS_WAITING_BYTES_MAX = 256 << 10;
 
-/** Larger writes go out in pieces, so that streams take turns. It is what Go's io.Copy reads at once. */
+/** Larger writes are split, so that streams alternate. It is the buffer size of Go's io.Copy. */
 export const DATA_FRAME_BYTES = 32 << 10;
 
-/** What a stream may send before it is read, as SPDY/3 has it unless something else is agreed on. */
+/** Initial window of a stream, the default of SPDY/3. */
 export const WINDOW_BYTES = 64 << 10;
 
-/** After goodbye, how long the other side has to end the connection, too: enough for what is still on its way over a slow line. */
+/** Timeout after GOAWAY for the peer to close the connection, too: enough for data in flight over a slow line. */
 export const GOODBYE_TIMEOUT_MS = 60_000;

@@ -11,7 +11,7 @@ async function isHeldUp(pacer: Pacer): Promise<boolean> {
   return !isFree;
 }
 
-test("two steps may be under way, and the next waits until all pings of the first are back, in whatever order", async () => {
+test("two steps may be in flight, and the next waits until all pings of the first are answered, in any order", async () => {
   const pings: number[] = [];
   const pacer = new Pacer((id) => void pings.push(id));
 

@@ -1,23 +1,23 @@
 /**
- * Holds up a client whose server knows no windows. The library of container runtimes hands each stream's data to one of five workers, and a
- * worker stands still while nobody takes it. Once the line before a worker is full, the connection is not read any more, and a runtime
- * whose command has ended then never gets as far as telling so, or cuts the connection with the outcome still on its way.
- * But a ping goes through the same lines, to one worker after the other: when as many pings as there are workers have come back, all data
- * sent before them was taken. So that much data is followed by pings, and only so much is sent before they are back.
+ * Paces a client whose server does not support flow-control windows. The library of container runtimes passes each stream's data to one of
+ * five workers, and a worker blocks while its data is not read. Once the queue of a worker is full, the connection is not read any more,
+ * and a runtime whose command has ended cannot report the exit code, or closes the connection with the outcome in flight. But pings pass
+ * through the same queues, to one worker after the other: when as many pings as there are workers are answered, all data sent before them
+ * was read. So each step of data is followed by pings, and only a bounded amount is sent before they are answered.
  */
 
-/** Each is followed by pings; two may be under way. In frames it is far less than the 50 that a worker's line takes. */
+/** Each step is followed by pings; two may be in flight. In frames it is far less than the 50 of a worker's queue. */
 const STEP_BYTES = 256 << 10;
 const STEPS_MAX = 2;
-/** One for each worker. A server with fewer or more only answers earlier than it might. */
+/** One per worker. With another number of workers the pings are only answered earlier. */
 const PINGS_PER_STEP = 5;
 
 export class Pacer {
   readonly #sendPing: (id: number) => void;
-  /** The pings of each step that are not back. */
+  /** Unanswered pings of each step. */
   readonly #steps: Set<number>[] = [];
   #stepBytes = 0;
-  /** Odd: the client's. */
+  /** Odd: client pings. */
   #nextPing = 1;
   #wake: (() => void) | undefined;
   #isOff = false;
@@ -41,7 +41,7 @@ export class Pacer {
     for (const id of pings) this.#sendPing(id);
   }
 
-  /** A ping is back. Workers may overtake each other. */
+  /** A ping was answered. Workers may overtake each other. */
   answered(id: number): void {
     for (const step of this.#steps) step.delete(id);
     while (this.#steps[0]?.size === 0) this.#steps.shift();

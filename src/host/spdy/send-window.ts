@@ -4,14 +4,14 @@
  * setting or a window update.
  */
 export interface WindowRules {
-  /** What every window starts with. */
+  /** Initial window. */
   readonly initialBytes: number;
   readonly areKept: boolean;
 }
 
 export class SendWindow {
   readonly #rules: WindowRules;
-  /** Sent minus opened. */
+  /** Bytes sent minus window updates. */
   #usedBytes = 0;
   #isOpen = false;
   #wake: (() => void) | undefined;
@@ -21,7 +21,7 @@ export class SendWindow {
     this.#rules = rules;
   }
 
-  /** Resolves with how much of `bytes` may go now, at least one. For one caller at a time. */
+  /** Resolves with how many of `bytes` may be sent now, at least one. For one caller at a time. */
   async take(bytes: number): Promise<number> {
     while (this.#room() <= 0) await new Promise<void>((resolve) => (this.#wake = resolve));
     const taken = Math.min(bytes, this.#room());

@@ -19,7 +19,7 @@ function inMemory(): Both {
   return { client: spdySession(a, { role: "client" }), server: spdySession(b, { role: "server" }) };
 }
 
-/** Two ends of a TCP connection, cut at the end of the test. */
+/** Two ends of a TCP connection, closed at the end of the test. */
 async function socketPair(t: test.TestContext): Promise<readonly [Socket, Socket]> {
   const listener = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -142,7 +142,7 @@ test("a broken connection rejects every stream", async (t) => {
   await Promise.all([both.client.closed, both.server.closed, near.closed, far.closed]);
 });
 
-test("50 MB go through both ways unchanged", async (t) => {
+test("50 MB are transferred unchanged in both directions", async (t) => {
   const both = await overSockets(t);
   both.server.onStream((stream) => void echoAll(stream));
   const stream = await both.client.open({});
@@ -166,12 +166,12 @@ test("50 MB go through both ways unchanged", async (t) => {
 });
 
 for (const windows of [true, false]) {
-  test(`a reader who does not read holds up the writer ${windows ? "after one window" : "also if the reader's side knows no windows"}`, async (t) => {
+  test(`a reader that does not read blocks the writer ${windows ? "after one window" : "also if the reader's side does not support windows"}`, async (t) => {
     const [near, far] = await socketPair(t);
     const client = spdySession(streamOfSocket(near), { role: "client" });
     const server = spdySession(windows ? streamOfSocket(far) : withoutSettings(streamOfSocket(far)), { role: "server" });
     const { near: stream, far: other } = await openOne({ client, server });
-    // So that the settings of the other side have come.
+    // Waits for the peer's settings.
     await other.write(bytes("x"));
     await stream.input[Symbol.asyncIterator]().next();
     const chunk = Buffer.alloc(64 << 10);
@@ -193,7 +193,7 @@ for (const windows of [true, false]) {
   });
 }
 
-/** Swallows the first frame, which is what a peer says about windows; what spdystream never sends. */
+/** Drops the first frame, the settings with the window, which spdystream never sends. */
 function withoutSettings(stream: ByteStream): ByteStream {
   let isFirst = true;
   return {
@@ -206,7 +206,7 @@ function withoutSettings(stream: ByteStream): ByteStream {
   };
 }
 
-/** Waits until a number has stayed the same for many turns of the loop. */
+/** Waits until a number has stayed the same for many event-loop ticks. */
 async function quiet(number: () => number): Promise<void> {
   for (let turns = 0, last = -1; turns < 2_000; turns++) {
     if (number() !== last) turns = 0;
@@ -220,7 +220,7 @@ test("an unread stream does not block the others of a peer with flow control", a
   both.server.onStream((stream) => void (stream.headers["read"] === "yes" ? echoAll(stream) : undefined));
   const stuck = await both.client.open({ read: "no" });
   const flowing = await both.client.open({ read: "yes" });
-  // The settings of the server are here when its answers are.
+  // The server's settings have arrived with its responses.
   const stuckWrite = stuck.write(Buffer.alloc(8 << 20)).catch(() => "given up");
 
   const sent = Buffer.alloc(4 << 20, 7);
@@ -232,7 +232,7 @@ test("an unread stream does not block the others of a peer with flow control", a
   assert.equal(await stuckWrite, "given up");
 });
 
-test("1,000 streams at once each get their own bytes back", async (t) => {
+test("1,000 concurrent streams each receive their own bytes", async (t) => {
   const both = await overSockets(t);
   both.server.onStream((stream) => void echoAll(stream));
 

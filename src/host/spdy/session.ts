@@ -1,8 +1,8 @@
 /**
- * SPDY/3.1 over one connection, in both roles. Frames are handled in the order of coming, at once; data waits in its stream for the reader,
- * and when too much waits the connection is not read until somebody reads. That is the only way to hold up Kubernetes' own clients, which
- * know no windows; a peer that does know them is held up stream by stream.
- * A peer that breaks the rules is told so (GOAWAY) and left; one that only wants too much is refused the stream.
+ * SPDY/3.1 over one connection, in both roles. Frames are handled synchronously in order of arrival; data is queued in its stream, and when
+ * too much is queued the connection is not read until a stream is read. That is the only backpressure for Kubernetes' own clients, which do
+ * not support windows; a peer with windows is blocked per stream. A peer that violates the protocol receives GOAWAY and is disconnected;
+ * one that exceeds a limit has its stream refused.
  */
 import type { ByteStream } from "../../base/byte-stream.ts";
 import type { SpdyOptions, SpdySession, SpdyStream } from "./contract.ts";
@@ -30,23 +30,23 @@ class Session implements SpdySession, StreamLine {
   readonly #isClient: boolean;
   readonly #writer = new HeaderWriter();
   readonly #streams = new Map<number, OpenStream>();
-  /** Of streams of this side that the other has not answered yet. */
+  /** Streams of this side that the peer has not answered yet. */
   readonly #openings = new Map<number, Opening>();
   readonly #windows = { initialBytes: WINDOW_BYTES, areKept: false };
   readonly #pacer = new Pacer((id) => this.#send({ is: "ping", id }));
   #nextId: number;
   #theirLastId = 0;
   #listener: ((stream: SpdyStream) => void) | undefined;
-  /** Streams that came before there was a listener. */
+  /** Streams that were opened before there was a listener. */
   #unheard: OpenStream[] = [];
-  /** Why nothing new can be done: it is closing, the peer is, or the connection has ended. */
+  /** Why nothing new is accepted: it is closing, the peer is, or the connection has ended. */
   #over: Error | undefined;
   #isClosing = false;
   #isGone = false;
   #waitingBytes = 0;
   #roomMade: (() => void) | undefined;
   #answersWaitingBytes = 0;
-  /** Resolves when the data frame before was taken by the connection. Never rejects. */
+  /** Resolves when the connection has accepted the previous data frame. Never rejects. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(connection: ByteStream, { role }: SpdyOptions) {
@@ -92,12 +92,12 @@ class Session implements SpdySession, StreamLine {
     this.#connection.abort();
   }
 
-  // What streams need.
+  // Interface for streams.
 
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean): Promise<void> {
     const sent = this.#turn.then(async () => {
       await this.#pacer.room();
-      // Its stream may have been reset while it waited for its turn.
+      // Its stream may have been reset while it was queued.
       if (!this.#streams.has(streamId) || this.#isGone) return;
       const written = this.#connection.write(encodeFrame({ is: "data", streamId, bytes, isLast }, this.#writer));
       this.#pacer.sent(bytes.length);
@@ -128,7 +128,7 @@ class Session implements SpdySession, StreamLine {
     this.#streams.delete(stream.id);
   }
 
-  // What comes.
+  // Receiving.
 
   async #receive(): Promise<void> {
     const decoder = new FrameDecoder();
@@ -146,7 +146,7 @@ class Session implements SpdySession, StreamLine {
   }
 
   #take(decoder: FrameDecoder, chunk: Uint8Array): void {
-    // After goodbye it is only read so that its end is seen.
+    // After GOAWAY it is read only to detect its end.
     if (this.#isGone) return;
     try {
       for (const frame of decoder.take(chunk)) this.#handle(frame);
@@ -170,7 +170,7 @@ class Session implements SpdySession, StreamLine {
       case "reset":
         return this.#handleReset(frame.streamId);
       case "ping":
-        // Odd ones are the client's: another one's is sent back, one of ours has come back.
+        // Odd ones are the client's: a ping of the peer is answered, one of ours was answered.
         return (frame.id % 2 === 1) === this.#isClient ? this.#pacer.answered(frame.id) : this.#send(frame);
       case "goaway":
         this.#over ??= new Error("The peer sent GOAWAY");
@@ -188,7 +188,7 @@ class Session implements SpdySession, StreamLine {
   #handleData({ streamId, bytes, isLast }: DataFrame): void {
     const stream = this.#streams.get(streamId);
     if (stream === undefined) {
-      // On its way when the stream was reset here.
+      // In flight when the stream was reset here.
       if (this.#wasOpen(streamId)) return;
       throw new SpdyProtocolError(`Data for stream ${streamId}, which is not open`);
     }
@@ -249,7 +249,7 @@ class Session implements SpdySession, StreamLine {
     for (const stream of this.#streams.values()) stream.addRoom(0);
   }
 
-  // What goes out besides data, and how it ends.
+  // Control frames and closing.
 
   /** Immediately, ahead of queued data: nothing waits for it, so a peer that lets too much of it pile up is disconnected. */
   #send(frame: Frame): void {

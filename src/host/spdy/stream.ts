@@ -1,6 +1,6 @@
 /**
- * One stream of a session: its two ways, and what may be done to each. What was received waits here for its reader; what is written goes
- * out in order, in pieces, as far as the other side has room. Not here: frames and the connection (session.ts).
+ * One stream of a session: its two directions and their operations. Received data is queued for its reader; written data is sent in order,
+ * split, as far as the window allows. Not here: frames and the connection (session.ts).
  */
 import { ByteInbox } from "../network/byte-inbox.ts";
 import type { SpdyStream } from "./contract.ts";
@@ -9,27 +9,27 @@ import type { SpdyHeaders } from "./header-blocks.ts";
 import { DATA_FRAME_BYTES, WINDOW_BYTES } from "./limits.ts";
 import type { SendWindow } from "./send-window.ts";
 
-/** What a stream needs of its session. */
+/** Interface of the session for its streams. */
 export interface StreamLine {
-  /** After the data frames that were given before it, whichever stream they are of. */
+  /** Sent after the earlier data frames of all streams. */
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean): Promise<void>;
   sendReset(streamId: number, status: number): void;
   /** Sent to peers with flow control. */
   sendRoom(streamId: number, bytes: number): void;
-  /** Before anything else that goes out for a stream of the other side. */
+  /** Sent before anything else for a stream of the peer. */
   sendReply(streamId: number): void;
   /** A chunk has left the inbox. */
   taken(bytes: number): void;
-  /** Both ways are over. */
+  /** Both directions have ended. */
   over(stream: OpenStream): void;
 }
 
 export interface StreamStart {
   readonly id: number;
   readonly headers: SpdyHeaders;
-  /** What this side may send before the other has read. */
+  /** Window for sending. */
   readonly window: SendWindow;
-  /** Opened by the other side, so it must be answered. */
+  /** Opened by the peer, so it must be answered. */
   readonly isTheirs: boolean;
 }
 
@@ -47,7 +47,7 @@ export class OpenStream implements SpdyStream {
   #isEnded = false;
   #isSendingOver = false;
   #failure: Error | undefined;
-  /** What was written, one after the other. Never rejects. */
+  /** Sequence of writes. Never rejects. */
   #writes: Promise<void> = Promise.resolve();
   #takenBytes = 0;
 
@@ -57,7 +57,7 @@ export class OpenStream implements SpdyStream {
     this.#line = line;
     this.#window = window;
     this.#inbox = new ByteInbox((chunk) => this.#taken(chunk.length));
-    // What is opened by this side is usable only after the answer, so it is never answered from here.
+    // A stream opened by this side is usable only after the peer's reply, so it is never answered from here.
     this.isAnswered = !isTheirs;
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
@@ -130,14 +130,14 @@ export class OpenStream implements SpdyStream {
     this.#inbox.push(chunk);
   }
 
-  /** Nothing more comes from the other side. */
+  /** The peer sends nothing more. */
   receiveEnd(): void {
     this.isReceivingOver = true;
     this.#inbox.end();
     this.#overIfBoth();
   }
 
-  /** The other side has room for more. */
+  /** The peer has extended the window. */
   addRoom(bytes: number): void {
     this.#window.add(bytes);
   }
@@ -148,7 +148,7 @@ export class OpenStream implements SpdyStream {
     this.#overIfBoth();
   }
 
-  /** Both ways are over. What was received before can still be read. */
+  /** Both directions have ended. Received data can still be read. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#isEnded = true;
@@ -168,7 +168,7 @@ export class OpenStream implements SpdyStream {
   #taken(bytes: number): void {
     this.#line.taken(bytes);
     this.#takenBytes += bytes;
-    // Half a window at a time: one frame of ours for two or more of theirs, and they never run dry meanwhile.
+    // Half a window at a time: one frame of ours for two or more of theirs, so that they are never blocked meanwhile.
     if (this.#takenBytes < WINDOW_BYTES / 2 || this.isReceivingOver) return;
     this.#line.sendRoom(this.id, this.#takenBytes);
     this.#takenBytes = 0;

@@ -1,6 +1,6 @@
 /**
- * The client's side of a WebSocket on a connection that is there, by hand: for subprotocols that npm `ws` does not let a client name. Only
- * whole binary messages, and the end.
+ * A minimal WebSocket client on an existing connection: for subprotocols that npm `ws` does not allow a client to name. Only whole binary
+ * messages, and the end.
  */
 import type { ByteStream } from "../../base/byte-stream.ts";
 
@@ -17,10 +17,10 @@ export function webSocketHeaders(protocol: string): Record<string, string> {
 const BINARY = 0x82;
 const CLOSE = 0x88;
 const MASKED = 0x80;
-/** Masks nothing. */
+/** A zero mask. */
 const NO_MASK = [0, 0, 0, 0];
 
-/** The contents of the messages, one after the other. */
+/** The payloads of the messages, in order. */
 export function messagesOf(connection: ByteStream): ByteStream {
   return {
     ...connection,

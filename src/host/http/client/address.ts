@@ -1,4 +1,4 @@
-/** Where a server is, in the forms that URLs and sockets have for it. */
+/** Addresses of servers, in the forms of URLs and sockets. */
 
 export interface Address {
   readonly host: string;
@@ -9,7 +9,7 @@ export function formatAddress({ host, port }: Address): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** "[::1]" of a URL as what one connects to. */
+/** "[::1]" of a URL as a socket address. */
 export function unbracketed(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }

@@ -12,7 +12,7 @@ export interface HttpClientRequest {
   /** Names are lower case. Not among them: host, content-length, and what belongs to the connection. */
   readonly headers: HttpClientHeaders;
   readonly body?: string;
-  /** Gives it up: until the whole body was read, or, where it is read piece by piece, until the head has come. */
+  /** Cancels it: until the whole body was read, or, where it is streamed, until the head was received. */
   readonly signal?: AbortSignal;
 }
 
@@ -23,9 +23,9 @@ export interface HttpClientAnswer {
   readonly code: number;
   /** By its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;
-  /** The whole body, unpacked if it came packed. Rejects with an HttpClientError if it was cut. */
+  /** The whole body, decompressed. Rejects with an HttpClientError if it was truncated. */
   body(): Promise<Uint8Array>;
-  /** The body piece by piece as it comes, unpacked. */
+  /** Streams the body, decompressed. */
   stream(listener: HttpStreamListener): void;
   /** Aborts it; a stream is notified. */
   abort(): void;
@@ -33,25 +33,25 @@ export interface HttpClientAnswer {
 
 export interface HttpStreamListener {
   piece(bytes: Uint8Array): void;
-  /** Exactly once, last. With an error if it was cut. */
+  /** Called exactly once, last. With an error if the body was truncated. */
   ended(error?: HttpClientError): void;
 }
 
 export interface HttpClient extends AsyncDisposable {
-  /** Resolves when the head of the answer is there. Rejects with an HttpClientError, or with the signal's reason. */
+  /** Resolves when the response head was received. Rejects with an HttpClientError, or with the signal's reason. */
   send(request: HttpClientRequest): Promise<HttpClientAnswer>;
-  /** New requests go over new connections; those there are end with the requests they carry. For when certificates have changed. */
+  /** New requests use new connections; existing ones end with their requests. For changed certificates. */
   renew(): void;
 }
 
 /**
- * What is known of a request that got no whole answer. "unconnected": nothing reached the server; "unprocessed": the server said that it
- * did nothing with it, or it was never sent; "lost": the connection ended, and the server may have done all that was asked; "late": the
- * connection may be well, and the server may still be at it.
+ * State of a request without a complete response. "unconnected": nothing reached the server; "unprocessed": the server reported that it did
+ * not process it, or it was never sent; "lost": the connection ended, and the server may have processed it; "late": the connection may be
+ * intact, and the server may still be processing it.
  */
 export type LossKind = "unconnected" | "unprocessed" | "lost" | "late";
 
-/** There was no whole answer. */
+/** There was no complete response. */
 export class HttpClientError extends Error {
   override readonly name = "HttpClientError";
   readonly loss: LossKind;
@@ -62,14 +62,14 @@ export class HttpClientError extends Error {
   }
 }
 
-/** There was no connection in time. */
+/** Connecting timed out. */
 export class ConnectTimeout extends Error {
   override readonly name = "TimeoutError";
 }
 
-/** What a connection that is made is secured with. PEM. */
+/** TLS settings of new connections. PEM. */
 export interface ClientTls {
-  /** Absent: what the machine trusts. */
+  /** Default: the CAs that the machine trusts. */
   readonly authorities?: string | undefined;
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
@@ -79,35 +79,35 @@ export interface ClientTls {
   readonly isInsecure?: boolean | undefined;
 }
 
-/** Each can be set, mostly for tests. */
+/** All are configurable, mostly for tests. */
 export interface HttpClientLimits {
   /** From the first packet to the end of the TLS handshake, a proxy's part included. */
   readonly connectTimeoutMs: number;
-  /** From sending to the head of the answer. */
+  /** From sending the request to the response head. */
   readonly answerTimeoutMs: number;
-  /** HTTP/2: how often it is asked whether the other side is still there. */
+  /** HTTP/2: interval of keepalive pings. */
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;
-  /** A connection without a request is closed after this long. */
+  /** Idle timeout of a connection. */
   readonly idleTimeoutMs: number;
-  /** Further requests wait until one of those under way ends. */
+  /** Further requests wait until a running one ends. */
   readonly connectionsMax: number;
 }
 
 export const DEFAULT_CLIENT_LIMITS: HttpClientLimits = {
   connectTimeoutMs: 30_000,
-  // API servers give up after a minute by themselves, and say so.
+  // API servers time out after a minute themselves, and report it.
   answerTimeoutMs: 90_000,
   // Both as upstream's clients.
   pingIntervalMs: 30_000,
   pingTimeoutMs: 15_000,
-  // Before the server does it (90 s), so that a request does not meet a connection that is just being closed.
+  // Shorter than the server's (90 s), so that no request uses a connection that is just being closed.
   idleTimeoutMs: 60_000,
   // On HTTP/1.1 each watch takes one.
   connectionsMax: 256,
 };
 
-/** Says what went wrong: where several addresses were tried, Node's own message is empty. */
+/** Returns the message of an error: where several addresses were tried, Node's own one is empty. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(describeFailure).join("; ");
   return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 /**
- * How long answers may be awaited. All have the same time, so they stand in the order of their coming and one timer watches the oldest: a
- * request costs an entry in a set and no timer of its own.
+ * Timeouts of responses. All have the same duration, so they are in order of arrival and one timer watches the oldest: a request costs an
+ * entry in a set and no timer of its own.
  */
 import type { Clock } from "../../../base/clock.ts";
 
@@ -21,7 +21,7 @@ export class ClientDeadlines {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls `late` when the time is over, unless what this returns was called before. */
+  /** Calls `late` after the timeout, unless the returned function was called before. */
   start(late: () => void): () => void {
     const awaited: Awaited = { dueMs: this.#clock.monotonic() + this.#timeoutMs, late };
     this.#awaited.add(awaited);
@@ -33,7 +33,7 @@ export class ClientDeadlines {
     this.#stop.abort();
   }
 
-  /** Sleeps at least until the oldest is due, and ends when nothing is awaited any more. */
+  /** Sleeps at least until the oldest is due, and ends when none is pending. */
   async #watch(): Promise<void> {
     this.#isWatching = true;
     try {

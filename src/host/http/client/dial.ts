@@ -1,6 +1,6 @@
 /**
- * One connection to a server: TCP, through a proxy if there is one, and TLS with the certificate checked. Whatever fails on the way, the
- * sentence says to whom it could not connect and why, and nothing stays open.
+ * Opens one connection to a server: TCP, through a proxy if configured, and TLS with a verified certificate. On any failure the error names
+ * the peer and the cause, and nothing stays open.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, rootCertificates, type ConnectionOptions, type TLSSocket } from "node:tls";
@@ -10,23 +10,23 @@ import { formatAddress, unbracketed, type Address } from "./address.ts";
 import { ConnectTimeout, describeFailure, HttpClientError, type ClientTls } from "./contract.ts";
 import { connectThroughProxy } from "./proxy.ts";
 
-/** A dead machine is noticed by TCP's own probes, the first after this long; Node lets ten more follow, a second apart. */
+/** TCP keepalive: a dead machine is noticed by probes, the first after this long; Node sends ten more, a second apart. */
 const TCP_KEEPALIVE_MS = 30_000;
 
 export interface DialOptions extends Address {
   /** Absent: no TLS. */
   readonly tls?: ClientTls | undefined;
-  /** What is offered to the server, best first (ALPN). */
+  /** Offered protocols, preferred first (ALPN). */
   readonly protocols: readonly string[];
   /** "http://user:password@proxy:3128", "https://…", "socks5://…". */
   readonly proxy?: string | undefined;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Gives up; nothing stays open. */
+  /** Cancels; nothing stays open. */
   readonly signal: AbortSignal;
 }
 
-/** Rejects with an HttpClientError: nothing was asked of the server yet. */
+/** Rejects with an HttpClientError: no request was sent yet. */
 export async function dial(options: DialOptions): Promise<Socket | TLSSocket> {
   const { host, port, clock, timeoutMs, signal } = options;
   const opened: Socket[] = [];
@@ -98,7 +98,7 @@ async function secure(
     ALPNProtocols: [...protocols],
     rejectUnauthorized: tls.isInsecure !== true,
     checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),
-    // Only names are sent: an address is none.
+    // SNI has only names: an address is none.
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(tls.authorities === undefined ? {} : { ca: tls.authorities }),
     ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { DEFAULT_CLIENT_LIMITS } from "./contract.ts";
 import { Http1Connections } from "./http1.ts";
 
-/** A server whose answers wait for the test, and connections to it. */
+/** A server whose responses wait for the test, and connections to it. */
 async function given() {
   const asked: ServerResponse[] = [];
   const server = createServer((_request, response) => void asked.push(response));
@@ -29,7 +29,7 @@ async function given() {
     connections,
     send: (signal?: AbortSignal) =>
       connections.send({ method: "GET", path: "/", headers: {}, ...(signal === undefined ? {} : { signal }) }, () => undefined),
-    /** The next request that has come to the server. */
+    /** The next request that the server received. */
     async next(): Promise<ServerResponse> {
       if (asked.length === 0) await once(server, "request");
       return asked.shift() ?? assert.fail();
@@ -43,7 +43,7 @@ async function given() {
   };
 }
 
-test("connections that are retired say when nothing is under way on them any more, once", async () => {
+test("retired HTTP/1.1 connections report once when no request is running on them", async () => {
   await using world = await given();
   const bodies = [world.send(), world.send()].map(async (answer) => (await answer).body());
   const [first, second] = [await world.next(), await world.next()];
@@ -66,7 +66,7 @@ test("connections that are retired say when nothing is under way on them any mor
   for (const socket of world.sockets) if (!socket.closed) await once(socket, "close");
 });
 
-test("connections that carry nothing are empty, and are closed", async () => {
+test("idle HTTP/1.1 connections are empty, and are closed", async () => {
   await using world = await given();
   const answer = world.send();
   (await world.next()).end();
@@ -77,7 +77,7 @@ test("connections that carry nothing are empty, and are closed", async () => {
   for (const socket of world.sockets) if (!socket.closed) await once(socket, "close");
 });
 
-test("a request that was given up is not waited for", async () => {
+test("a cancelled request is not awaited", async () => {
   await using world = await given();
   const abort = new AbortController();
   const answer = world.send(abort.signal);

@@ -19,7 +19,7 @@ export class Http1Connections {
   readonly #authority: string;
   readonly #agent: Agent;
   #underWay = 0;
-  /** Who wants to know when nothing is under way any more. */
+  /** Called when no request is running. */
   #onEmpty: (() => void) | undefined;
 
   constructor({ authority, limits, dial }: Http1Options) {
@@ -63,7 +63,7 @@ export class Http1Connections {
     });
   }
 
-  /** Requests under way come to their end; nothing else is sent over these connections. `onEmpty`: called once, after the last of them. */
+  /** Running requests complete; no others are sent over these connections. `onEmpty`: called once, after the last of them. */
   retire(onEmpty: () => void): void {
     Object.assign(this.#agent, { keepAlive: false });
     for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();

@@ -10,14 +10,14 @@ import { answerOf } from "./response.ts";
 import { HttpClientError, type HttpClientAnswer, type HttpClientLimits, type HttpClientRequest } from "./contract.ts";
 import { HEADER_PAIRS_MAX } from "../limits.ts";
 
-/** Until the server says how many it allows; RFC 9113 asks servers to allow no fewer. */
+/** Until the server sends its limit; RFC 9113 recommends that servers allow no fewer. */
 const DEFAULT_STREAMS_MAX = 100;
 
-/** What the server may send ahead, per request and per connection: as much as upstream's clients allow for a request, and room for many. */
+/** Flow-control windows, per request and per connection: per request as in upstream's clients, and in total for many requests. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 
-/** What Node may hold for one connection; its default of 10 MB is too little for many watches. */
+/** Memory limit of Node per connection; its default of 10 MB is too little for many watches. */
 const SESSION_MEMORY_MEGABYTES_MAX = 256;
 
 export interface Http2Options {
@@ -26,9 +26,9 @@ export interface Http2Options {
   readonly limits: HttpClientLimits;
   /** As many as the server allows on its other connections; assumed until it has sent its settings for this one. */
   readonly streamsMax: number | undefined;
-  /** Called whenever a request has ended or the server allows more. */
+  /** Called whenever a request has ended or the server's limit rises. */
   onRoom(): void;
-  /** Called once: it takes no more requests. */
+  /** Called once: the connection accepts no more requests. */
   onRetired(): void;
 }
 
@@ -102,7 +102,7 @@ export class Http2Connection {
     return answered(stream, signal);
   }
 
-  /** Takes no more requests, and closes when those under way have ended. */
+  /** Accepts no more requests, and closes when the running ones have ended. */
   retire(): void {
     this.#retired();
     this.#session.close();
@@ -198,7 +198,7 @@ function noAnswer(stream: ClientHttp2Stream, cause: Error | undefined): HttpClie
   if (cause instanceof HttpClientError) return cause;
   if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)
     return new HttpClientError("unprocessed", "No response: the server accepts no more requests on this connection (GOAWAY)", cause);
-  // A stream without a number was never sent.
+  // A stream without an id was never sent.
   const loss = stream.id === undefined ? "unprocessed" : "lost";
   return new HttpClientError(loss, `No response: ${cause?.message ?? "the connection was closed"}`, cause);
 }

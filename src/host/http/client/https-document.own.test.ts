@@ -9,7 +9,7 @@ import { fetchHttpsDocument } from "./https-document.ts";
 const { certificate: cert, key, authority } = testServing();
 const NEVER = new AbortController().signal;
 
-/** Answers by path; the address of the server stands for HERE in redirects. */
+/** Responses by path; HERE in redirects is replaced by the server's address. */
 const ANSWERS: Readonly<Record<string, { readonly code?: number; readonly location?: string; readonly body?: string }>> = {
   "/good": { body: '{"keys":[1,"a",null]}' },
   "/list": { body: "[]" },
@@ -40,7 +40,7 @@ async function start(): Promise<AsyncDisposable & { readonly url: string }> {
   };
 }
 
-test("a document is fetched from a server whose certificate is good, also where it was moved to", async () => {
+test("a document is fetched from a server with a trusted certificate, also through redirects", async () => {
   await using server = await start();
   const options = { certificateAuthority: authority, signal: NEVER };
 
@@ -59,7 +59,7 @@ const refused: readonly [path: string, message: RegExp][] = [
 ];
 
 for (const [path, message] of refused) {
-  test(`${path} is refused: ${message.source}`, async () => {
+  test(`${path} is rejected: ${message.source}`, async () => {
     await using server = await start();
     await rejects(fetchHttpsDocument(`${server.url}${path}`, { certificateAuthority: authority, signal: NEVER }), message);
   });
@@ -70,7 +70,7 @@ test("a server whose certificate is not signed by a trusted CA is rejected", asy
   await rejects(fetchHttpsDocument(`${server.url}/good`, { signal: NEVER }), /Cannot fetch/);
 });
 
-test("what is no HTTPS address is not asked for", async () => {
+test("a URL that is not HTTPS is rejected without a request", async () => {
   const server = createHttpServer((_, response) => response.end("{}"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

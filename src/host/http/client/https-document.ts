@@ -8,10 +8,10 @@ import { keepAllHeaders } from "../node-servers.ts";
 
 /** Real ones have a few thousand bytes. */
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
-/** As a browser would, and no further. */
+/** Maximum number of redirects, as in browsers. */
 const REDIRECTS_MAX = 5;
 
-/** As JSON.parse gives it. */
+/** As returned by JSON.parse. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonDocument;
 export interface JsonDocument {
   readonly [member: string]: JsonValue;
@@ -63,7 +63,7 @@ function get(url: string, { certificateAuthority, signal }: DocumentOptions): Pr
   return new Promise((resolve, reject) => {
     const failed = (error: Error) =>
       reject(signal.aborted ? (signal.reason as Error) : new Error(`Cannot fetch "${url}": ${error.message}`, { cause: error }));
-    // A connection of its own, which ends with the answer: this is rare, and an idle one would keep the process up.
+    // A connection of its own, which ends with the response: fetches are rare, and an idle connection would keep the process alive.
     const options = {
       agent: false,
       signal,

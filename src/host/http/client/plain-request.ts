@@ -11,7 +11,7 @@ export interface PlainRequest {
   readonly scheme: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** With its query. What must be escaped is. */
+  /** With its query, already escaped. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly bodyBytesMax: number;
@@ -20,7 +20,7 @@ export interface PlainRequest {
 export interface PlainAnswer {
   readonly code: number;
   readonly location: string | undefined;
-  /** As much as was wanted. */
+  /** Up to the requested length. */
   readonly body: string;
 }
 
@@ -39,7 +39,7 @@ export function requestOnce(request: PlainRequest, signal: AbortSignal): Promise
   });
 }
 
-/** Resolves when there is a connection, which is then closed. */
+/** Resolves when a connection was established, which is then closed. */
 export function connectOnce(host: string, port: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
@@ -58,11 +58,11 @@ export function connectOnce(host: string, port: number, signal: AbortSignal): Pr
 function optionsOf({ scheme, host, port, path, headers }: PlainRequest): RequestOptions {
   const common = { host, port, path: escaped(path), method: "GET", agent: false as const, headers: grouped(headers) };
   if (scheme === "http") return common;
-  // Without a name of its own, Node would announce the one of the Host header.
+  // Without a server name, Node would send that of the Host header.
   return { ...common, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : "" } as RequestOptions;
 }
 
-/** Those of one name together. */
+/** Headers of one name are combined. */
 function grouped(headers: PlainRequest["headers"]): Record<string, string | string[]> {
   const byName = new Map<string, { readonly name: string; readonly values: string[] }>();
   for (const [name, value] of headers) {

@@ -1,7 +1,7 @@
 /**
- * The connections to one server. The first one learns what the server speaks: with HTTP/2 all requests share it, and another is made only
- * when the server takes no more on those there are; with HTTP/1.1 each request under way has one. A connection that was lost is noticed
- * by who uses it; the next request makes a new one.
+ * Connection pool for one server. The first connection negotiates the protocol: with HTTP/2 all requests share it, and another is opened
+ * only when the server accepts no more requests on the existing ones; with HTTP/1.1 each running request has its own. A lost connection is
+ * noticed by its user; the next request opens a new one.
  */
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -24,9 +24,9 @@ import { Http1Connections } from "./http1.ts";
 import { Http2Connection } from "./http2.ts";
 
 export interface HttpClientOptions {
-  /** "https://host:6443"; what stands behind is of no interest. "http://…" is never HTTP/2. */
+  /** "https://host:6443"; the path is ignored. "http://…" is never HTTP/2. */
   readonly server: string;
-  /** Asked for every connection that is made, so that what was renewed is used. */
+  /** Called for every new connection, so that renewed credentials are used. */
   readonly tls: () => Promise<ClientTls>;
   readonly proxy?: string | undefined;
   readonly clock: Clock;
@@ -45,20 +45,20 @@ class Pool implements HttpClient {
   readonly #limits: HttpClientLimits;
   readonly #url: URL;
   readonly #deadlines: ClientDeadlines;
-  /** Those that take requests. */
+  /** Connections that accept requests. */
   readonly #connections = new Set<Http2Connection>();
-  /** Those that are not closed yet, retired ones among them. */
+  /** Connections that are not closed yet, retired ones included. */
   readonly #open = new Set<Http2Connection>();
   readonly #waiting = new Set<() => void>();
-  /** What the server allows on one connection, as soon as it has said so. */
+  /** The server's stream limit per connection, once it is known. */
   #streamsMax: number | undefined;
   #http1: Http1Connections | undefined;
-  /** Whose last requests are under way. */
+  /** Connections whose last requests are running. */
   readonly #retiredHttp1 = new Set<Http1Connections>();
-  /** Connections of HTTP/1.1 that were made to learn what the server speaks. */
+  /** HTTP/1.1 connections that were opened to negotiate the protocol. */
   readonly #spare: Socket[] = [];
   #dialing: Promise<void> | undefined;
-  /** A connection that is being made is given up, too. */
+  /** Pending connections are cancelled, too. */
   readonly #closing = new AbortController();
 
   constructor(options: HttpClientOptions) {
@@ -203,7 +203,7 @@ class Pool implements HttpClient {
   }
 }
 
-/** Many may wait for one connection; who gives up leaves the others waiting. */
+/** Several requests may wait for one connection; cancelling one leaves the others waiting. */
 function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

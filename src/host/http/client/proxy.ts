@@ -1,17 +1,17 @@
 /**
- * Asking a proxy to pass a connection on: HTTP's CONNECT and SOCKS 5 (RFC 1928, with a password after RFC 1929). The name of the server
- * is left to the proxy to look up, as upstream's clients do: often only the proxy can.
+ * Connects through a proxy: HTTP CONNECT and SOCKS 5 (RFC 1928, with a password after RFC 1929). The proxy resolves the server's name, as
+ * with upstream's clients: often only the proxy can.
  */
 import { isIPv4, isIPv6, type Socket } from "node:net";
 import { formatAddress, type Address } from "./address.ts";
 
-/** Resolves when what is written to the socket reaches the server. */
+/** Resolves when the socket is connected to the server. */
 export async function connectThroughProxy(socket: Socket, proxy: URL, to: Address): Promise<void> {
   if (proxy.protocol === "http:" || proxy.protocol === "https:") return connectByHttp(socket, proxy, to);
   return connectBySocks(socket, proxy, to);
 }
 
-/** A head of an answer that is longer is not one. */
+/** Maximum length of a response head. */
 const HEAD_BYTES_MAX = 64 * 1024;
 const END_OF_HEAD = "\r\n\r\n";
 
@@ -84,7 +84,7 @@ function socksAddress(host: string): readonly number[] {
 }
 
 function ipv6Bytes(host: string): readonly number[] {
-  // The URL parser writes an IPv4 tail as two groups of hexadecimal digits, so that only "::" is left to understand.
+  // The URL parser writes an IPv4 tail as two hexadecimal groups, so that only "::" needs to be expanded.
   const [before = "", after] = new URL(`http://[${host}]`).hostname.slice(1, -1).split("::");
   const groups = (text: string | undefined) => (text === undefined || text === "" ? [] : text.split(":"));
   const [first, last] = [groups(before), groups(after)];
@@ -96,7 +96,10 @@ function readExactly(socket: Socket, length: number): Promise<Buffer> {
   return readUntil(socket, (bytes) => (bytes.length < length ? undefined : length));
 }
 
-/** `lengthOf` says how much of what came is wanted, or undefined as long as that is not clear. The rest goes back into the socket. */
+/**
+ * `lengthOf` returns how many of the received bytes are needed, or undefined while that is unknown. The rest is pushed back into the
+ * socket.
+ */
 function readUntil(socket: Socket, lengthOf: (bytes: Buffer) => number | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);

@@ -1,23 +1,23 @@
 /**
- * The answer to a request of a client, the same over both forms of HTTP: what came as a stream of Node's is handed on whole or piece by
- * piece, unpacked, and a body that was cut is never taken for a whole one.
+ * Response of an HTTP client, common to HTTP/1.1 and HTTP/2: Node's stream is returned whole or streamed, decompressed, and a truncated
+ * body is never mistaken for a complete one.
  */
 import type { Readable } from "node:stream";
 import { createGunzip, gunzip, gunzipSync } from "node:zlib";
 import { HttpClientError, type HttpClientAnswer, type HttpStreamListener } from "./contract.ts";
 
-/** Unpacking less than this takes less time than handing it to another thread. */
+/** Decompressing less than this is faster than handing it to another thread. */
 const UNPACKED_AT_ONCE_BYTES_MAX = 64 * 1024;
 
 export interface AnswerSource {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly stream: Readable;
-  /** Asked when the stream has ended or closed: whether it has all that the server had to say. */
+  /** Called when the stream has ended or closed: true if the body is complete. */
   isWhole(): boolean;
-  /** What went wrong, if something is known to have. */
+  /** The error, if one is known. */
   failure(): Error | undefined;
-  /** It is up to the listener from here: the request's signal counts no more. */
+  /** Called when the listener takes over: the request's signal no longer applies. */
   released(): void;
   abort(): void;
 }
@@ -56,7 +56,7 @@ function wholeOf(source: AnswerSource, isClosed: boolean): Promise<Buffer> {
       piece: (bytes) => void pieces.push(bytes as Buffer),
       ended: (error) => {
         if (error !== undefined) reject(error);
-        // Most answers are one piece, and are not copied.
+        // Most responses are one chunk, which is not copied.
         else resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
       },
     });
@@ -96,7 +96,7 @@ function unpacked(bytes: Buffer): Uint8Array | Promise<Uint8Array> {
   });
 }
 
-/** What was packed in one piece may be needed at once, so each piece is unpacked as far as it goes. */
+/** A watch needs each event immediately, so each chunk is decompressed as far as possible. */
 function unpackingListener(listener: HttpStreamListener, source: AnswerSource): HttpStreamListener {
   const unpacker = createGunzip();
   let failure: HttpClientError | undefined;

@@ -13,7 +13,7 @@ import { openTunnel } from "./upgrade-client.ts";
 const FOREVER = new AbortController().signal;
 const HEADERS = { connection: "Upgrade", upgrade: "echo", "x-names": ["one", "two"] };
 
-/** Echoes after a switch, with a word that comes together with the answer's head; refuses requests to /no. */
+/** Echoes after a switch, with bytes that arrive together with the response head; rejects requests to /no. */
 function echoServer(): Server {
   const server = createServer((_request, response) => void response.writeHead(403, { "content-type": "text/plain" }).end("not you"));
   server.on("upgrade", (request, socket) => {
@@ -56,7 +56,7 @@ for (const where of ["network", "unix socket"] as const) {
   });
 }
 
-test("a server that does not switch gives an answer like any other", async (t) => {
+test("a response without a protocol switch is returned like any other", async (t) => {
   const port = await listen(t, echoServer());
   const answer = await openTunnel({ scheme: "http", host: "127.0.0.1", port, path: "/no", headers: HEADERS, signal: FOREVER });
 
@@ -75,7 +75,7 @@ test("a tunnel to an address without a listener is rejected with the reason", as
   );
 });
 
-test("giving up while the server thinks ends it with the signal's reason", async (t) => {
+test("cancelling while the server is processing rejects with the signal's reason", async (t) => {
   const silent = createTcpServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
   t.after(() => silent.close());
@@ -97,7 +97,7 @@ test("giving up while the server thinks ends it with the signal's reason", async
   connection.destroy();
 });
 
-test("joined streams end each way by itself, and what cuts one cuts the other", async () => {
+test("joined streams end in each direction independently, and a failure of one closes the other", async () => {
   const [a, nearA] = streamPair();
   const [b, nearB] = streamPair();
   const joined = joinStreams(nearA, nearB);

@@ -1,7 +1,6 @@
 /**
- * A request that asks a server to speak another protocol on its connection (HTTP/1.1 Upgrade: SPDY, WebSockets handed on as they are).
- * Switched: the connection is the caller's, as bytes. Not switched: an answer like any other, and the connection is closed.
- * Not here: what is spoken then.
+ * Requests a protocol switch on an HTTP/1.1 connection (Upgrade: SPDY, WebSockets that are forwarded as they are). Switched: the caller
+ * owns the connection as bytes. Not switched: a response like any other, and the connection is closed. Not here: the new protocol.
  */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -22,9 +21,9 @@ interface TunnelQuestion {
   readonly method?: string;
   /** With its query, percent-encoded. */
   readonly path: string;
-  /** Lower-case names, with `upgrade` and `connection`. `host` is added if it is not there. */
+  /** Lower-case names, with `upgrade` and `connection`. `host` is added if it is missing. */
   readonly headers: HttpClientHeaders;
-  /** Gives up until there is an answer; the stream that came of it is the caller's to end. */
+  /** Cancels until there is a response; the resulting stream is closed by the caller. */
   readonly signal: AbortSignal;
 }
 
@@ -32,7 +31,7 @@ interface NetworkPlace {
   readonly scheme: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** For https. Absent: what the machine trusts. */
+  /** For https. Default: the CAs that the machine trusts. */
   readonly tls?: ClientTls;
 }
 
@@ -49,10 +48,10 @@ export type TunnelAnswer =
 const CONNECT_TIMEOUT_MS = 30_000;
 /** Timeout of the response head: servers that switch protocols do it at once. */
 const ANSWER_TIMEOUT_MS = 60_000;
-/** Of an answer that refuses. It is for people; what is longer is cut. */
+/** Maximum size of a rejection body. It is for people; a longer one is truncated. */
 const REFUSAL_BYTES_MAX = 64 << 10;
 
-/** Rejects if there is no answer at all, or with the signal's reason. */
+/** Rejects if there is no response, or with the signal's reason. */
 export async function openTunnel(request: TunnelRequest): Promise<TunnelAnswer> {
   request.signal.throwIfAborted();
   const socket = "socketPath" in request ? await dialUnix(request) : await dialNetwork(request);
