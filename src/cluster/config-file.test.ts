@@ -5,7 +5,7 @@ import { COMMAND_LINE_ONLY, upFlags } from "./up-flags.ts";
 
 const read = (text: string) => readConfigFile("c.yaml", text, upFlags, COMMAND_LINE_ONLY);
 
-test("a file says what flags say, under their names", () => {
+test("a config file sets flags by their names", () => {
   const { values, problems } = read(
     "name: second\nsimulated-nodes: 3\nin-memory: true\ncontrollers: [a, b]\netcd-servers: http://10.0.0.1:2379\n",
   );

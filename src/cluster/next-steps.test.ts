@@ -29,14 +29,14 @@ for (const { title, cluster, expected } of [
   cluster: Partial<NextStepsOptions> & Pick<NextStepsOptions, "podsAre">;
   expected: readonly string[];
 }[]) {
-  test(`what is proposed: ${title}`, () => {
+  test(`next steps: ${title}`, () => {
     const lines = nextSteps({ commandArguments: " --name b", hasKubectl: true, ...cluster });
     const whole = ["kubectl get nodes", ...expected, "kubectl get pods --watch", "kubectl get events --watch"];
     deepEqual(lines, ["Try:", ...whole.map((line) => `  ${line}`)]);
   });
 }
 
-test("where kubectl is missing, that is said, and k8ts kubectl is proposed in its place", () => {
+test("without kubectl the next steps report that and suggest `k8ts kubectl`", () => {
   const lines = nextSteps({ podsAre: "simulated", commandArguments: " --name b", hasKubectl: false });
   deepEqual(lines.slice(0, 3), [
     'kubectl is not on PATH: "k8ts kubectl" offers to download it (or see https://kubernetes.io/docs/tasks/tools/)',

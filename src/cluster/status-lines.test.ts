@@ -29,7 +29,7 @@ const RECORD: ClusterRecord = {
 
 const base: ClusterStatus = { name: "default", directory: "/h", state: "running", record: RECORD };
 
-test("one that runs is shown with everything that is known", () => {
+test("a running cluster is shown with all known facts", () => {
   const nodes = [{ name: "box", ready: "Ready", runtime: "containerd://1.6.20" }];
   deepEqual(statusLines({ ...base, api: { answers: true, nodes, podsByPhase: { Running: 3, Pending: 2 } } }), [
     'cluster "default": running',
@@ -46,7 +46,7 @@ test("one that runs is shown with everything that is known", () => {
   ]);
 });
 
-test("many nodes are counted", () => {
+test("many nodes are summarized by their number", () => {
   const nodes = Array.from({ length: 11 }, (_, index) => ({ name: `n${index}`, ready: index === 0 ? "NotReady" : "Ready" }));
   const lines = statusLines({ ...base, api: { answers: true, nodes, podsByPhase: {} } });
   deepEqual(
@@ -60,7 +60,7 @@ test("an unresponsive server is shown with the reason", () => {
   deepEqual(lines[4], "  API server:  https://127.0.0.1:6443, does not respond: connection refused");
 });
 
-test("one that was killed says so, and nothing about what does not run", () => {
+test("a killed cluster is shown as killed, without facts of running components", () => {
   const lines = statusLines({ ...base, state: "killed" });
   deepEqual(
     lines.map((line) => line.slice(0, 30)),
@@ -75,7 +75,7 @@ test("one that was killed says so, and nothing about what does not run", () => {
   );
 });
 
-test("one that runs and whose record is damaged has its process, and what can be done", () => {
+test("a running cluster with a corrupt record is shown with its process and the remedy", () => {
   const process = { pid: 42, started: "1" };
   const status: ClusterStatus = {
     ...{ name: "a", directory: "/h", state: "running" },
@@ -93,6 +93,6 @@ test("one that runs and whose record is damaged has its process, and what can be
   });
 });
 
-test("one that is stopped has only its place", () => {
+test("a stopped cluster is shown with its directory only", () => {
   deepEqual(statusLines({ name: "a", directory: "/h", state: "stopped" }), ['cluster "a": stopped', "  directory:   /h"]);
 });

@@ -56,7 +56,7 @@ async function stop(home: ClusterHome, whileWaiting: () => PromiseLike<unknown>)
   return lines;
 }
 
-test("a start of which only the process is there is waited for, and stopped", async (context) => {
+test("a start that has only a process yet is awaited, and stopped", async (context) => {
   const { home } = await aHome(context);
   const { pid, ended } = aProcess(context);
   await markStart(home, pid);
@@ -69,7 +69,7 @@ test("a start of which only the process is there is waited for, and stopped", as
   deepEqual([home.startMark, home.record].map(existsSync), [false, false]);
 });
 
-test("a start that has the home and no record yet is waited for; if it fails by itself, nothing runs", async (context) => {
+test("a start that has locked the home and has no record yet is awaited; if it fails, nothing runs", async (context) => {
   const { home, choice, environment } = await aHome(context);
   const held = await openHome(choice, environment);
   context.after(() => rm(held.home.runtimeDirectory, { recursive: true, force: true }));
@@ -84,7 +84,7 @@ test("a corrupt record without a running process is removed, and does not count 
   equal(existsSync(home.record), false);
 });
 
-test("a start that ends before it has a record is nothing that runs", async (context) => {
+test("a start that exits before it has a record does not count as running", async (context) => {
   const { home } = await aHome(context);
   await markStart(home, process.pid);
   deepEqual(await stop(home, () => unmarkStart(home)), [UNDER_WAY, 'Nothing is running: cluster "a" is stopped']);

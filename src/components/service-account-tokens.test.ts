@@ -51,7 +51,7 @@ test("the service account is created if it is missing, and a token for an hour i
   equal((await cluster.client.get(serviceAccounts, ACCOUNT)).metadata.name, "web-controller");
 });
 
-test("of many who ask at once one does, and what is known is handed out without waiting", async () => {
+test("concurrent callers share one token request, and a known token is returned without waiting", async () => {
   await using cluster = await given();
   const issuer = new Issuer(cluster);
   const tokens = issuer.tokens();
@@ -61,7 +61,7 @@ test("of many who ask at once one does, and what is known is handed out without 
   equal(issuer.asked.length, 1);
 });
 
-test("a token is renewed when 80 % of its life is over, and not before", async () => {
+test("a token is renewed after 80 % of its lifetime, and not before", async () => {
   await using cluster = await given();
   const issuer = new Issuer(cluster);
   const tokens = issuer.tokens();
@@ -73,7 +73,7 @@ test("a token is renewed when 80 % of its life is over, and not before", async (
   equal(await issuer.next(tokens), "token 2");
 });
 
-test("while it cannot be renewed the one before is used until its end", async () => {
+test("while renewal fails the previous token is used until it expires", async () => {
   await using cluster = await given();
   const issuer = new Issuer(cluster);
   const tokens = issuer.tokens();
@@ -88,7 +88,7 @@ test("while it cannot be renewed the one before is used until its end", async ()
   equal(await issuer.next(tokens), "token 4");
 });
 
-test("a token that was refused is not shown again; one that is not known any more does not matter", async () => {
+test("a rejected token is not used again; rejecting an unknown one has no effect", async () => {
   await using cluster = await given();
   const issuer = new Issuer(cluster);
   const tokens = issuer.tokens();
@@ -101,7 +101,7 @@ test("a token that was refused is not shown again; one that is not known any mor
   equal(await issuer.next(tokens), "token 2");
 });
 
-test("an account that is deleted while it works is made again", async () => {
+test("a service account that is deleted meanwhile is created again", async () => {
   await using cluster = await given();
   const issuer = new Issuer(cluster);
   const tokens = issuer.tokens();

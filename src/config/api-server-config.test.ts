@@ -14,7 +14,7 @@ function optionsOf(words: string, store: StoreConfig) {
 
 const MEMORY: StoreConfig = { driver: "memory" };
 
-test("without flags the defaults hold, and nothing is kept of a store in memory", () => {
+test("without flags the defaults apply, and a store in memory writes no files", () => {
   deepEqual(optionsOf("", MEMORY), {
     ok: true,
     options: {
@@ -27,7 +27,7 @@ test("without flags the defaults hold, and nothing is kept of a store in memory"
   });
 });
 
-test("the files lie in the data directory, unless flags say where", () => {
+test("files are in the data directory, unless flags set their paths", () => {
   const store: StoreConfig = { driver: "embedded", dataDirectory: "/data" };
   const places = (words: string) => {
     const parsed = optionsOf(words, store);
@@ -44,7 +44,7 @@ test("the files lie in the data directory, unless flags say where", () => {
   });
 });
 
-test("every flag has its place", () => {
+test("every flag sets its option", () => {
   const words =
     "--secure-port 0 --bind-address ::1 --service-cluster-ip-range 10.1.0.0/16,fd00::/112 --service-node-port-range 1-2 --request-timeout 1m30s " +
     "--min-request-timeout 5 --max-requests-inflight 6 --max-mutating-requests-inflight 7 --http2-max-streams-per-connection 8 --event-ttl 1h " +
@@ -70,7 +70,7 @@ test("every flag has its place", () => {
   });
 });
 
-test("flags about who is who and about admission have their place, too", () => {
+test("flags of authentication and admission set their options", () => {
   const words =
     "--anonymous-auth=false --client-ca-file a --requestheader-client-ca-file b --requestheader-group-headers X-G --token-auth-file c " +
     "--enable-bootstrap-token-auth=false --service-account-issuer https://a,https://b --service-account-key-file d " +
@@ -114,7 +114,7 @@ test("flags about who is who and about admission have their place, too", () => {
   );
 });
 
-describe("what does not fit together is refused, all of it", () => {
+describe("all contradictions of flags are reported at once", () => {
   for (const { words, problems } of [
     { words: "--tls-cert-file c", problems: ["--tls-cert-file and --tls-private-key-file must be set together"] },
     {
@@ -137,7 +137,7 @@ describe("what does not fit together is refused, all of it", () => {
   }
 });
 
-describe("a value that cannot be is refused by its flag, in a sentence that says what could", () => {
+describe("an invalid value is rejected with its flag and the valid values", () => {
   for (const { word, problem } of [
     {
       word: "--bind-address=localhost",

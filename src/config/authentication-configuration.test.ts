@@ -8,7 +8,7 @@ function read(text: string, head = HEAD): AuthenticationConfiguration {
   return readAuthenticationConfiguration(new TextEncoder().encode(head + text), ["https://accounts"]);
 }
 
-test("a configuration describes issuers of tokens", () => {
+test("a configuration describes token issuers", () => {
   const { issuers, anonymous } = read(`
 jwt:
 - issuer:
@@ -127,17 +127,17 @@ const wrong: readonly [text: string, sentence: string][] = [
 ];
 
 for (const [text, sentence] of wrong) {
-  test(`it is refused with: ${sentence}`, () => throws(() => read(text), { message: sentence }));
+  test(`a configuration is rejected with: ${sentence}`, () => throws(() => read(text), { message: sentence }));
 }
 
-test("everything that is wrong is said at once", () => {
+test("all problems of a configuration are reported at once", () => {
   throws(
     () => read("jwt: [{}, 7]"),
     (error: Error) => error.message.includes("jwt[0].issuer") && error.message.includes("jwt[1] must be an object"),
   );
 });
 
-test("what is no such configuration is refused", () => {
+test("a document of another kind is rejected", () => {
   throws(() => read("", "kind: Pod\n"), /Must be an AuthenticationConfiguration of apiserver.config.k8s.io\/v1, is a "Pod"/);
   throws(() => read("", ""), /must be an object/);
   throws(() => read("a: [", ""), /Not valid YAML or JSON/);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { issuerOfFlags, readStaticTokens } from "./authentication-files.ts";
 import type { OidcConfig } from "./identity-config.ts";
 
-test("a file of tokens has a user for each", () => {
+test("a token file has a user for each token", () => {
   const { users, warnings } = readStaticTokens('t1,bob,1\nt2,eve,,"dev,ops"\n\nt3,sam,3,"one"\nt4,kim,4,,ignored\n');
 
   deepEqual(
@@ -26,7 +26,7 @@ test("a record with an empty token is ignored, and of duplicate tokens the last 
   equal(warnings.join().includes("secret"), false);
 });
 
-test("a record with too few columns is refused without saying what is in it", () => {
+test("a record with too few columns is rejected without revealing its content", () => {
   throws(
     () => readStaticTokens("t1,bob,1\nsecret,eve\n"),
     (error: Error) => error.message.endsWith("record 2 has 2") && !error.message.includes("secret"),
@@ -53,7 +53,7 @@ const prefixes: readonly [flags: Partial<OidcConfig>, prefix: string][] = [
 ];
 
 for (const [flags, prefix] of prefixes) {
-  test(`with ${JSON.stringify(flags)} names begin with ${JSON.stringify(prefix)}`, () => {
+  test(`with ${JSON.stringify(flags)} user names have the prefix ${JSON.stringify(prefix)}`, () => {
     equal(issuerOfFlags({ ...OIDC, ...flags }, undefined).usernamePrefix, prefix);
   });
 }

@@ -96,7 +96,7 @@ const REFUSED: readonly (readonly [string, (file: (name: string) => string) => P
 ];
 
 for (const [what, read, message] of REFUSED) {
-  test(`${what} is refused in one sentence with the file and the flag`, async () => {
+  test(`${what} is rejected in one sentence with the file and the flag`, async () => {
     await using files = await given();
     await rejects(read(files.file), message);
   });

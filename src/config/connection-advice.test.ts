@@ -36,5 +36,5 @@ for (const error of [
   new StatusError("Forbidden", "nodes is forbidden"),
   new StatusError("Timeout", "The server took too long"),
 ]) {
-  test(`of "${error.message}" there is nothing to say`, () => equal(connectionAdvice(error, "any"), undefined));
+  test(`there is no advice for "${error.message}"`, () => equal(connectionAdvice(error, "any"), undefined));
 }

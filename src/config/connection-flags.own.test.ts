@@ -42,7 +42,7 @@ describe("the source of a connection names kubeconfig and context", () => {
   }
 });
 
-test("without flags the times are upstream's", () => {
+test("without flags the durations are upstream's", () => {
   deepEqual(electionTimes(election().values), { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 });
   deepEqual(electionFlagProblems(election().values), []);
 });
@@ -59,7 +59,7 @@ test("invalid durations and combinations are reported in terms of the flags", ()
   ]);
 });
 
-describe("durations are written as everywhere in Kubernetes", () => {
+describe("durations have the format of Kubernetes", () => {
   for (const [text, expectedMs] of [
     ["15s", 15_000],
     ["1m30s", 90_000],
@@ -70,7 +70,7 @@ describe("durations are written as everywhere in Kubernetes", () => {
   }
 });
 
-test("the connection is that of the file and context which the flags name, or of the environment", async () => {
+test("the connection is that of the file and context of the flags, or of the environment", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-connection-"));
   after(() => rm(directory, { recursive: true }));
   const file = join(directory, "config");

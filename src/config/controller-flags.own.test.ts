@@ -21,7 +21,7 @@ function valuesOf(...words: readonly string[]): ControllerFlagValues {
   return values;
 }
 
-test("nothing is signed without an authority, which is a certificate and its key", async () => {
+test("nothing is signed without a CA, which is a certificate and its key", async () => {
   deepEqual(signingProblems(valuesOf()), []);
   deepEqual(signingProblems(valuesOf("--cluster-signing-cert-file=a", "--cluster-signing-key-file=b")), []);
   deepEqual(signingProblems(valuesOf("--cluster-signing-cert-file=a")), [
@@ -31,7 +31,7 @@ test("nothing is signed without an authority, which is a certificate and its key
   equal((await readControllerSettings(valuesOf(), "")).signing, undefined);
 });
 
-test("the authority is read, and how long its certificates are good", async () => {
+test("the CA and the lifetime of its certificates are read", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-signing-"));
   after(() => rm(directory, { recursive: true }));
   const [certificate, key] = [join(directory, "ca.crt"), join(directory, "ca.key")];

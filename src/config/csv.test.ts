@@ -25,11 +25,11 @@ for (const [text, records] of rows) {
 }
 
 for (const text of ['a"b', '"a"b', '"a', ' "a"', 'x\ny,"', '"a" ,b']) {
-  test(`${JSON.stringify(text)} has a bare double quote where none may be`, () =>
+  test(`${JSON.stringify(text)} is rejected for a bare double quote`, () =>
     throws(() => csvRecords(text), /^Error: Line \d has a bare double quote/));
 }
 
-test("what is written as records is read as the same", () => {
+test("written records are read back unchanged", () => {
   const quoted = (field: string) => `"${field.replaceAll('"', '""')}"`;
   const field = fc.string({ maxLength: 5 }).map((text) => text.replaceAll("\r", ""));
   fc.assert(

@@ -9,7 +9,7 @@ function read(text: string) {
   return { values: Object.fromEntries(values), problems: problems.map((problem) => problem.replace(/^kubelet\.yaml: /, "")) };
 }
 
-test("its fields are what flags say", () => {
+test("the fields of the file set the same options as flags", () => {
   const { values, problems } = read(`${HEAD}
 port: 10260
 healthzPort: 0

@@ -7,7 +7,7 @@ function parse(...argv: readonly string[]) {
   return parseArguments({ flags: { ...kubeletCommandFlags, ...kubeletFileFlags }, arguments: {} }, argv);
 }
 
-test("nothing is needed, and by default only who may is answered", () => {
+test("no flag is required, and by default only authorized requests are served", () => {
   const { values, problems } = parse();
 
   deepEqual(problems, []);
@@ -38,7 +38,7 @@ for (const [typed, problem] of [
   ["--authorization-mode=Never", "--authorization-mode must be AlwaysAllow or Webhook"],
   ["--cgroup-root=relative", "--cgroup-root must be a path such as /second"],
 ] as const) {
-  test(`${typed} is refused`, () => {
+  test(`${typed} is rejected`, () => {
     const [first = ""] = parse(typed).problems;
 
     equal(first.split(", is ")[0], problem);
@@ -46,10 +46,10 @@ for (const [typed, problem] of [
 }
 
 for (const address of ["192.0.2.10", "2001:db8::1", "::ffff:192.0.2.10", "127.0.0.1", "::1", "223.255.255.255"]) {
-  test(`a node may be at ${address}`, () => deepEqual(parse(`--node-ip=${address}`).problems, []));
+  test(`${address} is accepted as a node address`, () => deepEqual(parse(`--node-ip=${address}`).problems, []));
 }
 
-test("what is listened on may be every address", () => deepEqual(parse("--address=0.0.0.0", "--healthz-bind-address=::").problems, []));
+test("the listen address may be unspecified", () => deepEqual(parse("--address=0.0.0.0", "--healthz-bind-address=::").problems, []));
 
 for (const label of [
   "disk=ssd",
@@ -58,7 +58,7 @@ for (const label of [
   "node.kubernetes.io/instance-type=big",
   "x.node.kubernetes.io/a=b",
 ]) {
-  test(`a node may give itself the label ${label}`, () => deepEqual(parse(`--node-labels=${label}`).problems, []));
+  test(`a node may set its own label ${label}`, () => deepEqual(parse(`--node-labels=${label}`).problems, []));
 }
 
 test("invalid combinations are reported", () => {
@@ -80,10 +80,10 @@ for (const [text, taint] of [
   test(`"${text}" is ${taint === undefined ? "no taint" : "a taint"}`, () => deepEqual(parseTaint(text), taint));
 }
 
-test("what is reserved for several is reserved for all of them", () => {
+test("resources reserved by several flags are added up", () => {
   deepEqual(reservedOf(["cpu=100m", "memory=1Gi", "cpu=200m", "memory=512Mi"]), { cpu: "300m", memory: "1536Mi" });
 });
 
-test("the value of a label may hold what separates it from its name, or nothing", () => {
+test("a label value may contain the separator, or be empty", () => {
   deepEqual(pairsOf(["a=b=c", "d"]), { a: "b=c", d: "" });
 });

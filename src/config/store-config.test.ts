@@ -9,7 +9,7 @@ function configOf(words: string, environment: Readonly<Record<string, string>> =
   return storeConfig(values, environment);
 }
 
-describe("flags and environment give the store", () => {
+describe("flags and environment select the store", () => {
   for (const { words, environment, options } of [
     { words: "", environment: { HOME: "/home/a" }, options: { driver: "embedded", dataDirectory: "/home/a/.local/share/k8ts/default" } },
     {
@@ -39,7 +39,7 @@ describe("flags and environment give the store", () => {
   }
 });
 
-describe("what does not fit together is refused, all of it", () => {
+describe("all contradictions of flags are reported at once", () => {
   for (const { words, environment, problems } of [
     { words: "", environment: {}, problems: ["--data-dir is required: neither XDG_DATA_HOME nor HOME is set"] },
     { words: "--store etcd", problems: ["--etcd-servers is required: set it to the URL of at least one etcd member"] },
@@ -57,7 +57,7 @@ describe("what does not fit together is refused, all of it", () => {
   }
 });
 
-describe("what cannot be an address or a prefix is refused by its flag", () => {
+describe("an invalid address or prefix is rejected with its flag", () => {
   for (const word of [
     "--etcd-servers=a:2379",
     "--etcd-servers=ftp://a",

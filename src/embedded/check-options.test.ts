@@ -31,7 +31,7 @@ const WRONG: readonly (readonly [unknown, string])[] = [
 ];
 
 for (const [options, message] of WRONG) {
-  test(`options ${JSON.stringify(options)} are refused in one sentence`, () => {
+  test(`options ${JSON.stringify(options)} are rejected in one sentence`, () => {
     throws(
       () => checkClusterOptions(options as never),
       (error: Error) => error instanceof TypeError && error.message.startsWith(message),
@@ -53,9 +53,9 @@ const RIGHT = [
 ] as const;
 
 for (const [index, options] of RIGHT.entries())
-  test(`options that are right are taken (${index + 1})`, () => doesNotThrow(() => checkClusterOptions(options as never)));
+  test(`valid options are accepted (${index + 1})`, () => doesNotThrow(() => checkClusterOptions(options as never)));
 
-test("a fork takes less, and until something else", () => {
+test("a fork accepts fewer options, and until accepts others", () => {
   throws(() => checkForkOptions({ nodes: 3 } as never), /^TypeError: Unknown option "nodes" of fork; the options are listen, seed, log$/);
   throws(() => checkUntilOptions({ whithin: "5s" } as never), /^TypeError: Unknown option "whithin" of until; did you mean "within"\?$/);
 });

@@ -18,7 +18,7 @@ import { startCluster } from "./start-cluster.ts";
 
 const RUNNING = all({ rootCa: "" }).length;
 
-test("without options a cluster starts in memory and says what runs", async () => {
+test("without options a cluster starts in memory and reports its components", async () => {
   await using cluster = await startCluster();
   deepEqual(cluster.parts, [
     { name: "store", description: "in memory, lost when this process exits" },
@@ -29,7 +29,7 @@ test("without options a cluster starts in memory and says what runs", async () =
   ]);
 });
 
-test("closing twice is closing once, and several clusters live side by side", async () => {
+test("closing is idempotent, and several clusters run side by side", async () => {
   const [a, b] = await Promise.all([startCluster(), startCluster()]);
   await Promise.all([a.close(), a.close()]);
   await a.close();
@@ -50,7 +50,7 @@ test("a program in the same process uses the API without a socket", async () => 
   equal(read.is === "object" && made.is === "object" && read.object === made.object, true, "it is the same object, not a copy");
 });
 
-test("the API server's figures show those of the controllers in the same process", async () => {
+test("the API server's metrics include those of the controllers in the same process", async () => {
   await using cluster = await startCluster({ controllers: ["deployment-controller"], listen: true });
   const figures = await read(cluster, "/metrics");
 
@@ -71,7 +71,7 @@ test("the API server serves the scheduling decisions of the scheduler in the sam
   match(await read(cluster, "/debug/k8ts/decisions"), /The parameter \\"pod\\" must be a namespace and a name.*"code":400/);
 });
 
-test("an API server without a scheduler says where the decisions are", async () => {
+test("an API server without a scheduler reports where the decisions are", async () => {
   await using cluster = await startCluster({ listen: true, scheduler: false });
   match(await read(cluster, "/debug/k8ts/decisions?pod=default/a"), /No scheduler runs in the process of this API server.*"code":503/);
 });

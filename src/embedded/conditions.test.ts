@@ -41,10 +41,10 @@ const ROWS: readonly (readonly [Name, string, KubeObject | undefined, boolean])[
 ];
 
 for (const [name, what, given, expected] of ROWS) {
-  test(`${name} is ${expected} of ${what}`, () => equal(CONDITIONS[name](given), expected));
+  test(`${name} is ${expected} for ${what}`, () => equal(CONDITIONS[name](given), expected));
 }
 
-test("hasCondition is of any condition", () => {
+test("hasCondition accepts any condition", () => {
   equal(conditions.hasCondition("Progressing")(withCondition("Progressing", "True")), true);
   equal(conditions.hasCondition("Progressing")(withCondition("Available", "True")), false);
 });

@@ -15,19 +15,19 @@ function given() {
   return { clock, driver, turns };
 }
 
-test("real time has no driver, and one virtual clock has one however often it is asked for", () => {
+test("real time has no driver, and a virtual clock has exactly one", () => {
   const { clock, driver } = given();
   equal(driverOf(clock), driver);
   equal(driverOf(realClock), undefined);
 });
 
-test("operations are let through at once, side by side, and time stands still", async () => {
+test("operations complete immediately and concurrently, and time does not advance", async () => {
   const { clock, driver, turns } = given();
   deepEqual(await Promise.all([driver.through(turns(3)), driver.through(turns(300)), driver.whenever(turns(30))]), [3, 300, 30]);
   equal(clock.monotonic(), 0);
 });
 
-test("what needs time is refused in words, and what does not comes through beside it", async () => {
+test("an operation that needs time is rejected with a message, and a concurrent one that does not completes", async () => {
   const { clock, driver, turns } = given();
   const late = driver.through(clock.sleep(1));
   const soon = driver.through(turns(5));
@@ -54,12 +54,12 @@ test("a caller that can wait is not rejected, blocks no other, and completes whe
   equal(await waiting, true);
 });
 
-test("a failure is that of the operation", async () => {
+test("the error of an operation is passed on", async () => {
   const { driver, turns } = given();
   await rejects(driver.through(turns(2).then(() => Promise.reject(new Error("mine")))), /^Error: mine$/);
 });
 
-test("time passes for all who wait at once together, and each is done at its own moment", async () => {
+test("time advances for all concurrent waiters together, and each completes at its own instant", async () => {
   const { clock, driver } = given();
   const at = async (waiting: Promise<unknown>) => waiting.then(() => clock.monotonic());
   const isFive = () => clock.monotonic() >= 5;
@@ -88,7 +88,7 @@ test("a condition that is true only for a while is observed, whichever caller ad
   equal(clock.monotonic(), 3_600_000);
 });
 
-test("what is due at the very end of the time counts, all of it", async () => {
+test("everything due exactly at the deadline counts", async () => {
   const { clock, driver } = given();
   let done = 0;
   for (let index = 0; index < 3; index++) void clock.sleep(10).then(() => done++);
@@ -96,7 +96,7 @@ test("what is due at the very end of the time counts, all of it", async () => {
   equal(clock.monotonic(), 10);
 });
 
-test("one condition that throws is no matter of the others", async () => {
+test("a condition that throws does not affect the others", async () => {
   const { clock, driver } = given();
   const failing = driver.advanceUntil(() => {
     throw new Error("mine");
@@ -107,7 +107,7 @@ test("one condition that throws is no matter of the others", async () => {
   equal(clock.monotonic(), 10);
 });
 
-test("an operation is not given up while others move time, nor when they do so again and again", async () => {
+test("an operation is not rejected while others advance time, not even repeatedly", async () => {
   const { clock, driver, turns } = given();
   const late = driver.through(clock.sleep(5_000).then(() => "late"));
   await driver.settle();
@@ -126,7 +126,7 @@ test("work that throws rejects the caller that advances time, and the next one c
   equal(clock.monotonic(), 5);
 });
 
-test("a condition is looked at until its time is over, which is exact", async () => {
+test("a condition is evaluated until its exact deadline", async () => {
   const { clock, driver } = given();
   equal(await driver.advanceUntil(() => false, 1_234), false);
   equal(clock.monotonic(), 1_234);
@@ -140,7 +140,7 @@ test("a condition is looked at until its time is over, which is exact", async ()
   equal(clock.monotonic(), 1_234);
 });
 
-test("what is to end may take time, but not for ever", async () => {
+test("closing may take time, but has a limit", async () => {
   const { clock, driver, turns } = given();
   await driver.toTheEnd(turns(2), 60_000);
   equal(clock.monotonic(), 0);

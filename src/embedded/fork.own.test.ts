@@ -28,7 +28,7 @@ async function withPods(options: Parameters<typeof startCluster>[0]): Promise<Cl
 }
 
 for (const clock of ["virtual", "real"] as const) {
-  test(`under ${clock} time Pods of a fork run on: none restarted, moved or written to`, async () => {
+  test(`under ${clock} time Pods of a fork keep running: none is restarted, moved or written to`, async () => {
     await using cluster = await withPods({ nodes: 3, clock });
     if (clock === "virtual") await cluster.advance("7m");
     const before = await podsOf(cluster);
@@ -67,7 +67,7 @@ test("original and fork continue independently, and so do forks of forks", async
   await c.apply(aConfigMap("after-its-origin-is-closed"));
 });
 
-test("nothing of the store is copied: a fork of many objects shares every one of them", async () => {
+test("a fork copies nothing of the store: all objects are shared", async () => {
   await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
   await cluster.apply(Array.from({ length: 300 }, (_, index) => aConfigMap(`c-${index}`)));
   const before = await cluster.until("configmaps", () => true);
@@ -80,7 +80,7 @@ test("nothing of the store is copied: a fork of many objects shares every one of
   after.forEach((object, index) => equal(object, before[index], "it is the same object, not an equal one"));
 });
 
-test("a stopped node is stopped in the fork, removed and added ones are as they were, with their addresses", async () => {
+test("stopped, removed and added nodes are the same in a fork, with their addresses", async () => {
   await using cluster = await startCluster({ nodes: 3, clock: "virtual" });
   await cluster.nodes.remove("node-1");
   await cluster.delete("node/node-1");
@@ -111,7 +111,7 @@ async function historyOf(cluster: Cluster): Promise<EventLog> {
   return log;
 }
 
-test("forks of one moment with one seed have one history; with another, or without, another", async () => {
+test("forks of one instant with one seed have the same history; with another seed, or none, another", async () => {
   await using cluster = await withPods({ nodes: 3, clock: "virtual" });
   const histories: EventLog[] = [];
   for (const options of [{ seed: 7 }, { seed: 7 }, { seed: 8 }, {}, {}]) {
@@ -125,7 +125,7 @@ test("forks of one moment with one seed have one history; with another, or witho
   notDeepEqual(others[1]?.lines, others[2]?.lines, "each fork without a seed has chance of its own");
 });
 
-test("the whole is the same every time: forks in the same order give the same histories", async () => {
+test("forks in the same order have the same histories in every run", async () => {
   const run = async () => {
     await using cluster = await withPods({ nodes: 2, clock: "virtual", seed: 3 });
     await using fork = await cluster.fork();
@@ -135,7 +135,7 @@ test("the whole is the same every time: forks in the same order give the same hi
   equal((await run()).differenceFrom(await run()), undefined);
 });
 
-test("no uid is given twice, however forks follow each other", async () => {
+test("no UID is repeated, in any sequence of forks", async () => {
   const uids: (string | undefined)[] = [];
   let cluster = await startCluster({ clock: "virtual" });
   for (let generation = 0; generation < 4; generation++) {
@@ -150,7 +150,7 @@ test("no uid is given twice, however forks follow each other", async () => {
   equal(new Set(uids).size, 4);
 });
 
-test("a cluster whose store is on disk cannot be forked, and says what can be done", async () => {
+test("forking a cluster whose store is on disk is rejected with the remedy", async () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), "k8ts-test-"));
   try {
     await using cluster = await startCluster({ store: { driver: "embedded", dataDirectory } });

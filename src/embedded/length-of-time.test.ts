@@ -16,7 +16,7 @@ const LENGTHS: readonly (readonly [string | number, number])[] = [
 for (const [length, ms] of LENGTHS) test(`${JSON.stringify(length)} is ${ms} ms`, () => equal(lengthOfTimeMs(length), ms));
 
 for (const wrong of ["", "six", "6", "-6m", "5 minutes", "1d12h", -1, NaN, Infinity]) {
-  test(`${JSON.stringify(wrong)} is no length of time`, () => {
+  test(`${JSON.stringify(wrong)} is rejected as a duration`, () => {
     throws(() => lengthOfTimeMs(wrong), {
       name: "RangeError",
       message: `Invalid duration "${wrong}": it must be a number of milliseconds, 0 or more, or a string such as "6m", "1h30m" or "2d"`,

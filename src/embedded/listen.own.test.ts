@@ -38,7 +38,7 @@ function pem(source: Source | undefined): string {
 }
 
 for (const clock of ["virtual", "real"] as const) {
-  test(`under ${clock} time a client outside is served at an address of its own, and the kubeconfig is gone with the cluster`, async () => {
+  test(`under ${clock} time an external client is served at the cluster's own address, and the kubeconfig is removed with the cluster`, async () => {
     const cluster = await startCluster({ clock, listen: true });
     const { url, kubeconfig } = cluster;
     match(url, /^https:\/\/127\.0\.0\.1:\d+$/);
@@ -73,7 +73,7 @@ function publicKeyOf(certificate: string): string | Buffer {
   return new X509Certificate(certificate).publicKey.export({ type: "spki", format: "pem" });
 }
 
-test("certificates are good at any virtual time", async () => {
+test("certificates are valid at any virtual time", async () => {
   for (const year of [2021, 2045]) {
     const clock = virtualClock({ startMs: Date.UTC(year, 5, 1) });
     await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock, listen: true });

@@ -61,4 +61,4 @@ const WRONG: readonly (readonly [string, Manifests, RegExp])[] = [
   ["no metadata", { apiVersion: "v1", kind: "ConfigMap" }, /^Error: Cannot apply document 1: it must have apiVersion, kind and metadata$/],
 ];
 
-for (const [what, manifests, error] of WRONG) test(`${what} is refused in one sentence`, () => throws(() => objectsOf(manifests), error));
+for (const [what, manifests, error] of WRONG) test(`${what} is rejected in one sentence`, () => throws(() => objectsOf(manifests), error));

@@ -31,21 +31,21 @@ for (const clock of ["virtual", "real"] as const) {
   });
 }
 
-test("a name that was taken is not given again", async () => {
+test("the name of a removed node is not reused", async () => {
   await using cluster = await startCluster({ nodes: 1, clock: "virtual" });
   await cluster.nodes.add("node-2");
   await cluster.nodes.remove("node-0");
   deepEqual([await cluster.nodes.add(), await cluster.nodes.add()], ["node-3", "node-4"]);
 });
 
-test("nodes have what was asked for, and the rest by default", async () => {
+test("nodes have the requested properties, and defaults otherwise", async () => {
   await using cluster = await startCluster({ nodes: { count: 2, namePrefix: "big-", capacity: { cpu: "64" }, zones: ["a", "b"] } });
   const { metadata, status } = await cluster.until<Node>("node/big-1", isReady);
   equal(metadata.labels?.["topology.kubernetes.io/zone"], "b");
   deepEqual(status?.capacity, { cpu: "64", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" });
 });
 
-test("logs and commands are answered from the script, of one container or another", async () => {
+test("logs and commands are answered from the script of each container", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   const containers = ["web", "side"].map((name) => ({ name, image: "example/web:1" }));
   const annotations = {
@@ -64,7 +64,7 @@ test("logs and commands are answered from the script, of one container or anothe
   await rejects(cluster.exec("missing", ["true"]), /pods "missing" not found/);
 });
 
-test("there are no logs of a Pod that has no node, or whose node is off", async () => {
+test("logs of a Pod without a node, or on a stopped node, are rejected", async () => {
   await using cluster = await startCluster({ nodes: 1, clock: "virtual" });
   await cluster.apply([aPod("lost", { nodeSelector: { disk: "none" } }), aPod("p")]);
   await cluster.until("pod/p", isRunning);
@@ -73,7 +73,7 @@ test("there are no logs of a Pod that has no node, or whose node is off", async 
   await rejects(cluster.logs("p"), /^Error: Cannot reach node node-0: it is not running$/);
 });
 
-test("decisions say why a Pod is where it is, and why it is nowhere", async () => {
+test("decisions explain why a Pod is on its node, and why it is pending", async () => {
   await using cluster = await startCluster({ nodes: 2, clock: "virtual" });
   await cluster.apply([aPod("p"), aPod("nowhere", { nodeSelector: { disk: "none" } })]);
   const { spec } = await cluster.until<Pod>("pod/p", isScheduled);
@@ -90,7 +90,7 @@ test("decisions say why a Pod is where it is, and why it is nowhere", async () =
   deepEqual(cluster.decisions("missing"), []);
 });
 
-test("without a scheduler nothing is decided, and Pods that name their node run all the same", async () => {
+test("without a scheduler there are no decisions, and Pods with a nodeName run", async () => {
   await using cluster = await startCluster({ scheduler: false, clock: "virtual" });
   await cluster.apply([aPod("p"), aPod("q", { nodeName: "node-0" })]);
   await cluster.until("pod/q", isRunning);
@@ -98,7 +98,7 @@ test("without a scheduler nothing is decided, and Pods that name their node run 
   deepEqual(cluster.decisions("p"), []);
 });
 
-test("a Pod that waited for the room of one that is deleted at once gets it, and is not turned away by the node", async () => {
+test("a pending Pod gets the resources of a force-deleted one, and is not rejected by the node", async () => {
   await using cluster = await startCluster({ nodes: { count: 1, capacity: { cpu: "2" } }, clock: "virtual" });
   const filling = (name: string) => ({
     apiVersion: "v1",

@@ -89,7 +89,7 @@ function startProgram(options: ClusterOptions, then: string) {
 const KILLED: readonly ClusterOptions[] = [{}, { clock: "virtual" }];
 
 for (const options of KILLED) {
-  test(`nothing is left of a cluster whose process is killed: ${JSON.stringify(options)}`, async () => {
+  test(`nothing remains of a cluster whose process is killed: ${JSON.stringify(options)}`, async () => {
     const { child, directory, line, exited } = startProgram(options, "setInterval(() => undefined, 1_000);");
     await line;
     child.kill("SIGKILL");
@@ -98,7 +98,7 @@ for (const options of KILLED) {
   });
 }
 
-test("the kubeconfig of a cluster that listens is left if its process is killed, until the next one starts", isLinux, async () => {
+test("the kubeconfig of a listening cluster whose process is killed remains until the next one starts", isLinux, async () => {
   const killed = startProgram({ listen: true }, "");
   const kubeconfig = await killed.line;
   killed.child.kill("SIGKILL");
@@ -131,14 +131,14 @@ const ENDING: readonly (readonly [string, ClusterOptions, string])[] = [
 ];
 
 for (const [when, options, then] of ENDING) {
-  test(`a process ends by itself ${when}`, async () => {
+  test(`a process exits by itself ${when}`, async () => {
     const { directory, exited } = startProgram(options, then);
     equal(await exited, 0);
     deepEqual(readdirSync(directory), []);
   });
 }
 
-test("a start that fails leaves nothing that keeps the process", async () => {
+test("a failed start leaves nothing that keeps the process alive", async () => {
   const { exited } = startProgram(
     {},
     `await cluster.close(); await startCluster({ from: "/nowhere/a" }).catch((error) => console.log(error.message));`,

@@ -47,7 +47,7 @@ test("a cluster from a snapshot has the same objects, nodes and time, and contin
   equal(new Set(uids).size, 8, "what is made later has uids of its own");
 });
 
-test("nodes that are asked for count more than those of the snapshot, and settings alone change only settings", async () => {
+test("requested nodes override those of the snapshot, and settings alone change only settings", async () => {
   const file = join(directory, "nodes.k8ts");
   await using cluster = await playing();
   await cluster.snapshot(file);
@@ -71,7 +71,7 @@ test("a snapshot of virtual time can continue in real time", async () => {
   equal((await podsOf(again)).length, 6);
 });
 
-test("k8ts store restore reads what snapshot wrote, and what k8ts store snapshot writes is a cluster to start from", async () => {
+test("`k8ts store restore` reads a snapshot, and a cluster starts from one of `k8ts store snapshot`", async () => {
   const [file, dataDirectory, back] = [join(directory, "a.k8ts"), join(directory, "restored"), join(directory, "b.k8ts")];
   await using cluster = await playing();
   await cluster.snapshot(file);
@@ -86,7 +86,7 @@ test("k8ts store restore reads what snapshot wrote, and what k8ts store snapshot
   );
 });
 
-test("a snapshot can become a store on disk, which keeps what happens from then on", async () => {
+test("a snapshot can become a store on disk, which persists later changes", async () => {
   const [file, dataDirectory] = [join(directory, "disk.k8ts"), join(directory, "on-disk")];
   await using cluster = await playing();
   await cluster.snapshot(file);
@@ -117,7 +117,7 @@ const DAMAGES: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[]
 ];
 
 for (const [what, damage, error] of DAMAGES) {
-  test(`a snapshot that is ${what} is refused in words, and nothing stays open`, async () => {
+  test(`a snapshot that is ${what} is rejected with a message, and nothing stays open`, async () => {
     const [file, dataDirectory] = [join(directory, "damaged.k8ts"), join(directory, `damaged-${what.replaceAll(" ", "-")}`)];
     await using cluster = await startCluster({ clock: "virtual" });
     await cluster.snapshot(file);

@@ -47,7 +47,7 @@ test("a failed until shows conditions, events and the scheduling decision first,
   );
 });
 
-test("of the Pods of what was waited for, a failed until shows the conditions that are not true", () => {
+test("a failed until shows the conditions that are not true of the Pods of the awaited object", () => {
   const conditions = [
     { type: "Initialized", status: "True" },
     { type: "Ready", status: "False" },

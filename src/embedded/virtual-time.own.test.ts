@@ -36,7 +36,7 @@ spec:
   equal(other.clock.now(), cluster.clock.now());
 });
 
-test("requests take no time, however many there are at once", async () => {
+test("requests take no virtual time, whatever their number", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await Promise.all(Array.from({ length: 50 }, (_, index) => cluster.apply(aConfigMap(`c-${index}`))));
   await cluster.apply(aDeployment("web", { replicas: 5 }));
@@ -45,7 +45,7 @@ test("requests take no time, however many there are at once", async () => {
   equal(cluster.clock.now(), START_MS);
 });
 
-test("settle lets all that is due happen, at the same moment", async () => {
+test("settle runs everything that is due, at the same instant", async () => {
   await using cluster = await startCluster({ nodes: 2, clock: "virtual" });
   await cluster.apply(aDeployment("web", { replicas: 4 }));
   await cluster.settle();
@@ -53,7 +53,7 @@ test("settle lets all that is due happen, at the same moment", async () => {
   equal(cluster.clock.now(), START_MS);
 });
 
-test("advance stops to the millisecond, with all before it done and nothing after it", async () => {
+test("advance stops at the exact millisecond, with everything before it done and nothing after it", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(annotated("p", { "run-for": "10m" }));
   await cluster.settle();
@@ -64,7 +64,7 @@ test("advance stops to the millisecond, with all before it done and nothing afte
   equal(cluster.clock.now() - START_MS, 600_000);
 });
 
-test("until lets pass as much time as it needs and no more, and none if the condition is true", async () => {
+test("until advances time only as far as needed, and not at all if the condition is true", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(annotated("p", { "ready-after": "90s", "run-for": "5m" }));
   await cluster.until("pod/p", isReady);
@@ -75,7 +75,7 @@ test("until lets pass as much time as it needs and no more, and none if the cond
   equal(cluster.clock.now() - START_MS, 300_000);
 });
 
-test("time passes for all who wait at once together, and each sees its moment", async () => {
+test("time advances for all concurrent waiters together, and each observes its instant", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply([annotated("slow", { "ready-after": "1m" }), annotated("blip", { "ready-after": "10s", unready: "20s-" })]);
   const secondsOf = (waiting: Promise<unknown>) => waiting.then(() => (cluster.clock.now() - START_MS) / 1_000);
@@ -89,7 +89,7 @@ test("time passes for all who wait at once together, and each sees its moment", 
   deepEqual(await Promise.all(waiting.map(secondsOf)), [60, 10, 15, 30, 40]);
 });
 
-test("a moment is not missed by who waits for it during advance, however late they began", async () => {
+test("a waiter that starts during advance does not miss its instant", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(annotated("blip", { "ready-after": "10s", unready: "20s-" }));
   const [, pod] = await Promise.all([cluster.advance("1m"), cluster.until<Pod>("pod/blip", isReady)]);
@@ -97,7 +97,7 @@ test("a moment is not missed by who waits for it during advance, however late th
   equal(cluster.clock.now() - START_MS, 60_000);
 });
 
-test("a command that takes time comes to its end while the test lets time pass", async () => {
+test("a command that takes time completes while the test advances time", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(annotated("ex", { exec: '{"slow": {"stdout": "hi", "takes": "5s"}}' }));
   await cluster.until("pod/ex", isReady);
@@ -133,7 +133,7 @@ test("a watch of the client receives changes when they happen, in order", async 
   watch.stop();
 });
 
-test("an until that fails shows conditions, events and the scheduling decision, and last what was seen", async () => {
+test("a failed until shows conditions, events and the scheduling decision, and the object last", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(aDeployment("web", { replicas: 2 }));
   const isFive = (object: Deployment | undefined) => object?.status?.readyReplicas === 5;
@@ -153,7 +153,7 @@ test("an until that fails shows conditions, events and the scheduling decision, 
 });
 
 for (const clock of ["virtual", "real"] as const) {
-  test(`under ${clock} time what a condition throws is what until rejects with, also later on`, async () => {
+  test(`under ${clock} time until rejects with the error that a condition throws, also a later one`, async () => {
     await using cluster = await startCluster({ clock });
     const fail = () => {
       throw new Error("mine");
@@ -170,21 +170,21 @@ for (const clock of ["virtual", "real"] as const) {
 }
 
 for (const clock of ["virtual", "real"] as const) {
-  test(`under ${clock} time a condition that returns a promise is refused`, async () => {
+  test(`under ${clock} time a condition that returns a promise is rejected`, async () => {
     await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock });
     const later = (() => Promise.reject(new Error("not logged"))) as () => never;
     await rejects(cluster.until("pods", later), /^Error: Cannot wait for "pods": the condition returned a promise/);
   });
 }
 
-test("what is gone is undefined, in types and in truth", async () => {
+test("a deleted object is undefined, in types and at run time", async () => {
   await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
   const gone: undefined = await cluster.until("configmap/a", isGone);
   const alsoGone: undefined = await cluster.until<Pod>("pod/a", (pod) => pod === undefined);
   deepEqual([gone, alsoGone], [undefined, undefined]);
 });
 
-test("what has only the beginning of a name is made anew each time it is applied", async () => {
+test("an object with generateName is created anew by each apply", async () => {
   await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "c-" } };
   const [first, second] = await cluster.apply([object, object]);
@@ -192,7 +192,7 @@ test("what has only the beginning of a name is made anew each time it is applied
   ok(first?.metadata.name !== second?.metadata.name);
 });
 
-test("options that are wrong are refused before anything is started", async () => {
+test("invalid options are rejected before anything is started", async () => {
   await rejects(startCluster({ nodse: 3 } as never), /^TypeError: Unknown option "nodse" of startCluster; did you mean "nodes"\?$/);
   const rules = [{ match: { labels: "app=web" }, settings: { readyAfter: "5s" } }];
   await rejects(
@@ -227,13 +227,13 @@ const REFUSED: readonly (readonly [string, (cluster: Awaited<ReturnType<typeof s
 ];
 
 for (const [what, act, error] of REFUSED) {
-  test(`${what} is refused in one sentence`, async () => {
+  test(`${what} is rejected in one sentence`, async () => {
     await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
     await rejects(act(cluster), error);
   });
 }
 
-test("time that is real cannot be moved", async () => {
+test("real time cannot be advanced", async () => {
   await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false });
   await rejects(cluster.advance("1s"), /^Error: Cannot advance: this cluster uses real time; start it with clock: "virtual"$/);
   await rejects(cluster.settle(), /^Error: Cannot settle: this cluster uses real time/);

@@ -99,7 +99,7 @@ test("the next start keeps CA and administrator, so that clients stay authentica
   deepEqual(first?.users, second?.users);
 });
 
-test("with a store in memory the kubeconfig is in a temporary directory, and goes with the process", async () => {
+test("with a store in memory the kubeconfig is in a temporary directory, which is removed at exit", async () => {
   let file = "";
   await run(["--store", "memory", "--secure-port", "0"], async ({ kubeconfig }) => {
     file = kubeconfig;
@@ -130,7 +130,7 @@ test("an address that this machine does not have is reported with the flag that 
     { message: "Cannot listen on 203.0.113.9:0: this machine does not have that address; choose another with --bind-address" },
   ));
 
-test("a data directory of a newer version is refused, and left as it is", async () => {
+test("a data directory of a newer version is rejected and left unchanged", async () => {
   await using directory = await temporaryDirectory();
   await writeFile(join(directory.path, "k8ts.json"), '{"format":9,"name":"default"}');
   await rejects(

@@ -17,7 +17,7 @@ async function get(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-test("the one that leads acts, both show their figures to this machine, and a clean stop lets the other act at once", async () => {
+test("only the leader acts, both instances serve metrics on loopback, and after a graceful stop the standby takes over immediately", async () => {
   await using server = await startTestApiServer({ controllers: [] });
   const flags = [`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller,garbage-collector-controller", PAGE];
   const one = run(...flags);
@@ -41,7 +41,7 @@ test("the one that leads acts, both show their figures to this machine, and a cl
   await other.stop();
 });
 
-test("without an election it says nothing of one", async () => {
+test("without leader election the controller manager does not mention it", async () => {
   await using server = await startTestApiServer({ controllers: [] });
   const one = run(`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller", "--leader-elect=false", PAGE);
   await one.says("active as ");
@@ -53,10 +53,10 @@ test("without an election it says nothing of one", async () => {
   await one.stop();
 });
 
-describe("against a server that does not answer", () => {
+describe("with an unresponsive API server", () => {
   for (const elects of [true, false]) {
     // Less than it waits for a connection.
-    test(`it waits, and can be stopped, ${elects ? "in an election" : "alone"}`, { timeout: 15_000 }, async () => {
+    test(``k8ts controller-manager` waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`, { timeout: 15_000 }, async () => {
       await using silent = await startSilentServer();
       const one = run(`--kubeconfig=${silent.kubeconfig}`, "--controllers=deployment-controller", `--leader-elect=${elects}`);
       await one.says("controllers for ");
@@ -113,7 +113,7 @@ test("all unusable files are reported together with the problems of the flags", 
   deepEqual(notes, ['Unknown flag "--frob"', ...missing, "k8ts it --help describes the flags"]);
 });
 
-test("the help names every controller", () => {
+test("the help lists every controller", () => {
   const help = commandHelp("controller-manager", controllerManager).join(" ");
   for (const word of ["deployment-controller", "garbage-collector-controller", "--metrics-address HOST:PORT", "--leader-elect"])
     ok(help.includes(word), word);

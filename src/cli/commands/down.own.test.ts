@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
 
-test("down stops one that runs in a terminal, and may be repeated", async (context) => {
+test("`k8ts down` stops a cluster in the foreground, and is idempotent", async (context) => {
   const machine = await K8tsMachine.make(context);
   deepEqual(
     (await machine.k8ts("down")).stdout,
@@ -23,7 +23,7 @@ test("down stops one that runs in a terminal, and may be repeated", async (conte
   deepEqual(await machine.k8ts("down"), { exitCode: 0, stdout: 'Nothing is running: cluster "default" is stopped\n', stderr: "" });
 });
 
-test("down cleans up after one that was killed, and leaves its data and no directory for sockets", async (context) => {
+test("`k8ts down` cleans up after a killed cluster, keeps its data and leaves no socket directory", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--containers=false", "--listen", "127.0.0.1:0"]);
   const { runtimeDirectory } = await machine.record();
@@ -64,7 +64,7 @@ async function heldInItsStop(machine: K8tsMachine) {
   }
 }
 
-test("a second down waits for the stop that is under way, says so, and does not hurry it", { timeout: 120_000 }, async (context) => {
+test("a second `k8ts down` waits for the running stop, reports it, and does not shorten it", { timeout: 120_000 }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child, lines, closed, first, record } = await heldInItsStop(machine);
   await writeFile(recordOf(machine), JSON.stringify({ ...(JSON.parse(record) as object), state: "stopping" }));
@@ -77,7 +77,7 @@ test("a second down waits for the stop that is under way, says so, and does not 
   deepEqual([(await first).exitCode, ...(await secondClosed)], [0, 0, null]);
 });
 
-test("one that does not stop in time is killed", { timeout: 120_000 }, async (context) => {
+test("a cluster that does not stop within the timeout is killed", { timeout: 120_000 }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   child.kill("SIGSTOP");

@@ -113,7 +113,7 @@ async function steal(server: TestApiServer): Promise<void> {
 
 const HTTP = "--http-address=127.0.0.1:0";
 
-test("of two sidecars one leads and both say who; on a clean stop the other leads at once, and the last one leaves the lease free", async () => {
+test("of two sidecars one becomes the leader and both print it; a graceful stop hands over immediately, and the last one releases the lease", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...LONG, HTTP]);
   await a.says("a became the leader");
@@ -135,7 +135,7 @@ test("of two sidecars one leads and both say who; on a clean stop the other lead
   assert.equal(await holderOf(server), "");
 });
 
-test("when the leader is killed the other leads after the lease's duration", async () => {
+test("when the leader is killed the other becomes the leader after the lease duration", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...SHORT, HTTP]);
   await a.says("a became the leader");
@@ -154,7 +154,7 @@ test("when the leader is killed the other leads after the lease's duration", asy
   assert.ok(unrenewedMs >= SHORT_LEASE_MS, `By its own times the lease was taken ${unrenewedMs} ms after it was last renewed`);
 });
 
-test("a command runs only where it leads, and is ended before the lease is given back", async () => {
+test("a command runs only on the leader, and is terminated before the lease is released", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...LONG, ...worker(true)]);
   await a.says("work begins");
@@ -169,7 +169,7 @@ test("a command runs only where it leads, and is ended before the lease is given
   assert.deepEqual(a.lines, ["a became the leader", "work begins", "SIGTERM received", "a is no longer the leader"]);
 });
 
-test("a command that ends by itself ends the sidecar with its code, and the lease is free", async () => {
+test("a command that exits by itself ends the sidecar with its exit code, and the lease is released", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...LONG, "--", process.execPath, "-e", "process.exit(7)"]);
 
@@ -181,7 +181,7 @@ test("a command that ends by itself ends the sidecar with its code, and the leas
   assert.match(b.lines.join("\n"), /Error: Cannot start \/no\/such\/program/);
 });
 
-test("a command that does not end when the lease is lost is killed, and the sidecar stands again", async () => {
+test("a command that does not exit when the lease is lost is killed, and the sidecar is a candidate again", async () => {
   await using server = await startTestApiServer();
   await using a = await Sidecar.start(server, "a", [...LOSING, ...worker(false)]);
   await a.says("work begins");

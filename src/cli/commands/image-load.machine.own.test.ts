@@ -60,7 +60,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     return `${directory}/${name}`;
   }
 
-  test("puts an image into the node, from which it runs", async () => {
+  test("imports an image into the node, where a Pod runs it", async () => {
     const lines = await run(await file("app.tar.gz", gzipSync(busyboxImage("app:3"))), ...home());
 
     equal(lines.length, 1);
@@ -75,7 +75,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     match(line ?? "", /^Loaded other\.example\/x:latest /);
   });
 
-  test("calls it by its digest, and by no other", async () => {
+  test("names an image only by its digest if it has no name", async () => {
     const tar = await file("app.tar", busyboxImage("app:4"));
     const wrong = `other.example/x@sha256:${"0".repeat(64)}`;
     let own = "";
@@ -114,30 +114,30 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     },
     { it: "a tar without an image", content: new Uint8Array(10_240), says: /Cannot load ".*\/bad": Cannot find an image in the tar/ },
   ]) {
-    test(`refuses ${it}`, async () => {
+    test(`rejects ${it}`, async () => {
       await rejects(run(await file("bad", content), ...home()), says);
     });
   }
 
-  test("names a file that is not there", () =>
+  test("reports a missing file", () =>
     rejects(run("/nowhere/x.tar", ...home()), /Cannot load "\/nowhere\/x\.tar": the file does not exist/));
 
-  test("names a cluster that does not run", () =>
+  test("reports a cluster that does not run", () =>
     rejects(
       run("x.tar", "--data-dir", `${directory}/none`),
       /cluster "default" is not running; start it with "k8ts up --data-dir .*\/none"/,
     ));
 
-  test("names a cluster that was never there as it was named", () =>
+  test("reports an unknown cluster by the given name", () =>
     rejects(
       run("x.tar", "--name", "nope"),
       /^Error: Cannot load an image: cluster "nope" is not running; start it with "k8ts up --name nope"$/,
     ));
 
-  test("names a directory", () =>
+  test("reports a directory", () =>
     rejects(run(directory, ...home()), /Cannot load "\/tmp\/k8ts-load-.*": it is a directory; give the archive/));
 
-  test("says that simulated Pods have no images", async () => {
+  test("reports that simulated Pods have no images", async () => {
     await record(held, undefined);
     try {
       await rejects(run(await file("a.tar", busyboxImage("a:1")), ...home()), /into cluster "loaded": its Pods are simulated/);

@@ -15,7 +15,7 @@ async function machineWithKubectl(context: Parameters<typeof K8tsMachine.make>[0
   return machine;
 }
 
-test("k8ts kubectl passes its words on as they are, with the kubeconfig of the chosen cluster, and ends with kubectl's code", async (context) => {
+test("`k8ts kubectl` passes its arguments unchanged, with the kubeconfig of the cluster, and exits with kubectl's exit code", async (context) => {
   const machine = await machineWithKubectl(context);
   await machine.start(["up", "--name", "second", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
 
@@ -33,7 +33,7 @@ test("k8ts kubectl passes its words on as they are, with the kubeconfig of the c
   );
 });
 
-test("k8ts kubectl of a cluster that does not run says so, and runs kubectl all the same", async (context) => {
+test("`k8ts kubectl` for a stopped cluster reports that, and still runs kubectl", async (context) => {
   const machine = await machineWithKubectl(context);
   await machine.k8ts("up", "--detach", "--containers=false", "--listen", "127.0.0.1:0");
   await machine.k8ts("down");
@@ -55,7 +55,7 @@ test("k8ts kubectl does not run programs that the cluster's kubeconfig names", a
 });
 
 test(
-  "the real kubectl lists nodes through k8ts kubectl, also after it has changed its namespace",
+  "kubectl lists nodes through `k8ts kubectl`, also after it has changed its namespace",
   { ...needs("kubectl") },
   async (context) => {
     const machine = await K8tsMachine.make(context);

@@ -122,7 +122,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
 
   after(() => ends[Symbol.asyncDispose]());
 
-  test("it waits for an API server that is not there, says so, and can be stopped", async () => {
+  test("the kubelet waits for an unreachable API server, reports it, and can be stopped", async () => {
     const kubeconfig = join(containerd.directory, "nowhere.conf");
     await writeFile(kubeconfig, await configFor("https://127.0.0.1:1"));
     const waiting = [`--kubeconfig=${kubeconfig}`, ...words.slice(1)];
@@ -150,7 +150,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     }
   });
 
-  test("the machine is a node as the flags say, which win over the file", async () => {
+  test("the machine is registered as a node according to the flags, which override the file", async () => {
     kubelet = await startKubelet(words, /^node /);
     ends.use(kubelet.program);
 
@@ -159,7 +159,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     equal(await server.kubectl(`get node node-1 -o jsonpath='${shown}'`), "ssd dedicated 9");
   });
 
-  test("who shows nothing is refused, and who may is answered", async () => {
+  test("requests without credentials are rejected, and authorized ones are served", async () => {
     const { "client-certificate-data": certificate = "", "client-key-data": key = "" } = await adminOf(server.kubeconfig);
 
     deepEqual(await ask(kubelet.line, {}), { code: 401, body: "Unauthorized" });
@@ -192,7 +192,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     );
   });
 
-  test("a Pod runs, runs on when the kubelet is killed, and is the next one's", async () => {
+  test("a Pod keeps running when the kubelet is killed, and the next kubelet adopts it", async () => {
     const kubectl = await server.inNamespace("pods");
     await kubectl("wait --for=create serviceaccount/default --timeout=60s");
     await kubectl("apply -f -", {

@@ -15,7 +15,7 @@ async function withLog(machine: K8tsMachine, lines: readonly string[]): Promise<
   return file;
 }
 
-test("logs prints all, the last lines, or those of one part", async (context) => {
+test("`k8ts logs` prints all lines, the last ones, or those of one component", async (context) => {
   const machine = await K8tsMachine.make(context);
   await withLog(machine, ["one part=store", "two part=kubelet x=1", "three", "four part=kubelet"]);
   const lines = async (...words: readonly string[]) => (await machine.k8ts("logs", ...words)).stdout.trimEnd().split("\n");
@@ -25,7 +25,7 @@ test("logs prints all, the last lines, or those of one part", async (context) =>
   deepEqual(await lines("store"), ["one part=store"]);
 });
 
-test("a part that there is none of is refused with those that there are", () => {
+test("an unknown component is rejected with the list of components", () => {
   const known = "the components are apiserver, controllers, scheduler, kubelet, nodes, store, compaction, expiry";
   for (const { part, problem } of [
     { part: "nopart", problem: `Unknown component "nopart"; ${known}` },

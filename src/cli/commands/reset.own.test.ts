@@ -7,7 +7,7 @@ import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
 
 const OTHERS = "apiVersion: v1\nkind: Config\nclusters:\n- cluster: { server: https://prod }\n  name: prod\ncurrent-context: prod\n";
 
-test("reset stops a cluster and deletes it, with its context and nothing else of the kubeconfig", async (context) => {
+test("`k8ts reset` stops and deletes a cluster, and removes only its own context from the kubeconfig", async (context) => {
   const machine = await K8tsMachine.make(context);
   await mkdir(join(machine.root, "kube"));
   await writeFile(machine.kubeconfig, OTHERS);
@@ -32,7 +32,7 @@ test("reset stops a cluster and deletes it, with its context and nothing else of
   deepEqual((await machine.k8ts("reset", "--yes")).stdout, `Nothing to delete: there is no cluster in ${machine.home()}\n`);
 });
 
-test("a directory that is no cluster's is refused", async (context) => {
+test("a directory that is not a cluster's is rejected", async (context) => {
   const machine = await K8tsMachine.make(context);
   await writeFile(join(machine.root, "precious"), "x");
   const { exitCode, stderr } = await machine.k8ts("reset", "--yes", "--data-dir", machine.root);
@@ -41,7 +41,7 @@ test("a directory that is no cluster's is refused", async (context) => {
   equal(await readFile(join(machine.root, "precious"), "utf8"), "x");
 });
 
-test("a data directory from before there were homes can be deleted, but not while another program uses it", async (context) => {
+test("a data directory without a home marker can be deleted, but not while another program uses it", async (context) => {
   const machine = await K8tsMachine.make(context);
   const directory = join(machine.root, "old");
   const { child } = await machine.start(["apiserver", "--data-dir", directory, "--secure-port", "0"], /KUBECONFIG/);

@@ -97,7 +97,7 @@ test("the leader schedules Pods and explains its decisions, both instances serve
   await other.stop();
 });
 
-test("without an election it says nothing of one", async () => {
+test("without leader election the scheduler does not mention it", async () => {
   await using server = await startTestApiServer();
   const one = run(`--kubeconfig=${server.kubeconfig}`, "--leader-elect=false", PAGE);
   await one.says("active as ");
@@ -108,7 +108,7 @@ test("without an election it says nothing of one", async () => {
   await one.stop();
 });
 
-test("what the file says about the election and the kubeconfig counts, unless a flag says otherwise", async () => {
+test("leader election and kubeconfig are read from the file, unless a flag overrides them", async () => {
   await using server = await startTestApiServer();
   const config = await configFile(server, {
     leaderElection: { leaseDuration: "40s", renewDeadline: "30s", retryPeriod: "3s", resourceName: "mine", resourceNamespace: "default" },
@@ -154,14 +154,14 @@ describe("all problems of a configuration file are reported before anything runs
     });
   }
 
-  test("a file that is not there", async () => {
+  test("a missing file", async () => {
     await rejects(
       run("--config=/none/scheduler.yaml").ended,
       /^UnusableFiles: Cannot read \/none\/scheduler\.yaml: the file does not exist; set --config to a readable file$/,
     );
   });
 
-  test("with what is wrong with the flags and with other files", async () => {
+  test("together with problems of the flags and of other files", async () => {
     await using server = await startTestApiServer({ controllers: [] });
     const config = await configFile(server, { podInitialBackoffSeconds: -1 });
 
@@ -177,10 +177,10 @@ describe("all problems of a configuration file are reported before anything runs
   });
 });
 
-describe("against a server that does not answer", () => {
+describe("with an unresponsive API server", () => {
   for (const elects of [true, false]) {
     // Less than it waits for a connection.
-    test(`it waits, and can be stopped, ${elects ? "in an election" : "alone"}`, { timeout: 15_000 }, async () => {
+    test(``k8ts scheduler` waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`, { timeout: 15_000 }, async () => {
       await using silent = await startSilentServer();
       const one = run(`--kubeconfig=${silent.kubeconfig}`, `--leader-elect=${elects}`);
       await one.says("scheduler for ");
@@ -218,7 +218,7 @@ test("all problems of the flags are reported at once", () => {
   ok(scheduler.parse(["--leader-elect=false", "--leader-elect-lease-duration=1s"], {}).ok, "times of no election do not matter");
 });
 
-test("the help names what can be said", () => {
+test("the help lists the possible settings", () => {
   const help = commandHelp("scheduler", scheduler).join(" ");
   for (const word of ["--config FILE", "--metrics-address HOST:PORT", "--leader-elect", "kube-scheduler"]) ok(help.includes(word), word);
 });

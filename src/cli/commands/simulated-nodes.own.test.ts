@@ -58,7 +58,7 @@ for (const { length, count, max } of [
   });
 }
 
-test("the longest prefix that leaves room for the numbers is taken", () => {
+test("the longest prefix that leaves enough characters for the numbers is accepted", () => {
   equal(simulatedNodes.parse([`--name-prefix=${"a".repeat(61)}`, "--count=100"], {}).ok, true);
 });
 
@@ -92,7 +92,7 @@ function kubeconfigFor(cluster: object, user: object): object {
   return { apiVersion: "v1", kind: "Config", "current-context": "a", clusters: entry({ cluster }), contexts, users: entry({ user }) };
 }
 
-describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, () => {
+describe("in a cluster without other nodes", { ...needs("kubectl") }, () => {
   let there: KubectlCluster;
   let kubectl: ClientProgram;
   let words: readonly string[];
@@ -128,7 +128,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     return JSON.parse(await kubectl(`get pod ${name} -o json`)) as Pod;
   }
 
-  test("nodes come up ready, Pods run on them, and are found as they were by the next start", async (context) => {
+  test("nodes become ready, Pods run on them, and the next start finds them unchanged", async (context) => {
     const command = await join3(context);
     await kubectl("wait --for=condition=Ready node --all --timeout=110s");
     const { items } = JSON.parse(await kubectl("get nodes -o json")) as NodeList;
@@ -157,7 +157,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     deepEqual(next.lines.at(-1), "Stopping");
   });
 
-  test("a log is followed, and what cannot be had of simulated Pods is refused in words", async (context) => {
+  test("a log is followed, and unsupported operations on simulated Pods are rejected with a message", async (context) => {
     await join3(context);
     await kubectl("apply -f -", { input: CRASHED });
     await kubectl("wait --for=condition=Ready pod/crashed --timeout=110s");
@@ -219,7 +219,7 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     await untrusted.stop();
   });
 
-  test("a node that another runtime has reported is taken over only by who says so", async (context) => {
+  test("a node reported by another runtime is taken over only with the flag for it", async (context) => {
     const real: Partial<Node> = { apiVersion: "v1", kind: "Node", metadata: { name: "real-1" } };
     await kubectl("apply -f -", { input: real });
     const nodeInfo = { containerRuntimeVersion: "containerd://1.7.0" };

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
 import { needs, toolPath } from "../../testing/needs.ts";
 
-test("status shows nodes and Pods of a cluster that runs, as JSON, too, and ends with 3 if none does", async (context) => {
+test("`k8ts status` shows nodes and Pods of a running cluster, also as JSON, and exits with 3 if none runs", async (context) => {
   const machine = await K8tsMachine.make(context);
   const never = await machine.k8ts("status");
   deepEqual([never.exitCode, never.stdout.split("\n")[0]], [3, 'cluster "default": stopped']);
@@ -41,7 +41,7 @@ for (const [what, text] of [
   ["half", '{"name":"default","pro'],
   ["garbage", "\0\0\0"],
 ] as const) {
-  test(`a running cluster with a corrupt record is found, and stopped as up says (${what})`, async (context) => {
+  test(`a running cluster with a corrupt record is found, and stopped as `k8ts up` suggests (${what})`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const words = ["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"];
     const { child, lines } = await machine.start(words);
@@ -101,7 +101,7 @@ test("a killed cluster with a corrupt record is shown as killed", async (context
   match((await machine.k8ts("status")).stdout, /^cluster "default": stopped\n/);
 });
 
-test("--all and a name contradict each other", async (context) => {
+test("--all and a name are mutually exclusive", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { exitCode, stderr } = await machine.k8ts("status", "--all", "--name", "a");
   equal(exitCode, 2);
@@ -164,7 +164,7 @@ test("status --all ignores a cluster that another user has planted in the tempor
   equal(child.exitCode, null);
 });
 
-test("status runs no program that the kubeconfig in the home names", async (context) => {
+test("`k8ts status` runs no program that the kubeconfig in the home names", async (context) => {
   const machine = await K8tsMachine.make(context);
   await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   const trace = join(machine.root, "trace");

@@ -108,7 +108,7 @@ test("a port in use is reported with its process or its cluster", async (context
   match(other.stderr, /cluster "default" already listens there \(process \d+\); stop it with "k8ts down", or/);
 });
 
-test("a kubeconfig that cannot be changed is a warning, and the cluster's own is printed", async (context) => {
+test("a kubeconfig that cannot be changed is a warning, and the path of the cluster's own one is printed", async (context) => {
   const machine = await K8tsMachine.make(context);
   await mkdir(join(machine.root, "kube"));
   await writeFile(machine.kubeconfig, "clusters: [");
@@ -120,7 +120,7 @@ test("a kubeconfig that cannot be changed is a warning, and the cluster's own is
   equal(await readFile(machine.kubeconfig, "utf8"), "clusters: [");
 });
 
-test("--write-kubeconfig=false leaves the file alone, and --kubeconfig names another", async (context) => {
+test("--write-kubeconfig=false leaves the file unchanged, and --kubeconfig selects another", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { lines, child } = await machine.start(["up", ...IN_MEMORY, "--write-kubeconfig=false"]);
   equal(lines.includes(`export KUBECONFIG=${machine.home()}/kubeconfig`), true);
@@ -133,7 +133,7 @@ test("--write-kubeconfig=false leaves the file alone, and --kubeconfig names ano
   match(await readFile(other, "utf8"), /current-context: k8ts/);
 });
 
-test("in the background it is ready when the command returns, survives it, and is stopped by down", async (context) => {
+test("with --detach the cluster is ready when the command returns, survives it, and is stopped by `k8ts down`", async (context) => {
   const machine = await K8tsMachine.make(context);
 
   const { exitCode, stdout } = await machine.k8ts("up", "--detach", ...IN_MEMORY);
@@ -150,7 +150,7 @@ test("in the background it is ready when the command returns, survives it, and i
   equal((await machine.k8ts("status")).exitCode, 3);
 });
 
-test("what fails in the background fails in front, in the same words", async (context) => {
+test("a failure in the background is reported in the foreground with the same message", async (context) => {
   const machine = await K8tsMachine.make(context);
   // One that has run before: of a first start that fails nothing stays.
   await mkdir(join(machine.home(), "pki"), { recursive: true });
@@ -176,7 +176,7 @@ async function stopWhileItStarts(machine: K8tsMachine): Promise<{ readonly code:
   }
 }
 
-test("a start in the background that is stopped says so and fails, and leaves nothing that runs", async (context) => {
+test("a cancelled start in the background is reported as failed, and leaves no process", async (context) => {
   const machine = await K8tsMachine.make(context);
 
   const { code, stderr } = await stopWhileItStarts(machine);
@@ -187,7 +187,7 @@ test("a start in the background that is stopped says so and fails, and leaves no
   deepEqual(await readdir(join(machine.home(), "run")), []);
 });
 
-test("a start that fails leaves no directory for sockets, nor does one that has stopped", async (context) => {
+test("neither a failed start nor a stopped cluster leaves a socket directory", async (context) => {
   const machine = await K8tsMachine.make(context);
   const runtimes = async () => (await homesWithRuntime({})).filter((home) => home.startsWith(machine.root));
 
@@ -201,7 +201,7 @@ test("a start that fails leaves no directory for sockets, nor does one that has 
   deepEqual(await runtimes(), []);
 });
 
-test("of two starts in the background at once, the one that comes too late does not name the other's log as its own", async (context) => {
+test("of two concurrent starts in the background, the second does not report the first one's log as its own", async (context) => {
   const machine = await K8tsMachine.make(context);
   const both = await Promise.all([machine.k8ts("up", "--detach", ...IN_MEMORY), machine.k8ts("up", "--detach", ...IN_MEMORY)]);
   const [winner, loser] = both.toSorted((a, b) => (a.exitCode ?? 0) - (b.exitCode ?? 0));
@@ -210,7 +210,7 @@ test("of two starts in the background at once, the one that comes too late does 
   match(loser?.stderr ?? "", /^Error: Cannot start cluster "default": it is already running as (process \d+ |another process;).*\n$/);
 });
 
-test("a parent that is killed while it waits does not hurt the one in the background", async (context) => {
+test("killing the waiting parent does not affect the background process", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--detach", ...IN_MEMORY], /starting cluster/);
   child.kill("SIGKILL");
@@ -233,7 +233,7 @@ test("after a kill -9 the next start resumes with the same data", async (context
   equal(lines.includes(`  store: in ${machine.home()}`), true);
 });
 
-test("a data directory of a newer version is refused", async (context) => {
+test("a data directory of a newer version is rejected", async (context) => {
   const machine = await K8tsMachine.make(context);
   await mkdir(machine.home(), { recursive: true });
   await writeFile(join(machine.home(), "k8ts.json"), '{"format":99,"name":"default"}');
@@ -308,7 +308,7 @@ test("a read-only or full disk is reported", needs("tmpfs"), async (context) => 
   match(full.stderr, /^Error: Cannot use .*: no space is left on the disk; free some/);
 });
 
-test("a cluster whose disk is full is stopped in good order, and the next start says what is wrong", needs("tmpfs"), async (context) => {
+test("a cluster with a full disk stops gracefully, and the next start reports the problem", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
   execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "size=16m,mode=0700", "none", disk]);
@@ -354,7 +354,7 @@ for (const [flag, ...words] of [
   });
 }
 
-test("a first start that fails leaves no cluster behind, in front or in the background; a later one leaves what was there", async (context) => {
+test("a failed first start leaves no cluster, in the foreground or the background; a later one leaves existing data", async (context) => {
   const machine = await K8tsMachine.make(context);
   const wrong = ["--containers=false", "--listen", "203.0.113.9:0"];
   for (const words of [wrong, ["--detach", ...wrong]]) {
@@ -414,7 +414,7 @@ test("a kubeconfig that is a directory, of another kind or read-only is reported
   }
 });
 
-test("a runtime for containers and no containers contradict each other", () => {
+test("a container runtime and no containers are mutually exclusive", () => {
   const parsed = up.parse(["--container-runtime-endpoint=/x.sock", "--simulated-nodes=1", "--containers=false"], { HOME: "/home/a" });
   deepEqual(parsed.ok || parsed.problems, [
     "--container-runtime-endpoint and --simulated-nodes are mutually exclusive: leave one of them out",
@@ -422,7 +422,7 @@ test("a runtime for containers and no containers contradict each other", () => {
   ]);
 });
 
-test("kubectl finds the cluster by the context that was merged", needs("kubectl"), async (context) => {
+test("kubectl finds the cluster by the merged context", needs("kubectl"), async (context) => {
   const machine = await K8tsMachine.make(context);
   await machine.start(["up", ...IN_MEMORY, "--simulated-nodes", "1"]);
   const kubectl = promisify(execFile);
@@ -524,7 +524,7 @@ test("the default is an embedded store in the user's data directory, with the cl
   deepEqual(options?.kubeconfigs, ["/home/a/.kube/config"]);
 });
 
-test("etcd's addresses are enough to use it, and the rest of the cluster's files have a home all the same", () => {
+test("etcd endpoints alone select etcd, and the other files of the cluster have a home", () => {
   const parsed = up.parse(["--etcd-servers", "http://10.0.0.1:2379", "--data-dir", "/d"], {});
   const options = parsed.ok && "store" in parsed.options ? parsed.options : undefined;
   deepEqual([options?.store.driver, options?.apiServer.serving.certificateDirectory, options?.kubeconfigs], ["etcd", "/d/pki", []]);

@@ -67,17 +67,17 @@ for (const { words, out, isVerbose } of [
   { words: "--verbose pass get -h", out: ["get", "-h"], isVerbose: true },
   { words: "pass", out: [], isVerbose: false },
 ]) {
-  test(`k8ts ${words}: all words after the name of a command that passes them on are the other program's`, async () => {
+  test(`k8ts ${words}: all arguments after a pass-through command belong to the other program`, async () => {
     const { code, out: said, verbose } = await run(words);
     deepEqual([code, said, verbose], [0, [JSON.stringify(out)], isVerbose]);
   });
 }
 
-test("--help right after the name of a command that passes its words on shows the command's own help", async () => {
+test("--help directly after a pass-through command shows the command's own help", async () => {
   equal((await run("pass --help get")).out[0], "Passes words on.");
 });
 
-describe("what is typed finds its command", () => {
+describe("a command line is dispatched to its command", () => {
   for (const { words, says } of [
     { words: "echo", says: `{"size":1}` },
     { words: "echo a --size 2", says: `{"size":2,"thing":"a"}` },
@@ -96,7 +96,7 @@ describe("what is typed finds its command", () => {
   }
 });
 
-describe("a wrong command line ends in exit code 2, before anything is started", () => {
+describe("an invalid command line exits with 2, before anything is started", () => {
   const LIST = "k8ts --help lists the commands";
   for (const { words, notes } of [
     { words: "ehco", notes: ['Unknown command "ehco"; did you mean "echo"?', LIST] },
@@ -136,14 +136,14 @@ describe("a wrong command line ends in exit code 2, before anything is started",
     test(words, async () => deepEqual(await run(words), { code: 2, out: [], notes, verbose: undefined }));
   }
 
-  test("a group without a command lists its commands", async () => {
+  test("a command group without a command lists its commands", async () => {
     const { code, notes } = await run("store");
     equal(code, 2);
     deepEqual(notes.slice(2), ["Commands:", "  store status      Show", "  store status all  Show all", "  store compact     Forget"]);
   });
 });
 
-describe("help is printed and nothing else is done", () => {
+describe("help is printed and the command does not run", () => {
   for (const { words, first } of [
     { words: "", first: "k8ts is a complete Kubernetes in one program." },
     { words: "--help", first: "k8ts is a complete Kubernetes in one program." },
@@ -163,8 +163,8 @@ describe("help is printed and nothing else is done", () => {
   }
 });
 
-describe("a command that fails ends in exit code 1", () => {
-  test("with its sentence and its causes, and no stack", async () => {
+describe("a failed command exits with 1", () => {
+  test("with its message and causes, without a stack", async () => {
     const { code, out, notes } = await run("break");
     deepEqual({ code, out, notes }, { code: 1, out: [], notes: ["Error: Cannot open the box: it is locked\n  caused by: no key"] });
   });
@@ -173,7 +173,7 @@ describe("a command that fails ends in exit code 1", () => {
     { how: "--verbose", words: "break --verbose", environment: {} },
     { how: "K8TS_DEBUG=1", words: "break", environment: { K8TS_DEBUG: "1" } },
   ]) {
-    test(`with the stack if asked by ${how}`, async () => {
+    test(`with the stack if requested by ${how}`, async () => {
       const { notes, verbose } = await run(words, environment);
       equal(verbose, true);
       equal(
@@ -185,7 +185,7 @@ describe("a command that fails ends in exit code 1", () => {
   }
 });
 
-describe("an error is described with what its message does not say yet", () => {
+describe("the description of an error adds what its message does not include", () => {
   for (const { it, error, says } of [
     {
       it: "a cause that the message quotes",

@@ -15,7 +15,7 @@ const declared = { flags, arguments: { file: { doc: "Where to write." }, more: {
 
 const DEFAULTS = { name: undefined, port: 80, mode: "fast", "dry-run": false, server: [], file: "f", more: undefined };
 
-describe("what is typed gives values", () => {
+describe("flags are parsed into values", () => {
   for (const { argv, values } of [
     { argv: ["f"], values: {} },
     { argv: ["--name", "a", "f"], values: { name: "a" } },
@@ -41,7 +41,7 @@ describe("what is typed gives values", () => {
   }
 });
 
-describe("a problem names what is expected", () => {
+describe("a problem names the expected value", () => {
   for (const { argv, problems } of [
     { argv: [], problems: ["FILE is missing: Where to write."] },
     { argv: [""], problems: ["FILE is missing: Where to write."] },
@@ -89,7 +89,7 @@ test("a missing required flag is reported once, with its placeholder, and so is 
   equal(parseArguments(required, ["--to=7"]).values.to, 7);
 });
 
-test("no command line makes the parser throw, and it either complains or has read every flag by its type", () => {
+test("the parser never throws, and either reports a problem or returns every flag with its type", () => {
   const word = fc.oneof(fc.constantFrom("--", "-", "--name", "--port=1", "--dry-run", "--server", "--mode=slow", "f", ""), fc.string());
   fc.assert(
     fc.property(fc.array(word, { maxLength: 8 }), (argv) => {

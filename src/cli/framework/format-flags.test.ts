@@ -17,7 +17,7 @@ for (const typed of [
   ["--port=1", "--address=-x", "--plugins=a", "--plugins=b", "--quiet=true", "--checks=false", "--store=b"],
   ["--address=x y"],
 ]) {
-  test(`what was typed as "${typed.join(" ")}" is handed on as that`, () => {
+  test(`arguments "${typed.join(" ")}" are passed on unchanged`, () => {
     const { values } = parseArguments({ flags: FLAGS, arguments: {} }, typed);
 
     deepEqual(formatFlagArguments(FLAGS, { ...values, other: "left out" }), typed);

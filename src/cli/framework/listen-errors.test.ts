@@ -36,6 +36,6 @@ test("a wrapped listen error is found, and explained with the root cause only", 
   equal(explained.cause, root);
 });
 
-test("what is no failure to listen, or one without advice, passes", async () => {
+test("other errors, and listen errors without advice, pass unchanged", async () => {
   for (const error of [new Error("x"), new ListenError("x", "EIO", undefined)]) equal(await explainListenError(error, PLACE), error);
 });

@@ -45,7 +45,7 @@ test("a quiet step prints only waiting lines", async () => {
   deepEqual(lines, ["  still waiting for: cluster record (3.0 s)"]);
 });
 
-test("a step that fails says nothing and passes its error on", async () => {
+test("a failed step prints nothing and passes its error on", async () => {
   const lines: string[] = [];
   const steps = reportSteps({ out: (line) => lines.push(line), clock: aClock() });
   await rejects(

@@ -11,7 +11,7 @@ function given() {
   return { send: (signal: string) => listeners.get(signal)?.(), stop, seen };
 }
 
-describe("the first signal asks to stop, the second ends at once, whichever they are", () => {
+describe("the first signal requests a stop, the second exits immediately, in any combination", () => {
   for (const first of STOPPING_SIGNALS) {
     for (const second of STOPPING_SIGNALS) {
       test(`${first}, ${second}`, () => {
@@ -34,7 +34,7 @@ test("the stop request of another k8ts stops the command, and does not terminate
   deepEqual(seen, ["stop", "end at once"]);
 });
 
-test("a signal to what is already stopping ends it at once", () => {
+test("a signal to a process that is already stopping exits immediately", () => {
   const { send, stop, seen } = given();
   stop.abort();
   send("SIGINT");

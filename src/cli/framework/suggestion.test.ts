@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { editDistance, nearest } from "./suggestion.ts";
 
-describe("a mistyped word finds what was meant, a strange one nothing", () => {
+describe("a mistyped word gets a suggestion, an unrelated one none", () => {
   const COMMANDS = ["up", "store status", "store snapshot", "version", "help"];
   for (const { word, meant } of [
     { word: "upp", meant: "up" },
@@ -18,7 +18,7 @@ describe("a mistyped word finds what was meant, a strange one nothing", () => {
   }
 });
 
-test("the distance is zero for the same word only, the same both ways, and never more than the longer word", () => {
+test("the edit distance is zero only for equal words, symmetric, and at most the length of the longer word", () => {
   const word = fc.string({ maxLength: 12 });
   fc.assert(
     fc.property(word, word, (a, b) => {
@@ -30,7 +30,7 @@ test("the distance is zero for the same word only, the same both ways, and never
   );
 });
 
-test("one more letter anywhere is one mistake more at most", () => {
+test("an additional letter adds at most one to the edit distance", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 12 }), fc.nat(12), (word, at) => {
       equal(editDistance(word, `${word.slice(0, at)}x${word.slice(at)}`), 1);

@@ -29,7 +29,7 @@ const aRecord = (process: ClusterRecord["process"]): ClusterRecord => ({
   ...{ isDetached: false, since: "2026-01-01T00:00:00Z", logFile: "/l", runtimeDirectory: "/r" },
 });
 
-test("a home is made with everything in it private, and found again by its name", async (context) => {
+test("a home is created with private files, and found again by its name", async (context) => {
   const { environment, directory } = await aPlace(context);
   const held = await openHome({ directory, name: "default" }, environment);
 
@@ -72,7 +72,7 @@ test("a second start reports the holder of the lock and the remedy, and does not
   await (await openHome({ directory }, environment))[Symbol.asyncDispose]();
 });
 
-test("a start that fails leaves the record of what was killed before, for as long as that has left something", async (context) => {
+test("a failed start keeps the record of a killed cluster while that has leftovers", async (context) => {
   const { environment, directory } = await aPlace(context);
   const killed = { ...aRecord({ ...ourProcess(), started: "1" }), node: { name: "n", runtimeEndpoint: "unix:///x" } };
   const path = join(directory, "run", "cluster.json");
@@ -94,7 +94,7 @@ test("a start that fails leaves the record of what was killed before, for as lon
   equal(await after("running", { isClean: false }), undefined);
 });
 
-test("a record of a process that is gone, or whose number another has now, does not run", async (context) => {
+test("a record of an exited process, or of a reused PID, does not count as running", async (context) => {
   const { root } = await aPlace(context);
   const path = join(root, "cluster.json");
   equal(runs(aRecord(ourProcess())), true);
@@ -127,7 +127,7 @@ for (const [title, content, sentence] of [
   });
 }
 
-test("a marker that is a FIFO or a link is refused, and reading it ends", async (context) => {
+test("a marker that is a FIFO or a link is rejected without blocking", async (context) => {
   const { directory } = await aPlace(context);
   await mkdir(directory, { recursive: true });
   const marker = join(directory, "k8ts.json");
@@ -149,7 +149,7 @@ test("a directory with other files is rejected and left unchanged", async (conte
   deepEqual((await readdir(directory)).sort(), ["a", "b", "c", "d"]);
 });
 
-test("a data directory from before there were homes becomes one", async (context) => {
+test("a data directory without a home marker becomes a home", async (context) => {
   const { environment, directory } = await aPlace(context);
   await mkdir(join(directory, "pki"), { recursive: true });
   for (const name of ["store.mdb", "store.mdb-lock", "kubeconfig"]) await writeFile(join(directory, name), "");
@@ -187,7 +187,7 @@ test("a file in place of the directory is reported", async (context) => {
   );
 });
 
-test("a home is deleted, but not what others have put there, nor what links in it lead to", async (context) => {
+test("a home is deleted, but not files of others in it, nor the targets of its links", async (context) => {
   const { environment, directory, root } = await aPlace(context);
   const held = await openHome({ directory }, environment);
   await held[Symbol.asyncDispose]();

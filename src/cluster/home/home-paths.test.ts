@@ -12,7 +12,7 @@ for (const [name, isGood] of [
   ["A", false],
   ["../x", false],
 ] as const) {
-  test(`"${name}" is ${isGood ? "a" : "no"} name of a cluster`, () => equal(nameExpected(name) === undefined, isGood));
+  test(`"${name}" is ${isGood ? "a valid" : "an invalid"} cluster name`, () => equal(nameExpected(name) === undefined, isGood));
 }
 
 for (const [title, values, environment, expected] of [
@@ -27,7 +27,7 @@ for (const [title, values, environment, expected] of [
   });
 }
 
-test("without any place one must be given", () => {
+test("without a default location a directory must be given", () => {
   const chosen = chooseHome({ name: undefined, "data-dir": undefined }, {});
   deepEqual(chosen, { ok: false, problems: ["--data-dir is required: neither XDG_DATA_HOME nor HOME is set"] });
 });

@@ -117,7 +117,7 @@ for (const { title, plant, reason } of [
   });
 }
 
-test("a home that another user could have written is neither looked at nor opened", asRoot, async (context) => {
+test("a home that another user could have written is neither read nor opened", asRoot, async (context) => {
   const { root, environment } = await aPlace(context);
   const directory = await writeHome(join(root, "home"));
   await chmod(directory, 0o777);
@@ -126,7 +126,7 @@ test("a home that another user could have written is neither looked at nor opene
   await rejects(openHome({ directory }, environment), sentence);
 });
 
-test("nothing is made in a runtime directory that another user has made first", asRoot, async (context) => {
+test("nothing is created in a runtime directory of another user", asRoot, async (context) => {
   const { root, environment } = await aPlace(context);
   const place = join(environment.XDG_RUNTIME_DIR, "k8ts");
   await mkdir(place);

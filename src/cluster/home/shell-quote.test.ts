@@ -24,7 +24,7 @@ const rows: readonly (readonly [text: string, word: string])[] = [
 for (const [text, word] of rows)
   test(`a shell reads ${JSON.stringify(text)} back from ${JSON.stringify(word)}`, () => equal(shellQuote(text), word));
 
-test("how a cluster is named on a command line can be pasted into a shell", () => {
+test("the flags that select a cluster can be pasted into a shell", () => {
   const place = { name: "default", isNamedPlace: false };
 
   equal(homeArguments({ ...place, directory: `/tmp/a b 'q"` }), ` --data-dir '/tmp/a b '\\''q"'`);

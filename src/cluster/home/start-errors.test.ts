@@ -22,14 +22,14 @@ for (const [code, sentence] of [
   });
 }
 
-test("the file is named if it is not the one that was asked for, and other errors pass", () => {
+test("the file is named if it is not the requested one, and other errors pass", () => {
   const inside = explainFileError(failure("EACCES", "/d/run"), { action: "use /d", flag: "--data-dir" }) as Error;
   equal(inside.message.endsWith("have its owner grant it (/d/run)"), true);
   const other = new Error("x");
   equal(explainFileError(other, { action: "use /d", flag: "--data-dir" }), other);
 });
 
-test("the file that was meant is named, and not the one that was to take its place", () => {
+test("the target file is named, and not the temporary one", () => {
   const renamed = Object.assign(failure("EPERM", "/d/config.426.partial"), { dest: "/d/config" });
   for (const error of [renamed, failure("EPERM", "/d/config.426.partial")]) {
     const explained = explainFileError(error, { action: "change /k", flag: "--kubeconfig" }) as Error;
@@ -37,7 +37,7 @@ test("the file that was meant is named, and not the one that was to take its pla
   }
 });
 
-test("a failure in a home is reported as the home's, however it is wrapped; a missing file in it is not", () => {
+test("an error in a home is reported with the home, however it is wrapped; a missing file in it is not", () => {
   const wrapped = new Error("Cannot write; choose a place with --kubeconfig", { cause: failure("ENOSPC", "/d/kubeconfig") });
   equal(
     (explainHomeError(wrapped, "/d") as Error).message,
@@ -51,7 +51,7 @@ for (const [code, sentence] of [
   ["ENOSPC", 'Cannot clean up after cluster "a": no space is left on the disk; free some (see df -h) (/d/run/holder)'],
   ["ENOTDIR", 'Cannot clean up after cluster "a": a component of the path is not a directory (/d/run/holder)'],
 ] as const) {
-  test(`where no other place helps, none is asked for: ${code}`, () => {
+  test(`where another location does not help, none is suggested: ${code}`, () => {
     const explained = explainHomeError(failure(code, "/d/run/holder"), "/d", { action: 'clean up after cluster "a"' }) as Error;
     equal(explained.message, sentence);
   });

@@ -22,7 +22,7 @@ function changed({ cluster = {}, user = {} }: { readonly cluster?: object; reado
 }
 
 for (const server of ["https://127.0.0.1:6443", "https://[::1]:6443"]) {
-  test(`the administrator's connection is what k8ts has written to the home, at ${server}`, () => {
+  test(`the administrator's connection is read from the kubeconfig in the home, at ${server}`, () => {
     deepEqual(connect(written(server)), {
       server,
       namespace: "default",
@@ -77,7 +77,7 @@ for (const { title, text, why } of [
   { title: "a key that repeats", text: written().replace('"users"', '"users": [], "users"'), why: "it must contain exactly one cluster" },
   { title: "half a text", text: written().slice(0, 100), why: "it must contain exactly one cluster" },
 ]) {
-  test(`a kubeconfig in the home with ${title} is refused`, () => {
+  test(`a kubeconfig in the home with ${title} is rejected`, () => {
     throws(
       () => connect(text),
       (error: Error) => error.message.startsWith(`Cannot use ${PATH}: ${why}`) && error.message.endsWith("which rewrites the file"),

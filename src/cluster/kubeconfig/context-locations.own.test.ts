@@ -13,16 +13,16 @@ for (const [text, expected] of [
   ["{}", []],
   ['["/a', []],
 ] as const) {
-  test(`${JSON.stringify(text)} names ${expected.length}`, () => deepEqual(placesIn(text), expected));
+  test(`${JSON.stringify(text)} has ${expected.length} locations`, () => deepEqual(placesIn(text), expected));
 }
 
-test("the last one is the newest, none is there twice, and the oldest are forgotten when there are too many", () => {
+test("the last location is the newest, none is repeated, and the oldest are dropped over the limit", () => {
   deepEqual(withPlace(["/a", "/b"], "/a"), { places: ["/b", "/a"], forgotten: [] });
   const full = Array.from({ length: CONTEXT_LOCATIONS_MAX }, (_, index) => `/${index}`);
   deepEqual(withPlace(full, "/new"), { places: [...full.slice(1), "/new"], forgotten: ["/0"] });
 });
 
-test("when there is no more room, files that are gone are forgotten without a word", async (context) => {
+test("over the limit, locations of missing files are dropped silently", async (context) => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-places-"));
   context.after(() => rm(directory, { recursive: true }));
   const home = { contextPlaces: join(directory, "places") };

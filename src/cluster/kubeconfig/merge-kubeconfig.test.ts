@@ -44,7 +44,7 @@ current-context: prod
 const value = (text: string) => parseYaml(new TextEncoder().encode(text)).value;
 const base64 = (text: string) => btoa(text);
 
-test("a new file has the entry, and it is the current one", () => {
+test("a new kubeconfig has the entry as its current context", () => {
   deepEqual(value(withEntry("", ENTRY)), {
     apiVersion: "v1",
     kind: "Config",
@@ -55,14 +55,14 @@ test("a new file has the entry, and it is the current one", () => {
   });
 });
 
-test("what others have written stays, and taking the entry out again leaves it as it was, with no current context", () => {
+test("foreign entries are kept, and removing ours restores the file, without a current context", () => {
   const merged = withEntry(OTHERS, ENTRY);
   equal(merged.includes("# careful"), true);
 
   equal(withoutEntry(merged, ENTRY), OTHERS.replace("current-context: prod", 'current-context: ""'));
 });
 
-test("another current context stays when the entry is taken out", () => {
+test("another current context is kept when the entry is removed", () => {
   const merged = withEntry(OTHERS, ENTRY).replace("current-context: k8ts", "current-context: prod");
   equal(withoutEntry(merged, ENTRY), OTHERS);
 });
@@ -77,13 +77,13 @@ test("a second start replaces the entry and keeps the namespace that the user ch
   equal(clusters.length, 1);
 });
 
-test("an entry of the same name that leads to another cluster is not taken out, and neither is one that is not there", () => {
+test("an entry of the same name for another cluster is not removed, and neither is a missing one", () => {
   equal(withoutEntry(withEntry(OTHERS, SIBLING), ENTRY), undefined);
   equal(withoutEntry(withoutMarks(withEntry(OTHERS, SIBLING)), ENTRY), undefined);
   equal(withoutEntry(OTHERS, ENTRY), undefined);
 });
 
-test("a text that is not understood, or says that it is something else, is refused", () => {
+test("a file that cannot be parsed, or is of another kind, is rejected", () => {
   throws(() => withEntry("clusters: [", ENTRY), /line 1/);
   throws(() => withEntry("apiVersion: v1\nkind: List\nitems: []\n", ENTRY), /^YamlError: its kind must be "Config", is "List"$/);
   throws(() => withEntry("apiVersion: apps/v1\nkind: Config\n", ENTRY), /^YamlError: its apiVersion must be "v1", is "apps\/v1"$/);
@@ -110,7 +110,7 @@ contexts:
 current-context: other
 `;
 
-test("a cluster and a user of our name that another context uses stay, and ours have a number", () => {
+test("a cluster and a user of our name that another context uses are kept, and ours get a number", () => {
   const merged = withEntry(TAKEN, ENTRY);
   const { clusters, users, contexts } = value(merged) as Record<string, { name: string }[]>;
   deepEqual(
@@ -130,7 +130,7 @@ test("a cluster and a user of our name that another context uses stay, and ours 
   for (const text of [merged, again]) equal(withoutEntry(text, ENTRY), TAKEN.replace("current-context: other", 'current-context: ""'));
 });
 
-test("an entry of our name that no context uses is not ours, unless it has our authority", () => {
+test("an entry of our name that no context uses is not ours, unless it has our CA", () => {
   const orphan = "clusters:\n- cluster:\n    server: https://other:1\n  name: k8ts\n";
   const names = (text: string) => (value(text) as { clusters: { name: string }[] }).clusters.map(({ name }) => name);
   deepEqual(names(withEntry(orphan, ENTRY)), ["k8ts", "k8ts-2"]);
@@ -138,12 +138,12 @@ test("an entry of our name that no context uses is not ours, unless it has our a
   deepEqual(names(withEntry(ours, ENTRY)), ["k8ts"]);
 });
 
-test("a cluster that was made anew takes the place of the one before", () => {
+test("a recreated cluster replaces its predecessor", () => {
   const merged = withEntry(withEntry(OTHERS, { ...ENTRY, authority: "OLD" }), ENTRY);
   equal(merged, withEntry(OTHERS, ENTRY));
 });
 
-test("a context of the user's own that leads to our cluster follows it, and keeps what it uses when ours is taken out", () => {
+test("a user's own context for our cluster follows it, and keeps its entries when ours is removed", () => {
   const dev = "- context:\n    cluster: k8ts\n    user: k8ts\n    namespace: dev\n  name: dev\n";
   const merged = withEntry("", ENTRY).replace("current-context", `${dev}current-context`);
   const again = withEntry(merged, { ...ENTRY, server: "https://127.0.0.1:7" });
@@ -155,13 +155,13 @@ test("a context of the user's own that leads to our cluster follows it, and keep
   );
 });
 
-test("a user that the context was given by hand stays", () => {
+test("a user that was set in the context by hand is kept", () => {
   const merged = withEntry(OTHERS, ENTRY).replace("cluster: k8ts\n    user: k8ts", "cluster: k8ts\n    user: prod");
   const left = value(withoutEntry(merged, ENTRY) ?? "") as Record<string, { name: string }[]>;
   deepEqual(left["users"]?.[0], { name: "prod", user: { token: "secret" } });
 });
 
-test("comments of others stay, wherever they stand", () => {
+test("comments are kept, wherever they are", () => {
   const text = withEntry("", ENTRY)
     .replace("clusters:\n", "clusters:\n# one\n- cluster:\n    server: https://a\n  name: a\n# ours\n")
     .replace("users:\n", "# two\n- cluster:\n    server: https://b # three\n  name: b\n# four\nusers:\n");
@@ -169,7 +169,7 @@ test("comments of others stay, wherever they stand", () => {
   for (const comment of ["# one", "# two", "# three", "# four"]) equal(left.includes(comment), true, `${comment} in ${left}`);
 });
 
-test("a cluster of the same name in another directory has entries of its own, which stay its own whatever changes, and go alone", () => {
+test("a cluster of the same name in another directory has its own entries, which are kept and removed independently", () => {
   const both = mergeEntry(withEntry(OTHERS, SIBLING), ENTRY);
   equal(both.context, "k8ts-2");
   deepEqual(
@@ -198,14 +198,14 @@ test("clusters that share a CA are distinguished by their directories", () => {
   deepEqual(removeEntry(both, ENTRY)?.contexts, ["k8ts-2"]);
 });
 
-test("entries without marks are ours by our authority, and are marked from then on", () => {
+test("entries without marks are identified by our CA, and marked from then on", () => {
   const old = withoutMarks(withEntry(OTHERS, ENTRY));
   equal(old.includes("extensions"), false);
   deepEqual(value(withEntry(old, ENTRY)), value(withEntry(OTHERS, ENTRY)));
   equal(withoutEntry(old, ENTRY), OTHERS.replace("current-context: prod", 'current-context: ""'));
 });
 
-test("a context of our name that is not k8ts's stays", () => {
+test("a context of our name that k8ts did not write is kept", () => {
   const theirs = OTHERS.replace("  name: prod\ncurrent-context: prod", "  name: k8ts\ncurrent-context: k8ts");
   const merged = mergeEntry(theirs, ENTRY);
   equal(merged.context, "k8ts-2");
@@ -223,12 +223,12 @@ test("names that another owner uses in another file of the list are left to it",
   equal(mergeEntry("", ENTRY, [withEntry("", SIBLING)]).context, "k8ts-2");
 });
 
-test("what is ours in another file of the list is no hindrance", () => {
+test("our own entries in another file of the list do not conflict", () => {
   for (const other of [withEntry("", ENTRY), withoutMarks(withEntry("", ENTRY))])
     equal(withEntry(OTHERS, ENTRY, [other]), withEntry(OTHERS, ENTRY));
 });
 
-test("a name that another owner has used in another file since is given up, so that theirs is visible again", () => {
+test("a name that another owner has since used in another file is given up, so that theirs is visible again", () => {
   const merged = withEntry(withEntry(OTHERS, ENTRY), ENTRY, [withEntry("", SIBLING)]);
   deepEqual(
     namesIn(merged),
@@ -236,7 +236,7 @@ test("a name that another owner has used in another file since is given up, so t
   );
 });
 
-test("a context that the user has renamed follows the cluster, and goes with it", () => {
+test("a context that the user has renamed follows the cluster, and is removed with it", () => {
   const renamed = withEntry("", ENTRY).replace("  name: k8ts\ncurrent-context: k8ts", "  name: mine\ncurrent-context: mine");
   const merged = withEntry(renamed, { ...ENTRY, server: "https://127.0.0.1:7" });
   deepEqual(namesIn(merged), [["k8ts"], ["k8ts"], ["mine", "k8ts"]]);

@@ -24,7 +24,7 @@ for (const [environment, expected] of [
   test(`with ${JSON.stringify(environment)} kubectl reads ${expected.join(" and ")}`, () => deepEqual(kubectlFiles(environment), expected));
 }
 
-test("of several files the first that there is gets what is new, or the last if there is none", async (context) => {
+test("of several files the first existing one is changed, or the last is created", async (context) => {
   const directory = await aDirectory(context);
   const files = ["a", "b", "c"].map((name) => join(directory, name));
   equal(await fileToWrite(files), join(directory, "c"));
@@ -32,7 +32,7 @@ test("of several files the first that there is gets what is new, or the last if 
   equal(await fileToWrite(files), join(directory, "b"));
 });
 
-test("a file that is missing is made with its directory, private, and without a lock left", async (context) => {
+test("a missing file is created with its directory and mode 0600, and no lock remains", async (context) => {
   const path = join(await aDirectory(context), "kube", "config");
   equal(await change(path, (text) => `${text}new`), true);
   equal(await readFile(path, "utf8"), "new");
@@ -40,7 +40,7 @@ test("a file that is missing is made with its directory, private, and without a 
   deepEqual(await readdir(join(path, "..")), ["config"]);
 });
 
-test("a link stays a link, and what it leads to is changed", async (context) => {
+test("a link is kept, and its target is changed", async (context) => {
   const directory = await aDirectory(context);
   await mkdir(join(directory, "real"));
   await writeFile(join(directory, "real", "file"), "old", { mode: 0o644 });
@@ -52,7 +52,7 @@ test("a link stays a link, and what it leads to is changed", async (context) => 
   equal(await readFile(join(directory, "real", "file"), "utf8"), "old+");
 });
 
-test("who may read or write a file that is there stays as it was", async (context) => {
+test("owner and mode of an existing file are kept", async (context) => {
   const path = join(await aDirectory(context), "config");
   await writeFile(path, "old");
   for (const mode of [0o640, 0o600]) {
@@ -85,7 +85,7 @@ test("a text that cannot be parsed is reported, and nothing is changed", async (
   deepEqual(await readdir(join(path, "..")), ["config"]);
 });
 
-test("changes at the same time wait for each other", async (context) => {
+test("concurrent changes are serialized", async (context) => {
   const path = join(await aDirectory(context), "config");
   await Promise.all(Array.from({ length: 5 }, () => change(path, (text) => `${text}x`)));
   equal(await readFile(path, "utf8"), "xxxxx");

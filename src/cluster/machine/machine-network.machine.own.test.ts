@@ -27,7 +27,7 @@ const CNI_RESULTS = "/var/lib/cni/results";
 /** Of the network itself four, for the API server four and their chain. */
 const OWN_RULES = 9;
 
-describe("in a runtime that is not its own and has no network", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
+describe("in a foreign runtime without a network", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   const ends = new Disposables();
   let containerd: TestContainerd;
   let machine: K8tsMachine;
@@ -86,7 +86,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
 
   const NOTHING = { files: [], rules: 0, links: 0, results: 0 };
 
-  test("reset removes the ended Pods of a cluster that was stopped before, and nothing of its network is left", async () => {
+  test("`k8ts reset` removes the exited Pods of a stopped cluster, and nothing of its network remains", async () => {
     await up();
     await runPod("ended");
     equal((await machine.k8ts("down")).exitCode, 0);
@@ -99,7 +99,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     equal(await fileExists(machine.home()), false);
   });
 
-  test("down takes its configuration out also if both were killed, and the next start has the network again", async () => {
+  test("`k8ts down` removes the network configuration also if both were killed, and the next start creates it again", async () => {
     await up();
     await runPod("again");
     await kill();
@@ -116,7 +116,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     await kubectl("wait --for=condition=Ready pod/again --timeout=60s", { timeoutMs: 100_000 });
   });
 
-  test("a start after a power cut makes anew what the machine has forgotten", async () => {
+  test("a start after a power failure recreates the network", async () => {
     await up();
     await kill();
     await containerd.kill();
@@ -143,7 +143,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     );
   });
 
-  test("another cluster that asked for no runtime passes this one over", async () => {
+  test("another cluster with automatic runtime detection skips the runtime of this one", async () => {
     await up();
     await using held = await openHome({ directory: machine.home("second"), name: "second" }, {});
     const notes: string[] = [];
@@ -164,7 +164,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     ]);
   });
 
-  test("reset of one that was killed leaves neither its configuration nor anything else", async () => {
+  test("`k8ts reset` of a killed cluster leaves neither its configuration nor anything else", async () => {
     await up();
     await kill();
     const { exitCode, stderr } = await machine.k8ts("reset", "--yes");
@@ -189,7 +189,7 @@ describe("in a runtime that is not its own and has no network", { ...needs(...RE
     equal(await fileExists(join(addressDirectory, gone)), false);
   });
 
-  test("reset removes also what a down could not reach, since the runtime was dead", async () => {
+  test("`k8ts reset` also removes what `k8ts down` could not reach because the runtime was dead", async () => {
     await up();
     await runPod("unreached");
     await kill();

@@ -48,7 +48,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     await kubectl("wait --for=condition=Ready pod/left --timeout=60s", { timeoutMs: STARTED_WITHIN_MS });
   }
 
-  test("are stopped in good order by a start that runs no containers, and nothing is left of them", async () => {
+  test("are stopped gracefully by a start without containers, and nothing of them remains", async () => {
     await cluster.kill();
     await cluster.up("--simulated-nodes", "1");
 
@@ -61,7 +61,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     equal(await cluster.interrupt(), 0);
   });
 
-  test("are stopped in good order by down", async () => {
+  test("are stopped gracefully by `k8ts down`", async () => {
     await cluster.up();
     await runs(2);
     await cluster.kill();
@@ -73,7 +73,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     deepEqual(await left(), []);
   });
 
-  test("are so, too, if their containerd is dead as well", async () => {
+  test("are stopped gracefully also if their containerd is dead", async () => {
     await cluster.up();
     await runs(3);
     await killBoth();
@@ -85,7 +85,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     deepEqual(await left(), []);
   });
 
-  test("are killed if their containerd is dead and cannot be started again, and one line says so", async () => {
+  test("are killed if their containerd is dead and cannot be restarted, which is reported in one line", async () => {
     await cluster.up();
     await runs(4);
     await killBoth();

@@ -21,7 +21,7 @@ import { startRenewal } from "../../pki/renewal.ts";
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-test("certificates are made anew 30 days before they end, and not before", async () => {
+test("certificates are renewed 30 days before they expire, and not before", async () => {
   const clock = virtualClock();
   const pki = await openPki({ place: memoryPlace(), maker: machineMaker, servingNames: ["a"], nowMs: clock.now() });
   const first = pki.pair("apiserver").certificate;
@@ -40,7 +40,7 @@ test("certificates are made anew 30 days before they end, and not before", async
   equal(Date.parse(validTo) > clock.now() + 30 * DAY_MS, true);
 });
 
-test("what fails is logged and tried again", async () => {
+test("a failed renewal is logged and retried", async () => {
   const clock = virtualClock();
   const lines: string[] = [];
   const log = createLogger({ sink: ({ sentence }) => void lines.push(sentence), clock, level: "info" });
@@ -65,7 +65,7 @@ async function ask(url: string, agent: Agent | false): Promise<TLSSocket> {
   return asked.socket as TLSSocket;
 }
 
-test("a running server shows its new certificate to new connections, keeps the open ones, and writes its kubeconfigs anew", async (context) => {
+test("a running server presents its new certificate on new connections, keeps open ones, and rewrites its kubeconfigs", async (context) => {
   const clock = virtualClock();
   const directory = await mkdtemp(join(tmpdir(), "k8ts-renewal-"));
   context.after(() => rm(directory, { recursive: true }));

@@ -15,7 +15,7 @@ function contextOf(pki: Pki, clientAuthorities: ClientAuthorityBundles): Identit
   return { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };
 }
 
-test("without flags the cluster trusts its own authorities and its own key, each for its purpose", async () => {
+test("without flags the cluster trusts its own CAs and its own key, each for its purpose", async () => {
   const pki = await sharedPki();
   const authorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
   const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, contextOf(pki, authorities));
@@ -39,7 +39,7 @@ test("without flags the cluster trusts its own authorities and its own key, each
   deepEqual([tokens?.signerKeyId, tokens?.verifiers.map(({ keyId }) => keyId)], [pki.serviceAccounts.keyId, [pki.serviceAccounts.keyId]]);
 });
 
-test("authorities and keys that are given are used, and the cluster's own clients stay", async () => {
+test("configured CAs and keys are used, and the cluster's own clients stay authenticated", async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-identity-"));
   const file = (name: string) => join(directory, name);
   const [clients, proxies, signing, older] = [testAuthority("c"), testAuthority("p"), makeKey(), makeKey()];
@@ -94,7 +94,7 @@ test("a CA of both clients and front proxies requires allowed names", async () =
   equal((await read([], others))["front-proxy"].includes(shared.certificate), true);
 });
 
-test("tokens of a file, and issuers of flags or of a file, are known; what is wrong with a file is said with its name and flag", async () => {
+test("token files and issuers of flags or of a file are used; a problem is reported with its file and flag", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-identity-");
   const file = async (name: string, text: string) => {
     await writeFile(join(directory.path, name), text);

@@ -13,7 +13,7 @@ import { DEFAULT_API_SERVER_OPTIONS } from "../../config/api-server-config.ts";
 
 const run = promisify(execFile);
 
-test("kubectl is who the kubeconfig says, and each part of the cluster is itself", needs("kubectl"), async (context) => {
+test("each kubeconfig authenticates its own user: kubectl the administrator, and each component itself", needs("kubectl"), async (context) => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-kubeconfigs-"));
   context.after(() => rm(directory, { recursive: true }));
   const places = { certificateDirectory: join(directory, "pki"), kubeconfig: join(directory, "kubeconfig") };

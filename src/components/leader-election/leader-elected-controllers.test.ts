@@ -43,7 +43,7 @@ function web(name: string) {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "default", name }, spec } as const;
 }
 
-test("without an election the controllers work at once and show their figures until they are stopped", async () => {
+test("without leader election the controllers start immediately and have metrics until they are stopped", async () => {
   await using cluster = await given(web("a"));
   const turns: boolean[] = [];
   const manager = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
@@ -57,7 +57,7 @@ test("without an election the controllers work at once and show their figures un
   deepEqual([manager.metrics(), turns], [[], [true]]);
 });
 
-test("of two managers one acts, and the other takes over where it was", async () => {
+test("of two controller managers one is the leader, and the other takes over its work", async () => {
   await using cluster = await given(web("a"));
   const lines: string[] = [];
   const reportTo = (name: string) => ({ onLeading: (isLeading: boolean) => void lines.push(`${name} ${isLeading ? "acts" : "is on standby"}`) });
@@ -76,7 +76,7 @@ test("of two managers one acts, and the other takes over where it was", async ()
   await stop(cluster, other);
 });
 
-test("a start that waits for a server that does not answer can be stopped", async () => {
+test("a start that waits for an unresponsive API server can be cancelled", async () => {
   await using cluster = await given();
   for (const controllers of [["deployment-controller"], ["garbage-collector-controller"]]) {
     const never = (signal: AbortSignal | undefined) =>
@@ -122,7 +122,7 @@ test("controller managers that lose the lease go to standby immediately, without
   await stop(cluster, manager);
 });
 
-test("managers that lose the lease and do not end say so, and show no figures", async () => {
+test("controller managers that lose the lease and do not stop are reported, and have no metrics", async () => {
   await using cluster = await given(web("a"));
   const manager = started(cluster, "first", {
     transportFor(user) {

@@ -27,7 +27,7 @@ function started(name: string, lines: string[], { clock, client }: Given, more: 
   });
 }
 
-test("without an election it acts at once, until it is disposed of", async () => {
+test("without leader election the work starts immediately, until it is disposed of", async () => {
   await using cluster = await given();
   const lines: string[] = [];
   const one = started("a", lines, cluster, { election: undefined });
@@ -50,7 +50,7 @@ test("without leader election a failure is reported, because no other process wi
   deepEqual(lines, ["a failed: no way"]);
 });
 
-test("of two one acts; when it stops its work ends first, and then the other acts at once", async () => {
+test("of two candidates one leads; when it stops its work ends first, and then the other leads immediately", async () => {
   await using cluster = await given();
   const lines: string[] = [];
   const one = started("first", lines, cluster);
@@ -114,7 +114,7 @@ test("work that does not stop does not block a stop: it is abandoned, with or wi
   }
 });
 
-test("who leads a second time does not make what is left of the first one write", async () => {
+test("a second term as leader does not allow writes of abandoned work of the first", async () => {
   await using cluster = await given();
   const may: (() => boolean)[] = [];
   const one = started("a", [], cluster, {

@@ -10,7 +10,7 @@ import { leaderOnlyTransport } from "./leader-only-transport.ts";
 const KEY = { namespace: "default", name: "a" };
 const MAP = { apiVersion: "v1", kind: "ConfigMap", metadata: KEY } as const;
 
-test("who does not lead any more writes nothing, whatever the verb, and reads on", async () => {
+test("a former leader is rejected for every writing verb, and can still read", async () => {
   await using cluster = await given();
   let isLeading = true;
   const client = createClient(leaderOnlyTransport(cluster.server.transport(), { isLeading: () => isLeading }));

@@ -46,7 +46,7 @@ async function signer({ client }: Given, name: string): Promise<string | undefin
   return (await client.get(configMaps, { namespace: "default", name })).data?.["by"];
 }
 
-test("controllers of one's own work against a cluster until they are stopped, and their events are written", async () => {
+test("an operator's controllers run until they are stopped, and their events are written", async () => {
   await using cluster = await given(map("a", { greet: "me" }));
   const one = operator(cluster, "one", false);
   await driven(cluster.clock, one.started);
@@ -65,7 +65,7 @@ test("controllers of one's own work against a cluster until they are stopped, an
   );
 });
 
-test("of two in an election one acts; on a clean stop the lease is free and the other acts at once", async () => {
+test("of two operators with leader election one acts; a graceful stop releases the lease and the other acts immediately", async () => {
   await using cluster = await given(map("a", { greet: "me" }));
   const one = operator(cluster, "one", true);
   await driven(cluster.clock, one.started);
@@ -85,7 +85,7 @@ test("of two in an election one acts; on a clean stop the lease is free and the 
   equal((await cluster.client.get(leases, LEASE)).spec?.holderIdentity, "");
 });
 
-test("a start that fails rejects with the reason", async () => {
+test("a failed start rejects with the reason", async () => {
   await using cluster = await given();
   const broken = defineController({
     ...{ name: "broken", account: "broken", rules: [], watches: [] },

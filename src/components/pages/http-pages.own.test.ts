@@ -10,7 +10,7 @@ async function ask(url: string, method = "GET"): Promise<string> {
   return `${response.status} ${response.headers.get("content-type")} ${await response.text()}`;
 }
 
-test("pages are answered, with what they say at that moment; everything else is refused with what there is", async () => {
+test("pages are served with their current content; other paths are rejected with the list of pages", async () => {
   let count = 0;
   const page = { type: "text/html", text: () => `asked ${++count} times` };
   await using pages = await startHttpPages(ANYWHERE, { "/count": page });
@@ -58,7 +58,7 @@ describe("an address is a host and a port", () => {
   }
 });
 
-test("the figures are in Prometheus' form, with who leads by upstream's name", async () => {
+test("metrics are in Prometheus format, with upstream's name of the leader metric", async () => {
   let isLeading = false;
   const family = { name: "some_total", type: "counter", help: "Some", samples: [{ labels: {}, value: 3 }] } as const;
   const election = { name: "kube-controller-manager", isLeading: () => isLeading };
@@ -72,7 +72,7 @@ test("the figures are in Prometheus' form, with who leads by upstream's name", a
   match(await ask(`${alone.url}/metrics`), /\nsome_total 3\n$/);
 });
 
-test("a part that runs by itself answers for its health in upstream's format, and counts the results", async () => {
+test("a standalone component serves its health in upstream's format, and counts the results", async () => {
   await using pages = await startMetricsPages({ ...ANYWHERE, metrics: () => [] });
 
   equal(await ask(`${pages.url}/livez`), "200 text/plain; charset=utf-8 ok");

@@ -48,7 +48,7 @@ for (const [path, expected] of [
   ["/stats/summary", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
   ["/nothing", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
 ] as const) {
-  test(`of ${path} it is known who answers, or in what words it is refused`, () => deepEqual(shown(chosen(path)), expected));
+  test(`${path} is routed to its node, or rejected with a message`, () => deepEqual(shown(chosen(path)), expected));
 }
 
 test("before the nodes start no Pod is found", () => {

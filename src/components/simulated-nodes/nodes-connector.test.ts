@@ -85,7 +85,7 @@ class Reader implements Sink {
   }
 }
 
-test("a log is not read faster than its client takes it", async () => {
+test("a log is read with backpressure from its client", async () => {
   let read = 0;
   async function* logs(): AsyncGenerator<LogLine> {
     for (; read < 3; read++) yield { atMs: 0, stream: "stdout", text: `line ${read}` };
@@ -116,7 +116,7 @@ test("an error in the middle of a log is reported at its end", async () => {
   equal(reader.text, "one\nit was removed");
 });
 
-test("there is no log of a Pod that the node does not have", async () => {
+test("the log of a Pod that the node does not have is rejected", async () => {
   const answer = await connectorTo({}).connect(callOf("log", { pod: "other" }));
 
   deepEqual(["code" in answer && answer.code, textOf(answer)], [404, 'pod "other" does not exist']);
@@ -163,7 +163,7 @@ for (const { title, call, words } of [
   { title: "a command on a node that is silent", call: callOf("exec", { ...V5, node: "node-9" }), words: /dial tcp 192\.0\.2\.1:10250: / },
   { title: "attaching", call: callOf("attach", V5), words: /cannot attach to container \\"main\\" in pod \\"web\\"/ },
 ]) {
-  test(`${title} is refused in words that reach the client`, async () => {
+  test(`${title} is rejected with a message that reaches the client`, async () => {
     match(await outcomeOf(await connectorTo({}).connect(call)), words);
   });
 }
@@ -190,7 +190,7 @@ for (const { title, call, words } of [
     words: /cannot connect to 10\.0\.0\.1:80: simulated Pods and nodes have no network/,
   },
 ]) {
-  test(`${title} is refused`, async () => {
+  test(`${title} is rejected`, async () => {
     await rejects(connectorTo({}).connect(call), words);
   });
 }

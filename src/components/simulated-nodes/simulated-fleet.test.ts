@@ -2,7 +2,7 @@ import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
 import { prefixLengthMax, simulatedFleet } from "./simulated-fleet.ts";
 
-test("nodes of a store of one's own are numbered, and those on etcd are called after their machine and their cluster", () => {
+test("nodes on an embedded store are numbered, and those on etcd are named after their machine and cluster", () => {
   const base = { count: 2, nodeName: "m", clusterName: "one" };
   deepEqual(simulatedFleet({ ...base, driver: "memory" }), { count: 2, namePrefix: "node-" });
   deepEqual(simulatedFleet({ ...base, driver: "embedded" }), { count: 2, namePrefix: "node-" });
@@ -15,7 +15,7 @@ test("nodes of a store of one's own are numbered, and those on etcd are called a
   deepEqual(simulatedFleet({ ...base, driver: "etcd" }).members, members, "the next start has the same ones");
 });
 
-test("neither names nor numbers of two clusters on one machine, or of two machines, meet", () => {
+test("neither names nor numbers of two clusters on one machine, or of two machines, collide", () => {
   const others = [
     { nodeName: "m", clusterName: "one" },
     { nodeName: "m", clusterName: "two" },
@@ -27,7 +27,7 @@ test("neither names nor numbers of two clusters on one machine, or of two machin
   equal(new Set(all.map(({ index }) => index)).size, 40);
 });
 
-test("a prefix leaves room for the highest number in a label", () => {
+test("a prefix leaves enough characters for the highest number in a label", () => {
   for (const [count, max] of [
     [1, 62],
     [10, 62],

@@ -61,7 +61,7 @@ test("get, list, hash, statistics and compaction through the socket answer as th
     await rejects(running.get(`${PODS}p1`, { revision: 10_000 }), { reason: "FutureRevision" });
   }));
 
-test("a watch through the socket shows every change in order, and ends when it is closed, compacted or the server stops", () =>
+test("a watch through the socket returns every change in order, and ends when it is closed, compacted or the server stops", () =>
   served(async ({ store, running, stop }) => {
     const first = await committed(store, put(`${PODS}a`, "1"));
     const seen: Change[] = [];
@@ -127,7 +127,7 @@ test("a socket that another user could have created is not used; a file of that 
     equal(await connectStore(directory, {}), undefined);
   }));
 
-test("what is no request gets an error, a line without end is cut off, and the server continues", () =>
+test("an invalid request gets an error, an unterminated line is cut off, and the server continues", () =>
   served(async ({ running, directory }) => {
     const socket = join(directory, STORE_SOCKET);
     for (const line of [

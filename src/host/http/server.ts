@@ -239,7 +239,7 @@ class NodeHttpsServer implements HttpsServer {
  */
 function contextOptions({ certificate, key, clientAuthorities }: HttpsServerTls) {
   if (clientAuthorities === undefined) return { cert: certificate, key, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
-  // A resumed TLS session does not include the issuers of the client's certificate, so resumption is disabled.
+  // A resumed TLS session does not include the issuers of the client's certificate, so there are no session tickets.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET;
   return { cert: certificate, key, ca: Object.values(clientAuthorities), secureOptions };
 }
