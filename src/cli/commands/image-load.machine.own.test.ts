@@ -75,7 +75,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     match(line ?? "", /^Loaded other\.example\/x:latest /);
   });
 
-  test("names an image only by its digest if it has no name", async () => {
+  test("accepts a digest in --image-name only if it is that of the image", async () => {
     const tar = await file("app.tar", busyboxImage("app:4"));
     const wrong = `other.example/x@sha256:${"0".repeat(64)}`;
     let own = "";

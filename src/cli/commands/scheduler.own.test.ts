@@ -180,7 +180,7 @@ describe("all problems of a configuration file are reported before anything runs
 describe("with an unresponsive API server", () => {
   for (const elects of [true, false]) {
     // Less than it waits for a connection.
-    test(``k8ts scheduler` waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`, { timeout: 15_000 }, async () => {
+    test(`k8ts scheduler waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`, { timeout: 15_000 }, async () => {
       await using silent = await startSilentServer();
       const one = run(`--kubeconfig=${silent.kubeconfig}`, `--leader-elect=${elects}`);
       await one.says("scheduler for ");

@@ -41,7 +41,7 @@ for (const [what, text] of [
   ["half", '{"name":"default","pro'],
   ["garbage", "\0\0\0"],
 ] as const) {
-  test(`a running cluster with a corrupt record is found, and stopped as `k8ts up` suggests (${what})`, async (context) => {
+  test(`a running cluster with a corrupt record is found, and stopped as k8ts up suggests (${what})`, async (context) => {
     const machine = await K8tsMachine.make(context);
     const words = ["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"];
     const { child, lines } = await machine.start(words);
