@@ -51,11 +51,11 @@ test("a document is fetched from a server with a trusted certificate, also throu
 const refused: readonly [path: string, message: RegExp][] = [
   ["/list", /must be a JSON object/],
   ["/text", /must be a JSON object/],
-  ["/missing", /must have the code 200, and has 404/],
+  ["/missing", /the response status must be 200, is 404/],
   ["/moved-away", /"http:\/\/127.0.0.1:1\/good": it must be an HTTPS URL/],
-  ["/moved-to-file", /must be an HTTPS address/],
-  ["/forever", /redirected more than 5 times/],
-  ["/large", /may have 1048576 bytes at most/],
+  ["/moved-to-file", /must be an HTTPS URL/],
+  ["/forever", /more than 5 redirects/],
+  ["/large", /the response exceeds 1048576 bytes/],
 ];
 
 for (const [path, message] of refused) {
@@ -75,8 +75,8 @@ test("a URL that is not HTTPS is rejected without a request", async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
 
-  await rejects(fetchHttpsDocument(`http://127.0.0.1:${port}/`, { signal: NEVER }), /must be an HTTPS address/);
-  await rejects(fetchHttpsDocument("nonsense", { signal: NEVER }), /must be an HTTPS address/);
+  await rejects(fetchHttpsDocument(`http://127.0.0.1:${port}/`, { signal: NEVER }), /must be an HTTPS URL/);
+  await rejects(fetchHttpsDocument("nonsense", { signal: NEVER }), /must be an HTTPS URL/);
   await new Promise((resolve) => server.close(resolve));
 });
 
