@@ -30,7 +30,7 @@ test("a program that fails is reported with its exit code and output", async () 
   await rejects(runInHelperShell("sh", "-c", "echo one; echo two >&2; exit 3"), {
     message: /^Cannot run sh -c .*: it exited with code 3: one\ntwo$/,
   });
-  await rejects(runInHelperShell("k8ts-there-is-no-such-program"), /exited with 127/);
+  await rejects(runInHelperShell("k8ts-there-is-no-such-program"), /exited with code 127/);
 });
 
 test("concurrent programs get their own results", async () => {
@@ -43,14 +43,14 @@ test("concurrent programs get their own results", async () => {
 });
 
 test("when the shell dies the pending program is rejected, and the next one runs", async () => {
-  await rejects(runInHelperShell("sh", "-c", 'kill -KILL "$PPID"'), /the shell that starts them has ended/);
+  await rejects(runInHelperShell("sh", "-c", 'kill -KILL "$PPID"'), /the helper shell has exited/);
   await runInHelperShell("true");
 });
 
 test("a process that has used the helper shell exits by itself, and the shell with it, also after SIGKILL", { timeout: 60_000 }, async () => {
   const module = new URL("./helper-shell.js", import.meta.url).href;
-  const use = `import { runSmall } from ${JSON.stringify(module)}; import { readFileSync } from "node:fs";
-    await runSmall("true");
+  const use = `import { runInHelperShell } from ${JSON.stringify(module)}; import { readFileSync } from "node:fs";
+    await runInHelperShell("true");
     console.log(readFileSync("/proc/self/task/" + process.pid + "/children", "utf8").trim());`;
   for (const end of ["", "process.kill(process.pid, 'SIGKILL');"]) {
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", `${use} ${end}`]);
