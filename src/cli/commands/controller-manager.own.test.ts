@@ -56,15 +56,19 @@ test("without leader election the controller manager does not mention it", async
 describe("with an unresponsive API server", () => {
   for (const elects of [true, false]) {
     // Less than it waits for a connection.
-    test(`k8ts controller-manager waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`, { timeout: 15_000 }, async () => {
-      await using silent = await startSilentServer();
-      const one = run(`--kubeconfig=${silent.kubeconfig}`, "--controllers=deployment-controller", `--leader-elect=${elects}`);
-      await one.says("controllers for ");
+    test(
+      `k8ts controller-manager waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`,
+      { timeout: 15_000 },
+      async () => {
+        await using silent = await startSilentServer();
+        const one = run(`--kubeconfig=${silent.kubeconfig}`, "--controllers=deployment-controller", `--leader-elect=${elects}`);
+        await one.says("controllers for ");
 
-      await one.stop();
+        await one.stop();
 
-      equal(one.lines.at(-1), "Stopping");
-    });
+        equal(one.lines.at(-1), "Stopping");
+      },
+    );
   }
 });
 

@@ -180,7 +180,12 @@ interface Outcome {
   readonly error?: Error;
 }
 
-async function runCommandAsLeader({ values, times, command }: ElectOptions, clock: Clock, signal: AbortSignal, lost: AbortSignal): Promise<Outcome> {
+async function runCommandAsLeader(
+  { values, times, command }: ElectOptions,
+  clock: Clock,
+  signal: AbortSignal,
+  lost: AbortSignal,
+): Promise<Outcome> {
   const lostGraceMs = (times.leaseDurationMs - times.renewDeadlineMs) * GRACE_OF_LOST;
   try {
     return { code: await runWhileLeader({ command, clock, graceMs: durationMs(values["grace-period"]), lostGraceMs }, signal, lost) };

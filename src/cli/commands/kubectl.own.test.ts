@@ -54,16 +54,12 @@ test("k8ts kubectl does not run programs that the cluster's kubeconfig names", a
   match(stderr, /it contains "exec", which k8ts does not write/);
 });
 
-test(
-  "kubectl lists nodes through `k8ts kubectl`, also after it has changed its namespace",
-  { ...needs("kubectl") },
-  async (context) => {
-    const machine = await K8tsMachine.make(context);
-    machine.environment["PATH"] = `${join(toolPath("kubectl"), "..")}:${process.env["PATH"] ?? ""}`;
-    await machine.start(["up", "--in-memory", "--simulated-nodes", "1", "--listen", "127.0.0.1:0"]);
-    match((await machine.k8ts("kubectl", "get", "nodes")).stdout, /\nnode-0 +Ready +control-plane /);
-    equal((await machine.k8ts("kubectl", "config", "set-context", "--current", "--namespace=kube-system")).exitCode, 0);
-    equal((await machine.k8ts("kubectl", "config", "view", "--minify", "-o", "jsonpath={..namespace}")).stdout, "kube-system");
-    match((await machine.k8ts("status")).stdout, / node: +node-0 Ready/);
-  },
-);
+test("kubectl lists nodes through `k8ts kubectl`, also after it has changed its namespace", { ...needs("kubectl") }, async (context) => {
+  const machine = await K8tsMachine.make(context);
+  machine.environment["PATH"] = `${join(toolPath("kubectl"), "..")}:${process.env["PATH"] ?? ""}`;
+  await machine.start(["up", "--in-memory", "--simulated-nodes", "1", "--listen", "127.0.0.1:0"]);
+  match((await machine.k8ts("kubectl", "get", "nodes")).stdout, /\nnode-0 +Ready +control-plane /);
+  equal((await machine.k8ts("kubectl", "config", "set-context", "--current", "--namespace=kube-system")).exitCode, 0);
+  equal((await machine.k8ts("kubectl", "config", "view", "--minify", "-o", "jsonpath={..namespace}")).stdout, "kube-system");
+  match((await machine.k8ts("status")).stdout, / node: +node-0 Ready/);
+});

@@ -180,15 +180,19 @@ describe("all problems of a configuration file are reported before anything runs
 describe("with an unresponsive API server", () => {
   for (const elects of [true, false]) {
     // Less than it waits for a connection.
-    test(`k8ts scheduler waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`, { timeout: 15_000 }, async () => {
-      await using silent = await startSilentServer();
-      const one = run(`--kubeconfig=${silent.kubeconfig}`, `--leader-elect=${elects}`);
-      await one.says("scheduler for ");
+    test(
+      `k8ts scheduler waits and can be stopped, ${elects ? "with leader election" : "without leader election"}`,
+      { timeout: 15_000 },
+      async () => {
+        await using silent = await startSilentServer();
+        const one = run(`--kubeconfig=${silent.kubeconfig}`, `--leader-elect=${elects}`);
+        await one.says("scheduler for ");
 
-      await one.stop();
+        await one.stop();
 
-      equal(one.lines.at(-1), "Stopping");
-    });
+        equal(one.lines.at(-1), "Stopping");
+      },
+    );
   }
 });
 

@@ -260,33 +260,37 @@ test("a missing permission for a directory or a port is reported with the flag t
   match(port.stderr, /^Error: Cannot listen on 127\.0\.0\.1:80: permission denied; choose a port of 1024 or higher/);
 });
 
-test("an inaccessible container runtime socket is reported, be it the socket itself or its directory", asUnprivilegedUser, async (context) => {
-  const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_USER });
-  const [open, closed] = [await mkdtemp(join(tmpdir(), "k8ts-others-")), await mkdtemp(join(tmpdir(), "k8ts-others-"))];
-  await chmod(open, 0o755);
-  for (const directory of [open, closed]) {
-    context.after(() => rm(directory, { recursive: true }));
-    const server = createServer().listen(join(directory, "x.sock"));
-    await once(server, "listening");
-    context.after(() => server.close());
-    await chmod(join(directory, "x.sock"), 0o600);
+test(
+  "an inaccessible container runtime socket is reported, be it the socket itself or its directory",
+  asUnprivilegedUser,
+  async (context) => {
+    const machine = await K8tsMachine.make(context, { user: UNPRIVILEGED_USER });
+    const [open, closed] = [await mkdtemp(join(tmpdir(), "k8ts-others-")), await mkdtemp(join(tmpdir(), "k8ts-others-"))];
+    await chmod(open, 0o755);
+    for (const directory of [open, closed]) {
+      context.after(() => rm(directory, { recursive: true }));
+      const server = createServer().listen(join(directory, "x.sock"));
+      await once(server, "listening");
+      context.after(() => server.close());
+      await chmod(join(directory, "x.sock"), 0o600);
 
-    const endpoint = `unix://${directory}/x.sock`;
-    const { exitCode, stderr } = await machine.k8ts(
-      "up",
-      "--in-memory",
-      "--listen",
-      "127.0.0.1:0",
-      "--container-runtime-endpoint",
-      endpoint,
-    );
-    equal(exitCode, 1);
-    equal(
-      stderr.split("\n")[0],
-      `Error: Cannot use the container runtime at ${endpoint}: this user may not use it; run k8ts as root, or have its owner let this user write to it, or give another endpoint`,
-    );
-  }
-});
+      const endpoint = `unix://${directory}/x.sock`;
+      const { exitCode, stderr } = await machine.k8ts(
+        "up",
+        "--in-memory",
+        "--listen",
+        "127.0.0.1:0",
+        "--container-runtime-endpoint",
+        endpoint,
+      );
+      equal(exitCode, 1);
+      equal(
+        stderr.split("\n")[0],
+        `Error: Cannot use the container runtime at ${endpoint}: this user may not use it; run k8ts as root, or have its owner let this user write to it, or give another endpoint`,
+      );
+    }
+  },
+);
 
 test("a read-only or full disk is reported", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);

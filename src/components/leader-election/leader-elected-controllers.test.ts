@@ -60,7 +60,9 @@ test("without leader election the controllers start immediately and have metrics
 test("of two controller managers one is the leader, and the other takes over its work", async () => {
   await using cluster = await given(web("a"));
   const lines: string[] = [];
-  const reportTo = (name: string) => ({ onLeading: (isLeading: boolean) => void lines.push(`${name} ${isLeading ? "acts" : "is on standby"}`) });
+  const reportTo = (name: string) => ({
+    onLeading: (isLeading: boolean) => void lines.push(`${name} ${isLeading ? "acts" : "is on standby"}`),
+  });
   const one = started(cluster, "first", reportTo("first"));
   await cluster.settled();
   const other = started(cluster, "second", reportTo("second"));

@@ -117,5 +117,6 @@ describe("an unreadable zip is reported with the reason", () => {
   ]) {
     test(it, () => throws(() => readZip(bytes).read("hello"), says));
   }
-  test("a name that the zip does not have", () => throws(() => readZip(zipOf([hello])).read("bye"), /Cannot find "bye" in the zip; it has hello/));
+  test("a name that the zip does not have", () =>
+    throws(() => readZip(zipOf([hello])).read("bye"), /Cannot find "bye" in the zip; it has hello/));
 });

@@ -52,22 +52,26 @@ test("a directory that was abandoned, or whose holder died, is reported as uncle
   await rm(directory, { recursive: true });
 });
 
-test("a holder that releases the lock while another process tries, and stays alive, is not reported as the holder", { skip: process.platform !== "linux" }, async () => {
-  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
-  const holder = join(directory, "holder");
-  // The process that runs the tests stays alive.
-  const started = (await readFile(`/proc/${process.ppid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ")[19];
-  await writeFile(holder, JSON.stringify({ pid: process.ppid, command: "node", started }));
-  ok("heldBy" in (await lockDirectory(directory)), "while it says so it holds the directory");
+test(
+  "a holder that releases the lock while another process tries, and stays alive, is not reported as the holder",
+  { skip: process.platform !== "linux" },
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+    const holder = join(directory, "holder");
+    // The process that runs the tests stays alive.
+    const started = (await readFile(`/proc/${process.ppid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ")[19];
+    await writeFile(holder, JSON.stringify({ pid: process.ppid, command: "node", started }));
+    ok("heldBy" in (await lockDirectory(directory)), "while it says so it holds the directory");
 
-  const trying = lockDirectory(directory);
-  unlinkSync(holder);
+    const trying = lockDirectory(directory);
+    unlinkSync(holder);
 
-  const attempt = await trying;
-  ok("lock" in attempt);
-  await attempt.lock.release();
-  await rm(directory, { recursive: true });
-});
+    const attempt = await trying;
+    ok("lock" in attempt);
+    await attempt.lock.release();
+    await rm(directory, { recursive: true });
+  },
+);
 
 test("a dead holder holds nothing, even as a zombie", { skip: process.platform !== "linux" }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));

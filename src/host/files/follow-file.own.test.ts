@@ -43,32 +43,36 @@ test("the last lines of a long file are returned", async (context) => {
   deepEqual(await collect(followLines(path, { ...all, tail: 2 })), ["line 49998", "line 49999"]);
 });
 
-test("appended lines are returned when they are complete, also after the file was truncated and replaced", { timeout: 20_000 }, async (context) => {
-  const path = await aFile(context, "old\n");
-  const stop = new AbortController();
-  const lines = followLines(path, { ...all, follows: true, signal: stop.signal });
-  const next = async () => (await lines.next()).value as string | undefined;
+test(
+  "appended lines are returned when they are complete, also after the file was truncated and replaced",
+  { timeout: 20_000 },
+  async (context) => {
+    const path = await aFile(context, "old\n");
+    const stop = new AbortController();
+    const lines = followLines(path, { ...all, follows: true, signal: stop.signal });
+    const next = async () => (await lines.next()).value as string | undefined;
 
-  deepEqual(await next(), "old");
-  const first = next();
-  await appendFile(path, "ha");
-  await appendFile(path, "lf\n");
-  deepEqual(await first, "half");
+    deepEqual(await next(), "old");
+    const first = next();
+    await appendFile(path, "ha");
+    await appendFile(path, "lf\n");
+    deepEqual(await first, "half");
 
-  const second = next();
-  await truncate(path);
-  await appendFile(path, "a\n");
-  deepEqual(await second, "a");
+    const second = next();
+    await truncate(path);
+    await appendFile(path, "a\n");
+    deepEqual(await second, "a");
 
-  const third = next();
-  await rename(path, `${path}.1`);
-  await writeFile(path, "new\n");
-  deepEqual(await third, "new");
+    const third = next();
+    await rename(path, `${path}.1`);
+    await writeFile(path, "new\n");
+    deepEqual(await third, "new");
 
-  const end = lines.next();
-  stop.abort();
-  deepEqual((await end).done, true);
-});
+    const end = lines.next();
+    stop.abort();
+    deepEqual((await end).done, true);
+  },
+);
 
 test("lines appended between the initial read and the watch are returned", { timeout: 20_000 }, async (context) => {
   for (let turns = 0; turns < 40; turns++) {

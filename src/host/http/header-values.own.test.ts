@@ -19,7 +19,14 @@ const answerWithValues: HttpHandler = (request, reply) => {
 };
 
 function start() {
-  return startHttpsServer({ host: "127.0.0.1", port: 0, tls, handler: answerWithValues, bodyTooLarge: () => new Error(), log: silentLogger });
+  return startHttpsServer({
+    host: "127.0.0.1",
+    port: 0,
+    tls,
+    handler: answerWithValues,
+    bodyTooLarge: () => new Error(),
+    log: silentLogger,
+  });
 }
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {

@@ -26,12 +26,8 @@ test("the working set is never negative, even if inactive memory exceeds usage f
   equal(usageOf({ cpu: "0", memory: "10", memoryStat: "total_inactive_file 11\n" }, 1).memoryWorkingSetBytes, 0);
 });
 
-test(
-  "a missing cgroup has no usage, and that of the root is the machine's",
-  { skip: process.platform !== "linux" },
-  async () => {
-    equal(await cgroupUsage("/k8ts-there-is-no-such-group"), undefined);
-    const root = await cgroupUsage("/");
-    ok(root === undefined || root.cpuNanoseconds > 0);
-  },
-);
+test("a missing cgroup has no usage, and that of the root is the machine's", { skip: process.platform !== "linux" }, async () => {
+  equal(await cgroupUsage("/k8ts-there-is-no-such-group"), undefined);
+  const root = await cgroupUsage("/");
+  ok(root === undefined || root.cpuNanoseconds > 0);
+});

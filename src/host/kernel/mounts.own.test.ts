@@ -19,25 +19,29 @@ test("mount points are decoded as the kernel escapes them", () => {
   ]);
 });
 
-test("a tmpfs is mounted with its size, and all mounts below a directory are unmounted, the innermost first", { ...needs("tmpfs") }, async () => {
-  await using directory = await makeTemporaryDirectory("k8ts-mounts-");
-  const root = await realpath(directory.path);
-  const [outer, inner] = [join(root, "a b"), join(root, "a b", "inner")];
-  await mkdir(outer);
-  await mountMemory(outer, { sizeBytes: 2 ** 20 });
-  await mkdir(inner);
-  await mountMemory(inner, {});
-  await mountMemory(inner, { sizeBytes: 4_096 });
-  const { blocks, bsize } = await statfs(outer);
+test(
+  "a tmpfs is mounted with its size, and all mounts below a directory are unmounted, the innermost first",
+  { ...needs("tmpfs") },
+  async () => {
+    await using directory = await makeTemporaryDirectory("k8ts-mounts-");
+    const root = await realpath(directory.path);
+    const [outer, inner] = [join(root, "a b"), join(root, "a b", "inner")];
+    await mkdir(outer);
+    await mountMemory(outer, { sizeBytes: 2 ** 20 });
+    await mkdir(inner);
+    await mountMemory(inner, {});
+    await mountMemory(inner, { sizeBytes: 4_096 });
+    const { blocks, bsize } = await statfs(outer);
 
-  assert.equal(blocks * bsize, 2 ** 20);
-  assert.equal(await beginsFileSystem(outer), true);
-  assert.deepEqual(await pathsUnder(root), [outer, inner, inner]);
-  await unmountUnder(root);
-  assert.deepEqual(await pathsUnder(root), []);
-  assert.equal(await beginsFileSystem(outer), false);
-  await unmountUnder(root);
-});
+    assert.equal(blocks * bsize, 2 ** 20);
+    assert.equal(await beginsFileSystem(outer), true);
+    assert.deepEqual(await pathsUnder(root), [outer, inner, inner]);
+    await unmountUnder(root);
+    assert.deepEqual(await pathsUnder(root), []);
+    assert.equal(await beginsFileSystem(outer), false);
+    await unmountUnder(root);
+  },
+);
 
 test("a mount in use is unmounted, too", { ...needs("tmpfs") }, async () => {
   await using directory = await makeTemporaryDirectory("k8ts-mounts-");

@@ -47,20 +47,24 @@ test("when the shell dies the pending program is rejected, and the next one runs
   await runInHelperShell("true");
 });
 
-test("a process that has used the helper shell exits by itself, and the shell with it, also after SIGKILL", { timeout: 60_000 }, async () => {
-  const module = new URL("./helper-shell.js", import.meta.url).href;
-  const use = `import { runInHelperShell } from ${JSON.stringify(module)}; import { readFileSync } from "node:fs";
+test(
+  "a process that has used the helper shell exits by itself, and the shell with it, also after SIGKILL",
+  { timeout: 60_000 },
+  async () => {
+    const module = new URL("./helper-shell.js", import.meta.url).href;
+    const use = `import { runInHelperShell } from ${JSON.stringify(module)}; import { readFileSync } from "node:fs";
     await runInHelperShell("true");
     console.log(readFileSync("/proc/self/task/" + process.pid + "/children", "utf8").trim());`;
-  for (const end of ["", "process.kill(process.pid, 'SIGKILL');"]) {
-    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", `${use} ${end}`]);
-    const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
-    const pid = stdout.trim();
-    match(pid, /^\d+$/);
-    // It reads the end of its input; there is no event for its exit.
-    while ((await readdir("/proc")).includes(pid) && !(await isZombie(pid))) await new Promise(setImmediate);
-  }
-});
+    for (const end of ["", "process.kill(process.pid, 'SIGKILL');"]) {
+      const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", `${use} ${end}`]);
+      const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
+      const pid = stdout.trim();
+      match(pid, /^\d+$/);
+      // It reads the end of its input; there is no event for its exit.
+      while ((await readdir("/proc")).includes(pid) && !(await isZombie(pid))) await new Promise(setImmediate);
+    }
+  },
+);
 
 async function isZombie(pid: string): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "0 (gone) X ");
