@@ -28,6 +28,8 @@ export interface Endpoints {
   add(resource: Resource, schemas?: SchemaSet): void;
   remove(resource: Resource): void;
   find(group: string, version: string, plural: string): Endpoint | undefined;
+  /** False after the resource was removed, also if another of the same name was added since. */
+  serves(endpoint: Endpoint): boolean;
   /** The endpoint of a resource in its storage version, for code that reads another resource (namespaces). */
   stored(group: string, plural: string): Endpoint | undefined;
   /** In the order of adding, which is the order of discovery. */

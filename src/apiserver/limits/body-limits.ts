@@ -4,7 +4,7 @@
  * The body is rejected with 413 before it is read, if it has a Content-Length, and as soon as it exceeds the limit, if it has none.
  */
 import type { Verb } from "../../api/machinery/resource.ts";
-import type { Endpoint } from "../framework/endpoints.ts";
+import type { ResolvedResource } from "../framework/resolved-resource.ts";
 
 /**
  * For reviews, actions (eviction, token) and DeleteOptions. The largest real ones are reviews of users in thousands of groups and of long
@@ -12,15 +12,11 @@ import type { Endpoint } from "../framework/endpoints.ts";
  */
 export const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
-/** Undefined: the limit of the HTTP server. `endpoint`: undefined if the path serves no resource, which is the verb's to report. */
-export function bodyBytesMax(
-  endpoint: Endpoint | undefined,
-  { verb, subresource }: { readonly verb: Verb; readonly subresource: string },
-): number | undefined {
+/** Undefined: the limit of the HTTP server. A resource that is not served is the verb's to report. */
+export function bodyBytesMax({ endpoint, subresource }: ResolvedResource, verb: Verb): number | undefined {
   if (verb === "delete" || verb === "deletecollection") return SMALL_BODY_BYTES_MAX;
   if (endpoint === undefined) return undefined;
   const { resource } = endpoint;
   if (!resource.stored) return resource.bodyBytesMax ?? SMALL_BODY_BYTES_MAX;
-  const action = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;
-  return action?.of === "action" ? (action.takes.bodyBytesMax ?? SMALL_BODY_BYTES_MAX) : undefined;
+  return subresource?.of === "action" ? (subresource.takes.bodyBytesMax ?? SMALL_BODY_BYTES_MAX) : undefined;
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { asUser, startGuardedServer, startServer, TEST_IDENTITY, type StartedServer } from "../testing/server.ts";
+import { widget, widgetResource, widgetSchemas } from "../testing/widget.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -355,3 +356,26 @@ test("a non-resource rule matches the path as the client sent it, with or withou
   assert.deepEqual(codes, [200, 403, 404, 403]);
   assert.match((await jane.call("GET", "/metrics/")).body.message, /cannot get path "\/metrics\/"/);
 });
+
+for (const { change, replaced, code } of [
+  { change: "removed", replaced: false, code: 404 },
+  { change: "replaced", replaced: true, code: 201 },
+]) {
+  test(`a create whose resource is ${change} while its body is received gets ${code}`, async () => {
+    await using server = await startServer();
+    const { endpoints } = server.server;
+    const resource = widgetResource();
+    endpoints.add(resource, widgetSchemas);
+    let send: (body: Uint8Array) => void = () => undefined;
+    const body = new Promise<Uint8Array>((resolve) => (send = resolve));
+    const path = "/apis/example.com/v1/namespaces/default/widgets";
+    const created = server.call("POST", path, body, { "content-type": "application/json" });
+    await server.clock.settle();
+
+    endpoints.remove(resource);
+    if (replaced) endpoints.add(widgetResource(), widgetSchemas);
+    send(new TextEncoder().encode(JSON.stringify(widget("a"))));
+
+    equalCode(await created, code);
+  });
+}

@@ -15,6 +15,7 @@ import { mustHoldLease } from "./leadership.ts";
 import type { Metrics } from "../framework/metrics.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
+import { resolveResource, type ResolvedResource } from "../framework/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { Verbs } from "../verbs/verbs.ts";
 
@@ -33,6 +34,8 @@ export interface BodySource {
 
 /** What a transport knows of a request beyond the request itself. */
 export interface Arrival {
+  /** The result of `resolveResource`, if the transport needed it. */
+  readonly resolved?: ResolvedResource | undefined;
   readonly body?: BodySource | undefined;
   /** The result of `classify`. */
   readonly flow?: RequestFlow | undefined;
@@ -45,6 +48,11 @@ const NO_ARRIVAL: Arrival = {};
 export interface PipelineParts {
   readonly metrics: Metrics;
   readonly gate: ConcurrencyGate;
+}
+
+interface Counted {
+  readonly code: number;
+  readonly startedMs: number;
 }
 
 export class Pipeline {
@@ -64,6 +72,7 @@ export class Pipeline {
   /** Rejects with a StatusError, whatever the failure. */
   async run(request: ApiRequest, arrival: Arrival = NO_ARRIVAL): Promise<Outcome> {
     const started = this.#server.clock.monotonic();
+    const resolved = arrival.resolved ?? resolveResource(this.#server.endpoints, request);
     let step: PipelineStep = "authorization";
     let body: BodyReservation | undefined;
     let seat: Seat | undefined;
@@ -85,13 +94,13 @@ export class Pipeline {
       step = "verb";
       const { leadership } = request.context;
       if (leadership !== undefined && !READING.includes(request.verb)) await mustHoldLease(this.#server.objects, leadership);
-      const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
-      this.#count(request, codeOf(outcome), started);
+      const outcome = await orAborted(request.context.signal, this.#verbs.handle(this.#current(resolved, request), received));
+      this.#count(request, resolved, { code: codeOf(outcome), startedMs: started });
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
       if (status instanceof OverloadError) this.#metrics.rejected++;
-      this.#count(request, status.code, started);
+      this.#count(request, resolved, { code: status.code, startedMs: started });
       throw status;
     } finally {
       seat?.release();
@@ -141,14 +150,17 @@ export class Pipeline {
     };
   }
 
+  /** Resolves again if the resource was removed or replaced while the request waited for its body or a seat. */
+  #current(resolved: ResolvedResource, request: ApiRequest): ResolvedResource {
+    const { endpoints } = this.#server;
+    return resolved.endpoint !== undefined && endpoints.serves(resolved.endpoint) ? resolved : resolveResource(endpoints, request);
+  }
+
   /** Unknown resources are counted as one: clients choose their names, so the number of series would be unbounded. */
-  #count(request: ApiRequest, code: number, startedMs: number): void {
-    const { endpoints, clock } = this.#server;
-    const endpoint = endpoints.find(request.group, request.version, request.plural);
-    const { subresource } = request;
-    const isKnown = endpoint !== undefined && (subresource === "" || Object.hasOwn(endpoint.resource.subresources, subresource));
+  #count(request: ApiRequest, { endpoint, subresource }: ResolvedResource, { code, startedMs }: Counted): void {
+    const isKnown = endpoint !== undefined && (request.subresource === "" || subresource !== undefined);
     const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
-    this.#metrics.request(counted, code, clock.monotonic() - startedMs);
+    this.#metrics.request(counted, code, this.#server.clock.monotonic() - startedMs);
   }
 
   /** A connection counts as running from its start, which may never come, to its end. */

@@ -1,16 +1,12 @@
 /** Recognises paths of connections, and maps their methods and the path after the subresource. */
 import type { Subresource, Verb } from "../../api/machinery/resource.ts";
-import type { ServerContext } from "../framework/server-context.ts";
 import type { ResourcePath } from "../framework/access/request-path.ts";
+import type { ResolvedResource } from "../framework/resolved-resource.ts";
 
 export type Connection = Extract<Subresource, { readonly of: "connection" }>;
 
-export function connectionAt({ endpoints }: ServerContext, path: ResourcePath): Connection | undefined {
-  const { group, version, plural, name, subresource: wanted, isWatchPath, rest } = path;
-  const subresources = endpoints.find(group, version, plural)?.resource.subresources ?? {};
-  if (name === "" || isWatchPath || !Object.hasOwn(subresources, wanted)) return undefined;
-  const subresource = subresources[wanted];
-  if (subresource?.of !== "connection") return undefined;
+export function connectionAt({ subresource }: ResolvedResource, { name, isWatchPath, rest }: ResourcePath): Connection | undefined {
+  if (name === "" || isWatchPath || subresource?.of !== "connection") return undefined;
   return rest.length === 0 || subresource.forwards === true ? subresource : undefined;
 }
 

@@ -9,6 +9,7 @@ import type { ExchangeRequest } from "../framework/exchange.ts";
 import type { DocumentReader } from "../pipeline/in-process.ts";
 import { parsePath } from "../framework/access/request-path.ts";
 import { answerDocument, type RestDependencies } from "./rest-exchange.ts";
+import { documentRoute } from "./route.ts";
 
 const OK = 200;
 
@@ -17,7 +18,8 @@ export function documentReader(dependencies: RestDependencies): DocumentReader {
     const [path = "", ...query] = target.split("?");
     const parsed = parsePath(path);
     if (parsed.is !== "document") throw internalError(new Error(`${path} is a resource, not a document; request it as a resource`));
-    const answer = await answerDocument(dependencies, requestOf(path, query.join("?"), signal), user, parsed);
+    const route = documentRoute(dependencies.documents, parsed);
+    const answer = await answerDocument(dependencies, requestOf(path, query.join("?"), signal), user, route);
     if (!("body" in answer)) throw internalError(new Error(`${path} is no document`));
     if (answer.code !== OK) throw refusal(path, answer.code, textOf(answer.body));
     return read(path, textOf(answer.body));

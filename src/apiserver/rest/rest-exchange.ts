@@ -10,6 +10,7 @@ import { readIncludeObject, type IncludeObject } from "../../api/machinery/table
 import type { Verb } from "../../api/machinery/resource.ts";
 import { bodyBytesMax } from "../limits/body-limits.ts";
 import type { Document } from "../framework/document.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../framework/exchange.ts";
 import type { FlowRequest } from "../framework/flow-request.ts";
 import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
@@ -19,17 +20,19 @@ import { isPretty } from "../framework/pretty-json.ts";
 import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
 import { forbiddenAccess, forbiddenPath } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
+import type { ResolvedResource } from "../framework/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
 import { newUid } from "../framework/storage/identifiers.ts";
-import { connectionAt, connectionVerb, pathBehind, type Connection } from "./connection-path.ts";
+import { connectionVerb, pathBehind, type Connection } from "./connection-path.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
 import { answerForm, type AnswerForm, type AskedFor } from "./negotiation.ts";
 import { requestedAccess } from "../framework/access/requested-access.ts";
 import { BodyReceiver } from "./receive-body.ts";
 import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts";
-import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "../framework/access/request-path.ts";
+import { verbOf, type ResourcePath } from "../framework/access/request-path.ts";
+import { routeOf, type DocumentRoute } from "./route.ts";
 import { warningHeaders } from "./warnings.ts";
 import type { WaitingBytes } from "./waiting-bytes.ts";
 import { streamWatch } from "./watch-stream.ts";
@@ -69,10 +72,10 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
   const authenticated = server.authenticator.authenticate(request);
   const { user: self, warnings: said = [] } = authenticated instanceof Promise ? await authenticated : authenticated;
   const user = dependencies.impersonate(request, self);
-  const path = parsePath(request.path);
-  if (path.is === "document") return answerDocument(dependencies, request, user, path);
-  const connection = connectionAt(server, path);
-  const asked = { request, user, path, warnings: [...said] };
+  const route = routeOf({ endpoints: server.endpoints, documents: dependencies.documents }, request.path);
+  if (route.is === "document") return answerDocument(dependencies, request, user, route);
+  const { path, resolved, connection } = route;
+  const asked = { request, user, path, resolved, warnings: [...said] };
   return connection === undefined
     ? answerResource(dependencies, asked)
     : answerConnection(dependencies, { ...asked, connection, ...offers });
@@ -89,19 +92,21 @@ interface AskedResource {
   readonly request: ExchangeRequest;
   readonly user: User;
   readonly path: ResourcePath;
+  readonly resolved: ResolvedResource;
   /** Messages for the `Warning` header, so far. */
   readonly warnings: string[];
 }
 
 export async function answerDocument(
-  { server, pipeline, documents }: RestDependencies,
+  { server, pipeline }: RestDependencies,
   request: ExchangeRequest,
   user: User,
-  { path, asked }: DocumentPath,
+  route: DocumentRoute,
 ): Promise<ExchangeAnswer> {
   // Before authorization, as upstream.
   checkTimeout(request.query);
   const verb = request.method.toLowerCase();
+  const { asked } = route.path;
   const digest = documentDigest(user, verb, asked);
   const flow = pipeline.classifyDocument(digest);
   try {
@@ -110,7 +115,7 @@ export async function answerDocument(
     try {
       const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
       if (!allowed) throw forbiddenPath(user, { verb, path: asked, reason });
-      return withFlow(await documentAt({ server, documents }, request, path), flow);
+      return withFlow(await documentAt(server, request, route), flow);
     } finally {
       seat.release();
     }
@@ -130,11 +135,10 @@ function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined): Exchan
 }
 
 async function documentAt(
-  { server, documents }: Pick<RestDependencies, "server" | "documents">,
+  server: ServerContext,
   request: ExchangeRequest,
-  path: string,
+  { document, path: { path } }: DocumentRoute,
 ): Promise<ExchangeAnswer> {
-  const document = documents.find((candidate) => candidate.answers(path));
   if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
@@ -142,9 +146,9 @@ async function documentAt(
 }
 
 async function answerResource(dependencies: RestDependencies, asked: AskedResource): Promise<ExchangeAnswer> {
-  const { request, user, path, warnings } = asked;
+  const { request, user, path, resolved, warnings } = asked;
   const { server, pipeline, deadlines } = dependencies;
-  const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
+  const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(asked));
   const body = new BodyReceiver(dependencies.largeBodies, request, user);
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   let flow: RequestFlow | undefined;
@@ -161,8 +165,8 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
     flow = pipeline.classify(api);
-    const source = hasBody(verb) ? bodySource(request, body, maximumFor(server, api)) : undefined;
-    const outcome = await pipeline.run(api, { body: source, flow, timeoutMs: query.timeoutMs });
+    const source = hasBody(verb) ? bodySource(request, body, bodyBytesMax(resolved, verb)) : undefined;
+    const outcome = await pipeline.run(api, { resolved, body: source, flow, timeoutMs: query.timeoutMs });
     // One line per watch event.
     const pretty = verb !== "watch" && isPretty(request);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty, nowMs: () => server.clock.now() });
@@ -184,13 +188,12 @@ interface Understood {
   readonly includeObject: IncludeObject;
 }
 
-function understood(server: ServerContext, { request, path }: AskedResource): Understood {
+function understood({ request, path, resolved: { endpoint } }: AskedResource): Understood {
   const query = parseQuery(request.query);
   const verb = verbOf(request.method, path, query.isWatch);
-  if (verb === undefined)
-    throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
+  if (verb === undefined) throw endpoint === undefined ? noSuchPath() : methodNotAllowed();
   if (path.rest.length > 0) throw noSuchPath();
-  const form = answerForm(request.header("accept"), askedFor(server, path, verb));
+  const form = answerForm(request.header("accept"), askedFor(endpoint, verb));
   return { verb, query, form, includeObject: form.as === "Table" ? includeObjectOf(query) : "None" };
 }
 
@@ -215,10 +218,10 @@ interface AskedConnection extends AskedResource, Offers {
 
 /** A long-running request has no deadline. */
 async function answerConnection({ server, pipeline }: RestDependencies, asked: AskedConnection): Promise<ExchangeAnswer> {
-  const { request, user, path, warnings, offer, switching } = asked;
+  const { request, user, path, resolved, warnings, offer, switching } = asked;
   const verb = orRefused(server, asked, () => connectionVerbOf(asked));
   const { group, version, plural, subresource, namespace, name } = path;
-  const outcome = await pipeline.run({
+  const connecting: ApiRequest = {
     verb,
     group,
     version,
@@ -234,7 +237,8 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
       ...(switching === undefined ? {} : { switching }),
     },
     context: contextOf(request, user, { signal: request.signal, warnings }),
-  });
+  };
+  const outcome = await pipeline.run(connecting, { resolved });
   if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: the response is not a connection`);
   const { answer: connected } = outcome;
   if ("run" in connected || "switching" in connected) return connected;
@@ -295,8 +299,7 @@ function causeOf(request: ExchangeRequest): Pick<RequestContext, "cause"> {
 /** For headers that are forwarded unchanged. */
 const CARRIED_LENGTH_MAX = 1_024;
 
-function askedFor({ endpoints }: ServerContext, path: ResourcePath, verb: string): AskedFor {
-  const endpoint = endpoints.find(path.group, path.version, path.plural);
+function askedFor(endpoint: Endpoint | undefined, verb: string): AskedFor {
   if (endpoint !== undefined && !endpoint.resource.stored && verb === "create") return "value";
   if (verb === "watch" || verb === "list") return verb;
   return verb === "deletecollection" ? "list" : "object";
@@ -304,10 +307,6 @@ function askedFor({ endpoints }: ServerContext, path: ResourcePath, verb: string
 
 function hasBody(verb: string): boolean {
   return verb !== "get" && verb !== "list" && verb !== "watch";
-}
-
-function maximumFor({ endpoints }: ServerContext, request: ApiRequest): number | undefined {
-  return bodyBytesMax(endpoints.find(request.group, request.version, request.plural), request);
 }
 
 function bodySource(request: ExchangeRequest, receiver: BodyReceiver, bytesMax: number = BODY_BYTES_MAX): BodySource {

@@ -15,6 +15,7 @@ export class ServedEndpoints implements Endpoints {
   readonly #byPath = new Map<string, Endpoint>();
   /** Endpoints in their storage version, by `<group>/<plural>`. */
   readonly #stored = new Map<string, Endpoint>();
+  readonly #served = new Set<Endpoint>();
   readonly #listeners = new Set<() => void>();
 
   constructor(context: StorageContext, schemas: SchemaSet) {
@@ -29,6 +30,7 @@ export class ServedEndpoints implements Endpoints {
       if (this.#byPath.has(path)) throw new Error(`Cannot serve ${path} twice`);
       const endpoint = endpointOf(resource, served, storage, schemas);
       this.#byPath.set(path, endpoint);
+      this.#served.add(endpoint);
       if (served.version === resource.storage.version) this.#stored.set(`${served.group}/${resource.plural}`, endpoint);
     }
     this.#notify();
@@ -38,6 +40,7 @@ export class ServedEndpoints implements Endpoints {
     for (const [path, endpoint] of this.#byPath) {
       if (endpoint.resource !== resource) continue;
       this.#byPath.delete(path);
+      this.#served.delete(endpoint);
       this.#stored.delete(`${endpoint.served.group}/${resource.plural}`);
       endpoint.storage.close();
     }
@@ -46,6 +49,10 @@ export class ServedEndpoints implements Endpoints {
 
   find(group: string, version: string, plural: string): Endpoint | undefined {
     return this.#byPath.get(pathOf(group, version, plural));
+  }
+
+  serves(endpoint: Endpoint): boolean {
+    return this.#served.has(endpoint);
   }
 
   stored(group: string, plural: string): Endpoint | undefined {

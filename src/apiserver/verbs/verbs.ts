@@ -9,6 +9,7 @@ import { badRequest, noSuchPath, notFound } from "../../api/machinery/status-err
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
+import type { ResolvedResource } from "../framework/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { yieldLoop, yieldLoopOf, runSteps } from "../limits/slices.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
@@ -40,13 +41,12 @@ export class Verbs {
   }
 
   /** Throws a StatusError. */
-  async handle(received: ApiRequest): Promise<Outcome> {
-    const endpoint = this.#server.endpoints.find(received.group, received.version, received.plural);
+  async handle({ endpoint, subresource }: ResolvedResource, received: ApiRequest): Promise<Outcome> {
     if (endpoint === undefined) throw noSuchPath();
     checkPlace(endpoint, received);
     const request = yieldLoopOf(received) === undefined ? received : await parseLarge(endpoint, received);
     if (endpoint.served.deprecation !== undefined) request.context.warn(endpoint.served.deprecation);
-    if (request.subresource !== "") return this.#handleSubresource(endpoint, request);
+    if (request.subresource !== "") return this.#handleSubresource(endpoint, request, subresource);
     if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (request.verb) {
       case "get":
@@ -124,9 +124,7 @@ export class Verbs {
     return { is: "object", code: created ? 201 : 200, endpoint, object };
   }
 
-  async #handleSubresource(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
-    const { subresources } = endpoint.resource;
-    const subresource = Object.hasOwn(subresources, request.subresource) ? subresources[request.subresource] : undefined;
+  async #handleSubresource(endpoint: Endpoint, request: ApiRequest, subresource: Subresource | undefined): Promise<Outcome> {
     if (subresource === undefined) throw noSuchPath();
     if (!subresource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (subresource.of) {
