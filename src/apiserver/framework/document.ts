@@ -8,6 +8,8 @@ import type { Endpoints } from "./endpoints.ts";
 import type { Causes } from "./causes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Descriptions } from "../../api/descriptions.ts";
+import type { FlowRequest } from "./flow-request.ts";
+import type { RequestContext } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 
 export interface Document {
@@ -19,6 +21,15 @@ export interface Document {
   listedPaths?(): Promise<readonly string[]> | readonly string[];
   /** Called for GET and HEAD. Throws a StatusError. */
   answer(request: ExchangeRequest, path: string): Promise<ExchangeAnswer> | ExchangeAnswer;
+}
+
+/** A request for a document: a non-resource request, which goes through the pipeline like one for a resource. */
+export interface DocumentRequest extends FlowRequest {
+  /** The path as it was requested, decoded: authorization is by it. */
+  readonly path: string;
+  readonly context: RequestContext;
+  /** Called once the request is authorized and has a seat. Rejects with a StatusError. */
+  answer(): Promise<ExchangeAnswer>;
 }
 
 /** Dependencies of documents. */

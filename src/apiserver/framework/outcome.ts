@@ -15,6 +15,8 @@ export type Outcome =
   | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
   /** Bytes from another server, or a WebSocket to it. */
   | { readonly is: "connection"; readonly answer: ExchangeAnswer }
+  /** A non-resource path: discovery, OpenAPI, health, metrics, version. */
+  | { readonly is: "document"; readonly answer: ExchangeAnswer }
   /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
   | ({
       readonly is: "value";

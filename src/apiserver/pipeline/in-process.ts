@@ -99,7 +99,8 @@ function responseOf(outcome: Outcome, warnings: readonly string[]): TransportRes
     case "watch":
       throw badRequest("use watch() to start a watch");
     case "connection":
-      throw badRequest("connections are available over HTTP only");
+    case "document":
+      throw badRequest(`${outcome.is}s are available over HTTP only`);
   }
 }
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { silentLogger, type LogFields, type Logger } from "../../base/logger.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
+import type { Document } from "../framework/document.ts";
 import { asUser, startGuardedServer, startServer, TEST_IDENTITY, type StartedServer } from "../testing/server.ts";
 import { widget, widgetResource, widgetSchemas } from "../testing/widget.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
@@ -379,3 +381,44 @@ for (const { change, replaced, code } of [
     equalCode(await created, code);
   });
 }
+
+test("a document that fails unexpectedly is logged with its step and path, and answered with 500", async () => {
+  const logged: LogFields[] = [];
+  const log: Logger = { ...silentLogger, error: (_message, fields = {}) => void logged.push(fields) };
+  const broken: Document = {
+    name: "broken",
+    answers: (path) => path === "/broken",
+    answer: () => Promise.reject(new Error("no such part")),
+  };
+  await using server = await startServer({ log, moreDocuments: [broken] });
+
+  const { code, body } = await server.call("GET", "/broken");
+
+  assert.deepEqual([code, body.reason], [500, "InternalError"]);
+  assert.deepEqual(
+    logged.map(({ step, path, verb }) => ({ step, path, verb })),
+    [{ step: "verb", path: "/broken", verb: "get" }],
+  );
+});
+
+test("a forbidden document is not rendered, and a rendered one occupies a seat", async () => {
+  let rendered = 0;
+  let inFlight = "";
+  const counted: Document = {
+    name: "counted",
+    answers: (path) => path === "/counted",
+    answer: async () => {
+      rendered++;
+      const { text } = await server.call("GET", "/metrics");
+      inFlight = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(text)?.[1] ?? "";
+      return { code: 200, headers: {}, body: [] };
+    },
+  };
+  await using server = await startGuardedServer({ moreDocuments: [counted] });
+
+  const forbidden = await server.as(JANE).call("GET", "/counted");
+  const allowed = await server.call("GET", "/counted");
+
+  assert.deepEqual([forbidden.code, forbidden.body.message], [403, 'forbidden: User "jane" cannot get path "/counted"']);
+  assert.deepEqual([allowed.code, rendered, inFlight], [200, 1, "2"]);
+});

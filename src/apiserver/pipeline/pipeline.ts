@@ -1,11 +1,13 @@
 /**
- * The stages of every request, over HTTP or from this process: authorization, receiving the body, a seat (API Priority and Fairness), and
- * the verb, which calls admission and storage. Authentication comes before: the transport passes the user. A body is received before the
+ * The stages of every request, over HTTP or from this process, for a resource or a document: authorization, receiving the body, a seat (API
+ * Priority and Fairness), and the verb, which calls admission and storage, or the document. Authentication comes before: the transport passes the user. A body is received before the
  * seat is acquired, so a slow client occupies none.
  */
 import { onAbort } from "../../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
-import { mustBeAllowed } from "../framework/access/access.ts";
+import { accessOf, mustHaveAccess } from "../framework/access/access.ts";
+import type { AccessAttributes } from "../framework/authorization.ts";
+import type { DocumentRequest } from "../framework/document.ts";
 import { BodyMemory, type BodyReservation } from "../limits/body-memory.ts";
 import type { ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";
 import type { ExchangeAnswer } from "../framework/exchange.ts";
@@ -20,6 +22,8 @@ import type { ServerContext } from "../framework/server-context.ts";
 import type { Verbs } from "../verbs/verbs.ts";
 
 export type PipelineStep = "authorization" | "body" | "priority and fairness" | "verb";
+
+export type PipelineRequest = ApiRequest | DocumentRequest;
 
 const READING: readonly string[] = ["get", "head", "list", "watch"];
 
@@ -70,23 +74,23 @@ export class Pipeline {
   }
 
   /** Rejects with a StatusError, whatever the failure. */
-  async run(request: ApiRequest, arrival: Arrival = NO_ARRIVAL): Promise<Outcome> {
+  async run(request: PipelineRequest, arrival: Arrival = NO_ARRIVAL): Promise<Outcome> {
     const started = this.#server.clock.monotonic();
-    const resolved = arrival.resolved ?? resolveResource(this.#server.endpoints, request);
+    const resolved = arrival.resolved ?? this.#resolve(request);
     let step: PipelineStep = "authorization";
     let body: BodyReservation | undefined;
     let seat: Seat | undefined;
     try {
       this.#authorize(request);
       const flow = arrival.flow ?? this.classify(request);
-      let received = request;
+      let received: RequestBody | undefined;
       if (arrival.body !== undefined) {
         step = "body";
         body = this.#reserve(request, flow, arrival.body);
-        received = { ...request, body: await orAborted(request.context.signal, arrival.body.receive()) };
+        received = await orAborted(request.context.signal, arrival.body.receive());
       }
       step = "priority and fairness";
-      if (request.connection === undefined) {
+      if (!isConnection(request)) {
         const admitted = this.#admit(request, flow, arrival.timeoutMs);
         seat = admitted instanceof Promise ? await admitted : admitted;
       }
@@ -94,9 +98,9 @@ export class Pipeline {
       step = "verb";
       const { leadership } = request.context;
       if (leadership !== undefined && !READING.includes(request.verb)) await mustHoldLease(this.#server.objects, leadership);
-      const outcome = await orAborted(request.context.signal, this.#verbs.handle(this.#current(resolved, request), received));
+      const outcome = await orAborted(request.context.signal, this.#execute(request, resolved, received));
       this.#count(request, resolved, { code: codeOf(outcome), startedMs: started });
-      return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
+      return outcome.is === "connection" && !isDocument(request) ? this.#watched(request, outcome.answer) : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
       if (status instanceof OverloadError) this.#metrics.rejected++;
@@ -109,31 +113,25 @@ export class Pipeline {
   }
 
   /** The flow of a request; undefined for connections, which have no time limit, and if the gate does not distinguish flows. */
-  classify(request: ApiRequest): RequestFlow | undefined {
-    return request.connection === undefined ? this.#gate.classify(request) : undefined;
+  classify(request: PipelineRequest): RequestFlow | undefined {
+    return isConnection(request) ? undefined : this.#gate.classify(request);
   }
 
-  /** The flow of a document, which is a non-resource request. */
-  classifyDocument(request: FlowRequest): RequestFlow | undefined {
-    return this.#gate.classify(request);
+  /** Hot path: not async, which would cost every request microtasks. */
+  #execute(request: PipelineRequest, resolved: ResolvedResource, body: RequestBody | undefined): Promise<Outcome> {
+    if (isDocument(request)) return request.answer().then((answer) => ({ is: "document", answer }));
+    return this.#verbs.handle(this.#current(resolved, request), body === undefined ? request : { ...request, body });
   }
 
-  /** Acquires a seat for a document. Throws or rejects with an OverloadError. */
-  admitDocument(request: FlowRequest, flow: RequestFlow | undefined, signal?: AbortSignal): Seat | Promise<Seat> {
-    try {
-      const admitted = this.#gate.admit(request, flow, { signal });
-      return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
-    } catch (error) {
-      this.#metrics.rejected++;
-      throw error;
-    }
+  #resolve(request: PipelineRequest): ResolvedResource {
+    return isDocument(request) ? NOT_A_RESOURCE : resolveResource(this.#server.endpoints, request);
   }
 
-  #reserve(request: ApiRequest, flow: RequestFlow | undefined, { sizeBytes, cancel }: BodySource): BodyReservation {
+  #reserve(request: PipelineRequest, flow: RequestFlow | undefined, { sizeBytes, cancel }: BodySource): BodyReservation {
     return this.#bodies.reserve(this.#gate.bodyOwner(request, flow), { sizeBytes, displace: cancel });
   }
 
-  #admit(request: ApiRequest, flow: RequestFlow | undefined, timeoutMs: number | undefined): Seat | Promise<Seat> {
+  #admit(request: PipelineRequest, flow: RequestFlow | undefined, timeoutMs: number | undefined): Seat | Promise<Seat> {
     const admitted = this.#gate.admit(request, flow, { signal: request.context.signal, timeoutMs });
     return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
   }
@@ -156,36 +154,42 @@ export class Pipeline {
     return resolved.endpoint !== undefined && endpoints.serves(resolved.endpoint) ? resolved : resolveResource(endpoints, request);
   }
 
-  /** Unknown resources are counted as one: clients choose their names, so the number of series would be unbounded. */
-  #count(request: ApiRequest, { endpoint, subresource }: ResolvedResource, { code, startedMs }: Counted): void {
+  /**
+   * Unknown resources are counted as one: clients choose their names, so the number of series would be unbounded. Documents are not counted:
+   * upstream's request metrics are of resources.
+   */
+  #count(request: PipelineRequest, { endpoint, subresource }: ResolvedResource, { code, startedMs }: Counted): void {
+    if (isDocument(request)) return;
     const isKnown = endpoint !== undefined && (request.subresource === "" || subresource !== undefined);
     const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
     this.#metrics.request(counted, code, this.#server.clock.monotonic() - startedMs);
   }
 
   /** A connection counts as running from its start, which may never come, to its end. */
-  #watched(request: ApiRequest, answer: ExchangeAnswer): ExchangeAnswer {
+  #watched(request: ApiRequest, answer: ExchangeAnswer): Outcome {
     const begun = (end: { onClosed(listener: () => void): void }): void => {
       this.#metrics.connectionStarted(request);
       end.onClosed(() => this.#metrics.connectionEnded(request));
     };
-    if ("run" in answer) return { ...answer, run: (socket) => (begun(socket), answer.run(socket)) };
-    if ("stream" in answer) return { ...answer, stream: (sink) => (begun(sink), answer.stream(sink)) };
-    return answer;
+    if ("run" in answer) return { is: "connection", answer: { ...answer, run: (socket) => (begun(socket), answer.run(socket)) } };
+    if ("stream" in answer) return { is: "connection", answer: { ...answer, stream: (sink) => (begun(sink), answer.stream(sink)) } };
+    return { is: "connection", answer };
   }
 
-  #authorize(request: ApiRequest): void {
-    mustBeAllowed(this.#server.authorizer, request, accessVerb(request));
+  #authorize(request: PipelineRequest): void {
+    mustHaveAccess(this.#server.authorizer, requestedAccessOf(request));
   }
 
-  #statusOf(error: unknown, request: ApiRequest, step: PipelineStep): StatusError {
+  #statusOf(error: unknown, request: PipelineRequest, step: PipelineStep): StatusError {
     if (isStatusError(error)) return error;
     const { signal, traceparent, cause } = request.context;
     if (signal?.aborted === true)
       return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client disconnected before the response");
     const { verb, group, plural, namespace, name } = request;
+    const path = isDocument(request) ? { path: request.path } : {};
     this.#server.log.error("Unexpected error while handling a request", {
       step,
+      ...path,
       verb,
       group,
       plural,
@@ -197,6 +201,21 @@ export class Pipeline {
     });
     return internalError(error);
   }
+}
+
+const NOT_A_RESOURCE: ResolvedResource = { endpoint: undefined, subresource: undefined };
+
+function isDocument(request: PipelineRequest): request is DocumentRequest {
+  return "path" in request;
+}
+
+function isConnection(request: PipelineRequest): boolean {
+  return !isDocument(request) && request.connection !== undefined;
+}
+
+function requestedAccessOf(request: PipelineRequest): AccessAttributes {
+  if (!isDocument(request)) return accessOf(request, accessVerb(request));
+  return { user: request.context.user, verb: request.verb, path: request.path };
 }
 
 /** The result, or the reason of the abort. Work in progress ends by itself: the signal is checked until the commit, never after. */
@@ -218,7 +237,7 @@ function accessVerb({ verb, connection }: ApiRequest): string {
 }
 
 function codeOf(outcome: Outcome): number {
-  if (outcome.is !== "connection") return "code" in outcome ? outcome.code : 200;
+  if (!("answer" in outcome)) return "code" in outcome ? outcome.code : 200;
   return "code" in outcome.answer ? outcome.answer.code : SWITCHING_PROTOCOLS;
 }
 

@@ -9,16 +9,15 @@ import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { bodyBytesMax } from "../limits/body-limits.ts";
-import type { Document } from "../framework/document.ts";
+import type { Document, DocumentRequest } from "../framework/document.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../framework/exchange.ts";
-import type { FlowRequest } from "../framework/flow-request.ts";
 import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
 import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isPretty } from "../framework/pretty-json.ts";
 import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
-import { forbiddenAccess, forbiddenPath } from "../framework/access/forbidden-message.ts";
+import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
 import type { ResolvedResource } from "../framework/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
@@ -105,29 +104,30 @@ export async function answerDocument(
 ): Promise<ExchangeAnswer> {
   // Before authorization, as upstream.
   checkTimeout(request.query);
-  const verb = request.method.toLowerCase();
-  const { asked } = route.path;
-  const digest = documentDigest(user, verb, asked);
-  const flow = pipeline.classifyDocument(digest);
+  const asked = documentRequest(server, request, user, route);
+  const flow = pipeline.classify(asked);
   try {
-    const admitted = pipeline.admitDocument(digest, flow);
-    const seat = admitted instanceof Promise ? await admitted : admitted;
-    try {
-      const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
-      if (!allowed) throw forbiddenPath(user, { verb, path: asked, reason });
-      return withFlow(await documentAt(server, request, route), flow);
-    } finally {
-      seat.release();
-    }
+    const outcome = await pipeline.run(asked, { flow });
+    if (outcome.is !== "document") throw new Error(`Cannot read ${asked.path}: the outcome is a ${outcome.is}`);
+    return withFlow(outcome.answer, flow);
   } catch (error) {
     if (!isStatusError(error)) throw error;
     return failure({ server }, request, error, { flow });
   }
 }
 
-function documentDigest(user: User, verb: string, path: string): FlowRequest {
-  return { verb, path, group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {}, context: { user } };
+/** Without a signal and without leadership: a document is read from memory and writes nothing. */
+function documentRequest(server: ServerContext, request: ExchangeRequest, user: User, route: DocumentRoute): DocumentRequest {
+  return {
+    ...NO_RESOURCE,
+    verb: request.method.toLowerCase(),
+    path: route.path.asked,
+    context: { user, userAgent: request.header("user-agent") ?? "", ...traceOf(request), ...causeOf(request), warn() {} },
+    answer: () => documentAt(server, request, route),
+  };
 }
+
+const NO_RESOURCE = { group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {} } as const;
 
 /** Sets the headers that name the flow of the request, as upstream: by UIDs. */
 function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined): ExchangeAnswer {
@@ -355,6 +355,7 @@ function present(
     case "value":
       return { code: outcome.code, headers, body: encoder.value(outcome.value, outcome.schema, outcome.columns) };
     case "connection":
+    case "document":
       return outcome.answer;
     case "watch":
       return {

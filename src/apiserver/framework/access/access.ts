@@ -43,7 +43,11 @@ export function chosenName(fieldSelector: string): string {
 
 /** Some requests need two permissions: a PUT that creates also needs "create". Throws Forbidden if the user lacks it. */
 export function mustBeAllowed(authorizer: Authorizer, request: ApiRequest, verb: string): void {
-  const access = accessOf(request, verb);
+  mustHaveAccess(authorizer, accessOf(request, verb));
+}
+
+/** Throws Forbidden. */
+export function mustHaveAccess(authorizer: Authorizer, access: AccessAttributes): void {
   const { allowed, reason = "" } = authorizer.authorize(access);
   if (!allowed) throw forbiddenAccess(access, reason);
 }

@@ -2,19 +2,11 @@
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { forbiddenError, StatusError } from "../../../api/machinery/status-error.ts";
 import type { AccessAttributes, AccessedResource } from "../authorization.ts";
-import type { ApiRequest, User } from "../request.ts";
+import type { ApiRequest } from "../request.ts";
 
 /** `verb`: the denied verb, as authorizers name it. */
 export function refusal(request: ApiRequest, verb: string, reason: string): StatusError {
   return forbiddenAccess({ user: request.context.user, verb, resource: request, path: "" }, reason);
-}
-
-/** The same for a non-resource path. */
-export function forbiddenPath(
-  user: User,
-  { verb, path, reason }: { readonly verb: string; readonly path: string; readonly reason: string },
-): StatusError {
-  return forbiddenAccess({ user, verb, path }, reason);
 }
 
 /** `reason`: from the authorizer; "" for none. */
