@@ -46,6 +46,7 @@ import { Deadlines } from "./rest/deadlines.ts";
 import { WaitingBytes } from "./rest/waiting-bytes.ts";
 import { restExchange } from "./rest/rest-exchange.ts";
 import type { ServerContext } from "./framework/server-context.ts";
+import { leaseLeadership } from "./shared/lease-leadership.ts";
 import { storeAnswers } from "./shared/store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
 import { WatchKeeper } from "./watch/watch-keeper.ts";
@@ -102,7 +103,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
   const keeper = countedWatches(clock, metrics, flowControl);
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, gate });
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, gate, checkLeadership: leaseLeadership(server.objects) });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
   const state = { hooks, isStopping: false };

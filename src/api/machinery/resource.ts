@@ -59,6 +59,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
    * `isPending` is true while it must stay.
    */
   readonly deletion?: { begin(object: T): T; isPending(object: T): boolean };
+  /** False: no state follows from this kind and timers write it (Lease, Event), so the record of causes leaves it out. Default: true. */
+  readonly recordsCauses?: false;
   /** Time to live of objects of this kind, counted from their last write (Event). */
   readonly secondsToLive?: number;
   /** Fields whose ownership a write of the object itself does not change. Default: `status`, if it is a subresource. */

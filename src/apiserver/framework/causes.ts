@@ -8,10 +8,10 @@
  * would push everything else out within minutes. A cause names the object, so a Lease as a cause explains itself.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
-import type { ResourceName } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { RequestContext } from "./request.ts";
 import type { ObjectName } from "./storage/object-key.ts";
+import type { ResourceStorage } from "./storage/storage.ts";
 
 /** About 200 bytes each, and at most some 2,000. Enough for a whole rollout of hundreds of Pods. */
 export const CAUSES_MAX = 4_096;
@@ -38,14 +38,12 @@ export interface RecordedWrite {
 
 /** One commit, and the request that caused it. */
 export interface CommittedWrite {
-  readonly resource: ResourceName;
+  readonly storage: Pick<ResourceStorage, "name" | "resource">;
   readonly name: ObjectName;
   readonly revision: number;
   readonly request: { readonly verb: string; readonly subresource: string; readonly context: RequestContext };
   readonly deleted?: true;
 }
-
-const EVENT_GROUPS: ReadonlySet<string> = new Set(["", "events.k8s.io"]);
 
 export class Causes {
   readonly #clock: Pick<Clock, "now">;
@@ -58,8 +56,8 @@ export class Causes {
   }
 
   /** Hot path (called per commit): must stay one small allocation. */
-  record({ resource, name, revision, request, deleted }: CommittedWrite): void {
-    if (isNotRecorded(resource)) return;
+  record({ storage, name, revision, request, deleted }: CommittedWrite): void {
+    if (storage.resource.recordsCauses === false) return;
     const { user, userAgent, cause } = request.context;
     const written: RecordedWrite = {
       timeMs: this.#clock.now(),
@@ -67,8 +65,8 @@ export class Causes {
       name: name.name,
       namespace: name.namespace,
       verb: request.verb,
-      group: resource.group,
-      plural: resource.plural,
+      group: storage.name.group,
+      plural: storage.name.plural,
       subresource: request.subresource,
       user: user.name,
       userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
@@ -84,8 +82,4 @@ export class Causes {
   list(): readonly RecordedWrite[] {
     return this.#ring.toSorted((a, b) => Number(a.resourceVersion) - Number(b.resourceVersion));
   }
-}
-
-function isNotRecorded({ group, plural }: ResourceName): boolean {
-  return (group === "coordination.k8s.io" && plural === "leases") || (EVENT_GROUPS.has(group) && plural === "events");
 }

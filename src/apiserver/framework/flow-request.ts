@@ -1,7 +1,5 @@
-/**
- * The attributes of a request that API Priority and Fairness uses. An ApiRequest satisfies it as it is, so the hot path copies nothing.
- * Types only.
- */
+/** The attributes of a request that API Priority and Fairness uses. An ApiRequest satisfies it as it is, so the hot path copies nothing. */
+import { NAMESPACES } from "./access/request-path.ts";
 
 export interface FlowUser {
   readonly name: string;
@@ -35,7 +33,7 @@ export interface FlowRequestOptions {
 
 /** Namespace as in upstream's RequestInfo: a request for a Namespace object is in that namespace. */
 export function flowNamespaceOf({ plural, group, namespace, name }: FlowRequest): string {
-  return plural === "namespaces" && group === "" && name !== "" ? name : namespace;
+  return plural === NAMESPACES && group === "" && name !== "" ? name : namespace;
 }
 
 const METADATA_NAME = /(?:^|,)metadata\.name==?([^,!=]+)(?:,|$)/;

@@ -13,7 +13,7 @@ import type { ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrenc
 import type { ExchangeAnswer } from "../framework/exchange.ts";
 import type { FlowRequest } from "../framework/flow-request.ts";
 import { OverloadError } from "../framework/overload.ts";
-import { mustHoldLease } from "./leadership.ts";
+import type { LeadershipCheck } from "../framework/leadership.ts";
 import type { Metrics } from "../framework/metrics.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
@@ -52,6 +52,7 @@ const NO_ARRIVAL: Arrival = {};
 export interface PipelineParts {
   readonly metrics: Metrics;
   readonly gate: ConcurrencyGate;
+  readonly checkLeadership: LeadershipCheck;
 }
 
 interface Counted {
@@ -64,13 +65,15 @@ export class Pipeline {
   readonly #verbs: Verbs;
   readonly #metrics: Metrics;
   readonly #gate: ConcurrencyGate;
+  readonly #checkLeadership: LeadershipCheck;
   readonly #bodies = new BodyMemory();
 
-  constructor(server: ServerContext, verbs: Verbs, { metrics, gate }: PipelineParts) {
+  constructor(server: ServerContext, verbs: Verbs, { metrics, gate, checkLeadership }: PipelineParts) {
     this.#server = server;
     this.#verbs = verbs;
     this.#metrics = metrics;
     this.#gate = gate;
+    this.#checkLeadership = checkLeadership;
   }
 
   /** Rejects with a StatusError, whatever the failure. */
@@ -97,7 +100,7 @@ export class Pipeline {
       body?.keep();
       step = "verb";
       const { leadership } = request.context;
-      if (leadership !== undefined && !READING.includes(request.verb)) await mustHoldLease(this.#server.objects, leadership);
+      if (leadership !== undefined && !READING.includes(request.verb)) await this.#checkLeadership(leadership);
       const outcome = await orAborted(request.context.signal, this.#execute(request, resolved, received));
       this.#count(request, resolved, { code: codeOf(outcome), startedMs: started });
       return outcome.is === "connection" && !isDocument(request) ? this.#watched(request, outcome.answer) : outcome;

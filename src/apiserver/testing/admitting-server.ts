@@ -18,6 +18,7 @@ import { ServedEndpoints } from "../storage/served-endpoints.ts";
 import { CachedObjects } from "../storage/cached-objects.ts";
 import { inProcessTransport } from "../pipeline/in-process.ts";
 import { Causes } from "../framework/causes.ts";
+import { leaseLeadership } from "../shared/lease-leadership.ts";
 import { MaxInFlight } from "../limits/max-in-flight.ts";
 import { Metrics } from "../framework/metrics.ts";
 import { Pipeline } from "../pipeline/pipeline.ts";
@@ -47,6 +48,7 @@ export function admittingServer(options: AdmittingOptions): Transport {
   const pipeline = new Pipeline(server, new Verbs(server, keeper), {
     metrics: new Metrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
+    checkLeadership: leaseLeadership(server.objects),
   });
   return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { AdmissionPlugin } from "../framework/admission.ts";
+import { leaseLeadership } from "../shared/lease-leadership.ts";
 import { MaxInFlight } from "../limits/max-in-flight.ts";
 import { Metrics } from "../framework/metrics.ts";
 import { Pipeline } from "../pipeline/pipeline.ts";
@@ -23,6 +24,7 @@ test("fields that an admission plugin adds have no owner, in a create and in an 
   const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
     metrics: new Metrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
+    checkLeadership: leaseLeadership(server.objects),
   });
   const write = async (asked: Pick<ApiRequest, "verb" | "name">, object: JsonObject) => {
     const place = { group: "", version: "v1", plural: "configmaps", subresource: "", namespace: "default" };

@@ -9,6 +9,7 @@ import { formatTime } from "../../api/machinery/time.ts";
 import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionRequest, Charge } from "../framework/admission.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
+import { NAMESPACES } from "../framework/access/request-path.ts";
 import { isDryRun, type ApiRequest, type User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { yieldLoop, yieldLoopOf } from "../limits/slices.ts";
@@ -86,7 +87,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await storage.create(name, result, { signal: request.context.signal, alongside });
     written = done.written;
-    if (written) server.causes.record({ resource: storage.name, name, revision: result.revision, request });
+    if (written) server.causes.record({ storage, name, revision: result.revision, request });
     return done.written ? { created: true, object: result } : { ...exists, again: done.again === true };
   } finally {
     try {
@@ -126,7 +127,7 @@ function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject
 
 /** Admission gets a Namespace with its own name as namespace, as upstream. */
 function namespaceOf({ resource, name }: Endpoint, namespace: string, object: KubeObject): string {
-  return resource.scope === "Cluster" && name.plural === "namespaces" && name.group === "" ? (object.metadata.name ?? "") : namespace;
+  return resource.scope === "Cluster" && name.plural === NAMESPACES && name.group === "" ? (object.metadata.name ?? "") : namespace;
 }
 
 /** The fields that the writer owns: those that version conversion sets count as sent, as defaults do; changes by admission do not. */

@@ -53,14 +53,14 @@ async function tryToDelete(
     // An object with grace period 0 is seen terminating, too.
     const done = await storage.update(name, last, current, { signal });
     if (!done.written) return done;
-    server.causes.record({ resource: storage.name, name, revision: last.revision, request });
+    server.causes.record({ storage, name, revision: last.revision, request });
     if (!isLast) return { gone: false, object: last };
   }
   const release = await server.extension(resource.storage.group, resource.plural)?.release?.(current.object);
   const newest = plan.outcome === "write" ? last : current;
   const done = await storage.delete(name, newest, { signal, alongside: release?.alongside ?? [] });
   if (!done.written) return done.again === true ? { found: newest } : done;
-  server.causes.record({ resource: storage.name, name, revision: done.revision, request, deleted: true });
+  server.causes.record({ storage, name, revision: done.revision, request, deleted: true });
   await release?.afterwards();
   return { gone: true, object: last.at(done.revision) };
 }

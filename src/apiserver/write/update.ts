@@ -157,7 +157,7 @@ async function write(
     const release = await server.extension(group, endpoint.resource.plural)?.release?.(current.object);
     const done = await endpoint.storage.delete(name, current, { signal, alongside: release?.alongside ?? [] });
     if (!done.written) return { written: false, found: done.again === true ? current : done.found };
-    server.causes.record({ resource: endpoint.storage.name, name, revision: done.revision, request, deleted: true });
+    server.causes.record({ storage: endpoint.storage, name, revision: done.revision, request, deleted: true });
     await release?.afterwards();
     // A removed object has no newer version.
     result.arriveAt(current.revision);
@@ -165,7 +165,7 @@ async function write(
   }
   const done = await endpoint.storage.update(name, result, current, { signal, alongside });
   if (!done.written) return { written: false, found: done.again === true ? current : done.found };
-  server.causes.record({ resource: endpoint.storage.name, name, revision: result.revision, request });
+  server.causes.record({ storage: endpoint.storage, name, revision: result.revision, request });
   return { written: true, object: result };
 }
 

@@ -19,6 +19,7 @@ export const leases = defineResource<Lease>({
   createOnUpdate: true,
   unconditionalUpdate: false,
   allowsPlainFinalizers: true,
+  recordsCauses: false,
 
   prepareForCreate: withoutCoordination,
   prepareForUpdate: withoutCoordination,

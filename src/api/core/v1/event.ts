@@ -50,6 +50,7 @@ export const events = defineResource<Event>({
   storage: { group: "", version: "v1" },
   createOnUpdate: true,
   secondsToLive: SECONDS_TO_LIVE,
+  recordsCauses: false,
 
   // Each version has its own name validation.
   validateName: () => [],

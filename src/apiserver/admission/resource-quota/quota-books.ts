@@ -165,7 +165,7 @@ export class QuotaBooks {
     const next = this.#next(stored, used);
     const { written } = await storage.update(name, next, stored, { signal: undefined, alongside });
     if (!written) return undefined;
-    this.#causes.record({ resource: QUOTAS, name, revision: next.revision, request: { verb: "update", subresource: "status", context } });
+    this.#causes.record({ storage, name, revision: next.revision, request: { verb: "update", subresource: "status", context } });
     return next.revision;
   }
 

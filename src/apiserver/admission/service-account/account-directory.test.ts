@@ -4,6 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { VirtualClock } from "../../../base/virtual-clock.ts";
 import { inProcessTransport } from "../../pipeline/in-process.ts";
+import { leaseLeadership } from "../../shared/lease-leadership.ts";
 import { MaxInFlight } from "../../limits/max-in-flight.ts";
 import { Metrics } from "../../framework/metrics.ts";
 import { Pipeline } from "../../pipeline/pipeline.ts";
@@ -21,6 +22,7 @@ async function start() {
   const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
     metrics: new Metrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
+    checkLeadership: leaseLeadership(server.objects),
   });
   const transport = inProcessTransport(pipeline, { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test" });
   const { objects, clock } = server;

@@ -5,6 +5,7 @@ import { validatePathSegmentName } from "../../../api/machinery/names.ts";
 import type { AccessAttributes, Authorizer } from "../authorization.ts";
 import { forbiddenAccess } from "./forbidden-message.ts";
 import type { ApiRequest } from "../request.ts";
+import { NAMESPACES } from "./request-path.ts";
 
 export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
   const { group, version, plural, subresource, options, context } = request;
@@ -20,7 +21,7 @@ export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
 
 /** The namespace attribute of a namespace is its own name, so that a role in the namespace can grant reading it. */
 function namespaceOf({ plural, namespace, name }: ApiRequest): string {
-  return plural === "namespaces" && namespace === "" ? name : namespace;
+  return plural === NAMESPACES && namespace === "" ? name : namespace;
 }
 
 /** A list or watch restricted to one name is authorized as access to that object, so permission for it suffices. */

@@ -30,6 +30,9 @@ export interface DocumentPath {
   readonly asked: string;
 }
 
+/** The path segment before the name of a namespace. Part of the grammar of paths: all other segments are names of resources. */
+export const NAMESPACES = "namespaces";
+
 /** Subresources of a namespace itself, which look like resources in it. */
 const NAMESPACE_SUBRESOURCES = ["status", "finalize"];
 
@@ -62,7 +65,7 @@ function underVersion(group: string, segments: readonly string[], at: number): R
   const isWatchPath = segments[at + 1] === "watch" && segments.length > at + 2;
   const start = at + (isWatchPath ? 2 : 1);
   if (version === undefined || segments.length <= start) return undefined;
-  const isNamespaced = segments[start] === "namespaces" && segments.length > start + 2 && !isNamespaceSubresource(group, segments, start);
+  const isNamespaced = segments[start] === NAMESPACES && segments.length > start + 2 && !isNamespaceSubresource(group, segments, start);
   const place = isNamespaced ? start + 2 : start;
   return {
     is: "resource",

@@ -6,7 +6,7 @@ import type { AccessAttributes, AccessedResource } from "../authorization.ts";
 import { chosenName } from "./access.ts";
 import type { ExchangeRequest } from "../exchange.ts";
 import type { User } from "../request.ts";
-import { parsePath, type ResourcePath } from "./request-path.ts";
+import { NAMESPACES, parsePath, type ResourcePath } from "./request-path.ts";
 
 const VERBS: Readonly<Record<string, string>> = {
   GET: "get",
@@ -52,7 +52,7 @@ function resourceOf(path: ResourcePath, verb: string, query: URLSearchParams): A
     plural,
     subresource,
     // The namespace attribute of a namespace is its own name, so that a role in it can grant reading it.
-    namespace: path.namespace === "" && plural === "namespaces" ? name : path.namespace,
+    namespace: path.namespace === "" && plural === NAMESPACES ? name : path.namespace,
     name: name === "" && isRead ? chosenName(query.get("fieldSelector") ?? "") : name,
     ...(isWatchPath || !VERBS_WITH_SELECTORS.includes(verb) ? {} : selectorsOf(query)),
   };
