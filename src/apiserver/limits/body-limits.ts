@@ -4,7 +4,7 @@
  * The body is rejected with 413 before it is read, if it has a Content-Length, and as soon as it exceeds the limit, if it has none.
  */
 import type { Verb } from "../../api/machinery/resource.ts";
-import type { ResolvedResource } from "../framework/resolved-resource.ts";
+import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 
 /**
  * For reviews, actions (eviction, token) and DeleteOptions. The largest real ones are reviews of users in thousands of groups and of long

@@ -403,14 +403,14 @@ test("a document that fails unexpectedly is logged with its step and path, and a
 
 test("a forbidden document is not rendered, and a rendered one occupies a seat", async () => {
   let rendered = 0;
-  let inFlight = "";
+  let running = "";
   const counted: Document = {
     name: "counted",
     answers: (path) => path === "/counted",
     answer: async () => {
       rendered++;
       const { text } = await server.call("GET", "/metrics");
-      inFlight = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(text)?.[1] ?? "";
+      running = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(text)?.[1] ?? "";
       return { code: 200, headers: {}, body: [] };
     },
   };
@@ -420,5 +420,5 @@ test("a forbidden document is not rendered, and a rendered one occupies a seat",
   const allowed = await server.call("GET", "/counted");
 
   assert.deepEqual([forbidden.code, forbidden.body.message], [403, 'forbidden: User "jane" cannot get path "/counted"']);
-  assert.deepEqual([allowed.code, rendered, inFlight], [200, 1, "2"]);
+  assert.deepEqual([allowed.code, rendered, running], [200, 1, "2"]);
 });

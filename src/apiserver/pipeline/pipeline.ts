@@ -17,7 +17,7 @@ import type { LeadershipCheck } from "../framework/leadership.ts";
 import type { Metrics } from "../framework/metrics.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
-import { resolveResource, type ResolvedResource } from "../framework/resolved-resource.ts";
+import { resolveResource, type ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { Verbs } from "../verbs/verbs.ts";
 

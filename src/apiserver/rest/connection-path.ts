@@ -1,7 +1,7 @@
 /** Recognises paths of connections, and maps their methods and the path after the subresource. */
 import type { Subresource, Verb } from "../../api/machinery/resource.ts";
 import type { ResourcePath } from "../framework/access/request-path.ts";
-import type { ResolvedResource } from "../framework/resolved-resource.ts";
+import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 
 export type Connection = Extract<Subresource, { readonly of: "connection" }>;
 

@@ -19,7 +19,7 @@ import { isPretty } from "../framework/pretty-json.ts";
 import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
 import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
-import type { ResolvedResource } from "../framework/resolved-resource.ts";
+import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
 import { newUid } from "../framework/storage/identifiers.ts";

@@ -2,7 +2,7 @@
 import { parsePath, type DocumentPath, type ResourcePath } from "../framework/access/request-path.ts";
 import type { Document } from "../framework/document.ts";
 import type { Endpoints } from "../framework/endpoints.ts";
-import { resolveResource, type ResolvedResource } from "../framework/resolved-resource.ts";
+import { resolveResource, type ResolvedResource } from "../framework/access/resolved-resource.ts";
 import { connectionAt, type Connection } from "./connection-path.ts";
 
 export type Route = DocumentRoute | ResourceRoute;

@@ -9,7 +9,7 @@ import { badRequest, noSuchPath, notFound } from "../../api/machinery/status-err
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
-import type { ResolvedResource } from "../framework/resolved-resource.ts";
+import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { yieldLoop, yieldLoopOf, runSteps } from "../limits/slices.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";

@@ -1,6 +1,6 @@
 /** The endpoint and subresource of a resource request: looked up once per request, so that all stages work on the same definition. */
-import type { Subresource } from "../../api/machinery/resource.ts";
-import type { Endpoint, Endpoints } from "./endpoints.ts";
+import type { Subresource } from "../../../api/machinery/resource.ts";
+import type { Endpoint, Endpoints } from "../endpoints.ts";
 
 export interface ResolvedResource {
   /** Absent: the resource is not served. */
