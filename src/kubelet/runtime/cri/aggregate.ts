@@ -1,4 +1,4 @@
-/** Several failures told as one, as upstream does: each text once, in brackets if there are several. */
+/** Aggregates several failures into one message, as upstream does: each text once, in brackets if there are several. */
 import { joinedErrors } from "../../../base/joined-errors.ts";
 
 export function messagesAsOne(failures: readonly unknown[]): string {

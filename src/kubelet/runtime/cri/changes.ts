@@ -1,7 +1,7 @@
 /**
- * Tells of what changes by itself: containers that end, sandboxes that are lost. A runtime's own stream of events says it at once; listing
- * anew finds what no event said, seldom while the stream is there and every second while it is not, as upstream does. When the runtime was
- * away, everything may have changed, and all Pods are told of.
+ * Notifies of spontaneous changes: containers that exit, sandboxes that are lost. The runtime's event stream reports them at once;
+ * relisting finds what no event reported: rarely while the stream is open and every second while it is not, as upstream does. After the
+ * runtime was unavailable everything may have changed, and all Pods are reported.
  */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
 import { NOT_NEEDED } from "../../../base/abort.ts";
@@ -18,14 +18,14 @@ import { podSandboxStatus, SANDBOX_READY } from "./messages/sandbox.ts";
 
 const LIST_EVERY_MS = 1_000;
 export const LIST_SELDOM_EVERY_MS = 10_000;
-/** Nobody says from when on a new stream tells of everything, so one lists a few times more before it is relied on. */
+/** No runtime documents from when on a new stream is complete, so a few more relists precede relying on it. */
 const LISTS_BEFORE_RELYING_MS: readonly number[] = [100, LIST_EVERY_MS];
-/** The runtime tells of an end before its own lists show it; so one looks a few times: 10, 20, … 1,280 ms. */
+/** The runtime emits an exit event before its own lists show the exit; hence retries with backoff: 10, 20, … 1,280 ms. */
 const SETTLE = { minMs: 10, maxMs: 1_280 };
 const SETTLE_LOOKS = 9;
-/** What was killed for want of memory is told of as such for good or never: a busy runtime gets a minute to note it. */
+/** An OOM kill is reported as such permanently or never: a busy runtime gets a minute to note it. */
 const OUT_OF_MEMORY_LOOKS = SETTLE_LOOKS + 45;
-/** Why something ended by what a runtime says that has noted nothing yet. */
+/** Exit reasons that a runtime reports before it has noted an OOM kill. */
 const NO_REASON_YET: readonly string[] = ["", "Error", "Completed"];
 
 export interface ChangesOptions {
@@ -42,13 +42,13 @@ export class Changes implements Disposable {
   readonly #options: ChangesOptions;
   readonly #listeners = new Set<(podUid: string) => void>();
   readonly #over = new AbortController();
-  /** By Pod: what was there when it was last listed, in a line. Undefined: nothing was listed yet. */
+  /** By Pod: a one-line summary of its last listed state. Undefined: nothing was listed yet. */
   #seen: ReadonlyMap<string, string> | undefined;
   #wasAway = false;
   #closeStream: (() => void) | undefined;
   /** Since the stream was opened. */
   #lists = 0;
-  /** It has no stream to offer. */
+  /** The runtime has no event stream. */
   #isWithoutStream = false;
   #hurry: (() => void) | undefined;
 
@@ -57,7 +57,7 @@ export class Changes implements Disposable {
   }
 
   watch(listener: (podUid: string) => void): Disposable {
-    // One function may listen twice.
+    // The same function may be registered twice.
     const own = (podUid: string): void => listener(podUid);
     if (this.#listeners.size === 0 && this.#seen === undefined && !this.#over.signal.aborted) void this.#run();
     this.#listeners.add(own);
@@ -70,7 +70,7 @@ export class Changes implements Disposable {
     this.#listeners.clear();
   }
 
-  #tell(podUids: Iterable<string>): void {
+  #notify(podUids: Iterable<string>): void {
     for (const podUid of podUids) for (const listener of [...this.#listeners]) listener(podUid);
   }
 
@@ -81,17 +81,17 @@ export class Changes implements Disposable {
     const { clock, log, observer } = this.#options;
     this.#seen = new Map();
     while (!this.#over.signal.aborted) {
-      // First the stream, then the list: what happens in between is seen by one of them.
+      // First the stream, then the list: one of them sees what happens in between.
       this.#openStream();
-      const beganAtMs = clock.monotonic();
+      const startedAtMs = clock.monotonic();
       try {
         this.#compare(await this.#options.views.listing());
       } catch (error) {
         if (this.#over.signal.aborted) return;
-        if (!this.#wasAway) log.warn("Cannot list what the container runtime has", { error });
+        if (!this.#wasAway) log.warn("Cannot list the Pods of the container runtime", { error });
         this.#wasAway = true;
       }
-      observer?.listed(clock.monotonic() - beganAtMs);
+      observer?.listed(clock.monotonic() - startedAtMs);
       await this.#pause(clock, this.#nextListMs());
     }
   }
@@ -117,7 +117,7 @@ export class Changes implements Disposable {
     const changed = [...uids].filter((uid) => this.#wasAway || before.get(uid) !== now.get(uid));
     this.#seen = now;
     this.#wasAway = false;
-    this.#tell(changed);
+    this.#notify(changed);
   }
 
   // ── the stream ────────────────────────────────────────────────────────────────────────────────────
@@ -132,16 +132,16 @@ export class Changes implements Disposable {
       ended: (isAbsent) => {
         this.#closeStream = undefined;
         this.#isWithoutStream = isAbsent;
-        // One that never came about has missed nothing, and opening another at once would go on for ever.
+        // A stream that never opened has missed nothing, and reopening it at once would loop forever.
         if (isAbsent || clock.monotonic() - openedAtMs < LIST_EVERY_MS) return;
-        log.debug("The container runtime's events ended");
+        log.debug("The event stream of the container runtime ended");
         this.#wasAway = true;
         this.#hurry?.();
       },
     });
   }
 
-  /** Waits until the runtime's own lists show what it told of, and tells it on. Never rejects. */
+  /** Waits until the runtime's own lists show the reported change, then notifies the watchers. Never rejects. */
   async #settle(event: RuntimeEvent): Promise<void> {
     const { clock, views } = this.#options;
     const looksMax = event.is === "out-of-memory" ? OUT_OF_MEMORY_LOOKS : SETTLE_LOOKS;
@@ -150,18 +150,18 @@ export class Changes implements Disposable {
         const found = await this.#look(event);
         if (found === undefined) return;
         if (found.isSettled || looks === looksMax - 1) {
-          // The end was seen before its reason.
+          // The exit was seen before its reason.
           if (event.is === "out-of-memory") views.forget(event.id);
-          return this.#tell([found.podUid]);
+          return this.#notify([found.podUid]);
         }
         await clock.sleep(exponentialDelayMs(SETTLE, looks), this.#over.signal);
       } catch {
-        return; // It went away; whatever it was is told when it is back.
+        return; // The runtime became unavailable; the change is reported once it is back.
       }
     }
   }
 
-  /** Undefined if it is gone, or somebody else's. */
+  /** Undefined if it does not exist or belongs to another owner. */
   async #look({ is, id }: RuntimeEvent): Promise<{ readonly podUid: string; readonly isSettled: boolean } | undefined> {
     const container = await this.#options.views.containerStatus(id);
     if (container === undefined) return this.#lookForSandbox(id);

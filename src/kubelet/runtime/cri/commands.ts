@@ -1,18 +1,18 @@
 /**
- * Commands in containers and connections into Pods. The runtime gives an address for each, where the streams are (streaming.ts); commands of
- * probes need no streams, and are run by one call.
+ * Commands in containers and connections into Pods. The runtime returns a URL for each, which serves the streams (streaming.ts); probe
+ * commands need no streams and are one call.
  */
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import { RuntimeError, type ExecResult, type ExecStreams } from "../../contracts/runtime.ts";
 import { attach, CONTAINER_RUNNING, exec, execSync, portForward } from "./messages/container.ts";
-import { CriError, inItsWords, type CriClient } from "./cri-client.ts";
+import { CriError, withRuntimeMessage, type CriClient } from "./cri-client.ts";
 import type { PodViews } from "./pod-views.ts";
 import { SANDBOX_READY } from "./messages/sandbox.ts";
 import { streamAttach, streamExec, streamPortForward } from "./streaming.ts";
 
-/** Of what a probe's command says, more than this interests nobody. */
+/** Maximum output of a probe command; the rest is dropped. */
 const OUTPUT_BYTES_MAX = 16 * 1024;
-/** For a command that has all the time: longer than any, and still an end. */
+/** For a command without a timeout: longer than any, and still finite. */
 const ALL_THE_TIME_MS = 24 * 3_600_000;
 
 export class Commands {
@@ -28,7 +28,7 @@ export class Commands {
     await this.#mustRun(id);
     const tty = streams.tty === true;
     const request = { id, command, tty, stdin: streams.input !== undefined, stdout: true, stderr: !tty };
-    const { url } = await this.#client.call(exec, request, { signal }).catch(inRuntimesWords);
+    const { url } = await this.#client.call(exec, request, { signal }).catch(throwRuntimeMessage);
     return streamExec(url, streams, signal);
   }
 
@@ -36,15 +36,15 @@ export class Commands {
     await this.#mustRun(id);
     const tty = streams.tty === true;
     const request = { id, tty, stdin: streams.input !== undefined, stdout: true, stderr: !tty };
-    const { url } = await this.#client.call(attach, request, { signal }).catch(inRuntimesWords);
+    const { url } = await this.#client.call(attach, request, { signal }).catch(throwRuntimeMessage);
     await streamAttach(url, streams, signal);
   }
 
   async portForward(podUid: string, port: number, stream: ByteStream, signal: AbortSignal): Promise<void> {
     const [sandbox] = await this.#views.sandboxes(podUid);
     if (sandbox?.state !== SANDBOX_READY)
-      throw new RuntimeError("NotFound", `Cannot reach port ${port}: there is no sandbox of Pod ${podUid}`);
-    const { url } = await this.#client.call(portForward, { sandboxId: sandbox.id, ports: [port] }, { signal }).catch(inRuntimesWords);
+      throw new RuntimeError("NotFound", `Cannot connect to port ${port}: Pod ${podUid} has no sandbox`);
+    const { url } = await this.#client.call(portForward, { sandboxId: sandbox.id, ports: [port] }, { signal }).catch(throwRuntimeMessage);
     await streamPortForward(url, port, stream, signal);
   }
 
@@ -60,16 +60,16 @@ export class Commands {
     }
   }
 
-  /** The runtime would give an address, and say so only there. */
+  /** The runtime would return a URL and fail only there. */
   async #mustRun(id: string): Promise<void> {
     const status = await this.#views.containerStatus(id);
-    if (status === undefined) throw new RuntimeError("NotFound", `Cannot reach into container ${id}: there is none`);
-    if (status.state !== CONTAINER_RUNNING) throw new RuntimeError("CannotRun", `Cannot reach into container ${id}: it does not run`);
+    if (status === undefined) throw new RuntimeError("NotFound", `Cannot connect to container ${id}: it does not exist`);
+    if (status.state !== CONTAINER_RUNNING) throw new RuntimeError("CannotRun", `Cannot connect to container ${id}: it is not running`);
   }
 }
 
-function inRuntimesWords(error: unknown): never {
-  throw inItsWords(error);
+function throwRuntimeMessage(error: unknown): never {
+  throw withRuntimeMessage(error);
 }
 
 function beginningOf(...parts: readonly Uint8Array[]): Uint8Array {

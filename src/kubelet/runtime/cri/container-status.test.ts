@@ -28,31 +28,31 @@ function status(parts: Partial<ContainerStatusMessage>): ContainerStatusMessage 
 
 const over = { is: "exited", startedAtMs: 2_000, finishedAtMs: 3_000 } as const;
 
-for (const { title, given, lastWords = "", expected } of [
-  { title: "is made", given: { state: 0 }, expected: { is: "created" } },
+for (const { title, given, terminationMessage = "", expected } of [
+  { title: "is created", given: { state: 0 }, expected: { is: "created" } },
   { title: "runs", given: { state: 1 }, expected: { is: "running", startedAtMs: 2_000 } },
-  { title: "has completed", given: { reason: "Completed" }, expected: { ...over, exitCode: 0, reason: "Completed" } },
-  { title: "has completed and says no reason", given: {}, expected: { ...over, exitCode: 0, reason: "Completed" } },
-  { title: "has failed and says no reason", given: { exitCode: 3 }, expected: { ...over, exitCode: 3, reason: "Error" } },
+  { title: "completed", given: { reason: "Completed" }, expected: { ...over, exitCode: 0, reason: "Completed" } },
+  { title: "completed without a reason", given: {}, expected: { ...over, exitCode: 0, reason: "Completed" } },
+  { title: "failed without a reason", given: { exitCode: 3 }, expected: { ...over, exitCode: 3, reason: "Error" } },
   {
-    title: "took too much memory",
+    title: "was OOM-killed",
     given: { exitCode: 137, reason: "OOMKilled" },
     expected: { ...over, exitCode: 137, reason: "OOMKilled" },
   },
-  { title: "left words", given: {}, lastWords: "bye", expected: { ...over, exitCode: 0, reason: "Completed", message: "bye" } },
+  { title: "has a termination message", given: {}, terminationMessage: "bye", expected: { ...over, exitCode: 0, reason: "Completed", message: "bye" } },
   {
-    title: "left words beside the runtime's",
+    title: "has a termination message beside the runtime's",
     given: { exitCode: 128, reason: "StartError", message: "no such file", startedAt: 0n },
-    lastWords: "bye",
+    terminationMessage: "bye",
     expected: { ...over, startedAtMs: 0, exitCode: 128, reason: "StartError", message: "no such file: bye" },
   },
   {
-    title: "ended before its runtime noted its start",
+    title: "exited before its runtime noted its start",
     given: { startedAt: 4n * SECOND },
     expected: { ...over, startedAtMs: 3_000, exitCode: 0, reason: "Completed" },
   },
   {
-    title: "is lost to its runtime",
+    title: "is unknown to its runtime",
     given: { state: 3, finishedAt: 0n },
     expected: {
       ...over,
@@ -62,9 +62,9 @@ for (const { title, given, lastWords = "", expected } of [
       message: "The container could not be located when the pod was terminated",
     },
   },
-] as const satisfies readonly { title: string; given: Partial<ContainerStatusMessage>; lastWords?: string; expected: object }[]) {
-  test(`what the runtime says of a container that ${title} is told on`, () => {
-    deepEqual(runtimeContainer(status(given), lastWords), {
+] as const satisfies readonly { title: string; given: Partial<ContainerStatusMessage>; terminationMessage?: string; expected: object }[]) {
+  test(`runtimeContainer converts a container that ${title}`, () => {
+    deepEqual(runtimeContainer(status(given), terminationMessage), {
       id: "c1",
       name: "main",
       attempt: 2,
@@ -76,7 +76,7 @@ for (const { title, given, lastWords = "", expected } of [
   });
 }
 
-test("what a Pod calls its image is known again", () => {
+test("runtimeContainer restores the image name of the Pod spec", () => {
   const annotations = [{ key: "k8ts.io/image", value: "busybox" }];
   deepEqual(runtimeContainer(status({ annotations }), "").requestedImage, "busybox");
 });

@@ -1,15 +1,15 @@
-/** What the CRI says of a container, as the kubelet wants it. Pure; the last words come from elsewhere (termination-message.ts). */
+/** Converts a CRI container status to the kubelet's. Pure; termination messages come from elsewhere (termination-message.ts). */
 import type { RuntimeContainer, RuntimeContainerState } from "../../contracts/runtime.ts";
 import { mapOf, millisecondsOf } from "./messages/common.ts";
 import { CONTAINER_CREATED, CONTAINER_EXITED, CONTAINER_RUNNING, type ContainerStatusMessage } from "./messages/container.ts";
 import { WANTED_IMAGE } from "./labels.ts";
 
-/** As upstream counts what it lost sight of. */
+/** Exit code of a lost container, as upstream. */
 const LOST_EXIT_CODE = 137;
 const LOST = "ContainerStatusUnknown";
 
-/** `lastWords`: of one that has ended. */
-export function runtimeContainer(status: ContainerStatusMessage, lastWords: string): RuntimeContainer {
+/** `terminationMessage`: only for an exited container. */
+export function runtimeContainer(status: ContainerStatusMessage, terminationMessage: string): RuntimeContainer {
   const requestedImage = mapOf(status.annotations).get(WANTED_IMAGE);
   return {
     id: status.id,
@@ -19,11 +19,11 @@ export function runtimeContainer(status: ContainerStatusMessage, lastWords: stri
     ...(requestedImage === undefined ? {} : { requestedImage }),
     imageId: status.imageRef,
     createdAtMs: millisecondsOf(status.createdAt),
-    state: stateOf(status, lastWords),
+    state: stateOf(status, terminationMessage),
   };
 }
 
-function stateOf(status: ContainerStatusMessage, lastWords: string): RuntimeContainerState {
+function stateOf(status: ContainerStatusMessage, terminationMessage: string): RuntimeContainerState {
   const startedAtMs = millisecondsOf(status.startedAt);
   switch (status.state) {
     case CONTAINER_CREATED:
@@ -32,11 +32,11 @@ function stateOf(status: ContainerStatusMessage, lastWords: string): RuntimeCont
       return { is: "running", startedAtMs };
     case CONTAINER_EXITED: {
       const { exitCode, reason } = status;
-      const message = [status.message, lastWords].filter((words) => words !== "").join(": ");
+      const message = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
       const finishedAtMs = millisecondsOf(status.finishedAt);
       return {
         is: "exited",
-        // containerd notes the start when it hears of it: a short program has ended by then.
+        // containerd notes the start when it is notified of it: a short program has exited by then.
         startedAtMs: Math.min(startedAtMs, finishedAtMs),
         finishedAtMs,
         exitCode,
@@ -45,7 +45,7 @@ function stateOf(status: ContainerStatusMessage, lastWords: string): RuntimeCont
       };
     }
     default:
-      // The runtime has lost sight of it; for the Pod it has ended, and can be begun anew.
+      // The runtime lost track of it; for the Pod it has exited and can be restarted.
       return {
         is: "exited",
         startedAtMs,

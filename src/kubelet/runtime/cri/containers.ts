@@ -1,4 +1,4 @@
-/** Containers: made, started, stopped and removed, each as often as it is asked for and once in effect. */
+/** Creates, starts, stops and removes containers; every operation is idempotent. */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { directoryOf, filesLike, makeLogDirectory } from "../../../host/files/log-files.ts";
@@ -13,7 +13,7 @@ import {
   stopContainer,
   updateContainerResources,
 } from "./messages/container.ts";
-import { inItsWords, isNotFound, type CriClient } from "./cri-client.ts";
+import { withRuntimeMessage, isNotFound, type CriClient } from "./cri-client.ts";
 import type { PodViews } from "./pod-views.ts";
 import { containerMessage, resourcesMessage, sandboxMessage } from "./messages/run.ts";
 
@@ -25,11 +25,11 @@ export interface ContainersOptions {
 }
 
 /**
- * containerd looks after a shim that is gone every second, and gives each try 5 s: on a busy machine that fails a few times. Who stops waits
- * no longer than it must, since a container that has ended is seen at once.
+ * containerd retries a dead shim every second, with a timeout of 5 s per attempt: on a busy machine several fail. A stop does not wait
+ * longer than necessary, since an exited container is seen at once.
  */
-const ENDED_WITHIN_MS = 30_000;
-/** Nobody tells that it is done. */
+const EXIT_TIMEOUT_MS = 30_000;
+/** Polling: the runtime emits no event for it. */
 const LOOK_AGAIN = { minMs: 10, maxMs: 320 };
 
 export class Containers {
@@ -41,11 +41,11 @@ export class Containers {
 
   async create(sandboxId: string, config: ContainerConfig): Promise<string> {
     const { client, owner } = this.#options;
-    const there = await this.#made(config);
+    const there = await this.#existing(config);
     if (there !== undefined) return there;
     const { pod, container, run, sandboxRun } = config;
     if (run === undefined || sandboxRun === undefined) {
-      throw new RuntimeError("CannotRun", `Cannot make container ${container.name}: it is not said how it is run on this machine`);
+      throw new RuntimeError("CannotRun", `Cannot create container ${container.name}: its configuration on this machine is missing`);
     }
     try {
       await makeLogDirectory(directoryOf(joinPath(sandboxRun.logDirectory, run.logPath)));
@@ -56,14 +56,14 @@ export class Containers {
       });
       return id;
     } catch (error) {
-      // A call of before a crash may have come to its end meanwhile.
-      const since = isNotFound(error) ? undefined : await this.#made(config).catch(() => undefined);
+      // A call from before a crash may have completed in the meantime.
+      const since = isNotFound(error) ? undefined : await this.#existing(config).catch(() => undefined);
       if (since !== undefined) return since;
-      throw withMountRemedy(inItsWords(error));
+      throw withMountRemedy(withRuntimeMessage(error));
     }
   }
 
-  async #made({ pod, container, attempt }: ContainerConfig): Promise<string | undefined> {
+  async #existing({ pod, container, attempt }: ContainerConfig): Promise<string | undefined> {
     const containers = await this.#options.views.containers(pod.metadata.uid ?? "");
     return containers.find(({ metadata }) => metadata?.name === container.name && metadata.attempt === attempt)?.id;
   }
@@ -73,32 +73,32 @@ export class Containers {
       await this.#options.client.call(startContainer, { id });
     } catch (error) {
       const status = isNotFound(error) ? undefined : await this.#options.views.containerStatus(id).catch(() => undefined);
-      if (status?.state !== CONTAINER_RUNNING) throw inItsWords(error);
+      if (status?.state !== CONTAINER_RUNNING) throw withRuntimeMessage(error);
     }
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
     try {
-      // The CRI counts in seconds; who has a part of one gets all of it.
+      // The CRI counts in whole seconds: fractions are rounded up.
       await this.#options.client.call(stopContainer, { id, timeoutSeconds: Math.ceil(graceMs / 1000) }, { extraMs: graceMs });
-      await this.#untilEnded(id);
+      await this.#untilExited(id);
     } catch (error) {
-      if (!isNotFound(error)) throw inItsWords(error);
+      if (!isNotFound(error)) throw withRuntimeMessage(error);
     }
   }
 
   /**
-   * Of a container whose shim was killed, containerd from 2.0 on says that it is stopped while by its own lists it still runs, for a second
-   * or two. Whoever lists it then would take it for one that goes on.
+   * For a container whose shim was killed, containerd from 2.0 on reports a successful stop while its own lists show the container as
+   * running for a second or two. A relist in between would take it for a running one.
    */
-  async #untilEnded(id: string): Promise<void> {
+  async #untilExited(id: string): Promise<void> {
     const { clock, views } = this.#options;
-    const untilMs = clock.monotonic() + ENDED_WITHIN_MS;
+    const untilMs = clock.monotonic() + EXIT_TIMEOUT_MS;
     for (let looks = 0; (await views.containerStatus(id))?.state === CONTAINER_RUNNING; looks++) {
       if (clock.monotonic() >= untilMs) {
         throw new RuntimeError(
           "CannotRun",
-          `Cannot stop container ${id}: it still runs ${ENDED_WITHIN_MS} ms after the runtime stopped it`,
+          `Cannot stop container ${id}: it is still running ${EXIT_TIMEOUT_MS} ms after the runtime stopped it`,
         );
       }
       await clock.sleep(exponentialDelayMs(LOOK_AGAIN, looks));
@@ -112,7 +112,7 @@ export class Containers {
     try {
       await client.call(removeContainer, { id });
     } catch (error) {
-      if (!isNotFound(error)) throw inItsWords(error);
+      if (!isNotFound(error)) throw withRuntimeMessage(error);
     }
     if (status.logPath !== "") for (const path of await filesLike(status.logPath)) await removeFile(path);
   }
@@ -121,15 +121,17 @@ export class Containers {
     try {
       await this.#options.client.call(updateContainerResources, { id, linux: resourcesMessage(resources) });
     } catch (error) {
-      throw inItsWords(error);
+      throw withRuntimeMessage(error);
     }
   }
 }
 
-/** What containerd and CRI-O say of a path whose mount does not propagate. */
+/** Error text of containerd and CRI-O for a path whose mount does not propagate. */
 const NOT_PROPAGATED = /path "(.*)" is mounted on "(.*)" but it is not a shared (?:or slave )?mount/;
 
-/** Bidirectional and HostToContainer need a shared mount. systemd makes them shared; on a machine without it, the message says how. */
+/**
+ * Bidirectional and HostToContainer need a shared mount. systemd makes mounts shared; on a machine without it, the message has the command.
+ */
 export function withMountRemedy(error: unknown): unknown {
   const [, , mountPoint] = (error instanceof RuntimeError && NOT_PROPAGATED.exec(error.message)) || [];
   if (!(error instanceof RuntimeError) || mountPoint === undefined) return error;

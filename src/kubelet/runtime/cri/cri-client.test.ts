@@ -10,5 +10,5 @@ for (const { path, operation } of [
   { path: "/runtime.v1.ImageService/ImageFsInfo", operation: "image_fs_info" },
   { path: "/containerd.services.content.v1.Content/List", operation: undefined },
 ]) {
-  test(`${path} is counted as ${operation ?? "nothing"}`, () => equal(operationOf({ path }), operation));
+  test(`metrics count ${path} as ${operation ?? "nothing"}`, () => equal(operationOf({ path }), operation));
 }

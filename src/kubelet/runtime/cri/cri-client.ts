@@ -1,6 +1,6 @@
 /**
- * Calls of the CRI over one channel, which finds its server again by itself. Every failure is a RuntimeError in upstream's words, as
- * people know them from events: "rpc error: code = NotFound desc = …". Nothing is tried again here.
+ * CRI calls over one channel, which reconnects by itself. Every failure is a RuntimeError with upstream's message, as users know it from
+ * events: "rpc error: code = NotFound desc = …". Nothing is retried here.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode, type Decoded, type Encodable } from "../../../base/protobuf/messages.ts";
@@ -9,7 +9,7 @@ import { RuntimeError, type RuntimeErrorReason, type RuntimeObserver } from "../
 import type { CriMethod } from "./messages/common.ts";
 
 export interface CriCallOptions {
-  /** On top of the method's own. */
+  /** Added to the method's own timeout. */
   readonly extraMs?: number;
   readonly signal?: AbortSignal | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -17,13 +17,13 @@ export interface CriCallOptions {
 
 export interface CriStreamHandlers<M extends CriMethod> {
   message(message: Decoded<M["response"]>): void;
-  /** Once, last. */
+  /** Called once, last. */
   ended(error: RuntimeError | undefined): void;
 }
 
 export interface CriClientOptions {
   readonly clock: Clock;
-  /** Absent: nobody counts calls. */
+  /** Absent: calls are not counted. */
   readonly observer?: RuntimeObserver | undefined;
 }
 
@@ -46,7 +46,7 @@ export class CriClient implements Disposable {
     { extraMs = 0, signal, metadata }: CriCallOptions = {},
   ): Promise<Decoded<M["response"]>> {
     const bytes = encode(method.request, request);
-    const beganAtMs = this.#clock.monotonic();
+    const startedAtMs = this.#clock.monotonic();
     let isFailed = true;
     try {
       const answer = await this.#channel.call(method.path, bytes, { timeoutMs: method.timeoutMs + extraMs, signal, metadata });
@@ -57,11 +57,11 @@ export class CriClient implements Disposable {
       throw runtimeError(error);
     } finally {
       const operation = operationOf(method);
-      if (operation !== undefined) this.#observer?.called({ operation, durationMs: this.#clock.monotonic() - beganAtMs, isFailed });
+      if (operation !== undefined) this.#observer?.called({ operation, durationMs: this.#clock.monotonic() - startedAtMs, isFailed });
     }
   }
 
-  /** A stream of answers to one request, until it ends or is cancelled by what this returns. */
+  /** Opens a server stream; it ends by itself or when the returned function cancels it. */
   stream<M extends CriMethod>(method: M, request: Encodable<M["request"]>, handlers: CriStreamHandlers<M>): () => void {
     const stream = this.#channel.stream(
       method.path,
@@ -88,7 +88,7 @@ export async function openCriClient(endpoint: string, clock: Clock, observer?: R
 
 const CRI_PATH = /^\/runtime\.v1\.\w+\/(?<name>\w+)$/;
 
-/** "/runtime.v1.RuntimeService/ListPodSandbox" is "list_podsandbox" in upstream's figures. Undefined of what is not the CRI's. */
+/** "/runtime.v1.RuntimeService/ListPodSandbox" is "list_podsandbox" in upstream's metrics. Undefined for methods outside the CRI. */
 export function operationOf({ path }: Pick<CriMethod, "path">): string | undefined {
   const name = CRI_PATH.exec(path)?.groups?.["name"];
   if (name === "UpdateContainerResources") return "update_container";
@@ -111,7 +111,7 @@ const REASONS: Readonly<Partial<Record<GrpcCode, RuntimeErrorReason>>> = {
   UNAVAILABLE: "Unavailable",
   DEADLINE_EXCEEDED: "Unavailable",
 };
-/** What containerd answers while it starts, with no code of its own. */
+/** Error text of containerd while it starts; it has no code of its own. */
 const STARTING = "server is not initialized yet";
 
 function reasonOf({ code, details }: GrpcError): RuntimeErrorReason {
@@ -120,7 +120,7 @@ function reasonOf({ code, details }: GrpcError): RuntimeErrorReason {
 
 export class CriError extends RuntimeError {
   readonly code: GrpcCode;
-  /** The runtime's own words. Upstream tells these alone where a container is concerned. */
+  /** The runtime's own message. Upstream reports it alone for containers. */
   readonly details: string;
 
   constructor(error: GrpcError) {
@@ -135,8 +135,8 @@ function runtimeError(error: unknown): RuntimeError {
   return new RuntimeError("CannotRun", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** With the runtime's own words alone. */
-export function inItsWords(error: unknown): unknown {
+/** With the runtime's own message alone. */
+export function withRuntimeMessage(error: unknown): unknown {
   return error instanceof CriError ? new RuntimeError(error.reason, error.details, { cause: error }) : error;
 }
 
@@ -152,7 +152,7 @@ export function isUnimplemented(error: unknown): boolean {
   return error instanceof CriError && error.code === "UNIMPLEMENTED";
 }
 
-/** As Go writes codes: "NotFound", "DeadlineExceeded". */
+/** Status codes as Go prints them: "NotFound", "DeadlineExceeded". */
 function goName(code: GrpcCode): string {
   if (code === "CANCELLED") return "Canceled";
   return code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,4 +1,7 @@
-/** What is special to this driver, on a real containerd: it remembers nothing and finds everything, and outlives its runtime. */
+/**
+ * Specific to this driver, on a real containerd: it is stateless, recovers everything from the runtime, and survives restarts of the
+ * runtime.
+ */
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { existsSync, readdirSync } from "node:fs";
@@ -15,17 +18,17 @@ import { containerOf, created, ended, sharedMachine, started, until } from "./te
 import { PROGRAMS, shellPod } from "./testing/test-pods.ts";
 
 const machine = sharedMachine();
-/** What waits for something that never comes fails, and what it ran is removed. */
+/** A wait for something that never happens fails, and its containers are removed. */
 const options = { ...needs("containerd", "cni", "busybox"), timeout: 120_000 };
 const NEVER = new AbortController().signal;
-/** For what ends as soon as it is asked to. */
+/** For programs that exit on SIGTERM. */
 const GRACE_MS = 10_000;
-/** Longer than a test may take. */
+/** Longer than the timeout of a test. */
 const TOO_LATE_MS = 3_600_000;
-/** Of a log that is rotated: several times, though no two rotations are within a second. */
+/** Lines of a log that is rotated: several rotations, though no two are within a second. */
 const TALKED_LINES = 600;
 
-test("another runtime of the same owner finds everything, and can go on with it", options, async () => {
+test("a second CRI runtime of the same owner recovers all sandboxes and containers and can manage them", options, async () => {
   const { open, image } = await machine();
   const owner = randomUUID();
   const first = await open({ owner });
@@ -44,7 +47,7 @@ test("another runtime of the same owner finds everything, and can go on with it"
   equal((await containerOf(second, running, runningId)).state.is, "exited");
 });
 
-test("two owners on one runtime see and touch nothing of each other's", options, async () => {
+test("two owners on one container runtime do not see or touch each other's Pods", options, async () => {
   const { open, image } = await machine();
   await using ours = await open();
   await using theirs = await open();
@@ -60,7 +63,7 @@ test("two owners on one runtime see and touch nothing of each other's", options,
   equal((await containerOf(ours, pod, id)).state.is, "running");
 });
 
-test("a container whose shim was killed has ended when it is stopped, and not before", options, async () => {
+test("a container whose shim was killed counts as exited once it is stopped, and not before", options, async () => {
   const { open, image } = await machine();
   await using runtime = await open();
   const pod = shellPod("web", image, PROGRAMS.stubborn);
@@ -69,7 +72,7 @@ test("a container whose shim was killed has ended when it is stopped, and not be
   const { id: sandboxId } = await sandbox();
   const [shim] = await findProcesses((words) => words[words.indexOf("-id") + 1] === sandboxId);
   signalProcess(shim!, "SIGKILL");
-  // What the kubelet sees first, and stops its containers for.
+  // The kubelet sees this first and stops the containers for it.
   while ((await sandbox()).state === "ready") await new Promise((resolve) => setImmediate(resolve));
 
   await runtime.stopContainer(id, 0);
@@ -77,33 +80,33 @@ test("a container whose shim was killed has ended when it is stopped, and not be
   equal((await containerOf(runtime, pod, id)).state.is, "exited");
 });
 
-test("containers outlive a containerd that is killed, and all is told once it is back", options, async () => {
+test("containers survive a killed containerd, and all Pods are reported once it is back", options, async () => {
   const { open, image, containerd } = await machine();
   await using runtime = await open();
   const pod = shellPod("web", image, PROGRAMS.waits);
   const id = await started(runtime, pod);
   const before = await containerOf(runtime, pod, id);
-  const nextTold = (): Promise<string> => new Promise((resolve) => void runtime.watch(resolve));
-  // From now on only what changes is told.
-  equal(await nextTold(), pod.metadata.uid);
+  const nextReported = (): Promise<string> => new Promise((resolve) => void runtime.watch(resolve));
+  // From now on only changes are reported.
+  equal(await nextReported(), pod.metadata.uid);
 
   await containerd.kill();
-  const told = nextTold();
+  const reported = nextReported();
   await rejects(runtime.list(), (error: unknown) => error instanceof RuntimeError && error.reason === "Unavailable");
   equal(await runtime.notReadyReason(), "container runtime is down");
   await containerd.restart();
 
-  equal(await told, pod.metadata.uid);
+  equal(await reported, pod.metadata.uid);
   deepEqual(await containerOf(runtime, pod, id), before);
   await runtime.stopContainer(id, GRACE_MS);
   equal((await ended(runtime, pod, id)).state.is, "exited");
 });
 
-test("who watches is told of an end though nobody lists again", options, async () => {
+test("watchers are notified of an exit by the event stream alone, without a relist", options, async () => {
   const { open, image } = await machine();
   let rely = (): void => undefined;
   const isReliedOnStream = new Promise<void>((resolve) => (rely = resolve));
-  // By it the next list does not come: whatever is told then was told by the stream, however long a busy machine takes.
+  // The next relist is later than the test: every report comes from the stream, however slow the machine is.
   const clock: Clock = {
     ...realClock,
     sleep(durationMs, signal) {
@@ -112,7 +115,7 @@ test("who watches is told of an end though nobody lists again", options, async (
       return realClock.sleep(TOO_LATE_MS, signal);
     },
   };
-  // Without rotation, which lists, too.
+  // Without log rotation, which lists containers, too.
   await using runtime = await open({ clock, logRotation: { maxBytes: -1 } });
   const pod = shellPod("web", image, PROGRAMS.waits);
   const id = await started(runtime, pod);
@@ -124,7 +127,7 @@ test("who watches is told of an end though nobody lists again", options, async (
   equal((await end).state.is, "exited");
 });
 
-test("a container that takes too much memory was killed for that", options, async () => {
+test("a container that exceeds its memory limit is reported as OOMKilled", options, async () => {
   const { open, image } = await machine();
   await using runtime = await open();
   const pod = shellPod("greedy", image, { script: "exec tail /dev/zero" }, { resources: { limits: { memory: String(16 * 1024 * 1024) } } });
@@ -136,7 +139,7 @@ test("a container that takes too much memory was killed for that", options, asyn
   deepEqual([state.exitCode, state.reason], [137, "OOMKilled"]);
 });
 
-test("a container that cannot be started has ended, with the runtime's words", options, async () => {
+test("a container that cannot be started is reported as exited, with the runtime's message", options, async () => {
   const { open, image } = await machine();
   await using runtime = await open();
   const pod = shellPod("broken", image, PROGRAMS.waits, { command: ["/no/such/program"] });
@@ -151,16 +154,16 @@ test("a container that cannot be started has ended, with the runtime's words", o
 });
 
 for (const { title, script, policy, expected } of [
-  { title: "what it wrote", script: "printf bye > /dev/termination-log; exit 1", policy: "File", expected: "bye" },
-  { title: "nothing, though it failed and has a log", script: "echo why; exit 1", policy: "File", expected: undefined },
-  { title: "its log, if it failed and may", script: "echo why; echo so; exit 1", policy: "FallbackToLogsOnError", expected: "why\nso\n" },
+  { title: "the content of its file", script: "printf bye > /dev/termination-log; exit 1", policy: "File", expected: "bye" },
+  { title: "empty if it failed and its policy excludes the log", script: "echo why; exit 1", policy: "File", expected: undefined },
+  { title: "the end of its log if it failed and its policy allows that", script: "echo why; echo so; exit 1", policy: "FallbackToLogsOnError", expected: "why\nso\n" },
   {
-    title: "what it wrote rather than its log",
+    title: "the content of its file rather than its log",
     script: "echo why; printf bye > /dev/termination-log; exit 1",
     policy: "FallbackToLogsOnError",
     expected: "bye",
   },
-  { title: "nothing, if it was content", script: "echo why", policy: "FallbackToLogsOnError", expected: undefined },
+  { title: "empty if it completed", script: "echo why", policy: "FallbackToLogsOnError", expected: undefined },
   {
     title: "the last 4096 bytes of a long message",
     script: "(printf x; head -c 4096 /dev/zero | tr '\\0' y) > /dev/termination-log",
@@ -180,7 +183,7 @@ for (const { title, script, policy, expected } of [
     expected: `${`${"z".repeat(99)}\n`.repeat(21)}`.slice(-2048),
   },
 ] as const) {
-  test(`the last words of a container are ${title}`, options, async () => {
+  test(`the termination message of a container is ${title}`, options, async () => {
     const { open, image } = await machine();
     await using runtime = await open();
     const pod = shellPod("words", image, { script }, { terminationMessagePolicy: policy });
@@ -192,10 +195,10 @@ for (const { title, script, policy, expected } of [
   });
 }
 
-test("who follows a log reads every line through its rotations, and old files are packed and removed", options, async () => {
+test("following a log reads every line across rotations, and rotated files are compressed and removed", options, async () => {
   const { open, image, containerd } = await machine();
   const owner = randomUUID();
-  // Not more often: who reads must have come to a new file before that is removed, two rotations later.
+  // Not more often: a reader must have opened a new file before it is removed, two rotations later.
   const rotating = await open({ owner, logRotation: { maxBytes: 4_000, maxFiles: 3, everyMs: 1_000 } });
   const script = "i=0; while :; do i=$((i+1)); echo line $i of a log that is rotated; usleep 10000; done";
   const pod = shellPod("talker", image, { script, sharesProcesses: true });
@@ -206,11 +209,11 @@ test("who follows a log reads every line through its rotations, and old files ar
   const lines: string[] = [];
   let stopping: Promise<void> | undefined;
   for await (const { text } of rotating.logs(id, { follow: true }, NEVER)) {
-    // It talks until there were two rotations, however late they come on a busy machine.
+    // It writes until two rotations happened, however late they come on a busy machine.
     if (lines.push(text) >= TALKED_LINES && hasPacked()) stopping ??= rotating.stopContainer(id, GRACE_MS);
   }
   await stopping;
-  // A rotation that began before the end is over then: nobody moves files while they are looked at.
+  // A rotation that began before the exit is complete then: no file moves while the test reads the directory.
   await rotating[Symbol.asyncDispose]();
   await using runtime = await open({ owner });
 

@@ -1,9 +1,9 @@
 /**
- * A container runtime over the CRI: containerd from 1.6 on, CRI-O, Docker with cri-dockerd. It remembers nothing that the runtime does not:
- * whoever opens it finds everything again that ran before, by what is written on sandboxes and containers (labels.ts). While the runtime is
- * away calls fail with "Unavailable", and once it is back whoever watches is told of everything.
+ * A container runtime over the CRI: containerd from 1.6 on, CRI-O, Docker with cri-dockerd. The driver is stateless: a new instance
+ * recovers everything that runs from the labels of sandboxes and containers (labels.ts). While the runtime is unavailable calls fail with
+ * "Unavailable", and once it is back watchers are notified of all Pods.
  *
- * What is `owner`'s is all that is seen and touched: two clusters may share one runtime.
+ * Only objects of `owner` are listed and changed: two clusters may share one runtime.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { ByteStream } from "../../../base/byte-stream.ts";
@@ -41,16 +41,16 @@ import { podStats } from "./stats.ts";
 export interface CriRuntimeOptions {
   /** "unix:///run/containerd/containerd.sock" */
   readonly endpoint: string;
-  /** Whose Pods these are: a cluster's node, by a name that no other on this machine has. */
+  /** Owner of the Pods: a cluster's node, by a name that is unique on this machine. */
   readonly owner: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly logRotation?: Partial<LogRotationPolicy>;
-  /** Absent: nobody counts what it is asked. */
+  /** Absent: calls are not counted. */
   readonly observer?: RuntimeObserver;
 }
 
-/** Rejects with a RuntimeError if none answers, or one that is too old. */
+/** Rejects with a RuntimeError if no runtime answers, or if it is too old. */
 export async function openCriRuntime(options: CriRuntimeOptions): Promise<CriRuntime> {
   const client = await openCriClient(options.endpoint, options.clock, options.observer);
   try {
@@ -65,7 +65,7 @@ export async function openCriRuntime(options: CriRuntimeOptions): Promise<CriRun
 export class CriRuntime implements Runtime {
   readonly version: string;
   readonly probes = "kubelet";
-  /** What the runtime said of itself when it was opened. */
+  /** The runtime's version when it was opened. */
   readonly setUp: RuntimeSetUp;
   readonly #clock: Clock;
   readonly #owner: string;
@@ -125,7 +125,7 @@ export class CriRuntime implements Runtime {
 
   async runSandbox(pod: Pod, run?: SandboxRun): Promise<SandboxStatus> {
     if (run !== undefined) return this.#sandboxes.run(pod, run);
-    throw new RuntimeError("CannotRun", `Cannot run a sandbox for Pod ${pod.metadata.name}: it is not said how it is run on this machine`);
+    throw new RuntimeError("CannotRun", `Cannot run a sandbox for Pod ${pod.metadata.name}: its configuration on this machine is missing`);
   }
 
   stopSandbox(id: string): Promise<void> {
@@ -178,7 +178,7 @@ export class CriRuntime implements Runtime {
     return this.#images.remove(image);
   }
 
-  // ── looking and reaching into containers ──────────────────────────────────────────────────────────
+  // ── statistics, logs and commands ─────────────────────────────────────────────────────────────────
 
   async *logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
     const status = await this.#views.containerStatus(containerId);
@@ -193,7 +193,7 @@ export class CriRuntime implements Runtime {
     yield* readLog(source, options, signal);
   }
 
-  /** While the runtime is away its containers run on. */
+  /** Containers keep running while the runtime is unavailable. */
   async #isRunning(containerId: string): Promise<boolean> {
     try {
       return (await this.#views.containerStatus(containerId))?.state === CONTAINER_RUNNING;

@@ -1,4 +1,4 @@
-/** Images, commands, connections and counting by this driver, on a real containerd. */
+/** Images, commands, connections and statistics of this driver, on a real containerd. */
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { busyboxImage } from "../../../testing/fixtures/busybox-image.ts";
@@ -9,35 +9,35 @@ import { PROGRAMS, shellPod } from "./testing/test-pods.ts";
 import { startTestRegistry } from "./testing/test-registry.ts";
 
 const machine = sharedMachine();
-/** What waits for something that never comes fails, and what it ran is removed. */
+/** A wait for something that never happens fails, and its containers are removed. */
 const options = { ...needs("containerd", "cni", "busybox"), timeout: 120_000 };
-/** For a command that ends by itself: longer than a busy machine takes to begin it. */
+/** For a command that exits by itself: longer than a busy machine takes to start it. */
 const EXEC_WITHIN_MS = 60_000;
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-test("a runtime says what it is, how it is set up, and that nothing is wrong with it", options, async () => {
+test("a CRI runtime reports its version, its configuration and that it is healthy", options, async () => {
   const { open } = await machine();
   await using runtime = await open();
 
   match(runtime.version, /^containerd:\/\/\d+\.\d+\.\d+$/);
-  // From 2.0 on containerd keeps it to itself.
+  // From 2.0 on containerd does not report it.
   equal(runtime.setUp.sandboxImage !== undefined, /:\/\/1\./.test(runtime.version));
   equal(runtime.setUp.networkLoad, "OK");
   equal(runtime.setUp.usesSystemdCgroups, false);
   equal(await runtime.notReadyReason(), undefined);
 });
 
-test("where no runtime answers, that is said", options, async () => {
+test("opening a CRI runtime rejects if no runtime answers", options, async () => {
   const { open } = await machine();
 
   await rejects(open({ endpoint: "unix:///no/such.sock" }), { reason: "Unavailable", message: /\/no\/such\.sock/ });
   await rejects(open({ endpoint: "tcp://127.0.0.1:1" }), /must be a Unix socket/);
 });
 
-test("an image of a registry with a password is pulled with the credentials that fit, and its user is known", options, async () => {
+test("an image of a password-protected registry is pulled with the matching credentials, and its user is reported", options, async () => {
   const { open } = await machine();
   await using runtime = await open();
-  await using registry = await startTestRegistry(busyboxImage("secret:1", { user: "nobody" }), { password: "me:right" });
+  await using registry = await startTestRegistry(busyboxImage("secret:1", { user: "daemon" }), { password: "me:right" });
   const image = `${registry.host}/secret:1`;
   const pod = shellPod("web", image, PROGRAMS.waits);
   const [wrong, right] = [
@@ -53,11 +53,11 @@ test("an image of a registry with a password is pulled with the credentials that
   const id = await runtime.pullImage(image, pod, { credentials: [wrong, right] });
 
   const status = await runtime.imageStatus(image);
-  deepEqual([status?.id, status?.user, status?.names.includes(image)], [id, { name: "nobody" }, true]);
+  deepEqual([status?.id, status?.user, status?.names.includes(image)], [id, { name: "daemon" }, true]);
   await runtime.removeImage(image);
 });
 
-test("an image that is not there is not found, and one that is no name is told in upstream's words", options, async () => {
+test("pulling a missing image fails as not found, and an invalid reference with upstream's message", options, async () => {
   const { open, registry } = await machine();
   await using runtime = await open();
   const pod = shellPod("web", "", PROGRAMS.waits);
@@ -72,32 +72,32 @@ test("an image that is not there is not found, and one that is no name is told i
   });
 });
 
-test("a pull says how far it is, and can be given up", options, async () => {
+test("an image pull reports its progress and can be cancelled", options, async () => {
   const { open } = await machine();
   await using runtime = await open();
-  // Takes 20 s: asked every second, a busy machine must not miss that it is under way.
+  // Takes 20 s: polled every second, so that a busy machine does not miss the pull in progress.
   const slow = busyboxImage("slow:1", { command: ["slow"], ballastBytes: 8 << 20 });
   await using registry = await startTestRegistry(slow, { bytesPerSecond: 400_000 });
   const pod = shellPod("web", "", PROGRAMS.waits);
   const giveUp = new AbortController();
-  const told: PullProgress[] = [];
+  const reported: PullProgress[] = [];
 
   const pulling = runtime.pullImage(`${registry.host}/slow:1`, pod, {
     signal: giveUp.signal,
     onProgress: (done) => {
-      told.push(done);
-      // Of what comes first, such as the manifest, all may be there and nothing else be begun.
+      reported.push(done);
+      // The first part, such as the manifest, may be complete before another one has started.
       if (done.bytes > 0 && done.bytes < done.totalBytes) giveUp.abort();
     },
   });
   await rejects(pulling, { reason: "ImagePull" });
 
-  const last = told.at(-1)!;
-  ok(last.bytes > 0 && last.bytes < last.totalBytes, JSON.stringify(told));
+  const last = reported.at(-1)!;
+  ok(last.bytes > 0 && last.bytes < last.totalBytes, JSON.stringify(reported));
   equal(await runtime.imageStatus(`${registry.host}/slow:1`), undefined);
 });
 
-test("a command without streams has an exit code and output, and ends when its time is up", options, async () => {
+test("a command without streams returns exit code and output, and is killed at its timeout", options, async () => {
   const { open, image } = await machine();
   await using runtime = await open();
   const id = await started(runtime, shellPod("web", image, PROGRAMS.waits));
@@ -109,12 +109,12 @@ test("a command without streams has an exit code and output, and ends when its t
   await rejects(runtime.execSync("f".repeat(64), ["true"], 1_000), { reason: "NotFound" });
 });
 
-test("a port of a Pod is reached through its sandbox", options, async () => {
+test("a port of a Pod is reachable through its sandbox", options, async () => {
   const { open, image } = await machine();
   await using runtime = await open();
   const pod = shellPod("web", image, { script: "exec nc -l -p 8080 -e cat" });
   const id = await started(runtime, pod);
-  // It runs before it listens, and does not say when it does.
+  // The container runs before it listens, and does not report when it does.
   await runtime.execSync(id, ["sh", "-c", "until netstat -ltn | grep -q :8080; do usleep 10000; done"], EXEC_WITHIN_MS);
   const received: string[] = [];
   let end = (): void => undefined;
@@ -139,7 +139,7 @@ test("a port of a Pod is reached through its sandbox", options, async () => {
   equal(received.join(""), "hello");
 });
 
-test("what Pods use is counted, and what they may use can be changed", options, async () => {
+test("resource usage of Pods is reported, and their limits can be updated", options, async () => {
   const { open, image } = await machine();
   await using runtime = await open();
   const pod = shellPod("web", image, PROGRAMS.waits);

@@ -1,4 +1,4 @@
-/** Both ways in which a runtime tells by itself that something ended, on a real containerd, which has the CRI's own from 1.7 on. */
+/** Both event streams of a runtime, on a real containerd, which has the CRI's from 1.7 on. */
 import { equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { realClock } from "../../../host/real-clock.ts";
@@ -12,10 +12,10 @@ const machine = sharedMachine();
 /** An event that never comes fails the test. */
 const options = { ...needs("containerd", "cni", "busybox"), timeout: 120_000 };
 
-describe("a container's end is told", () => {
+describe("the exit of a container is reported", () => {
   for (const { it, runtimeName, isMissingIn } of [
     { it: "by containerd's own events", runtimeName: "containerd", isMissingIn: /never/ },
-    { it: "by the CRI's events, where there are any", runtimeName: "another", isMissingIn: /^containerd:\/\/1\.6\./ },
+    { it: "by the CRI's events, where supported", runtimeName: "another", isMissingIn: /^containerd:\/\/1\.6\./ },
   ]) {
     test(it, options, async () => {
       const { open, image, containerd } = await machine();

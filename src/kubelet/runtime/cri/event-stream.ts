@@ -1,7 +1,4 @@
-/**
- * What a runtime tells by itself, in one form: containerd's own events, which all its versions have, and the CRI's for others, where they
- * have them.
- */
+/** Events of a runtime in one form: containerd's own, which all its versions have, and the CRI's for other runtimes, where supported. */
 import { decode } from "../../../base/protobuf/messages.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
 import {
@@ -14,7 +11,7 @@ import {
   taskExit,
 } from "./messages/event.ts";
 
-/** `id` is a container's or a sandbox's. */
+/** `id` is that of a container or a sandbox. */
 export interface RuntimeEvent {
   readonly is: "ended" | "out-of-memory";
   readonly id: string;
@@ -22,11 +19,11 @@ export interface RuntimeEvent {
 
 export interface EventHandlers {
   event(event: RuntimeEvent): void;
-  /** Once, unless it was closed. `isAbsent`: the runtime has no such stream. */
+  /** Called once, unless the stream was closed. `isAbsent`: the runtime has no such stream. */
   ended(isAbsent: boolean): void;
 }
 
-/** Returns how to close it. */
+/** Returns a function that closes it. */
 export function openEventStream(client: CriClient, runtimeName: string, { event, ended }: EventHandlers): () => void {
   const over = (error: unknown): void => ended(isUnimplemented(error));
   if (runtimeName !== "containerd") {

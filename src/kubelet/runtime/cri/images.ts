@@ -1,6 +1,6 @@
 /**
- * Images by the CRI. What may be tried in turn (credentials) is tried here; when and how often to pull is the kubelet's. While an image is
- * pulled, containerd can say how far it is (pull-progress.ts).
+ * Images over the CRI. Several credentials are tried here in order; when and how often to pull is decided by the kubelet. During a pull
+ * containerd reports progress (pull-progress.ts).
  */
 import { messagesAsOne } from "./aggregate.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -29,7 +29,7 @@ export class Images {
     return images.map(imageOf);
   }
 
-  /** Of several, the first: as upstream. */
+  /** The first of several, as upstream. */
   async filesystem(): Promise<ImageFilesystem | undefined> {
     const { imageFilesystems } = await this.#client.call(imageFsInfo, {});
     const { id, usedBytes, inodesUsed } = imageFilesystems[0] ?? {};
@@ -72,8 +72,8 @@ function authOf(credentials: ImageCredentials | undefined): ImageCredentials | u
   return credentials === undefined ? undefined : { ...credentials };
 }
 
-/** Words with which a runtime begins that tells a registry's failure from others, and what upstream makes of them. */
-const TOLD_BY_THE_RUNTIME = {
+/** Prefixes by which a runtime distinguishes failures of a registry, and upstream's message for each. */
+const REGISTRY_FAILURES = {
   RegistryUnavailable: "the registry is unavailable",
   SignatureValidationFailed: "the signature validation failed",
 } as const;
@@ -82,9 +82,9 @@ function pullError(image: string, failures: readonly unknown[]): RuntimeError {
   const [first] = failures;
   if (failures.length === 1 && isUnavailable(first)) return first as RuntimeError;
   const message = messagesAsOne(failures);
-  for (const [prefix, words] of Object.entries(TOLD_BY_THE_RUNTIME)) {
+  for (const [prefix, message] of Object.entries(REGISTRY_FAILURES)) {
     if (!(first instanceof CriError) || !first.details.startsWith(prefix)) continue;
-    return new RuntimeError("ImagePull", `image pull failed for ${image} because ${words}${first.details.slice(prefix.length)}`, {
+    return new RuntimeError("ImagePull", `image pull failed for ${image} because ${message}${first.details.slice(prefix.length)}`, {
       cause: first,
     });
   }

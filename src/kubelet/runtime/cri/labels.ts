@@ -1,6 +1,6 @@
 /**
- * What is written on sandboxes and containers, so that a kubelet that knows nothing finds everything again: upstream's labels and annotations
- * by their names, and three of our own. The owner's label keeps two clusters on one runtime apart: who lists, lists by it.
+ * Labels and annotations of sandboxes and containers, from which a kubelet without state recovers everything: upstream's by their names,
+ * and three of our own. The owner label separates two clusters on one runtime: every list is filtered by it.
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
 import { fnv1a32 } from "../../../base/fnv-1a.ts";
@@ -11,11 +11,11 @@ export const POD_NAMESPACE = "io.kubernetes.pod.namespace";
 export const POD_UID = "io.kubernetes.pod.uid";
 export const CONTAINER_NAME = "io.kubernetes.container.name";
 
-/** Whose it is: a node of a cluster. */
+/** The owner: a node of a cluster. */
 export const OWNER = "k8ts.io/node";
-/** Of a container: what its Pod calls its image, which runtimes call by another name. */
+/** On containers: the image name of the Pod spec, which runtimes replace. */
 export const WANTED_IMAGE = "k8ts.io/image";
-/** Of a sandbox: the CRI does not tell it again, and it goes with the sandbox. */
+/** On sandboxes: the CRI does not return it, and it is removed with the sandbox. */
 export const LOG_DIRECTORY = "k8ts.io/log-directory";
 
 const HASH = "io.kubernetes.container.hash";

@@ -1,4 +1,4 @@
-/** Last words that come from a log whose end is written late, on a runtime that is played. */
+/** Termination messages from a log whose end is written late, on a fake runtime. */
 import { deepEqual, equal } from "node:assert/strict";
 import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import type { Clock } from "../../../base/clock.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from "./labels.ts";
 import { PodViews } from "./pod-views.ts";
-import { PLAYED_OWNER, PLAYED_UID, playRuntime } from "./testing/played-runtime.ts";
+import { FAKE_OWNER, FAKE_UID, fakeRuntime } from "./testing/fake-runtime.ts";
 
 const FINISHED_AT_MS = Date.UTC(2026, 0, 1);
 const MOUNT = { readOnly: false, seLinuxRelabel: false, propagation: 0, recursiveReadOnly: false };
 const line = (text: string) => `2026-01-01T00:00:00.000000000Z stdout F ${text}\n`;
 
-/** A container that failed `agoMs` ago. Time passes only while somebody sleeps. */
+/** A container that failed `agoMs` ago. Time passes only during sleeps. */
 async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogsOnError", exitCode = 1, words = "" } = {}) {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-views-"));
   context.after(() => rm(directory, { recursive: true }));
@@ -40,33 +40,33 @@ async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogs
   const hostPath = join(directory, "termination-log");
   await writeFile(hostPath, words);
   const mounts = [{ ...MOUNT, containerPath: "/dev/termination-log", hostPath }];
-  const runtime = playRuntime({ exitCode, finishedAt: BigInt(FINISHED_AT_MS) * 1_000_000n, logPath, annotations, mounts });
-  const views = new PodViews({ client: runtime.client, owner: PLAYED_OWNER, clock });
+  const runtime = fakeRuntime({ exitCode, finishedAt: BigInt(FINISHED_AT_MS) * 1_000_000n, logPath, annotations, mounts });
+  const views = new PodViews({ client: runtime.client, owner: FAKE_OWNER, clock });
   return {
     sleeps,
-    looks: runtime.looks,
+    looks: runtime.statusRequests,
     passes: (durationMs: number): void => void (elapsedMs += durationMs),
     fileGoes: (): Promise<void> => rm(hostPath),
     writes: (text: string): Promise<void> => appendFile(logPath, line(text)),
     whileItWaits: (work: () => Promise<void>): void => void (onSleep = work),
     async message(): Promise<string | undefined> {
-      const state = (await views.status(PLAYED_UID))?.containers[0]?.state;
+      const state = (await views.status(FAKE_UID))?.containers[0]?.state;
       return state?.is === "exited" ? state.message : undefined;
     },
   };
 }
 
-test("last words from a log have what the runtime still had in hand when it told of the end", async (context) => {
+test("a termination message from a log includes lines that the runtime wrote after the exit event", async (context) => {
   const { message, whileItWaits, writes, sleeps } = await start(context);
   whileItWaits(() => writes("so"));
 
   equal(await message(), "why\nso\n");
   equal(await message(), "why\nso\n");
-  // Who looks again does not wait again.
+  // A second read does not wait again.
   deepEqual(sleeps, [100]);
 });
 
-test("last words from a log that grows even later are read again, and then kept", async (context) => {
+test("a termination message from a log that grows later is read again, then cached", async (context) => {
   const { message, writes, passes, looks } = await start(context);
   equal(await message(), "why\n");
 
@@ -85,7 +85,7 @@ for (const { title, given, expected } of [
   { title: "to its file before it was killed", given: { words: "bye", exitCode: 137, policy: "File" }, expected: "bye" },
   { title: "to its log", given: {}, expected: "why\n" },
 ]) {
-  test(`what a container wrote ${title} stays its last words when the file has gone with its Pod`, async (context) => {
+  test(`the termination message of a container that wrote ${title} is kept after the file was removed with its Pod`, async (context) => {
     const { message, fileGoes } = await start(context, given);
     equal(await message(), expected);
 
@@ -95,7 +95,7 @@ for (const { title, given, expected } of [
   });
 }
 
-test("a container whose file had gone before anybody looked has no last words", async (context) => {
+test("a container whose file was removed before the first read has no termination message", async (context) => {
   const { message, fileGoes } = await start(context);
   await fileGoes();
 
@@ -103,11 +103,11 @@ test("a container whose file had gone before anybody looked has no last words", 
 });
 
 for (const { title, given } of [
-  { title: "ended long ago", given: { agoMs: 60_000 } },
-  { title: "has completed", given: { exitCode: 0 } },
-  { title: "has no words in its log", given: { policy: "File" } },
+  { title: "exited long ago", given: { agoMs: 60_000 } },
+  { title: "completed", given: { exitCode: 0 } },
+  { title: "has an empty log", given: { policy: "File" } },
 ]) {
-  test(`nobody waits for the log of a container that ${title}, or looks at it twice`, async (context) => {
+  test(`the log of a container that ${title} is read at most once and without waiting`, async (context) => {
     const { message, sleeps, looks } = await start(context, given);
     await message();
     await message();

@@ -1,7 +1,7 @@
 /**
- * What there is of the Pods of this node, put together from what the runtime lists. Listing is cheap, details are not, so the details of a
- * container are fetched once for each state that it comes into: they do not change within one. A Pod whose sandbox was made anew has
- * several; the newest speaks for the Pod, and the containers of all are shown, as upstream shows them.
+ * The Pods of this node, assembled from the runtime's lists. Listing is cheap, details are not, so the details of a container are fetched
+ * once per state: they do not change within one. A Pod whose sandbox was recreated has several; the newest represents the Pod, and the
+ * containers of all are shown, as upstream.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
@@ -11,15 +11,15 @@ import { runtimeContainer } from "./container-status.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { OWNER, POD_UID } from "./labels.ts";
 import { listPodSandbox, podSandboxStatus, SANDBOX_READY, type ListedSandbox } from "./messages/sandbox.ts";
-import { fileWords, logWords, mayReadLog } from "./termination-message.ts";
+import { messageFromFile, messageFromLog, mayReadLog } from "./termination-message.ts";
 
-/** What was killed is known to have been killed for want of memory only some time later: on a busy machine, much later. */
+/** An OOM kill becomes known only some time after the exit: on a busy machine, much later. */
 const KILLED_EXIT_CODE = 137;
 const OUT_OF_MEMORY = "OOMKilled";
 const REASON_SETTLED_MS = 60_000;
 /**
- * containerd tells of an end while its own writer may still have the last lines of the log in hand. So who reads them as last words waits for
- * a moment that nobody notices, and they are read again by whoever looks within a longer one.
+ * containerd reports an exit while its log writer may still hold the last lines. So reading a termination message from the log waits for an
+ * unnoticeable time, and is repeated by reads within a longer one.
  */
 const LOG_WRITTEN_MS = 100;
 const LOG_SETTLED_MS = 10_000;
@@ -40,19 +40,19 @@ interface Detail {
   readonly container: RuntimeContainer;
 }
 
-/** What was found when a container was first seen to have ended. */
+/** Read when a container was first seen as exited. */
 interface SeenEnd {
-  /** By the clock that never goes back. */
+  /** By the monotonic clock. */
   readonly atMs: number;
-  /** They are read once: the file goes with the Pod, and whoever looks again finds none. */
-  readonly fileWords: string | undefined;
+  /** Read once: the file is removed with the Pod, and a later read finds none. */
+  readonly messageFromFile: string | undefined;
 }
 
 export class PodViews {
   readonly #options: PodViewsOptions;
   readonly #ips = new Map<string, readonly string[]>();
   readonly #details = new Map<string, Detail>();
-  /** How often something was to be looked at anew. */
+  /** Number of invalidations. */
   #forgets = 0;
   readonly #ends = new Map<string, SeenEnd>();
 
@@ -77,7 +77,7 @@ export class PodViews {
     return items.toSorted(newestFirst);
   }
 
-  /** Undefined if it is not there, or somebody else's. */
+  /** Undefined if it does not exist or belongs to another owner. */
   async sandbox(id: string): Promise<ListedSandbox | undefined> {
     const { items } = await this.#options.client.call(listPodSandbox, { filter: { id, labels: this.#selector() } });
     return items.find((sandbox) => sandbox.id === id);
@@ -99,7 +99,7 @@ export class PodViews {
     return { sandboxes: sandboxes.toSorted(newestFirst), containers };
   }
 
-  /** Undefined if it is not there, or somebody else's. */
+  /** Undefined if it does not exist or belongs to another owner. */
   async containerStatus(id: string): Promise<ContainerStatusMessage | undefined> {
     try {
       const { status } = await this.#options.client.call(containerStatus, { id });
@@ -110,13 +110,13 @@ export class PodViews {
     }
   }
 
-  /** More is known of a container than when it was looked at last, though its state is the same. */
+  /** Invalidates the cached details of a container whose state is unchanged. */
   forget(containerId: string): void {
     this.#details.delete(containerId);
     this.#forgets += 1;
   }
 
-  // ── putting together ──────────────────────────────────────────────────────────────────────────────
+  // ── assembling ────────────────────────────────────────────────────────────────────────────────────
 
   async #statusOf({ sandboxes, containers }: Listing, podUid: string): Promise<SandboxStatus | undefined> {
     const newest = sandboxes.find((sandbox) => uidOf(sandbox) === podUid);
@@ -151,28 +151,28 @@ export class PodViews {
     }
   }
 
-  /** Undefined if it has gone since it was listed. */
+  /** Undefined if it was removed since it was listed. */
   async #detail({ id, state }: ListedContainer): Promise<RuntimeContainer | undefined> {
     const known = this.#details.get(id);
     if (known?.state === state) return known.container;
     const forgets = this.#forgets;
     const status = await this.containerStatus(id);
     if (status === undefined) return undefined;
-    const container = runtimeContainer(status, await this.#lastWords(status));
-    // It may have come into another state since it was listed: what is kept is what was told.
+    const container = runtimeContainer(status, await this.#terminationMessage(status));
+    // Its state may have changed since it was listed: the reported state is cached.
     if (this.#isSettled(container, status) && forgets === this.#forgets) this.#details.set(id, { state: status.state, container });
     return container;
   }
 
-  async #lastWords(status: ContainerStatusMessage): Promise<string> {
+  async #terminationMessage(status: ContainerStatusMessage): Promise<string> {
     const { state } = runtimeContainer(status, "");
     if (state.is !== "exited") return "";
-    const end = this.#ends.get(status.id) ?? { atMs: this.#options.clock.monotonic(), fileWords: await fileWords(status) };
+    const end = this.#ends.get(status.id) ?? { atMs: this.#options.clock.monotonic(), messageFromFile: await messageFromFile(status) };
     this.#ends.set(status.id, end);
-    if (end.fileWords !== "" || !mayReadLog(status)) return end.fileWords ?? "";
-    // Of one that ended long ago, as after a restart of ours, nothing comes any more.
+    if (end.messageFromFile !== "" || !mayReadLog(status)) return end.messageFromFile ?? "";
+    // A container that exited long ago, as after a restart of the kubelet, writes no more lines.
     if (this.#isWithin(LOG_SETTLED_MS, state.finishedAtMs)) await this.#untilLogIsWritten(end);
-    return logWords(status);
+    return messageFromLog(status);
   }
 
   async #untilLogIsWritten({ atMs }: SeenEnd): Promise<void> {
@@ -181,7 +181,7 @@ export class PodViews {
     if (leftMs > 0) await clock.sleep(leftMs);
   }
 
-  /** Whether all has been said of the state that it is in. */
+  /** Whether the details of its current state are final. */
   #isSettled({ state }: RuntimeContainer, status: ContainerStatusMessage): boolean {
     if (state.is !== "exited") return true;
     const hasReason = state.exitCode !== KILLED_EXIT_CODE || state.reason === OUT_OF_MEMORY;

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { messagesAsOne } from "./aggregate.ts";
 import { DownloadSum } from "./pull-progress.ts";
 
-test("a part that is complete goes on counting as a whole, and one that is found later adds to the total", () => {
+test("pull progress counts completed parts in full and adds newly found parts to the total", () => {
   const sum = new DownloadSum();
 
-  const told = [
+  const reported = [
     sum.add([{ ref: "a", offset: 1, total: 10 }]),
     sum.add([
       { ref: "a", offset: 6, total: 10 },
@@ -16,7 +16,7 @@ test("a part that is complete goes on counting as a whole, and one that is found
     sum.add([]),
   ];
 
-  deepEqual(told, [
+  deepEqual(reported, [
     { bytes: 1, totalBytes: 10 },
     { bytes: 6, totalBytes: 15 },
     { bytes: 12, totalBytes: 15 },
@@ -29,5 +29,5 @@ for (const { failures, expected } of [
   { failures: [new Error("a"), new Error("a")], expected: "a" },
   { failures: [new Error("a"), new Error("b")], expected: "[a, b]" },
 ]) {
-  test(`${failures.length} failures are told as ${expected}`, () => equal(messagesAsOne(failures), expected));
+  test(`aggregate reports ${failures.length} failures as ${expected}`, () => equal(messagesAsOne(failures), expected));
 }

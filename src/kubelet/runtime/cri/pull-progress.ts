@@ -1,6 +1,6 @@
 /**
- * How far a pull is. Only containerd says it, in its own API on the same socket: what it fetches now, with sizes. What is fetched for other
- * pulls at the same moment is counted too, since it does not say which is for which. Elsewhere nothing is told.
+ * Progress of an image pull. Only containerd reports it, in its own API on the same socket: current downloads with their sizes. Downloads
+ * of concurrent pulls are counted too, since it does not report which belongs to which. Other runtimes report no progress.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { NOT_NEEDED } from "../../../base/abort.ts";
@@ -8,26 +8,26 @@ import type { PullOptions, PullProgress } from "../../contracts/runtime.ts";
 import type { CriClient } from "./cri-client.ts";
 import { CONTAINERD_NAMESPACE, downloads } from "./messages/event.ts";
 
-const ASK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 export function followPull(client: CriClient, clock: Clock, { onProgress }: PullOptions): Disposable {
   const over = new AbortController();
-  if (onProgress !== undefined) void ask(client, clock, onProgress, over.signal);
+  if (onProgress !== undefined) void poll(client, clock, onProgress, over.signal);
   return { [Symbol.dispose]: () => over.abort(NOT_NEEDED) };
 }
 
-/** Never rejects. Ends with the pull, or when the runtime does not know the question. */
-async function ask(client: CriClient, clock: Clock, tell: (done: PullProgress) => void, signal: AbortSignal): Promise<void> {
+/** Never rejects. Ends with the pull, or when the runtime does not implement the call. */
+async function poll(client: CriClient, clock: Clock, report: (done: PullProgress) => void, signal: AbortSignal): Promise<void> {
   const sum = new DownloadSum();
   try {
     for (;;) {
-      await clock.sleep(ASK_EVERY_MS, signal);
+      await clock.sleep(POLL_INTERVAL_MS, signal);
       const { statuses } = await client.call(downloads, {}, { signal, metadata: { "containerd-namespace": CONTAINERD_NAMESPACE } });
       const done = sum.add(statuses);
-      if (done.totalBytes > 0 && !signal.aborted) tell(done);
+      if (done.totalBytes > 0 && !signal.aborted) report(done);
     }
   } catch {
-    // It is over, or there is nobody to ask: a pull without progress is a pull.
+    // The pull is over, or the runtime has no such API: a pull works without progress.
   }
 }
 
@@ -37,7 +37,7 @@ interface Download {
   readonly total: number;
 }
 
-/** A part that is complete is not named any more; it counts as a whole from then on. */
+/** A completed part is not listed any more; it counts in full from then on. */
 export class DownloadSum {
   readonly #parts = new Map<string, { bytes: number; totalBytes: number }>();
 

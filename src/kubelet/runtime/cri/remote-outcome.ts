@@ -1,13 +1,13 @@
-/** How a command ended, as a runtime's streaming server tells it at the end of v4.channel.k8s.io: a Status. */
+/** Exit status of a command, as a runtime's streaming server reports it at the end of v4.channel.k8s.io: a Status. */
 import { RuntimeError } from "../../contracts/runtime.ts";
 
-/** Upstream puts these before the words of what went wrong, and whoever tells the client does so again. */
+/** Prefixes of upstream's error message, which the kubelet's own answer to the client repeats. */
 const INTERNAL_ERROR = "Internal error occurred: ";
 
-/** Throws a RuntimeError for whatever is no exit code. */
+/** Throws a RuntimeError for everything but an exit code. */
 export function exitCodeOf(outcome: string): number {
   if (outcome === "")
-    throw new RuntimeError("Unavailable", "The container runtime ended the connection without telling how the command ended");
+    throw new RuntimeError("Unavailable", "The container runtime closed the connection without reporting the exit status of the command");
   const { status, reason, message, details } = statusOf(outcome);
   if (status === "Success") return 0;
   if (status !== "Failure") throw new RuntimeError("CannotRun", "error stream protocol error: unknown error");

@@ -16,7 +16,7 @@ for (const { conditions, expected } of [
   },
   { conditions: [condition("RuntimeReady", true)], expected: "container runtime network not ready: NetworkReady is not reported" },
 ]) {
-  test(`a runtime's trouble is: ${expected ?? "none"}`, () => equal(troubleIn(conditions), expected));
+  test(`runtime health is reported as: ${expected ?? "healthy"}`, () => equal(troubleIn(conditions), expected));
 }
 
 for (const [name, text, expected] of [
@@ -30,7 +30,7 @@ for (const [name, text, expected] of [
   test(`${name} ${text} is ${expected ? "too old" : "new enough"}`, () => equal(isTooOld({ name, version: plainVersion(text) }), expected));
 }
 
-test("what a runtime says of its set-up is read as far as it says it", () => {
+test("the configuration that a runtime reports is parsed as far as it is known", () => {
   const config = { sandboxImage: "pause:3", containerd: { runtimes: { runc: { options: { SystemdCgroup: true } } } } };
 
   deepEqual(

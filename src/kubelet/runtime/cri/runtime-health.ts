@@ -1,10 +1,10 @@
-/** What a runtime is and how it is: its version, which must be new enough, and whether it and its network are ready, in upstream's words. */
+/** Version and health of a runtime: the minimum version, and whether the runtime and its network are ready, with upstream's messages. */
 import { mapOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
 import { RuntimeError } from "../../contracts/runtime.ts";
 import { runtimeStatus, version, type RuntimeCondition } from "./messages/sandbox.ts";
 
-/** It has runtime.v1 from this version on. */
+/** First version with runtime.v1. */
 const CONTAINERD_MIN = { major: 1, minor: 6 } as const;
 
 export interface RuntimeIdentity {
@@ -13,7 +13,7 @@ export interface RuntimeIdentity {
   readonly version: string;
 }
 
-/** Rejects with words a person can act on. */
+/** Rejects with an actionable message. */
 export async function identify(client: CriClient): Promise<RuntimeIdentity> {
   try {
     const { runtimeName: name, runtimeVersion } = await client.call(version, {});
@@ -21,7 +21,7 @@ export async function identify(client: CriClient): Promise<RuntimeIdentity> {
     if (isTooOld(found)) throw tooOld(client, `it is containerd ${found.version}`);
     return found;
   } catch (error) {
-    throw isUnimplemented(error) ? tooOld(client, "it does not speak version runtime.v1 of the CRI", error) : error;
+    throw isUnimplemented(error) ? tooOld(client, "it does not implement version runtime.v1 of the CRI", error) : error;
   }
 }
 
@@ -38,12 +38,12 @@ export function plainVersion(text: string): string {
 
 export function isTooOld({ name, version: text }: RuntimeIdentity): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(text) ?? [];
-  // A version of somebody's own making speaks runtime.v1, which is enough.
+  // A custom version that implements runtime.v1 is accepted.
   if (name !== "containerd" || major === undefined) return false;
   return Number(major) < CONTAINERD_MIN.major || (Number(major) === CONTAINERD_MIN.major && Number(minor) < CONTAINERD_MIN.minor);
 }
 
-/** Undefined if all is well. */
+/** Undefined if healthy. */
 export async function troubleOf(client: CriClient): Promise<string | undefined> {
   try {
     const { status } = await client.call(runtimeStatus, {});
@@ -70,7 +70,7 @@ function conditionText({ type, status, reason, message }: RuntimeCondition): str
   return `${type}=${status} reason:${reason} message:${message}`;
 }
 
-/** What a runtime says of its own set-up, if it does. */
+/** The configuration that a runtime reports, if any. */
 export interface RuntimeSetUp {
   readonly sandboxImage?: string;
   /** Why the network's configuration could not be read; "OK" if it could. */
@@ -86,7 +86,7 @@ export async function setUpOf(client: CriClient): Promise<RuntimeSetUp> {
 export function setUpIn(info: ReadonlyMap<string, string>): RuntimeSetUp {
   const config = jsonOf(info.get("config"));
   const sandboxImage = at(config, ["sandboxImage"]);
-  // Beside documents, plain text.
+  // Some values are plain text instead of JSON.
   const networkLoad = info.get("lastCNILoadStatus");
   const usesSystemd = at(config, ["containerd", "runtimes", "runc", "options", "SystemdCgroup"]);
   return {

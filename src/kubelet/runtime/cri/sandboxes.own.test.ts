@@ -1,4 +1,4 @@
-/** The order in which a Pod's last traces go, on a runtime that is played: it tells which calls come, and fails where it is told to. */
+/** Order of the removal of a Pod's sandboxes and logs, on a fake runtime that records calls and fails on request. */
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,14 +20,14 @@ async function start(context: TestContext, ids: readonly string[], { failsToRemo
   const logs = join(root, `default_web_${UID}`);
   await mkdir(logs);
   const there = new Set(ids);
-  /** Each removal, and whether the logs were there then. */
+  /** Each removal, and whether the logs existed at that time. */
   const removed: { readonly id: string; readonly hasLogs: boolean }[] = [];
   const client = {
     async call({ path }: { readonly path: string }, { id = "" }: { readonly id?: string }) {
       if (path === listPodSandbox.path) return { items: [...there].map((each) => sandbox(each, ids.indexOf(each), logs)) };
       if (path !== removePodSandbox.path) return {};
       removed.push({ id, hasLogs: (await readdir(root)).length > 0 });
-      if (id === failsToRemove) throw new Error("the runtime has died");
+      if (id === failsToRemove) throw new Error("the runtime died");
       there.delete(id);
       return {};
     },
@@ -44,7 +44,7 @@ function sandbox(id: string, attempt: number, logs: string) {
   };
 }
 
-test("logs go before the last sandbox does, by which they are found again if that is interrupted", async (context) => {
+test("removing a Pod deletes its logs before its last sandbox, so that an interrupted removal finds them again", async (context) => {
   const { sandboxes, removed, root } = await start(context, ["old", "new"], { failsToRemove: "new" });
   await rejects(sandboxes.remove("new"), /the runtime has died/);
   deepEqual(removed, [
@@ -54,7 +54,7 @@ test("logs go before the last sandbox does, by which they are found again if tha
   deepEqual(await readdir(root), []);
 });
 
-test("logs stay as long as there is a newer sandbox", async (context) => {
+test("logs are kept while a newer sandbox exists", async (context) => {
   const { sandboxes, removed, root } = await start(context, ["old", "new"]);
   await sandboxes.remove("old");
   deepEqual(removed, [{ id: "old", hasLogs: true }]);

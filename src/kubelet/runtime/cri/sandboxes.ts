@@ -1,6 +1,6 @@
 /**
- * Sandboxes: run, stopped and removed. A Pod may have several, of which only the newest may be ready; what is done to that one is done to
- * those before it as well, since for the kubelet they are one.
+ * Runs, stops and removes sandboxes. A Pod may have several, of which only the newest may be ready; operations on it apply to the earlier
+ * ones as well, since the kubelet treats them as one.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -54,14 +54,14 @@ export class Sandboxes {
     const sandboxes = await this.#upTo(id);
     const [newest] = sandboxes;
     if (newest === undefined) return;
-    // The oldest first, and the logs before the last of them: while one is left, the Pod and its logs are still known by it.
+    // Oldest first, and the logs before the last of them: the last sandbox identifies the Pod and its logs.
     for (const sandbox of sandboxes.slice(1).toReversed()) await this.#removeOne(sandbox.id);
     const all = await this.#options.views.sandboxes(uidOf(newest));
     if (all.every(({ id: other }) => other === newest.id)) await removeLogs(newest);
     await this.#removeOne(newest.id);
   }
 
-  /** This one and the earlier ones of its Pod, newest first; none if it is not there. */
+  /** This one and the earlier ones of its Pod, newest first; empty if it does not exist. */
   async #upTo(id: string): Promise<readonly ListedSandbox[]> {
     const { views } = this.#options;
     const found = await views.sandbox(id);
@@ -77,7 +77,7 @@ export class Sandboxes {
     await unlessGone(client.call(removePodSandbox, { id }));
   }
 
-  /** Those that hold nothing that anybody could want to see. */
+  /** Those without containers. */
   async #removeEmpty(sandboxes: readonly ListedSandbox[]): Promise<void> {
     const [newest] = sandboxes;
     if (newest === undefined) return;
@@ -85,7 +85,7 @@ export class Sandboxes {
       const used = new Set((await this.#options.views.containers(uidOf(newest))).map(({ sandboxId }) => sandboxId));
       for (const { id } of sandboxes) if (!used.has(id)) await this.#removeOne(id);
     } catch (error) {
-      // They go with the Pod in any case.
+      // They are removed with the Pod in any case.
       this.#options.log.debug("Cannot remove the old sandboxes of a Pod", { error });
     }
   }
@@ -99,7 +99,7 @@ async function unlessGone(operation: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Only a directory that is the Pod's own by its name: an annotation must not have us remove another. */
+/** Only a directory with the Pod's name: an annotation must not cause the removal of another. */
 async function removeLogs(sandbox: ListedSandbox): Promise<void> {
   const directory = mapOf(sandbox.annotations).get(LOG_DIRECTORY) ?? "";
   const uid = uidOf(sandbox);

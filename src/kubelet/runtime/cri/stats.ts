@@ -1,4 +1,6 @@
-/** What the Pods of this node use, from the CRI's own counting. Where a runtime counts no Pods, only their containers are told. */
+/**
+ * Resource usage of the Pods of this node, from the CRI's statistics. Where a runtime has none of Pods, only their containers are reported.
+ */
 import type { ContainerStats, PodStats, UsageStats } from "../../contracts/runtime.ts";
 import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
@@ -12,7 +14,7 @@ import {
   type SandboxStatsMessage,
 } from "./messages/stats.ts";
 
-/** `podUid`: of one Pod alone. Of all, containerd says nothing while one of them is being removed. */
+/** `podUid`: of one Pod alone. For all Pods containerd returns nothing while one of them is being removed. */
 export async function podStats(client: CriClient, owner: string, podUid?: string): Promise<readonly PodStats[]> {
   const filter = { labels: entriesOf({ [OWNER]: owner, ...(podUid === undefined ? {} : { [POD_UID]: podUid }) }) };
   const [{ stats: containers }, sandboxes] = await Promise.all([
@@ -70,7 +72,7 @@ function containerStats({ attributes, cpu, memory, writableLayer }: ContainerSta
   };
 }
 
-/** Nothing of what has not been counted yet. */
+/** Omits values that were not collected yet. */
 function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined): Partial<UsageStats> {
   const { coreNanoseconds, nanoCores, timestamp = 0n } = cpu ?? {};
   const { workingSetBytes, usageBytes, rssBytes, pageFaults, majorPageFaults } = memory ?? {};

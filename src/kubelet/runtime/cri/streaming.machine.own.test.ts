@@ -76,11 +76,11 @@ async function* chunks(...words: readonly string[]): AsyncGenerator<Uint8Array> 
   for (const word of words) yield Buffer.from(word);
 }
 
-test("a command's output, errors and exit code come back", { ...real }, async () => {
+test("exec returns stdout, stderr and the exit code of a command", { ...real }, async () => {
   assert.deepEqual(await runScript("echo out; echo err >&2; exit 7"), { code: 7, output: "out\n", errors: "err\n" });
 });
 
-test("the end of the input is the end of what a command reads", { ...real }, async () => {
+test("closing stdin ends the input of an exec'd command", { ...real }, async () => {
   assert.deepEqual(await runScript("cat; echo over", { input: chunks("one\n", "two\n") }), {
     code: 0,
     output: "one\ntwo\nover\n",
@@ -88,8 +88,8 @@ test("the end of the input is the end of what a command reads", { ...real }, asy
   });
 });
 
-test("a command that does not read its input, which does not end either, still ends", { ...real }, async () => {
-  // Not more than a pipe holds: with more of it containerd 1.6 waits forever for somebody to read.
+test("an exec'd command that does not read its open stdin still exits", { ...real }, async () => {
+  // At most the size of a pipe: with more, containerd 1.6 waits forever for a reader.
   async function* input(): AsyncGenerator<Uint8Array> {
     yield Buffer.alloc(32 << 10, "x");
     yield* neverEnding();
@@ -98,7 +98,7 @@ test("a command that does not read its input, which does not end either, still e
   assert.deepEqual(await runScript("head -c 3", { input: input() }), { code: 0, output: "xxx", errors: "" });
 });
 
-test("a program that is not there is the runtime's error in its words", { ...real }, async () => {
+test("exec of a missing program fails with the runtime's message", { ...real }, async () => {
   const streams = { output: () => undefined, error: () => undefined };
 
   await assert.rejects(streamExec(await execUrl(["/no/such/program"], streams), streams, FOREVER), {
@@ -108,9 +108,9 @@ test("a program that is not there is the runtime's error in its words", { ...rea
   });
 });
 
-test("a terminal has the sizes that the client says, one after the other", { ...real }, async () => {
-  let tellSecond: () => void = () => undefined;
-  const second = new Promise<void>((resolve) => (tellSecond = resolve));
+test("a terminal gets the sizes of the client in order", { ...real }, async () => {
+  let sendSecond: () => void = () => undefined;
+  const second = new Promise<void>((resolve) => (sendSecond = resolve));
   async function* sizes(): AsyncGenerator<TerminalSize> {
     yield { width: 100, height: 30 };
     await second;
@@ -126,7 +126,7 @@ test("a terminal has the sizes that the client says, one after the other", { ...
       sizes: sizes(),
       output(chunk) {
         output += Buffer.from(chunk).toString();
-        if (output.includes("first")) tellSecond();
+        if (output.includes("first")) sendSecond();
       },
     },
   );
@@ -138,7 +138,7 @@ function neverEnding(): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) };
 }
 
-test("20 MB through a command come back unchanged", { ...real }, async () => {
+test("20 MB pass through an exec'd command unchanged", { ...real }, async () => {
   const piece = randomBytes(1 << 20);
   const sent = createHash("sha256");
   const received = createHash("sha256");
@@ -155,7 +155,7 @@ test("20 MB through a command come back unchanged", { ...real }, async () => {
   assert.equal(received.digest("hex"), sent.digest("hex"));
 });
 
-test("a reader of output who is slow holds up the command", { ...real }, async () => {
+test("a slow reader of stdout applies backpressure to the command", { ...real }, async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   let firstCame: () => void = () => undefined;
@@ -170,7 +170,7 @@ test("a reader of output who is slow holds up the command", { ...real }, async (
     },
   });
   await first;
-  // The command is still at it: what is under way fits into pipes, sockets and this process.
+  // The command is still running: the data in flight fits into pipes, sockets and this process.
   const look = await runScript("ps | grep -c '[h]ead -c 67108864'");
 
   assert.equal(look.output, "2\n");
@@ -179,7 +179,7 @@ test("a reader of output who is slow holds up the command", { ...real }, async (
   assert.equal(receivedBytes, 64 << 20);
 });
 
-test("giving up ends it with the signal's reason", { ...real }, async () => {
+test("aborting an exec rejects with the signal's reason", { ...real }, async () => {
   const given = new AbortController();
   let started: () => void = () => undefined;
   const running = new Promise<void>((resolve) => (started = resolve));
@@ -187,12 +187,12 @@ test("giving up ends it with the signal's reason", { ...real }, async () => {
 
   const result = streamExec(await execUrl(["sh", "-c", "echo started; sleep 60"], streams), streams, given.signal);
   await running;
-  given.abort(new Error("Nobody waits"));
+  given.abort(new Error("Cancelled by the test"));
 
-  await assert.rejects(result, /Nobody waits/);
+  await assert.rejects(result, /Cancelled by the test/);
 });
 
-test("an address is good for one stream only, and what the runtime says then is told", { ...real }, async () => {
+test("a streaming URL serves one stream only, and a second one fails with the runtime's message", { ...real }, async () => {
   const streams = { output: () => undefined, error: () => undefined };
   const url = await execUrl(["true"], streams);
   await streamExec(url, streams, FOREVER);
@@ -200,16 +200,16 @@ test("an address is good for one stream only, and what the runtime says then is 
   await assert.rejects(streamExec(url, streams, FOREVER), /unable to upgrade connection: 404 page not found/);
 });
 
-test("attaching joins a container's own process", { ...real }, async () => {
+test("attach connects to a container's main process", { ...real }, async () => {
   const metadata = { name: "reader", attempt: 0 };
   const config = {
     metadata,
     image: { image: BUSYBOX_1 },
-    // What waits for a word does nothing else: a read that gave up would lose the half of it that had come.
+    // The reading process does nothing else: a read with a timeout would lose a partial word.
     command: ["sh", "-c", "(while :; do echo waiting; sleep 1; done) & read word; kill $!; wait $!; echo got $word"],
     logPath: "reader.log",
     stdin: true,
-    // Otherwise the runtime lets go of the output with the end of the input.
+    // Otherwise the runtime closes the output when the input ends.
     stdinOnce: true,
   };
   const sandboxConfig = {
@@ -222,7 +222,7 @@ test("attaching joins a container's own process", { ...real }, async () => {
   let output = "";
   let heard = (): void => undefined;
   const isJoined = new Promise<void>((resolve) => (heard = resolve));
-  // The runtime joins the ways in and out one after the other: what is said before the second is nobody's.
+  // The runtime attaches input and output one after the other: output before the second is lost.
   const answer = async function* (): AsyncGenerator<Uint8Array> {
     await isJoined;
     yield new TextEncoder().encode("hello\n");
@@ -241,7 +241,7 @@ test("attaching joins a container's own process", { ...real }, async () => {
   assert.match(output, /^(waiting\n)+got hello\n$/);
 });
 
-test("a forwarded port carries bytes both ways until each side ends", { ...real }, async () => {
+test("a forwarded port carries bytes in both directions until each side closes", { ...real }, async () => {
   const serving = runScript("nc -l -p 8080 -e sh -c 'read word; echo you said $word'");
   await runScript("until netstat -ltn | grep -q :8080; do :; done");
   const { url } = await cri.call(portForward, { sandboxId, ports: [8080] });
@@ -256,7 +256,7 @@ test("a forwarded port carries bytes both ways until each side ends", { ...real 
   await serving;
 });
 
-test("a port where nobody listens is told in the runtime's words", { ...real }, async () => {
+test("forwarding a port without a listener fails with the runtime's message", { ...real }, async () => {
   const { url } = await cri.call(portForward, { sandboxId, ports: [9999] });
   const [, far] = streamPair();
 
@@ -266,12 +266,12 @@ test("a port where nobody listens is told in the runtime's words", { ...real }, 
   });
 });
 
-test("an address that is none, or where nobody is, is refused with a sentence", async () => {
+test("an invalid or unreachable streaming URL is rejected with a message", async () => {
   const streams = { output: () => undefined, error: () => undefined };
 
   await assert.rejects(
     streamExec("/exec/token", streams, FOREVER),
-    /Cannot reach the runtime's streams at "\/exec\/token": it must be a whole address/,
+    /Cannot connect to the runtime's streaming server at "\/exec\/token": it must be an absolute URL/,
   );
   await assert.rejects(streamExec("http://127.0.0.1:9/exec/token", streams, FOREVER), {
     reason: "Unavailable",

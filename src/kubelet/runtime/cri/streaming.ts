@@ -1,7 +1,7 @@
 /**
- * Streams of commands and ports with the runtime's own streaming server, at the address that it answered to Exec, Attach or PortForward:
- * SPDY, because containerd before 2 ends a command's input only over that. Whoever does not read holds up the command, and a command that
- * does not read holds up whoever writes. Not here: asking for the address (the CRI call), and who may.
+ * Streams of commands and ports with the runtime's streaming server, at the URL that it returned for Exec, Attach or PortForward: SPDY,
+ * because containerd before 2 closes a command's stdin only over that. Backpressure applies in both directions. Not here: requesting the
+ * URL (the CRI call), and authorization.
  */
 import { onAbort } from "../../../base/abort.ts";
 import type { ByteStream } from "../../../base/byte-stream.ts";
@@ -12,27 +12,30 @@ import { openTunnel } from "../../../host/http/client/upgrade-client.ts";
 import { RuntimeError, type ExecStreams, type TerminalSize } from "../../contracts/runtime.ts";
 import { exitCodeOf } from "./remote-outcome.ts";
 
-/** The only one that tells exit codes; every runtime of the last years speaks it. */
+/** The only protocol version with exit codes; every runtime of the last years implements it. */
 const REMOTE_COMMAND_PROTOCOL = "v4.channel.k8s.io";
 const PORT_FORWARD_PROTOCOL = "portforward.k8s.io";
 
-/** Of what the runtime says about the outcome: a Status is short. */
+/** Maximum size of the exit status: a Status is short. */
 const OUTCOME_BYTES_MAX = 64 << 10;
 
 /**
- * Resolves with the command's exit code. What was asked of the runtime must be what there is here: input if `streams` has one, output, and
- * errors unless it has a terminal. Rejects with a RuntimeError, what a stream threw, or the signal's reason.
+ * Resolves with the command's exit code. The request to the runtime must match the streams here: stdin if `streams` has one, stdout, and
+ * stderr unless it has a terminal. Rejects with a RuntimeError, the error of a stream, or the signal's reason.
  */
 export function streamExec(url: string, streams: ExecStreams, signal: AbortSignal): Promise<number> {
   return withSession(url, REMOTE_COMMAND_PROTOCOL, signal, (session) => remoteCommand(session, streams));
 }
 
-/** Resolves when the container's process has ended, or let go of its streams. */
+/** Resolves when the container's process has exited or closed its streams. */
 export async function streamAttach(url: string, streams: ExecStreams, signal: AbortSignal): Promise<void> {
   await withSession(url, REMOTE_COMMAND_PROTOCOL, signal, (session) => remoteCommand(session, streams));
 }
 
-/** Moves bytes until the port's side ends. Rejects with a RuntimeError in the runtime's own words if there is nobody at the port. */
+/**
+ * Copies bytes until the port's side closes. Rejects with a RuntimeError with the runtime's own message if there is no listener at the
+ * port.
+ */
 export function streamPortForward(url: string, port: number, stream: ByteStream, signal: AbortSignal): Promise<void> {
   return withSession(url, PORT_FORWARD_PROTOCOL, signal, (session) => forwardedPort(session, port, stream));
 }
@@ -55,7 +58,7 @@ async function withSession<T>(url: string, protocol: string, signal: AbortSignal
 }
 
 async function openSession(url: string, protocol: string, signal: AbortSignal): Promise<SpdySession> {
-  if (!URL.canParse(url)) throw new RuntimeError("CannotRun", `Cannot reach the runtime's streams at "${url}": it must be a whole address`);
+  if (!URL.canParse(url)) throw new RuntimeError("CannotRun", `Cannot connect to the runtime's streaming server at "${url}": it must be an absolute URL`);
   const { protocol: scheme, hostname, port, pathname, search } = new URL(url);
   const isSecure = scheme === "https:";
   const answer = await openTunnel({
@@ -85,11 +88,11 @@ async function remoteCommand(session: SpdySession, streams: ExecStreams): Promis
     isTerminal ? undefined : session.open({ streamtype: "stderr" }),
     isTerminal ? session.open({ streamtype: "resize" }) : undefined,
   ]);
-  // Not waited for: the command may end before its input does.
+  // Not awaited: the command may exit before its input ends.
   if (stdin !== undefined) void send(stdin, streams.input, (chunk) => chunk);
   if (resize !== undefined) void send(resize, streams.sizes, sizeLine);
   const [outcome] = await Promise.all([
-    words(error),
+    textOf(error),
     pour(stdout.input, (chunk) => streams.output(chunk)),
     stderr === undefined ? undefined : pour(stderr.input, (chunk) => streams.error(chunk)),
   ]);
@@ -101,7 +104,7 @@ function sizeLine({ width, height }: TerminalSize): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify({ Width: width, Height: height })}\n`);
 }
 
-/** What comes until it ends or is reset: runtimes end the streams of a command either way. Rejects only if `sink` does. */
+/** Copies data until the stream ends or is reset: runtimes close the streams of a command either way. Rejects only if `sink` does. */
 async function pour(input: AsyncIterable<Uint8Array>, sink: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
   const reader = input[Symbol.asyncIterator]();
   for (;;) {
@@ -111,7 +114,7 @@ async function pour(input: AsyncIterable<Uint8Array>, sink: (chunk: Uint8Array) 
   }
 }
 
-async function words({ input }: SpdyStream): Promise<string> {
+async function textOf({ input }: SpdyStream): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   await pour(input, (chunk) => {
@@ -120,7 +123,7 @@ async function words({ input }: SpdyStream): Promise<string> {
   return text;
 }
 
-/** All of `source`, and then the end. Never rejects: that the other side wants no more is seen by who reads from it. */
+/** Copies all of `source`, then closes. Never rejects: the reader of the other side sees its errors. */
 async function send<T>(stream: SpdyStream, source: AsyncIterable<T> | undefined, bytesOf: (item: T) => Uint8Array): Promise<void> {
   void discard(stream.input);
   try {
@@ -138,12 +141,12 @@ async function forwardedPort(session: SpdySession, port: number, stream: ByteStr
     session.open({ ...headers, streamtype: "data" }),
   ]);
   error.end();
-  const failure = words(error);
+  const failure = textOf(error);
   const outgoing = (async (): Promise<void> => {
     for await (const chunk of stream.input) await data.write(chunk);
     data.end();
   })();
-  // What cuts the caller's side ends the runtime's; what the runtime ends is no failure of the caller's side.
+  // An error of the caller's side closes the runtime's; a close by the runtime is no failure of the caller's side.
   outgoing.catch(() => data.abort());
   await pour(data.input, (chunk) => stream.write(chunk));
   const message = await failure;

@@ -1,6 +1,6 @@
 /**
- * The last words of a container: what it wrote to its terminationMessagePath or, if it failed without any and its policy says so, the end of
- * its log. Limits and words are upstream's.
+ * The termination message of a container: the content of its terminationMessagePath or, if it failed without any and its policy is
+ * FallbackToLogsOnError, the end of its log. Limits and messages are upstream's.
  */
 import { readRegularTail } from "../../../host/files/files.ts";
 import { isMissing, openGrowingFile, type GrowingFile } from "../../../host/files/log-files.ts";
@@ -13,17 +13,17 @@ const MESSAGE_BYTES_MAX = 4_096;
 const LOG_BYTES_MAX = 2_048;
 const LOG_LINES_MAX = 80;
 
-/** Runtimes say this of a container that never ran: it has no log. */
+/** Log path that runtimes report for a container that never ran. */
 const CANNOT_RUN = "ContainerCannotRun";
 
-/** What a container that has ended wrote to its file; "" if nothing, undefined if that has gone, as it does with its Pod. */
-export async function fileWords(status: ContainerStatusMessage): Promise<string | undefined> {
+/** What an exited container wrote to its file; "" if nothing, undefined if the file was removed, as it is with its Pod. */
+export async function messageFromFile(status: ContainerStatusMessage): Promise<string | undefined> {
   const path = mapOf(status.annotations).get(TERMINATION_MESSAGE_PATH) ?? "";
   const hostPath = status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
   return path === "" || hostPath === undefined ? "" : fileEnd(hostPath);
 }
 
-/** Whether the last words of one that has ended may be those of its log. */
+/** Whether the termination message of an exited container may come from its log. */
 export function mayReadLog({ annotations, exitCode, reason }: ContainerStatusMessage): boolean {
   return mapOf(annotations).get(TERMINATION_MESSAGE_POLICY) === "FallbackToLogsOnError" && exitCode !== 0 && reason !== CANNOT_RUN;
 }
@@ -37,7 +37,7 @@ async function fileEnd(path: string): Promise<string | undefined> {
 }
 
 /** The end of its log. */
-export async function logWords({ logPath: path }: ContainerStatusMessage): Promise<string> {
+export async function messageFromLog({ logPath: path }: ContainerStatusMessage): Promise<string> {
   try {
     const file = await openGrowingFile(path);
     if (file === undefined)

@@ -11,28 +11,28 @@ for (const { title, line, expected } of [
   { title: "a whole line", line: `${TIME} stdout F log content`, expected: { stream: "stdout", text: "log content" } },
   { title: "a part of a line", line: `${TIME} stderr P log`, expected: { stream: "stderr", text: "log", isPartial: true } },
   { title: "an empty line", line: `${TIME} stdout F `, expected: { stream: "stdout", text: "" } },
-  { title: "tags that are not known yet", line: `${TIME} stdout P:later x`, expected: { stream: "stdout", text: "x", isPartial: true } },
+  { title: "unknown tags", line: `${TIME} stdout P:later x`, expected: { stream: "stdout", text: "x", isPartial: true } },
   {
-    title: "a line of Docker's",
+    title: "a Docker line",
     line: `{"log":"a \\"b\\"\\n","stream":"stdout","time":"${TIME}"}`,
     expected: { stream: "stdout", text: 'a "b"' },
   },
   {
-    title: "a part of a line of Docker's",
+    title: "a part of a Docker line",
     line: `{"log":"a","stream":"stderr","time":"${TIME}"}`,
     expected: { stream: "stderr", text: "a", isPartial: true },
   },
-  { title: "no line: another stream", line: `${TIME} stdin F x`, expected: undefined },
-  { title: "no line: no time", line: "yesterday stdout F x", expected: undefined },
-  { title: "no line: no tag", line: `${TIME} stdout`, expected: undefined },
-  { title: "no line: broken JSON", line: `{"log":`, expected: undefined },
+  { title: "not a line: another stream", line: `${TIME} stdin F x`, expected: undefined },
+  { title: "not a line: no timestamp", line: "yesterday stdout F x", expected: undefined },
+  { title: "not a line: no tag", line: `${TIME} stdout`, expected: undefined },
+  { title: "not a line: broken JSON", line: `{"log":`, expected: undefined },
 ] as const) {
-  test(`a line of a log is read: ${title}`, () => {
+  test(`LogLines parses ${title}`, () => {
     deepEqual(new LogLines().parse(bytes(line)), expected === undefined ? undefined : { atMs: AT_MS, time: TIME, ...expected });
   });
 }
 
-test("a character that was cut between two parts is whole again, in each stream for itself", () => {
+test("a character split across two partial lines is joined, per stream", () => {
   const lines = new LogLines();
   const [first, second] = [bytes("ü").subarray(0, 1), bytes("ü").subarray(1)];
   const line = (head: string, tail: Uint8Array): Uint8Array => Uint8Array.from([...bytes(head), ...tail]);
@@ -51,7 +51,7 @@ for (const [given, expected] of [
   ["2016-10-06T00:17:09.5+02:00", "2016-10-06T00:17:09.500000000+02:00"],
   [TIME, TIME],
 ] as const) {
-  test(`${given} has all its digits as ${expected}`, () => equal(withAllDigits(given), expected));
+  test(`timestamp ${given} is padded to ${expected}`, () => equal(withAllDigits(given), expected));
 }
 
 const someLines = fc.array(
@@ -59,7 +59,7 @@ const someLines = fc.array(
   { maxLength: 50 },
 );
 
-test("bytes are cut into the same lines however they come in pieces", () => {
+test("bytes are split into the same lines for any chunking", () => {
   fc.assert(
     fc.property(someLines, fc.array(fc.nat(40)), (lines, sizes) => {
       const all = bytes(lines.map((line) => `${line}\n`).join("") + "rest");
@@ -75,7 +75,7 @@ test("bytes are cut into the same lines however they come in pieces", () => {
   );
 });
 
-test("the last lines of a file begin where counting all of them says", async () => {
+test("the offset of the last lines of a file equals that of counting all lines", async () => {
   await fc.assert(
     fc.asyncProperty(someLines, fc.nat(60), fc.boolean(), async (lines, count, isOpen) => {
       const wide = lines.map((line) => line.padEnd(900, "x"));
@@ -93,7 +93,7 @@ test("the last lines of a file begin where counting all of them says", async () 
   );
 });
 
-/** What a lone half of a character is after a way through UTF-8. */
+/** A lone surrogate after a round trip through UTF-8. */
 function wellFormed(text: string): string {
   return text.toWellFormed();
 }

@@ -1,7 +1,7 @@
 /**
- * One line of a container's log file, in the CRI's form ("2016-10-06T00:17:09.669794202Z stdout F text") or in Docker's JSON, as runtimes
- * write them. Pure. A line that the container wrote in several pieces stays in pieces, each marked; a character that was cut between two
- * is put together again.
+ * Parses one line of a container's log file, in the CRI's format ("2016-10-06T00:17:09.669794202Z stdout F text") or in Docker's JSON.
+ * Pure. A line that the container wrote in several pieces stays in pieces, each marked as partial; a character that was split between two
+ * is joined.
  */
 import { parseTime } from "../../../../api/machinery/time.ts";
 import type { LogLine } from "../../../contracts/runtime.ts";
@@ -9,14 +9,14 @@ import type { LogLine } from "../../../contracts/runtime.ts";
 const SPACE = 0x20;
 const BRACE = 0x7b;
 const NEWLINE = 0x0a;
-/** Digits of a second that upstream writes. */
+/** Fractional digits of upstream's timestamps. */
 const DIGITS = 9;
 
-/** Reads the lines of one log in their order. */
+/** Parses the lines of one log in order. */
 export class LogLines {
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
 
-  /** Undefined if it is none: whoever reads goes on with the next. `line` has no line break. */
+  /** Undefined if it is not a log line: the reader continues with the next. `line` has no line break. */
   parse(line: Uint8Array): LogLine | undefined {
     return line[0] === BRACE ? dockerLine(line) : this.#criLine(line);
   }
@@ -60,7 +60,7 @@ function dockerLine(line: Uint8Array): LogLine | undefined {
   }
 }
 
-/** Cuts bytes that come in pieces of any size into lines. */
+/** Splits chunks of any size into lines. */
 export class LineCutter {
   #rest: Uint8Array = new Uint8Array(0);
 
@@ -76,7 +76,7 @@ export class LineCutter {
     if (start < chunk.length) this.#rest = joined(this.#rest, chunk.subarray(start));
   }
 
-  /** What came after the last line break; nothing is left then. */
+  /** Returns and clears the bytes after the last line break. */
   takeRest(): Uint8Array {
     const rest = this.#rest;
     this.#rest = new Uint8Array(0);
@@ -91,22 +91,22 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-/** The part of a file that is looked at from behind. */
+/** The tail of a file, read backwards. */
 interface Readable {
   read(position: number, lengthMax: number): Promise<Uint8Array>;
 }
 
-/** What is read at once on the way back: a few lines are usually all that is asked for. */
+/** Chunk size of reading backwards: usually only a few lines are requested. */
 const BACK_BYTES = 16_384;
 
-/** Where the last `count` lines of a file begin. A last line without its break is not counted, as upstream's is not. */
+/** Returns the offset of the last `count` lines of a file. A last line without a break is not counted, as upstream. */
 export async function tailStart(file: Readable, sizeBytes: number, count: number): Promise<number> {
   let breaks = 0;
   for (let end = sizeBytes; end > 0;) {
     const start = Math.max(0, end - BACK_BYTES);
     const block = await file.read(start, end - start);
     for (let at = block.lastIndexOf(NEWLINE); at !== -1; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {
-      // The break before the first of the lines that are wanted.
+      // The break before the first requested line.
       if (breaks === count) return start + at + 1;
       breaks += 1;
     }

@@ -9,12 +9,12 @@ import { realClock } from "../../../../host/real-clock.ts";
 import type { LogOptions } from "../../../contracts/runtime.ts";
 import { readLog } from "./log-reader.ts";
 
-/** Shorter sleeps have other reasons: something is let settle, or looked for again. */
+/** Shorter sleeps have other reasons: waiting for writes to settle, or polling. */
 const REST_MS = 1_000;
 
 const line = (text: string, second = 0) => `2026-01-01T00:00:0${second}.000000000Z stdout F ${text}\n`;
 
-/** The log of a container that runs until it is said to have ended. */
+/** The log of a container that runs until the test ends it. */
 async function aLog(text: string) {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-log-"));
   const path = join(directory, "0.log");
@@ -24,7 +24,7 @@ async function aLog(text: string) {
   let onRest = (): void => undefined;
   let whileItSettles = (): Promise<void> => Promise.resolve();
   let elapsedMs = 0;
-  // It sleeps when it has read all that there is. By its clock only what is let settle takes time, and that passes at once.
+  // The reader sleeps when it has read everything. On its clock only settling takes time, and that passes at once.
   const clock: Clock = {
     ...realClock,
     monotonic: () => elapsedMs,
@@ -50,7 +50,7 @@ async function aLog(text: string) {
   };
   return {
     path,
-    /** Happens once, while it waits for the runtime to settle. */
+    /** Runs once, while the reader waits for the runtime to settle. */
     whenItSettles: (work: () => Promise<void>): void => void (whileItSettles = work),
     elapsedMs: (): number => elapsedMs,
     rests: (): Promise<void> => new Promise((resolve) => (onRest = resolve)),
@@ -76,7 +76,7 @@ async function rest(lines: AsyncIterable<string>): Promise<readonly string[]> {
   return texts;
 }
 
-test("who follows a log that is rotated reads the old file for as long as the runtime writes there", async () => {
+test("following a rotated log reads the old file as long as the runtime writes to it", async () => {
   await using log = await aLog(line("one"));
   const lines = log.read({ follow: true });
   equal(await next(lines), "one");
@@ -99,7 +99,7 @@ test("who follows a log that is rotated reads the old file for as long as the ru
   equal(await over, undefined);
 });
 
-test("what a container wrote last is read from either file", async () => {
+test("the last lines of a container are read from the old and from the new file", async () => {
   await using log = await aLog(line("one"));
   const lines = log.read({ follow: true });
   equal(await next(lines), "one");
@@ -111,7 +111,7 @@ test("what a container wrote last is read from either file", async () => {
   deepEqual(await rest(lines), ["two"]);
 });
 
-test("what the runtime writes to the old file after the first of the new one is read, too", async () => {
+test("lines that the runtime writes to the old file after the first line of the new one are read", async () => {
   await using log = await aLog(line("one"));
   const lines = log.read({ follow: true });
   equal(await next(lines), "one");
@@ -125,11 +125,11 @@ test("what the runtime writes to the old file after the first of the new one is 
   const two = [await next(lines)];
   log.end();
 
-  // Which of them comes first, nobody says.
+  // The order of the two is undefined.
   deepEqual(new Set([...two, ...(await rest(lines))]), new Set(["four", "two, late"]));
 });
 
-test("what is written to the old file in the end is read, too, whole or not", async () => {
+test("final lines in the old file are read, complete or not", async () => {
   await using log = await aLog(line("one"));
   const lines = log.read({ follow: true });
   equal(await next(lines), "one");
@@ -145,14 +145,14 @@ test("what is written to the old file in the end is read, too, whole or not", as
 });
 
 for (const { title, isPacked, isFirstGone } of [
-  { title: "with the first one packed, as a rotation leaves them", isPacked: ["one"], isFirstGone: false },
-  { title: "with none packed", isPacked: [], isFirstGone: false },
-  { title: "with all packed", isPacked: ["one", "two", "three"], isFirstGone: false },
-  { title: "with the first one removed", isPacked: ["two"], isFirstGone: true },
+  { title: "the first one compressed, as a rotation leaves them", isPacked: ["one"], isFirstGone: false },
+  { title: "none compressed", isPacked: [], isFirstGone: false },
+  { title: "all compressed", isPacked: ["one", "two", "three"], isFirstGone: false },
+  { title: "the first one removed", isPacked: ["two"], isFirstGone: true },
 ]) {
-  test(`who is held up while a log is rotated several times reads the files between: ${title}`, async () => {
+  test(`a log reader that was delayed during several rotations reads the files in between: ${title}`, async () => {
     await using log = await aLog(line("one", 1));
-    // As of another life: it is not read.
+    // From before the first read: it is not read.
     await writeFile(`${log.path}.20260101-000000`, line("zero", 0));
     const lines = log.read({ follow: true });
     equal(await next(lines), "one");
@@ -173,7 +173,7 @@ for (const { title, isPacked, isFirstGone } of [
   });
 }
 
-test("a log that somebody removed goes on with the new file, not with what was put aside before it", async () => {
+test("a followed log whose file was deleted continues with the new file, not with earlier rotated ones", async () => {
   await using log = await aLog(line("two", 2));
   await writeFile(`${log.path}.20260101-000000`, line("one", 1));
   const lines = log.read({ follow: true });
@@ -186,7 +186,7 @@ test("a log that somebody removed goes on with the new file, not with what was p
   deepEqual(await rest(lines), ["three"]);
 });
 
-test("what the runtime still had in hand when it told of the end is read", async () => {
+test("lines that the runtime had not yet written at the exit event are read", async () => {
   await using log = await aLog(line("one"));
   const lines = log.read({ follow: true });
   equal(await next(lines), "one");
@@ -197,7 +197,7 @@ test("what the runtime still had in hand when it told of the end is read", async
   deepEqual(await rest(lines), ["two"]);
 });
 
-test("a log of a running container whose file is missing is read as soon as that is there", async () => {
+test("reading the log of a running container waits for a missing file", async () => {
   await using log = await aLog("");
   await rm(log.path);
 
@@ -206,7 +206,7 @@ test("a log of a running container whose file is missing is read as soon as that
   deepEqual(await rest(log.read()), ["one"]);
 });
 
-test("a file that stays away is an error after a while", async () => {
+test("reading a log fails after a timeout if its file stays missing", async () => {
   await using log = await aLog("");
   await rm(log.path);
 
@@ -215,7 +215,7 @@ test("a file that stays away is an error after a while", async () => {
   ok(log.elapsedMs() >= 5_000 && log.elapsedMs() < 6_000, `${log.elapsedMs()} ms`);
 });
 
-test("a log without a file of a container that does not run is an error at once that names it", async () => {
+test("reading the missing log of an exited container fails at once and names the file", async () => {
   await using log = await aLog("");
   await rm(log.path);
   log.end();

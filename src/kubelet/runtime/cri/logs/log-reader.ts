@@ -1,7 +1,7 @@
 /**
- * The log of a container, line by line: the end of it without reading all of it, and what comes for as long as the container runs. Who
- * follows is woken by the directory's own events and by the container's end, and goes on with the new file when the log is rotated, after
- * all of the old one and of those between, if it was held up for so long. What was put aside before is not read, as upstream does not.
+ * Reads the log of a container line by line: its tail without reading all of it, and new lines as long as the container runs. A follower is
+ * woken by file system events of the directory and by the container's exit, and continues with the new file when the log is rotated, after
+ * all of the old one and of those in between if it was delayed. Earlier rotated files are not read, as upstream.
  */
 import { exponentialDelayMs } from "../../../../base/backoff.ts";
 import type { Clock } from "../../../../base/clock.ts";
@@ -11,22 +11,22 @@ import { RuntimeError, type LogLine, type LogOptions } from "../../../contracts/
 import { LogReading } from "./read-logs.ts";
 import { fileAfter } from "./rotated-files.ts";
 
-/** An event may be lost; so one looks again after this long in any case. */
+/** Maximum time between polls: an event may be lost. */
 const LOOK_EVERY_MS = 10_000;
-/** The runtime may still write a line to the old file when there is a new one. Later than this it is out of order, but read. */
+/** The runtime may still write a line to the old file when the new one exists. After this time such a line is read out of order. */
 const ROTATION_SETTLE_MS = 50;
-/** The runtime may tell of an end while it still has the last lines in hand. Nobody notices that a log ends so much later. */
+/** The runtime may report the exit before it has written the last lines. The delay of the log's end is not noticeable. */
 const END_SETTLE_MS = 100;
-/** While a log is rotated there is no file, until a runtime on a busy machine has made the new one. */
+/** During a rotation the file is missing until the runtime, on a busy machine, has created the new one. */
 const MISSING_MS_MAX = 5_000;
 const LOOK_FOR_MISSING = { minMs: 10, maxMs: 320 };
 
 export interface LogReaderOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Whether more can come. */
+  /** Whether more lines can follow. */
   isRunning(): Promise<boolean>;
-  /** Told when that may have changed. */
+  /** Called when that may have changed. */
   watch(listener: () => void): Disposable;
 }
 
@@ -39,13 +39,13 @@ export async function* readLog(given: LogReaderOptions, wanted: LogOptions, sign
   if (!signal.aborted) yield* reading.last();
 }
 
-/** Undefined if there is none, and none comes. */
+/** Undefined if the file is missing and will not be created. */
 async function openLog({ path, clock, isRunning }: LogReaderOptions, signal: AbortSignal): Promise<GrowingFile | undefined> {
   const untilMs = clock.monotonic() + MISSING_MS_MAX;
   for (let looks = 0; ; looks++) {
     const file = await openGrowingFile(path);
     if (file !== undefined || signal.aborted || clock.monotonic() >= untilMs) return file;
-    // One that has ended has its file, or never had one; it may have ended in between.
+    // An exited container has its file or never had one; it may have exited in between.
     if (!(await isRunning())) return openGrowingFile(path);
     await clock.sleep(exponentialDelayMs(LOOK_FOR_MISSING, looks));
   }
@@ -54,7 +54,7 @@ async function openLog({ path, clock, isRunning }: LogReaderOptions, signal: Abo
 async function* follow(reading: LogReading, options: LogReaderOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
   const { path, clock } = options;
   const bell = new Bell(clock, signal);
-  // Not asked for each line that comes: a busy log would be a busy runtime.
+  // Not queried per line: a busy log would cause a busy runtime.
   let mayHaveEnded = true;
   let isRunning = true;
   let isComplete = false;
@@ -65,7 +65,7 @@ async function* follow(reading: LogReading, options: LogReaderOptions, signal: A
   const watching = [watchSiblings(path, bell.ring), options.watch(lookAgain)];
   try {
     while (!signal.aborted) {
-      // Before reading: what was written until it ended is read after that is known.
+      // Before reading: lines written until the exit are read after it is known.
       if (mayHaveEnded) {
         mayHaveEnded = false;
         isRunning = await options.isRunning();
@@ -75,7 +75,7 @@ async function* follow(reading: LogReading, options: LogReaderOptions, signal: A
       if (next !== undefined) {
         await clock.sleep(ROTATION_SETTLE_MS);
         yield* reading.lines(signal);
-        yield* reading.goOn(next);
+        yield* reading.continueWith(next);
       } else if (isRunning) mayHaveEnded = (await bell.wait()) === "late" || mayHaveEnded;
       else if (isComplete) return;
       else {
@@ -88,7 +88,10 @@ async function* follow(reading: LogReading, options: LogReaderOptions, signal: A
   }
 }
 
-/** What to go on with, if it is time to. The runtime makes the new file first and writes to it later: until then the old one is read on. */
+/**
+ * The file to continue with, if it is time to switch. The runtime creates the new file first and writes to it later: until then the old one
+ * is read.
+ */
 async function nextFile(reading: LogReading, path: string, isRunning: boolean): Promise<string | undefined> {
   const now = await fileState(path);
   if (now?.identity === reading.identity) return undefined;
@@ -97,7 +100,7 @@ async function nextFile(reading: LogReading, path: string, isRunning: boolean): 
   return next !== path || isWritten ? next : undefined;
 }
 
-/** Wakes whoever waits, or who will wait next. */
+/** Wakes the current waiter, or the next one. */
 class Bell {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -114,7 +117,7 @@ class Bell {
     this.#wake?.();
   };
 
-  /** Until it rings, the signal comes, or it is time to look in any case. */
+  /** Until it is woken, the signal aborts, or the poll interval is over. */
   async wait(): Promise<"rung" | "late"> {
     if (!this.#hasRung && !this.#signal.aborted) {
       const over = new AbortController();

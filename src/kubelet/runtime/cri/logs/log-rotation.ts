@@ -1,7 +1,7 @@
 /**
- * Keeps logs of running containers from filling the disk: one that has reached its size is put aside under the name of the moment, the
- * runtime begins a new one, and older ones are packed, then removed. Sizes, names and numbers are upstream's. A look costs a `stat` for
- * each running container.
+ * Keeps logs of running containers from filling the disk: a log that has reached its maximum size is renamed with a timestamp, the runtime
+ * opens a new file, and older ones are compressed, then removed. Sizes, names and counts are upstream's. Each check costs a `stat` per
+ * running container.
  */
 import { NOT_NEEDED } from "../../../../base/abort.ts";
 import type { Clock } from "../../../../base/clock.ts";
@@ -11,12 +11,12 @@ import { removeFile } from "../../../../host/files/files.ts";
 import { CONTAINER_RUNNING, reopenContainerLog } from "../messages/container.ts";
 import type { CriClient } from "../cri-client.ts";
 import type { PodViews } from "../pod-views.ts";
-import { PACKED, UNFINISHED } from "./rotated-files.ts";
+import { COMPRESSED, UNFINISHED } from "./rotated-files.ts";
 
 export interface LogRotationPolicy {
-  /** containerLogMaxSize. Less than 0: logs grow without end. */
+  /** containerLogMaxSize. Negative: logs grow without limit. */
   readonly maxBytes: number;
-  /** containerLogMaxFiles: with the one that is being written. At least 2. */
+  /** containerLogMaxFiles, including the current one. At least 2. */
   readonly maxFiles: number;
   /** containerLogMonitorInterval. */
   readonly everyMs: number;
@@ -35,7 +35,7 @@ export interface LogRotationOptions {
 export class LogRotation implements AsyncDisposable {
   readonly #options: LogRotationOptions;
   readonly #over = new AbortController();
-  /** Where the log of each running container is; it never changes. */
+  /** Log path of each running container; it never changes. */
   readonly #paths = new Map<string, string>();
   readonly #running: Promise<void>;
 
@@ -58,7 +58,7 @@ export class LogRotation implements AsyncDisposable {
         await this.#look();
       } catch (error) {
         if (this.#over.signal.aborted) return;
-        log.debug("Cannot look after container logs", { error });
+        log.debug("Cannot monitor container logs", { error });
       }
     }
   }
@@ -86,29 +86,29 @@ export class LogRotation implements AsyncDisposable {
     const { client, clock, policy } = this.#options;
     const files = await filesLike(`${path}.`);
     const aside = `${path}.${rotationTime(clock.now())}`;
-    // One was put aside within this second already.
+    // The log was already rotated within this second.
     if (files.some((file) => file.startsWith(aside))) return;
-    const { remove, pack } = planRotation(files, policy.maxFiles);
+    const { remove, compress } = planRotation(files, policy.maxFiles);
     for (const old of remove) await removeFile(old);
-    for (const old of pack) await packFile(old);
+    for (const old of compress) await compressFile(old);
     await renameFile(path, aside);
     try {
       await client.call(reopenContainerLog, { id });
     } catch (error) {
-      // Else the next look would begin a new file, and this one would be one rotation short of its lines.
+      // Otherwise the next check would create a new file, and this one would be rotated without its lines.
       await renameFile(aside, path);
       throw error;
     }
   }
 }
 
-async function packFile(path: string): Promise<void> {
+async function compressFile(path: string): Promise<void> {
   const unfinished = `${path}${UNFINISHED}`;
   try {
-    // Of an attempt that was interrupted.
+    // Of an interrupted attempt.
     await removeFile(unfinished);
     await gzipFile(path, unfinished);
-    await renameFile(unfinished, `${path}${PACKED}`);
+    await renameFile(unfinished, `${path}${COMPRESSED}`);
   } catch (error) {
     await removeFile(unfinished);
     throw error;
@@ -116,23 +116,23 @@ async function packFile(path: string): Promise<void> {
   await removeFile(path);
 }
 
-/** What becomes of those that were put aside before, when another one is. `files` are sorted, which is by age. */
+/** Decides which rotated files are compressed and removed at the next rotation. `files` are sorted, which is by age. */
 export function planRotation(
   files: readonly string[],
   maxFiles: number,
-): { readonly remove: readonly string[]; readonly pack: readonly string[] } {
-  const isLeftOver = (file: string): boolean => file.endsWith(UNFINISHED) || files.includes(`${file}${PACKED}`);
+): { readonly remove: readonly string[]; readonly compress: readonly string[] } {
+  const isLeftOver = (file: string): boolean => file.endsWith(UNFINISHED) || files.includes(`${file}${COMPRESSED}`);
   const inUse = files.filter((file) => !isLeftOver(file)).sort();
-  // Beside the new one and the one that is put aside now.
+  // Beside the new one and the one rotated now.
   const kept = Math.max(0, maxFiles - 2);
   const excess = inUse.slice(0, Math.max(0, inUse.length - kept));
   return {
     remove: [...files.filter(isLeftOver), ...excess],
-    pack: inUse.slice(excess.length).filter((file) => !file.endsWith(PACKED)),
+    compress: inUse.slice(excess.length).filter((file) => !file.endsWith(COMPRESSED)),
   };
 }
 
-/** "20260131-235959". Upstream takes the machine's own time zone; this is the same everywhere. */
+/** "20260131-235959", in UTC. Upstream uses the machine's time zone. */
 export function rotationTime(timeMs: number): string {
   const [day = "", time = ""] = new Date(timeMs).toISOString().split(/[T.]/);
   return `${day.replaceAll("-", "")}-${time.replaceAll(":", "")}`;

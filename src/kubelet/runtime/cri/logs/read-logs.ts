@@ -1,15 +1,15 @@
 /**
- * Where one is in a log, in the file that is read and in the one before it: that is kept open for a while after a rotation, since the runtime
- * may write the last of it after the first of the new one. What comes so late is read late, but it is read.
- * Not here: when to go on with which file (log-reader.ts, rotated-files.ts).
+ * The read positions in a log: in the current file and in the one before it, which stays open for a while after a rotation, since the
+ * runtime may write its last lines after the first of the new one. Late lines are read late, but they are read. Not here: when to continue
+ * with which file (log-reader.ts, rotated-files.ts).
  */
 import type { Clock } from "../../../../base/clock.ts";
 import type { GrowingFile, ReadableFile } from "../../../../host/files/log-files.ts";
 import type { LogLine, LogOptions } from "../../../contracts/runtime.ts";
 import { LineCutter, LogLines, tailStart } from "./log-lines.ts";
-import { firstMoment, openLogFile, type LogMoment, type ReadFile } from "./rotated-files.ts";
+import { firstTimestamp, openLogFile, type LogTimestamp, type ReadFile } from "./rotated-files.ts";
 
-/** A runtime that writes to a file that it was told to leave so long ago is stuck. */
+/** A runtime that still writes to a file this long after it was asked to reopen its log is stuck. */
 const BEFORE_KEPT_MS = 10_000;
 
 export class LogReading implements ReadFile, AsyncDisposable {
@@ -18,7 +18,7 @@ export class LogReading implements ReadFile, AsyncDisposable {
   readonly #clock: Clock;
   readonly #lines = new LogLines();
   readonly #wanted: LogOptions;
-  /** Lines that may still be given: one that is written meanwhile is not among the last ones that were asked for. */
+  /** Remaining lines of the tail: a line written meanwhile is not part of the requested tail. */
   #left: number;
 
   private constructor(part: Part, wanted: LogOptions, clock: Clock) {
@@ -28,7 +28,7 @@ export class LogReading implements ReadFile, AsyncDisposable {
     this.#left = wanted.follow ? Infinity : (wanted.tailLines ?? Infinity);
   }
 
-  /** It closes the file in the end, or if it cannot begin. */
+  /** Owns the file: closes it at the end, or if it cannot start. */
   static async begin(file: GrowingFile, wanted: LogOptions, clock: Clock): Promise<LogReading> {
     try {
       const { identity, sizeBytes } = await file.state();
@@ -44,11 +44,11 @@ export class LogReading implements ReadFile, AsyncDisposable {
     return this.#part.identity;
   }
 
-  beganAt(): Promise<LogMoment | undefined> {
-    return this.#part.beganAt();
+  startTimestamp(): Promise<LogTimestamp | undefined> {
+    return this.#part.startTimestamp();
   }
 
-  /** All that is there now. */
+  /** All lines available now. */
   async *lines(signal: AbortSignal): AsyncGenerator<LogLine> {
     if (this.#before !== undefined) {
       const isOver = this.#clock.monotonic() >= this.#before.untilMs;
@@ -69,8 +69,8 @@ export class LogReading implements ReadFile, AsyncDisposable {
     }
   }
 
-  /** With the file at `path`, if it is there still. */
-  async *goOn(path: string): AsyncGenerator<LogLine> {
+  /** Continues with the file at `path`, if it still exists. */
+  async *continueWith(path: string): AsyncGenerator<LogLine> {
     yield* this.#leaveBefore();
     const file = await openLogFile(path);
     if (file === undefined) return;
@@ -86,7 +86,7 @@ export class LogReading implements ReadFile, AsyncDisposable {
     yield* this.#restOf(part);
   }
 
-  /** Last lines that nobody ended. */
+  /** Last lines without a line break. */
   async *last(): AsyncGenerator<LogLine> {
     yield* this.#leaveBefore();
     yield* this.#restOf(this.#part);
@@ -111,14 +111,14 @@ export class LogReading implements ReadFile, AsyncDisposable {
   }
 }
 
-/** One file, cut into lines. */
+/** One file, split into lines. */
 class Part {
   readonly file: ReadableFile;
   readonly identity: string;
   readonly #start: number;
   #position: number;
   readonly #cutter = new LineCutter();
-  #first: LogMoment | undefined;
+  #first: LogTimestamp | undefined;
 
   constructor(file: ReadableFile, identity: string, start = 0) {
     this.file = file;
@@ -127,7 +127,7 @@ class Part {
     this.#position = start;
   }
 
-  /** The next lines that are complete; undefined at the end. */
+  /** The next complete lines; undefined at the end. */
   async read(): Promise<Iterable<Uint8Array> | undefined> {
     const chunk = await this.file.read(this.#position);
     if (chunk.length === 0) return undefined;
@@ -135,18 +135,18 @@ class Part {
     return this.#cutter.cut(chunk);
   }
 
-  /** What came after the last line break; nothing is left then. */
+  /** Returns and clears the bytes after the last line break. */
   takeRest(): Uint8Array {
     return this.#cutter.takeRest();
   }
 
-  /** Of each line that was read. */
-  note(line: LogMoment): void {
+  /** Called for each line read. */
+  note(line: LogTimestamp): void {
     if (this.#start === 0) this.#first ??= line;
   }
 
-  async beganAt(): Promise<LogMoment | undefined> {
-    // A packed file cannot be read again, but was read from its start.
-    return (this.#first ??= await firstMoment(this.file));
+  async startTimestamp(): Promise<LogTimestamp | undefined> {
+    // A compressed file cannot be read again, but was read from its start.
+    return (this.#first ??= await firstTimestamp(this.file));
   }
 }

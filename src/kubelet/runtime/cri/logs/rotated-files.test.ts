@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { isLater, wholeFiles } from "./rotated-files.ts";
 
 for (const { title, files, expected } of [
-  { title: "nothing was put aside", files: [], expected: [] },
-  { title: "packed or not", files: ["l.1.gz", "l.2"], expected: ["l.1.gz", "l.2"] },
-  { title: "one that is being packed", files: ["l.1", "l.1.tmp"], expected: ["l.1"] },
-  { title: "one that was packed just now", files: ["l.1", "l.1.gz", "l.2"], expected: ["l.1", "l.2"] },
+  { title: "no rotated file", files: [], expected: [] },
+  { title: "compressed or not", files: ["l.1.gz", "l.2"], expected: ["l.1.gz", "l.2"] },
+  { title: "one that is being compressed", files: ["l.1", "l.1.tmp"], expected: ["l.1"] },
+  { title: "one that was just compressed", files: ["l.1", "l.1.gz", "l.2"], expected: ["l.1", "l.2"] },
 ]) {
-  test(`the files that a log was put aside to, each once: ${title}`, () => deepEqual(wholeFiles(files), expected));
+  test(`the rotated files of a log are listed once each: ${title}`, () => deepEqual(wholeFiles(files), expected));
 }
 
 for (const { a, b, expected } of [
@@ -17,6 +17,6 @@ for (const { a, b, expected } of [
   { a: { atMs: 1, time: "b" }, b: { atMs: 1, time: "a" }, expected: true },
   { a: { atMs: 1, time: "a" }, b: { atMs: 1, time: "a" }, expected: false },
 ]) {
-  test(`${a.atMs} ms, written "${a.time}", is ${expected ? "" : "not "}later than ${b.atMs} ms, written "${b.time}"`, () =>
+  test(`${a.atMs} ms, written as "${a.time}", is ${expected ? "" : "not "}later than ${b.atMs} ms, written as "${b.time}"`, () =>
     equal(isLater(a, b), expected));
 }

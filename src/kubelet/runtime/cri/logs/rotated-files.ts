@@ -1,30 +1,29 @@
 /**
- * The files that a log was put aside to, and their order. They are named after the moment at which that was, and the oldest are packed,
- * then removed; so one that a reader has open may be packed under another name by the time it looks, and is known again by its lines: each
- * file begins later than the one before it.
- * Not here: putting them aside (log-rotation.ts).
+ * The rotated files of a log and their order. They are named after the timestamp of the rotation, and the oldest are compressed, then
+ * removed; so a file that a reader has open may meanwhile be compressed under another name, and is recognized by its lines: each file
+ * begins later than the one before it. Not here: the rotation itself (log-rotation.ts).
  */
 import { fileState, filesLike, openGrowingFile, openPackedFile, type ReadableFile } from "../../../../host/files/log-files.ts";
 import type { LogLine } from "../../../contracts/runtime.ts";
 import { LineCutter, LogLines } from "./log-lines.ts";
 
-export const PACKED = ".gz";
-/** While it is packed. */
+export const COMPRESSED = ".gz";
+/** While it is being compressed. */
 export const UNFINISHED = ".tmp";
 
-export type LogMoment = Pick<LogLine, "atMs" | "time">;
+export type LogTimestamp = Pick<LogLine, "atMs" | "time">;
 
-/** A file of a log that somebody has read. */
+/** A file of a log that a reader has read. */
 export interface ReadFile {
   readonly identity: string;
-  /** When its first line was written; undefined if it has none. */
-  beganAt(): Promise<LogMoment | undefined>;
+  /** Timestamp of its first line; undefined if it has none. */
+  startTimestamp(): Promise<LogTimestamp | undefined>;
 }
 
-/** The file after `read`, in the order in which they were written: one that was put aside, or `path`, which is being written. */
+/** Returns the file after `read`, in the order in which they were written: a rotated one, or `path`, the current one. */
 export async function fileAfter(read: ReadFile, path: string): Promise<string> {
   let after = path;
-  // From the newest on: usually it is the only one of interest.
+  // Newest first: usually only that one is of interest.
   for (const file of wholeFiles(await filesLike(`${path}.`)).toReversed()) {
     if (!(await isAfter(read, file))) return after;
     after = file;
@@ -34,37 +33,37 @@ export async function fileAfter(read: ReadFile, path: string): Promise<string> {
 
 async function isAfter(read: ReadFile, file: string): Promise<boolean> {
   if ((await fileState(file))?.identity === read.identity) return false;
-  const [mine, other] = [await read.beganAt(), await beganAt(file)];
+  const [mine, other] = [await read.startTimestamp(), await startTimestamp(file)];
   return mine !== undefined && other !== undefined && isLater(other, mine);
 }
 
-/** `files` are sorted. One that was packed and is not removed yet counts once. */
+/** `files` are sorted. A compressed file whose original still exists counts once. */
 export function wholeFiles(files: readonly string[]): readonly string[] {
-  const isCopy = (file: string): boolean => file.endsWith(PACKED) && files.includes(file.slice(0, -PACKED.length));
+  const isCopy = (file: string): boolean => file.endsWith(COMPRESSED) && files.includes(file.slice(0, -COMPRESSED.length));
   return files.filter((file) => !file.endsWith(UNFINISHED) && !isCopy(file));
 }
 
-export function isLater(a: LogMoment, b: LogMoment): boolean {
+export function isLater(a: LogTimestamp, b: LogTimestamp): boolean {
   return a.atMs > b.atMs || (a.atMs === b.atMs && (a.time ?? "") > (b.time ?? ""));
 }
 
-/** Packed or not; undefined if it is gone. */
+/** Compressed or not; undefined if it was removed. */
 export function openLogFile(path: string): Promise<ReadableFile | undefined> {
-  return path.endsWith(PACKED) ? openPackedFile(path) : openGrowingFile(path);
+  return path.endsWith(COMPRESSED) ? openPackedFile(path) : openGrowingFile(path);
 }
 
-async function beganAt(path: string): Promise<LogMoment | undefined> {
+async function startTimestamp(path: string): Promise<LogTimestamp | undefined> {
   const file = await openLogFile(path);
   if (file === undefined) return undefined;
   try {
-    return await firstMoment(file);
+    return await firstTimestamp(file);
   } finally {
     await file[Symbol.asyncDispose]();
   }
 }
 
-/** When the first line of a file was written. Of a packed one that nobody has read from. */
-export async function firstMoment(file: ReadableFile): Promise<LogMoment | undefined> {
+/** Timestamp of the first line of a file; `undefined` if it has none. A compressed file must not have been read before. */
+export async function firstTimestamp(file: ReadableFile): Promise<LogTimestamp | undefined> {
   const [cutter, lines] = [new LineCutter(), new LogLines()];
   for (let position = 0; ;) {
     const chunk = await file.read(position);

@@ -1,19 +1,19 @@
 /**
- * How the messages of the CRI (package runtime.v1) are described, and the pieces that several of them have. Numbers and meanings are facts
- * of the wire format; only the fields that this driver uses are named, the others are skipped. Moments are nanoseconds since the epoch,
- * which no double can hold: they are read as uint64, that is as bigints.
+ * Descriptions of the CRI's messages (package runtime.v1), and the parts that several of them share. Numbers and meanings are facts of the
+ * wire format; only the fields that this driver uses are named, the others are skipped. Timestamps are nanoseconds since the epoch, which
+ * exceed a double: they are read as uint64, as bigints.
  */
 import type { Decoded, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
 
-/** How long an answer may take, by what is asked. Named here, so that every method has one. */
+/** Timeouts by kind of call. Named here, so that every method has one. */
 export const TIMEOUTS_MS = {
-  /** What the runtime has in its memory. */
+  /** Answered from the runtime's memory. */
   look: 30_000,
-  /** What changes something: upstream's runtimeRequestTimeout. */
+  /** Calls that change something: upstream's runtimeRequestTimeout. */
   change: 120_000,
-  /** Networks are set up by programs of somebody else: upstream's, too. */
+  /** Networks are set up by third-party plugins: upstream's value. */
   sandbox: 240_000,
-  /** A large image over a slow line; whoever waits gives up by a signal. */
+  /** A large image over a slow connection; the caller cancels by a signal. */
   pull: 3_600_000,
 } as const;
 

@@ -1,4 +1,4 @@
-/** What the CRI says of containers (runtime.v1.RuntimeService), as far as this driver asks; see common.ts. */
+/** CRI messages of containers (runtime.v1.RuntimeService), limited to the fields this driver uses; see common.ts. */
 import type { Decoded, Encodable, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
 import {
   entry,

@@ -1,11 +1,11 @@
 /**
- * How a runtime tells by itself that something ended: the CRI's own stream, which containerd has only from 1.7 on, and containerd's, which
- * every version has on the same socket. Beside it, what containerd says of downloads under way. See common.ts.
+ * Event messages: the CRI's own stream, which containerd has only from 1.7 on, and containerd's, which every version has on the same
+ * socket. Also containerd's report of downloads in progress. See common.ts.
  */
 import type { MessageDescriptor } from "../../../../base/protobuf/messages.ts";
 import { nothing, TIMEOUTS_MS, type CriMethod } from "./common.ts";
 
-/** Where containerd keeps what the CRI runs. */
+/** containerd namespace of the CRI's containers. */
 export const CONTAINERD_NAMESPACE = "k8s.io";
 
 export const containerEvents = {
@@ -36,12 +36,12 @@ export const containerdEvents = {
   timeoutMs: TIMEOUTS_MS.look,
 } as const satisfies CriMethod;
 
-/** Also of a TaskOOM, which has the container only. */
+/** Also for TaskOOM, which has only the container. */
 export const taskExit = {
   name: "TaskExit",
   fields: {
     containerId: { number: 1, type: "string" },
-    /** Of the process: the container's own has the container's id, a command that was run in it another. */
+    /** Of the process: the container's main process has the container's id, an exec'd command another. */
     id: { number: 2, type: "string" },
   },
 } as const satisfies MessageDescriptor;

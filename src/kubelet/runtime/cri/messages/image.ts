@@ -1,4 +1,4 @@
-/** What the CRI says of images (runtime.v1.ImageService), as far as this driver asks; see common.ts. */
+/** CRI messages of images (runtime.v1.ImageService), limited to the fields this driver uses; see common.ts. */
 import type { Decoded, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
 import { imageSpec, int64Value, nothing, TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
 

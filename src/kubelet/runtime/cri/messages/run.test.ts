@@ -43,7 +43,7 @@ const securityFields = {
   apparmor: { profileType: 2, localhostRef: "mine" },
 };
 
-test("a sandbox is asked for with all that was worked out for it", () => {
+test("the request to run a sandbox has all values of its SandboxRun", () => {
   const run: SandboxRun = {
     hostname: "web",
     logDirectory: "/logs/u1",
@@ -103,7 +103,7 @@ const run: ContainerRun = {
   terminationMessage: { hostPath: "/words", fallsBackToLogs: true },
 };
 
-test("a container is asked for with all that was worked out for it, and the file for its last words", () => {
+test("the request to create a container has all values of its ContainerRun and mounts the termination log", () => {
   const container = { name: "main", image: "web:1", ports: [{ containerPort: 80 }], lifecycle: { preStop: { sleep: { seconds: 1 } } } };
 
   const { labels = [], annotations = [], ...rest } = containerMessage({ pod, container, attempt: 4, imageId: "sha256:1", run }, run, "n1");

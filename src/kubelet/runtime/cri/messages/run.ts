@@ -1,6 +1,6 @@
 /**
- * What a sandbox and a container are run with, as the CRI wants it: a translation word by word of SandboxRun and ContainerRun, which hold all
- * decisions. Pure. Not here: labels and annotations (labels.ts).
+ * Converts SandboxRun and ContainerRun, which hold all decisions, to the CRI's configuration messages, field by field. Pure. Not here:
+ * labels and annotations (labels.ts).
  */
 import type { Encodable } from "../../../../base/protobuf/messages.ts";
 import type { Pod } from "../../../../api/generated/core/v1.ts";
@@ -74,7 +74,7 @@ export function containerMessage(config: ContainerConfig, run: ContainerRun, own
   };
 }
 
-/** The file for the last words is mounted in any case: without it there are none. */
+/** The termination log is always mounted: without it there is no message. */
 function mountsOf({ container }: ContainerConfig, { mounts, terminationMessage }: ContainerRun): readonly MountRun[] {
   const containerPath = terminationPathOf(container);
   if (terminationMessage === undefined || mounts.some((mount) => mount.containerPath === containerPath)) return mounts;
@@ -127,7 +127,7 @@ function profileMessage(profile: SecurityProfile | undefined): Encodable<typeof 
   return { profileType: PROFILES[profile.is], localhostRef: profile.is === "local" ? profile.reference : "" };
 }
 
-/** In the CRI's order, which is that of the alphabet, from 1 on; the real-time signals follow. */
+/** In the CRI's order, which is alphabetical, from 1 on; the real-time signals follow. */
 const SIGNALS =
   "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ".split(
     " ",
@@ -135,7 +135,7 @@ const SIGNALS =
 const RT_MIN = SIGNALS.length + 1;
 const RT_MAX = RT_MIN + 30;
 
-/** 0, which is the image's own, for one that the CRI does not know: "SIGUSR1", "SIGRTMIN+3", "SIGRTMAX-1". */
+/** 0, which is the image's own, for a signal that the CRI does not know: "SIGUSR1", "SIGRTMIN+3", "SIGRTMAX-1". */
 export function signalNumber(name: string): number {
   const realTime = /^SIGRT(MIN|MAX)(?:([+-])(\d+))?$/.exec(name);
   if (realTime !== null) {

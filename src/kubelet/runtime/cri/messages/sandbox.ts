@@ -1,4 +1,6 @@
-/** What the CRI says of itself and of sandboxes (runtime.v1.RuntimeService), as far as this driver asks; see common.ts. */
+/**
+ * CRI messages of the runtime itself and of sandboxes (runtime.v1.RuntimeService), limited to the fields this driver uses; see common.ts.
+ */
 import type { Decoded, Encodable, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
 import {
   entry,

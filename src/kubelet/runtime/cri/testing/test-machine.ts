@@ -16,11 +16,11 @@ export interface TestMachine {
   readonly registry: TestRegistry;
   /** In the registry. */
   readonly image: string;
-  /** As `owner`, or as somebody new. */
+  /** As `owner`, or as a new one. */
   open(options?: Partial<CriRuntimeOptions>): Promise<CriRuntime>;
 }
 
-/** Started by the first test that asks, and gone after the last. */
+/** Started by the first test that uses it, and stopped after the last. */
 export function sharedMachine(): () => Promise<TestMachine> {
   let machine: Promise<TestMachine> | undefined;
   after(async () => {
@@ -43,7 +43,7 @@ async function startMachine(): Promise<TestMachine> {
   return { registry, containerd, image: `${registry.host}/busybox:1`, open };
 }
 
-/** Pulls, makes and starts it; resolves with the container's id. */
+/** Pulls, creates and starts it; resolves with the container's id. */
 export async function started(runtime: CriRuntime, pod: Pod, attempt = 0): Promise<string> {
   const id = await created(runtime, pod, attempt);
   await runtime.startContainer(id);
@@ -61,10 +61,10 @@ export async function containerOf(runtime: CriRuntime, pod: Pod, id: string): Pr
   return (await runtime.status(pod.metadata.uid!))!.containers.find((container) => container.id === id)!;
 }
 
-/** Longer than anything here takes, and shorter than a person's patience. */
+/** Longer than any operation here takes. */
 const PATIENCE_MS = 60_000;
 
-/** Looks whenever it is told that the Pod changed, and at first, until the container is as it should be. */
+/** Checks the container at first and after each reported change of the Pod, until it is in the expected state. */
 export async function until(
   runtime: CriRuntime,
   pod: Pod,
@@ -85,7 +85,7 @@ export async function until(
     };
     const watching = runtime.watch((podUid) => void (podUid === pod.metadata.uid && look().catch(reject)));
     realClock.sleep(PATIENCE_MS, over.signal).then(
-      () => (end(), reject(new Error(`Container ${id} did not become what it should be within ${PATIENCE_MS} ms`))),
+      () => (end(), reject(new Error(`Container ${id} did not reach the expected state within ${PATIENCE_MS} ms`))),
       () => undefined,
     );
     look().catch(reject);

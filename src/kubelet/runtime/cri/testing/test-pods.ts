@@ -1,4 +1,4 @@
-/** Pods for tests of this driver, and how they are run: as little as a runtime needs. A machine works out much more. */
+/** Pods for tests of this driver, with the minimum that a runtime needs to run them. A machine adds much more. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -8,8 +8,8 @@ import { CriRuntime } from "../cri-runtime.ts";
 import type { Program } from "../../../testing/runtime-suite.ts";
 
 /**
- * The first process of a namespace ends only on signals that it asked for. So those that are to end when they are asked share the
- * Pod's, where they are not the first; and the stubborn one needs no more than its own.
+ * PID 1 of a namespace gets only signals that it handles. So programs that exit on SIGTERM share the Pod's namespace, where they are not
+ * PID 1; the stubborn one needs only its own.
  */
 export const PROGRAMS: Readonly<Record<Program, ShellProgram>> = {
   waits: { script: "exec sleep 3600", sharesProcesses: true },
@@ -25,7 +25,7 @@ export interface ShellProgram {
 }
 
 export interface Place {
-  /** Where logs and last words are. */
+  /** Directory of logs and termination messages. */
   readonly directory: string;
   readonly cgroupParent: string;
 }
@@ -41,7 +41,7 @@ export function shellPod(name: string, image: string, program: ShellProgram, con
   };
 }
 
-/** The same runtime, which works out by itself how Pods are run. */
+/** The same runtime, which computes by itself how Pods are run. */
 export function withPlainRuns(runtime: CriRuntime, place: Place): CriRuntime {
   const { runSandbox, createContainer } = CriRuntime.prototype;
   runtime.runSandbox = (pod, run = sandboxRun(pod, place)) => runSandbox.call(runtime, pod, run);

@@ -1,15 +1,15 @@
 /**
- * A registry of images for tests, in this process: gives what a tar made by busyboxImage holds, under any name. It can ask for a password and
- * be slow, so that a pull can be watched and given up.
+ * An image registry for tests, in this process: serves the content of a tar created by busyboxImage, under any name. It can require a
+ * password and limit its rate, so that a pull can be watched and cancelled.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
 export interface TestRegistryOptions {
-  /** "name:password"; without: anybody may pull. */
+  /** "name:password"; without: anonymous pulls are allowed. */
   readonly password?: string;
-  /** Of each blob, at most so much per second. */
+  /** Maximum bytes per second of each blob. */
   readonly bytesPerSecond?: number;
 }
 
@@ -68,7 +68,7 @@ function drip(response: ServerResponse, bytes: Buffer, bytesPerSecond: number): 
     response.write(bytes.subarray(sent, sent + pieceBytes));
     sent += pieceBytes;
     if (sent < bytes.length) return;
-    // Not only when it is closed: until a slow reader has taken all of it there would be a write after the end.
+    // Not only on close: until a slow reader has consumed all of it, a write after the end would occur.
     clearInterval(timer);
     response.end();
   }, 1000 / PIECES_PER_SECOND);
