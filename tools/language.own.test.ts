@@ -17,11 +17,8 @@ const NOT_YET: readonly string[] = [
   // src/components
   // src/host
   // src/kubelet
-  "src/kubelet/*",
   "src/kubelet/machine/",
-  "src/kubelet/runtime/",
   "src/kubelet/server/",
-  "src/kubelet/testing/",
   // src/store
 ];
 

@@ -197,7 +197,7 @@ test("invalid options are rejected before anything is started", async () => {
   const rules = [{ match: { labels: "app=web" }, settings: { readyAfter: "5s" } }];
   await rejects(
     startCluster({ nodes: { simulation: { rules } } } as never),
-    /^RangeError: Cannot simulate: rules\[0\]\.match\.labels is not known: it may have namespace, selector, ownerKind, image, container$/,
+    /^RangeError: Cannot simulate: rules\[0\]\.match\.labels is unknown: it may have namespace, selector, ownerKind, image, container$/,
   );
 });
 

@@ -1,4 +1,4 @@
-/** What containers want done after their start and before their end. */
+/** Lifecycle hooks: postStart and preStop. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -23,7 +23,7 @@ async function first(world: World) {
   return (await world.get("p"))?.status?.containerStatuses?.[0];
 }
 
-test("a hook after the start is run before the container counts as started", async () => {
+test("the postStart hook runs before the container counts as started", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => world.clock.sleep(5_000).then(() => 0);
@@ -37,7 +37,7 @@ test("a hook after the start is run before the container counts as started", asy
   assert.deepEqual([meanwhile?.state?.running !== undefined, meanwhile?.ready, (await first(world))?.ready], [true, false, true]);
 });
 
-test("a container whose hook after the start fails is killed and tried again", async () => {
+test("a container whose postStart hook fails is killed and restarted", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => 3;
@@ -52,13 +52,13 @@ test("a container whose hook after the start fails is killed and tried again", a
   const where = `Container "c" in Pod "p_default(${metadata.uid})"`;
   const message = `Exec lifecycle hook ([warm up]) for ${where} failed - error: command 'warm up' exited with 3: no, message: "no"`;
   assert.deepEqual(failed?.state?.waiting, { reason: "PostStartHookError", message });
-  const told = await world.eventsOf("p");
-  assert(told.includes("Warning FailedPostStartHook PostStartHook failed"));
-  assert(told.includes("Normal Killing FailedPostStartHook"));
+  const reported = await world.eventsOf("p");
+  assert(reported.includes("Warning FailedPostStartHook PostStartHook failed"));
+  assert(reported.includes("Normal Killing FailedPostStartHook"));
   assert.deepEqual([(await first(world))?.ready, (await first(world))?.restartCount], [true, 1]);
 });
 
-test("hooks over the network ask the Pod unless they name somebody, and any answer will do", async () => {
+test("HTTP hooks request the Pod's IP unless they name a host, and accept any status code", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   const asked: string[] = [];
@@ -82,7 +82,7 @@ test("hooks over the network ask the Pod unless they name somebody, and any answ
   );
 });
 
-test("a hook before the end takes from the grace, and one that fails is told", async () => {
+test("the preStop hook uses up part of the grace period, and its failure emits FailedPreStopHook", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   machine.onHttp = () => world.clock.sleep(4_000).then(() => ({ result: "failure" as const, output: 'Get "http://x": EOF' }));
@@ -98,7 +98,7 @@ test("a hook before the end takes from the grace, and one that fails is told", a
   assert((await world.eventsOf("p")).includes("Warning FailedPreStopHook PreStopHook failed"));
 });
 
-test("a hook before the end that never ends is given up with the grace", async () => {
+test("a preStop hook that never ends is cancelled at the end of the grace period", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => new Promise(() => undefined);
@@ -112,7 +112,7 @@ test("a hook before the end that never ends is given up with the grace", async (
   assert.deepEqual([runtime.commands, await world.get("p")], [["drain"], undefined]);
 });
 
-test("a Pod that is deleted while a hook after the start runs does not wait for it", async () => {
+test("deleting a Pod does not wait for its running postStart hook", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => new Promise(() => undefined);

@@ -1,4 +1,4 @@
-/** A kubelet on a machine: volumes before containers, values worked out, and everything given back. */
+/** A kubelet on a machine: mounts volumes before containers start, resolves values, and releases everything. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -29,7 +29,7 @@ async function waitingOf(world: World, name = "p") {
 const KEY = { namespace: "default", name: "p" };
 const MISSING = 'MountVolume.SetUp failed for volume "config" : configmap "c" not found';
 
-test("a Pod's volumes are there before its place, and containers are made with what they come to", async () => {
+test("volumes are mounted before the sandbox runs, and containers are created with the resolved values", async () => {
   await using world = await startWorld();
   const { machine, runtime } = await startNode(world);
   machine.credentialsOf = [{ username: "u", password: "p" }];
@@ -53,7 +53,7 @@ test("a Pod's volumes are there before its place, and containers are made with w
   );
 });
 
-test("volumes that cannot be had are told and tried again, sooner at first, and the Pod waits meanwhile", async () => {
+test("failed mounts emit FailedMount and are retried with backoff, while the Pod waits", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   const triedAtMs: number[] = [];
@@ -74,7 +74,7 @@ test("volumes that cannot be had are told and tried again, sooner at first, and 
   assert.equal((await world.get("p"))?.status?.phase, "Running");
 });
 
-test("volumes are tried at once when what the Pod refers to has changed", async () => {
+test("mounts are retried at once when an object that the Pod refers to changes", async () => {
   await using world = await startWorld();
   const { machine, kubelet } = await startNode(world);
   let isThere = false;
@@ -89,10 +89,10 @@ test("volumes are tried at once when what the Pod refers to has changed", async 
   assert.equal((await world.get("p"))?.status?.phase, "Running");
 });
 
-test("a Pod that is deleted while its volumes are waited for goes at once, and nothing of it is left", async () => {
+test("a Pod that is deleted while its volumes are mounted is removed at once, without leftovers", async () => {
   await using world = await startWorld();
   const { machine, kubelet } = await startNode(world);
-  // Giving up takes a while, in which there is still something to be released.
+  // Cancelling takes a while, during which there is still something to release.
   machine.onPrepare = async (_, signal) => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
     await world.clock.sleep(500);
@@ -110,7 +110,7 @@ test("a Pod that is deleted while its volumes are waited for goes at once, and n
   assert.deepEqual(await world.eventsOf("p"), []);
 });
 
-test("a container that cannot be made of what the Pod says waits for a change", async () => {
+test("a container with an invalid configuration waits for a change of the Pod", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   machine.onContainer = (pod) =>
@@ -133,7 +133,7 @@ test("a container that cannot be made of what the Pod says waits for a change", 
   assert(machine.calls.includes("update p"));
 });
 
-test("what the runtime cannot make or start is told by its step", async () => {
+test("failures of creating and starting a container are reported with their reason", async () => {
   const rows = [
     ["createContainer", "CreateContainerError"],
     ["startContainer", "RunContainerError"],
@@ -151,7 +151,7 @@ test("what the runtime cannot make or start is told by its step", async () => {
   }
 });
 
-test("a pull that is not wanted any more is cancelled", async () => {
+test("an image pull that is no longer needed is cancelled", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   const cancelled: string[] = [];
@@ -171,7 +171,7 @@ test("a pull that is not wanted any more is cancelled", async () => {
   assert.deepEqual([await world.get("p"), cancelled], [undefined, ["yes"]]);
 });
 
-test("a deleted Pod leaves the API when its volumes are gone, and not before", async () => {
+test("a deleted Pod is removed from the API only after its volumes are unmounted", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   let isBusy = true;
@@ -189,7 +189,7 @@ test("a deleted Pod leaves the API when its volumes are gone, and not before", a
   assert.deepEqual(world.writes.slice(-1), ["delete pods of uid"]);
 });
 
-test("a Pod that has completed gives its volumes back, once, and keeps its last words", async () => {
+test("a completed Pod releases its volumes once and keeps its termination message", async () => {
   await using world = await startWorld();
   const { machine, runtime } = await startNode(world);
   const status = runtime.status.bind(runtime);
@@ -217,25 +217,25 @@ test("a Pod that has completed gives its volumes back, once, and keeps its last 
   );
 });
 
-test("what is left of Pods that the API does not have is released when the kubelet starts, what is known is not", async () => {
+test("leftovers of Pods missing in the API are released when the kubelet starts, those of known Pods are kept", async () => {
   await using world = await startWorld();
   const node = await startNode(world);
   const { metadata } = await world.pod("p");
   await world.clock.settle();
   await node.kubelet.stop();
   const again = fakeMachine();
-  again.left = ["nobody", metadata.uid ?? ""];
+  again.left = ["unknown", metadata.uid ?? ""];
 
   await world.kubelet("n1", { runtime: node.runtime, machine: again });
   await world.clock.settle();
 
-  assert.deepEqual(again.calls, ["release nobody", "prepare p"]);
+  assert.deepEqual(again.calls, ["release unknown", "prepare p"]);
   assert.equal((await world.get("p"))?.status?.containerStatuses?.[0]?.restartCount, 0);
 });
 
 const TWO_SPECS: Partial<PodSpec> = { terminationGracePeriodSeconds: 60 };
 
-test("a node that is stopped with its Pods leaves nothing running, tells the API nothing, and runs them again when it starts", async () => {
+test("stopping a node with its Pods terminates all containers without writing to the API, and the next start runs them again", async () => {
   await using world = await startWorld();
   const { machine, runtime, kubelet } = await startNode(world);
   const stopping = { "simulated.k8ts.dev/stop-takes": "1h" };
@@ -262,10 +262,10 @@ test("a node that is stopped with its Pods leaves nothing running, tells the API
 });
 
 for (const { title, isKilled } of [
-  { title: "a stop with the node", isKilled: false },
-  { title: "a stop with the node, before another kubelet was killed,", isKilled: true },
+  { title: "a stop of the node", isKilled: false },
+  { title: "a stop of the node, before another kubelet was killed,", isKilled: true },
 ]) {
-  test(`${title} is no crash: the first one after it is counted, and restarted at once`, async () => {
+  test(`${title} is no crash: the first restart after it is counted and has no backoff`, async () => {
     await using world = await startWorld();
     const { runtime, kubelet } = await startNode(world);
     await world.pod("p", {}, { annotations: { "simulated.k8ts.dev/run-for": "20s", "simulated.k8ts.dev/exit-code": "1" } });
@@ -292,7 +292,7 @@ for (const { title, isKilled } of [
   });
 }
 
-/** A kubelet after another, which stopped its Pods first; without one, it was killed. */
+/** A kubelet after a previous one, which stopped its Pods first; without one, it was killed. */
 async function restarted(world: World, runtime: RealRuntime, before?: Kubelet): Promise<Kubelet> {
   const stopped = before?.stopPods({ graceMs: 5_000 });
   await world.clock.advance(5_000);
@@ -302,7 +302,7 @@ async function restarted(world: World, runtime: RealRuntime, before?: Kubelet): 
   return kubelet;
 }
 
-test("of a Pod that is not to run again, what ran when the node was stopped has ended as it did", async () => {
+test("a Pod that must not restart keeps the exit codes of containers that ran when the node was stopped", async () => {
   await using world = await startWorld();
   const { runtime, kubelet } = await startNode(world);
   await world.pod("p", { restartPolicy: "Never" }, { annotations: { "simulated.k8ts.dev/stop-takes": "1h" } });
@@ -315,7 +315,7 @@ test("of a Pod that is not to run again, what ran when the node was stopped has 
   assert.notEqual(status?.state?.terminated?.reason, "ContainerStatusUnknown");
 });
 
-test("of a Pod that is not to run again, what ran and is nowhere any more is called lost, and does not run twice", async () => {
+test("lost containers of a Pod that must not restart are reported as such and do not run twice", async () => {
   await using world = await startWorld();
   const { kubelet } = await startNode(world);
   await world.pod("p", { restartPolicy: "Never" });
@@ -332,7 +332,7 @@ test("of a Pod that is not to run again, what ran and is nowhere any more is cal
   assert.deepEqual([phase, exitCode, reason, empty.configs], ["Failed", 137, "ContainerStatusUnknown", []]);
 });
 
-test("init containers run again in a new place, one after the other, before the others", async () => {
+test("init containers run again in a new sandbox, in order, before the others", async () => {
   await using world = await startWorld();
   const { runtime, kubelet } = await startNode(world);
   const initContainers = [
@@ -352,7 +352,7 @@ test("init containers run again in a new place, one after the other, before the 
   assert.deepEqual([early, made()], [["first"], ["first", "second", "c"]]);
 });
 
-test("a Pod whose place is just being made when its node is stopped leaves nothing, either", async () => {
+test("a Pod whose sandbox is being created when its node is stopped leaves nothing behind", async () => {
   await using world = await startWorld();
   const { runtime, kubelet } = await startNode(world);
   const runSandbox = runtime.runSandbox.bind(runtime);
@@ -367,7 +367,7 @@ test("a Pod whose place is just being made when its node is stopped leaves nothi
   assert.deepEqual([await runtime.list(), runtime.configs], [[], []]);
 });
 
-test("a runtime that says why nothing can run makes the node not ready, and ready again within a second or so", async () => {
+test("an unhealthy runtime makes the node not ready, and ready again about a second after it recovers", async () => {
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));
   let reason: string | undefined = "container runtime network not ready: NetworkReady=false";

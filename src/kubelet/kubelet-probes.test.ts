@@ -1,4 +1,4 @@
-/** Probes by the kubelet: what becomes of a Pod whose containers answer, or do not. */
+/** Probes by the kubelet and their effect on Pods. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -17,7 +17,7 @@ interface Node {
   readonly metrics: KubeletMetrics;
 }
 
-/** One that has been there for a while: probes are not spread. */
+/** A Pod that has run for a while: its probes are not spread. */
 async function startNode(world: World): Promise<Node> {
   const machine = fakeMachine();
   const runtime = realRuntime(world.runtime("n1"));
@@ -40,7 +40,7 @@ async function statusOf(world: World, name = "c") {
 const FAILED = { result: "failure", output: "HTTP probe failed with statuscode: 500", code: 500 } as const;
 const HTTP = { httpGet: { path: "/", port: 80 } };
 
-test("a container is ready when its probe says so, not before its delay is over, and not any more when it fails", async () => {
+test("a container becomes ready when its probe succeeds, not before the initial delay, and unready when it fails", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   const asked: HttpProbeRequest[] = [];
@@ -72,12 +72,12 @@ test("a container is ready when its probe says so, not before its delay is over,
   );
   const podIp = (await world.get("p"))?.status?.podIP;
   assert.deepEqual([asked.length, asked[0]?.host, asked[0]?.port], [1, podIp, 80]);
-  const told = (await world.eventsOf("p")).filter((line) => line.includes("Unhealthy"));
-  assert.deepEqual([...new Set(told)], ["Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 500"]);
+  const reported = (await world.eventsOf("p")).filter((line) => line.includes("Unhealthy"));
+  assert.deepEqual([...new Set(reported)], ["Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 500"]);
   assert.equal((await statusOf(world))?.restartCount, 0);
 });
 
-test("a container that is not alive is restarted, as often as it takes, and people are told why", async () => {
+test("a container that fails its liveness probe is restarted each time, and the events name the reason", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => 1;
@@ -92,9 +92,9 @@ test("a container that is not alive is restarted, as often as it takes, and peop
   await world.clock.advance(3_000);
   assert.equal((await statusOf(world))?.restartCount, 1);
 
-  const told = (await world.eventsOf("p")).filter((line) => /Unhealthy|Killing/.test(line));
+  const reported = (await world.eventsOf("p")).filter((line) => /Unhealthy|Killing/.test(line));
   assert.deepEqual(
-    [...new Set(told)],
+    [...new Set(reported)],
     ["Warning Unhealthy Liveness probe failed: cat: no such file\n", "Normal Killing Container c failed liveness probe, will be restarted"],
   );
   await world.clock.advance(120_000);
@@ -102,7 +102,7 @@ test("a container that is not alive is restarted, as often as it takes, and peop
   assert.equal((await world.get("p"))?.status?.phase, "Running");
 });
 
-test("a container that never starts is restarted; until it has, nothing else is asked and it is not ready", async () => {
+test("a container that fails its startup probe is restarted; until it succeeds no other probe runs and it is not ready", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = (command) => (command === "startup" ? 1 : 0);
@@ -123,14 +123,14 @@ test("a container that never starts is restarted; until it has, nothing else is 
   runtime.onExec = () => 0;
   await world.clock.advance(2_500);
   const started = await statusOf(world);
-  // Readiness is asked for as soon as it has started.
+  // The readiness probe runs as soon as it has started.
   assert.deepEqual([started?.started, started?.ready], [true, true]);
   runtime.commands.length = 0;
   await world.clock.advance(10_000);
   assert.deepEqual(new Set(runtime.commands), new Set(["liveness", "readiness"]));
 });
 
-test("a probe that takes too long has failed, and says so", async () => {
+test("a probe that exceeds its timeout fails and reports that", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = (_, signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("cut"))));
@@ -138,11 +138,11 @@ test("a probe that takes too long has failed, and says so", async () => {
 
   await world.clock.advance(4_000);
 
-  const told = (await world.eventsOf("p")).filter((line) => line.includes("Unhealthy"));
-  assert.deepEqual(told, ['Warning Unhealthy Readiness probe failed: command timed out: "sleep 9" timed out after 3s']);
+  const reported = (await world.eventsOf("p")).filter((line) => line.includes("Unhealthy"));
+  assert.deepEqual(reported, ['Warning Unhealthy Readiness probe failed: command timed out: "sleep 9" timed out after 3s']);
 });
 
-test("a probe that cannot be made is told, and changes nothing", async () => {
+test("a probe that cannot run emits an event and changes nothing", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => Promise.reject(new Error("no such program"));
@@ -151,11 +151,11 @@ test("a probe that cannot be made is told, and changes nothing", async () => {
   await world.clock.advance(10_000);
 
   assert.equal((await statusOf(world))?.restartCount, 0);
-  const told = (await world.eventsOf("p")).filter((line) => line.includes("Unhealthy"));
-  assert.deepEqual([...new Set(told)], ["Warning Unhealthy Liveness probe errored and resulted in unknown state: no such program"]);
+  const reported = (await world.eventsOf("p")).filter((line) => line.includes("Unhealthy"));
+  assert.deepEqual([...new Set(reported)], ["Warning Unhealthy Liveness probe errored and resulted in unknown state: no such program"]);
 });
 
-test("a Pod that may not be restarted fails with a container that is not alive", async () => {
+test("a Pod with restartPolicy Never fails with a container that fails its liveness probe", async () => {
   await using world = await startWorld();
   const { machine } = await startNode(world);
   machine.onTcp = () => ({ result: "failure", output: "dial tcp: connect: connection refused" });
@@ -170,7 +170,7 @@ test("a Pod that may not be restarted fails with a container that is not alive",
   assert((await world.eventsOf("p")).includes("Normal Killing Container c failed liveness probe"));
 });
 
-test("a sidecar is probed, too: what comes after it waits, and it is restarted", async () => {
+test("a sidecar is probed: later containers wait for it, and it is restarted", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   runtime.onExec = () => 1;
@@ -189,7 +189,7 @@ test("a sidecar is probed, too: what comes after it waits, and it is restarted",
   assert.equal((await statusOf(world, "side"))?.ready, true);
 });
 
-test("of a Pod that ends it is still asked whether it takes requests, and not whether it lives", async () => {
+test("a terminating Pod is still probed for readiness, and not for liveness", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   const probe = (command: string) => ({ exec: { command: [command] }, periodSeconds: 2, failureThreshold: 1 });
@@ -212,7 +212,7 @@ test("of a Pod that ends it is still asked whether it takes requests, and not wh
   assert.deepEqual(runtime.commands, []);
 });
 
-test("a kubelet that starts again leaves ready what was ready, and asks at a time by chance within the period", async () => {
+test("a restarted kubelet keeps the readiness of containers, and probes with random delay within the period", async () => {
   await using world = await startWorld();
   const { runtime, machine, kubelet } = await startNode(world);
   const readinessProbe = { exec: { command: ["x"] }, periodSeconds: 10, failureThreshold: 1 };
@@ -234,7 +234,7 @@ test("a kubelet that starts again leaves ready what was ready, and asks at a tim
   assert.deepEqual([runtime.commands.length, (await statusOf(world))?.ready], [1, false]);
 });
 
-test("probes of Pods that a kubelet finds when it starts do not come together", async () => {
+test("probes of Pods that exist when the kubelet starts are spread over the period", async () => {
   await using world = await startWorld();
   const { runtime, machine, kubelet } = await startNode(world);
   const readinessProbe = { exec: { command: ["x"] }, periodSeconds: 60 };
@@ -253,7 +253,7 @@ test("probes of Pods that a kubelet finds when it starts do not come together", 
   assert.deepEqual([askedAtMs.length, new Set(askedAtMs).size], [3, 3]);
 });
 
-test("a command of a probe knows the container's own variables", async () => {
+test("a probe command expands the container's own variables", async () => {
   await using world = await startWorld();
   const { runtime } = await startNode(world);
   const readinessProbe = { exec: { command: ["cat", "$(DIR)/ok", "$$(DIR)", "$(NONE)"] } };
@@ -263,14 +263,14 @@ test("a command of a probe knows the container's own variables", async () => {
   assert.deepEqual(runtime.commands, ["cat /tmp/ok $(DIR) $(NONE)"]);
 });
 
-/** Samples whose name begins so, without bounds. */
+/** Samples with this name prefix, without buckets. */
 function counted(families: readonly (Family | HistogramFamily)[], name: string): readonly string[] {
   return prometheusText(families)
     .split("\n")
     .filter((line) => line.startsWith(name) && !line.includes("_bucket"));
 }
 
-test("probes are counted by their result, those that went well with their duration, and forgotten when they end", async () => {
+test("probe metrics count results, with the duration of successes, and are removed with the probe", async () => {
   await using world = await startWorld();
   const { machine, runtime, metrics } = await startNode(world);
   runtime.onExec = () => 1;
@@ -293,7 +293,7 @@ test("probes are counted by their result, those that went well with their durati
   assert.deepEqual([await world.get("p"), counted(metrics.probes.families(), "prober_")], [undefined, []]);
 });
 
-test("Pods, their containers and the looks at them are counted", async () => {
+test("metrics count started Pods, their containers and their syncs", async () => {
   await using world = await startWorld();
   const { metrics } = await startNode(world);
   await world.pod("p", { initContainers: [{ name: "i", image: "web:1" }], containers: [{ name: "c", image: "web:1" }] });

@@ -1,4 +1,4 @@
-/** Resources of a running Pod that are changed: whether there is room, and what comes of it. */
+/** Resize of a running Pod: whether its resources fit on the node, and how they are applied. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -25,7 +25,7 @@ async function seen(world: World) {
   return [resources?.limits?.["memory"], allocatedResources?.["memory"], restartCount];
 }
 
-test("a container is given what it is to have while it runs, and its status says what it was given", async () => {
+test("a container is resized while it runs, and its status reports the actual resources", async () => {
   await using world = await startWorld();
   const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
   let kubelet = await world.kubelet("n1", { runtime, machine });
@@ -42,12 +42,12 @@ test("a container is given what it is to have while it runs, and its status says
   kubelet = await world.kubelet("n1", { runtime, machine });
   await world.clock.advance(10_000);
 
-  // Whoever comes later knows by the status what it was given.
+  // A restarted kubelet restores the actual resources from the status.
   assert.deepEqual([runtime.resizes.at(-1), await seen(world)], [3000, ["3k", "3k", 0]]);
   await kubelet.stop();
 });
 
-test("a container that wants it so is restarted with what it is to have", async () => {
+test("a container with resizePolicy RestartContainer is restarted with the new resources", async () => {
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));
   await world.kubelet("n1", { runtime, machine: fakeMachine() });
@@ -62,7 +62,7 @@ test("a container that wants it so is restarted with what it is to have", async 
   assert((await world.eventsOf("p")).includes("Normal Killing Container c resize requires restart"));
 });
 
-test("a runtime that cannot change what runs is not asked to", async () => {
+test("a runtime without support for updates is not called to resize", async () => {
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));
   Object.assign(runtime, { updateContainer: undefined });
@@ -75,7 +75,7 @@ test("a runtime that cannot change what runs is not asked to", async () => {
   assert.deepEqual(await seen(world), ["2k", "2k", 0]);
 });
 
-// ── room ────────────────────────────────────────────────────────────────────────────────────────────
+// ── fit ─────────────────────────────────────────────────────────────────────────────────────────────
 
 const asking = (cpu: string): Container => ({ name: "c", image: "web:1", resources: { requests: { cpu } } });
 
@@ -87,7 +87,7 @@ async function resizeCpu(world: World, name: string, cpu: string): Promise<void>
   await world.clock.settle();
 }
 
-/** "2 PodResizePending Deferred …", the generation first; and what was allocated and is in force. */
+/** "2 PodResizePending Deferred …", the generation first; and the allocated and actual resources. */
 async function resizesOf(world: World, name: string) {
   const pod = await world.get(name);
   const { resources, allocatedResources } = pod?.status?.containerStatuses?.[0] ?? {};
@@ -108,7 +108,7 @@ async function resizeEvents(world: World, name: string): Promise<readonly string
 const deferred = (requested: number, used: number, generation = 2): string =>
   `${generation} PodResizePending True Deferred Node didn't have enough resource: cpu, requested: ${requested}, used: ${used}, capacity: 4000`;
 
-test("more than the node has is refused, and nothing changes", async () => {
+test("a resize beyond the node's capacity is rejected as infeasible, and nothing changes", async () => {
   await using world = await startWorld();
   await world.kubelet("n1", { runtime: realRuntime(world.runtime("n1")), machine: fakeMachine() });
   await world.pod("p", aPodOf("500m"));
@@ -121,9 +121,9 @@ test("more than the node has is refused, and nothing changes", async () => {
 
 for (const [what, end] of [
   ["another Pod is deleted", (world: World) => world.client.delete(pods, { namespace: "default", name: "big" })],
-  ["another Pod takes less", (world: World) => resizeCpu(world, "big", "500m")],
+  ["another Pod is shrunk", (world: World) => resizeCpu(world, "big", "500m")],
 ] as const) {
-  test(`a resize without room is deferred and leaves all as it was until ${what}`, async () => {
+  test(`a resize that does not fit is deferred and changes nothing until ${what}`, async () => {
     await using world = await startWorld();
     const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
     let kubelet = await world.kubelet("n1", { runtime, machine });
@@ -138,7 +138,7 @@ for (const [what, end] of [
         `"error":"Node didn't have enough resource: cpu, requested: 1500, used: 3000, capacity: 4000"}`,
     ]);
 
-    // Whoever comes later knows by the status what was allocated.
+    // A restarted kubelet restores the allocated resources from the status.
     await kubelet.stop();
     kubelet = await world.kubelet("n1", { runtime, machine });
     await world.clock.advance(30_000);
@@ -155,7 +155,7 @@ for (const [what, end] of [
   });
 }
 
-test("of those that wait for room, the Pod of the highest priority is first", async () => {
+test("of several deferred resizes, the one of the Pod with the highest priority is retried first", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.client.create(priorityClasses, {
@@ -180,7 +180,7 @@ test("of those that wait for room, the Pod of the highest priority is first", as
   assert.deepEqual(await resizesOf(world, "early"), [deferred(3000, 3000), "500m", "500m", "500m"]);
 });
 
-test("a resize that is taken back waits for nothing", async () => {
+test("a reverted resize is no longer pending", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("big", aPodOf("3"));
@@ -193,9 +193,9 @@ test("a resize that is taken back waits for nothing", async () => {
   assert.deepEqual([await resizesOf(world, "p"), (await resizeEvents(world, "p")).length], [["500m", "500m", "500m"], 1]);
 });
 
-// ── doing it ────────────────────────────────────────────────────────────────────────────────────────
+// ── actuation ───────────────────────────────────────────────────────────────────────────────────────
 
-test("a resize under way is told, and what fails of it until it succeeds", async () => {
+test("a resize in progress is reported, with its errors until it succeeds", async () => {
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));
   await world.kubelet("n1", { runtime, machine: fakeMachine() });
@@ -225,7 +225,7 @@ test("a resize under way is told, and what fails of it until it succeeds", async
   ]);
 });
 
-test("sidecars and Pods as a whole are resized, too", async () => {
+test("sidecars and Pod-level resources are resized", async () => {
   await using world = await startWorld();
   const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
   const wholes: unknown[] = [];

@@ -1,4 +1,4 @@
-/** A kubelet that starts again over what it finds, with a runtime that remembers nothing, goes on as one that never stopped. */
+/** A restarted kubelet with a stateless runtime continues like one that never stopped. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -6,23 +6,23 @@ import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
-/** Annotations that say how the containers behave. */
+/** Annotations that define the behaviour of the containers. */
 function scripted(settings: Readonly<Record<string, string>>) {
   return { annotations: Object.fromEntries(Object.entries(settings).map(([name, value]) => [`simulated.k8ts.dev/${name}`, value])) };
 }
 
 interface Twins {
   readonly world: World;
-  /** The second one's kubelet starts again. */
+  /** Restarts the kubelet of the second node. */
   restart(): Promise<void>;
   /** The same Pod on both nodes. */
   pod(settings: Readonly<Record<string, string>>, spec?: Partial<PodSpec>): Promise<void>;
   delete(): Promise<void>;
-  /** What can be seen of both now. */
+  /** The observable state of both. */
   seen(look: (pod: Pod | undefined) => unknown): Promise<readonly [unknown, unknown]>;
 }
 
-/** Two nodes of which only the first is left alone. */
+/** Two nodes, of which only the second one's kubelet restarts. */
 async function startTwins(world: World): Promise<Twins> {
   await world.kubelet("n1");
   let second: Kubelet = await world.kubelet("n2");
@@ -45,7 +45,7 @@ async function startTwins(world: World): Promise<Twins> {
   };
 }
 
-/** How often it was started, what it does, and since when. */
+/** Restart count, state and its timestamp. */
 function states(pod: Pod | undefined): unknown {
   const statuses = [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])];
   return statuses.map(({ name, restartCount, state = {}, lastState }) => {
@@ -59,30 +59,30 @@ interface Row {
   readonly title: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly spec?: Partial<PodSpec>;
-  /** Where in a second it begins. Default: in the midst of it. */
+  /** Offset within a second at the start. Default: 345 ms. */
   readonly beginsAtMs?: number;
   readonly forSeconds: number;
   readonly everySeconds: number;
 }
 
 const rows: readonly Row[] = [
-  { title: "keeps ending", settings: { "run-for": "1s", "exit-code": "1" }, forSeconds: 1_500, everySeconds: 7 },
-  { title: "ends at once", settings: { "run-for": "0s", "exit-code": "1" }, forSeconds: 700, everySeconds: 13 },
+  { title: "exits repeatedly", settings: { "run-for": "1s", "exit-code": "1" }, forSeconds: 1_500, everySeconds: 7 },
+  { title: "exits at once", settings: { "run-for": "0s", "exit-code": "1" }, forSeconds: 700, everySeconds: 13 },
   {
-    title: "was well for long enough in between to begin anew",
+    title: "ran long enough in between to reset its backoff",
     settings: { "run-for": "601s", "fail-times": "3", "fail-after": "1s" },
     forSeconds: 3_000,
     everySeconds: 97,
   },
   {
-    title: "takes its time to start",
+    title: "starts slowly",
     settings: { "start-after": "37s", "run-for": "5s", "exit-code": "1" },
     forSeconds: 400,
     everySeconds: 11,
   },
   { title: "has no image", settings: { "image-pull": "fail: no such image" }, beginsAtMs: 0, forSeconds: 900, everySeconds: 17 },
   {
-    title: "keeps failing before the others",
+    title: "fails repeatedly as an init container",
     settings: { "run-for.first": "2s", "exit-code.first": "1" },
     spec: { initContainers: [{ name: "first", image: "i:1" }] },
     forSeconds: 400,
@@ -91,7 +91,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const { title, settings, spec, beginsAtMs = 345, forSeconds, everySeconds } of rows) {
-  test(`a kubelet that starts again and again is not seen in what becomes of a container that ${title}`, async () => {
+  test(`repeated kubelet restarts do not change the history of a container that ${title}`, async () => {
     await using world = await startWorld();
     const twins = await startTwins(world);
     await world.clock.advance(1_000 - (world.clock.now() % 1_000) + beginsAtMs);
@@ -106,7 +106,7 @@ for (const { title, settings, spec, beginsAtMs = 345, forSeconds, everySeconds }
   });
 }
 
-test("a script that is rewritten while it is played is as if it had always been so, whether the kubelet starts again or not", async () => {
+test("a rewritten script applies as if it had always been so, whether the kubelet restarts or not", async () => {
   await using world = await startWorld();
   const twins = await startTwins(world);
   const rewrite = async (settings: Readonly<Record<string, string | null>>) => {
@@ -138,7 +138,7 @@ test("a script that is rewritten while it is played is as if it had always been 
   assert.deepEqual(seen, [0, 1, 2, 3, 3]);
 });
 
-test("a kubelet that starts again does not tell once more that a container waits", async () => {
+test("a restarted kubelet does not emit the event of a waiting container again", async () => {
   await using world = await startWorld();
   const twins = await startTwins(world);
   await twins.pod({ "run-for": "1s", "exit-code": "1" });
@@ -151,7 +151,7 @@ test("a kubelet that starts again does not tell once more that a container waits
   assert.deepEqual([await count("on-n1"), await count("on-n2")], [1, 1]);
 });
 
-test("a container that was still being started when the kubelet stopped has not been restarted, and starts when it was to", async () => {
+test("a container that was being started when the kubelet stopped is not counted as restarted, and starts on time", async () => {
   await using world = await startWorld();
   const twins = await startTwins(world);
   await twins.pod({ "start-after": "1m" });
@@ -173,7 +173,7 @@ test("a container that was still being started when the kubelet stopped has not 
   );
 });
 
-/** When Pods went, in seconds after their deletion: of both nodes, the second of which starts again on the way. */
+/** Seconds from deletion to removal of the Pods: of both nodes, the second of which restarts its kubelet meanwhile. */
 async function goneAfter(settings: Readonly<Record<string, string>>, spec: Partial<PodSpec>, restartAfterMs: readonly number[]) {
   await using world = await startWorld();
   const twins = await startTwins(world);
@@ -191,7 +191,7 @@ async function goneAfter(settings: Readonly<Record<string, string>>, spec: Parti
   return gone;
 }
 
-test("a kubelet that starts again while a Pod ends does not begin its grace anew, nor what it does before it ends", async () => {
+test("a kubelet restarted during termination of a Pod restarts neither the grace period nor the preStop hook", async () => {
   const sleeping = { lifecycle: { preStop: { sleep: { seconds: 12 } } } };
   const containers = [{ name: "c", image: "web:1", ...sleeping }];
   assert.deepEqual(await goneAfter({ "stop-takes": "1h" }, { terminationGracePeriodSeconds: 30 }, [20_000]), [30, 30]);

@@ -1,4 +1,4 @@
-/** When and why a kubelet writes the status of a Pod, and what it counts of it. */
+/** When and why a kubelet writes the status of a Pod, and the metrics of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -9,7 +9,7 @@ import { KubeletMetrics } from "./kubelet-metrics.ts";
 import { kubeletIdentity } from "./kubelet.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** Annotations that say how the containers behave. */
+/** Annotations that define the behaviour of the containers. */
 function scripted(settings: Readonly<Record<string, string>>) {
   return { annotations: Object.fromEntries(Object.entries(settings).map(([name, value]) => [`simulated.k8ts.dev/${name}`, value])) };
 }
@@ -32,7 +32,7 @@ test("a container that has ended is reported before the Pod's sidecar has stoppe
   assert.equal((await world.get("p"))?.status?.phase, "Succeeded");
 });
 
-test("a deadline is reported when it is detected: the event and that the Pod is not ready; Failed it is when nothing runs any more", async () => {
+test("an exceeded deadline is reported at once by an event and Ready=False, and phase Failed follows when no container runs", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", { activeDeadlineSeconds: 5, terminationGracePeriodSeconds: 30 }, scripted({ "stop-takes": "20s" }));
@@ -76,7 +76,7 @@ test("containers that terminate are counted once each, by kind, exit code and re
   );
 });
 
-test("every write of a Pod and of the Node says that the kubelet made it, and which revision it had looked at", async () => {
+test("every write of a Pod and of the Node carries the kubelet as its cause, and the revision it was based on", async () => {
   await using world = await startWorld();
   const written: { what: string; cause: Cause | undefined }[] = [];
   const inner = world.transportFor(kubeletIdentity("n1"));

@@ -94,12 +94,12 @@ test("a Pod that is bound to the node runs after one write of its status", async
 
 const SIMULATED = "simulated.k8ts.dev/";
 
-/** Annotations that say how the containers behave. */
+/** Annotations that define the behaviour of the containers. */
 function scripted(settings: Readonly<Record<string, string>>) {
   return { annotations: Object.fromEntries(Object.entries(settings).map(([name, value]) => [SIMULATED + name, value])) };
 }
 
-test("a node on which nothing happens writes its status every five minutes at most, and renews its lease every ten seconds", async () => {
+test("an idle node writes its status at most every five minutes, and renews its lease every ten seconds", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p");
@@ -110,7 +110,7 @@ test("a node on which nothing happens writes its status every five minutes at mo
 
   await world.clock.advance(11_000);
   assert.notEqual(await renewed(), before);
-  // The first report after a change comes by chance, the others follow every five minutes and a beat.
+  // The first report after a change has random delay, the others follow every five minutes and a heartbeat.
   await world.clock.advance(30 * 60_000);
 
   const reports = world.writes.filter((line) => line === "update nodes/status").length;
@@ -118,7 +118,7 @@ test("a node on which nothing happens writes its status every five minutes at mo
   assert.equal(world.writes.length, reports);
 });
 
-test("resources that others patch into the Node stay, through reports and restarts of the kubelet", async () => {
+test("resources that other clients patch into the Node survive reports and restarts of the kubelet", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   const value = { status: { capacity: { "example.com/foo": "5" }, allocatable: { "example.com/foo": "5" } } };
@@ -133,7 +133,7 @@ test("resources that others patch into the Node stay, through reports and restar
   assert.deepEqual([status?.capacity?.["example.com/foo"], status?.allocatable?.["example.com/foo"]], ["5", "5"]);
 });
 
-test("a kubelet that starts again sets its labels right, keeps those of others, and leaves its Pods running", async () => {
+test("a restarted kubelet corrects its labels, keeps those of other clients, and keeps its Pods running", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.pod("p");
@@ -152,7 +152,7 @@ test("a kubelet that starts again sets its labels right, keeps those of others, 
   assert.deepEqual((await world.get("p"))?.status, before?.status);
 });
 
-test("a container that keeps failing is restarted at once, then after 10 s, 20 s, 40 s", async () => {
+test("a container that fails repeatedly is restarted at once, then after 10 s, 20 s, 40 s", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "run-for": "1s", "exit-code": "3" }));
@@ -179,7 +179,7 @@ test("a container that keeps failing is restarted at once, then after 10 s, 20 s
   assert.deepEqual(backOffs, [`Warning BackOff Back-off restarting failed container c in pod p_default(${uid})`]);
 });
 
-test("an image that cannot be had is told, tried again later, and meanwhile waited for", async () => {
+test("a failed image pull is reported by events and retried with backoff", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "image-pull": "fail: no such image" }));
@@ -193,9 +193,9 @@ test("an image that cannot be had is told, tried again later, and meanwhile wait
   assert.deepEqual([first?.reason, second?.reason, third?.reason], ["ErrImagePull", "ErrImagePull", "ImagePullBackOff"]);
   assert.match(first?.message ?? "", /no such image/);
   assert.match(third?.message ?? "", /^Back-off pulling image "web:1": ErrImagePull: .*no such image/);
-  const told = (await world.eventsOf("p")).map((line) => line.split(" ").slice(0, 5).join(" "));
+  const reported = (await world.eventsOf("p")).map((line) => line.split(" ").slice(0, 5).join(" "));
   assert.deepEqual(
-    [...new Set(told)],
+    [...new Set(reported)],
     [
       'Normal Pulling Pulling image "web:1"',
       "Warning Failed Failed to pull",
@@ -207,7 +207,7 @@ test("an image that cannot be had is told, tried again later, and meanwhile wait
   assert.equal((await world.get("p"))?.status?.phase, "Pending");
 });
 
-test("a slow pull is seen as ContainerCreating while it lasts", async () => {
+test("a Pod is reported as ContainerCreating during a slow image pull", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "image-pull": "30s" }));
@@ -225,7 +225,7 @@ test("a slow pull is seen as ContainerCreating while it lasts", async () => {
   assert.equal((await world.get("p"))?.status?.phase, "Running");
 });
 
-test("init containers run in order, and sidecars go on running beside the regular ones", async () => {
+test("init containers run in order, and sidecars keep running beside the regular ones", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   const settings = { "run-for.first": "5s", "started-after.side": "3s", "run-for.last": "5s" };
@@ -261,7 +261,7 @@ test("init containers run in order, and sidecars go on running beside the regula
   );
 });
 
-test("a Pod that completes is Succeeded, its sidecars are stopped, and its place is given up", async () => {
+test("a completed Pod is Succeeded, its sidecars are stopped, and its sandbox is stopped", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   const initContainers = [{ name: "side", image: "i:1", restartPolicy: "Always" as const }];
@@ -297,7 +297,7 @@ test("a Pod past its deadline is stopped and Failed", async () => {
   );
 });
 
-test("a deleted Pod has its grace period; when it is over its last state is written, and it goes", async () => {
+test("a deleted Pod gets its grace period; then its final status is written, and it is deleted", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.pod(
@@ -322,7 +322,7 @@ test("a deleted Pod has its grace period; when it is over its last state is writ
   assert.deepEqual([await world.get("p"), kubelet.podCount, await kubelet.runtime.list()], [undefined, 0, []]);
 });
 
-test("a Pod that is deleted by force has what runs of it killed", async () => {
+test("a force-deleted Pod has its containers killed", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "stop-takes": "1h" }));
@@ -336,7 +336,7 @@ test("a Pod that is deleted by force has what runs of it killed", async () => {
   assert.deepEqual([await world.get("p"), await kubelet.runtime.list(), kubelet.podCount], [undefined, [], 0]);
 });
 
-test("a Pod that is deleted while its image is pulled goes at once", async () => {
+test("a Pod that is deleted during its image pull is removed at once", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "image-pull": "1h" }));
@@ -348,7 +348,7 @@ test("a Pod that is deleted while its image is pulled goes at once", async () =>
   assert.deepEqual([await world.get("p"), kubelet.podCount], [undefined, 0]);
 });
 
-test("a Pod that is gone while its image is pulled leaves nothing", async () => {
+test("a Pod that vanishes from the API during its image pull leaves nothing behind", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "image-pull": "1h" }));
@@ -360,7 +360,7 @@ test("a Pod that is gone while its image is pulled leaves nothing", async () => 
   assert.deepEqual([kubelet.podCount, await kubelet.runtime.list()], [0, []]);
 });
 
-test("what runs of Pods that are no more in the API is removed when the kubelet starts, also if it would rather stay", async () => {
+test("containers of Pods missing in the API are removed when the kubelet starts, even if they ignore SIGTERM", async () => {
   await using world = await startWorld();
   const runtime = world.runtime("n1");
   const kubelet = await world.kubelet("n1", { runtime });
@@ -375,7 +375,7 @@ test("what runs of Pods that are no more in the API is removed when the kubelet 
   assert.deepEqual(await runtime.list(), []);
 });
 
-test("a node does not take what does not fit: the Pod fails with upstream's reason", async () => {
+test("a node rejects a Pod that does not fit: the Pod fails with upstream's reason", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   const cpu = (amount: string) => ({ containers: [{ name: "c", image: "web:1", resources: { requests: { cpu: amount } } }] });
@@ -386,27 +386,27 @@ test("a node does not take what does not fit: the Pod fails with upstream's reas
   await world.pod("elsewhere", { nodeSelector: { disk: "ssd" } });
   await world.clock.settle();
 
-  const told = async (name: string) => {
+  const reported = async (name: string) => {
     const { status } = (await world.get(name)) ?? {};
     return [status?.phase, status?.reason, status?.message];
   };
-  assert.deepEqual(await told("b"), [
+  assert.deepEqual(await reported("b"), [
     "Failed",
     "OutOfcpu",
     "Pod was rejected: Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000",
   ]);
-  assert.deepEqual(await told("elsewhere"), [
+  assert.deepEqual(await reported("elsewhere"), [
     "Failed",
     "NodeAffinity",
     "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
   ]);
-  assert.equal((await told("a"))[0], "Running");
+  assert.equal((await reported("a"))[0], "Running");
   assert.deepEqual(await world.eventsOf("b"), [
     "Warning OutOfcpu Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000",
   ]);
 });
 
-test("a node does not take a Pod whose port of the node another one has, and says of which generation it speaks", async () => {
+test("a node rejects a Pod whose host port is in use, and reports the observed generation", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   const containers = [{ name: "c", image: "web:1", ports: [{ containerPort: 80, hostPort: 8080 }] }];
@@ -421,7 +421,7 @@ test("a node does not take a Pod whose port of the node another one has, and say
   assert(metadata?.generation !== undefined && status?.observedGeneration === metadata.generation);
 });
 
-test("a Node that the server will never take is not tried for ever: the start fails with what it says", async () => {
+test("a Node that the API server rejects permanently is not retried: the start fails with its message", async () => {
   await using world = await startWorld();
   const rows = [
     ["cpu", "lots", /lots|quantit/],
@@ -433,7 +433,7 @@ test("a Node that the server will never take is not tried for ever: the start fa
   }
 });
 
-test("conditions of others are kept, and readiness gates wait for theirs", async () => {
+test("conditions of other clients are kept, and readiness gates wait for theirs", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", { readinessGates: [{ conditionType: "example.com/gate" }] });
@@ -474,7 +474,7 @@ test("a container whose image is changed is restarted with the new one", async (
   assert((await world.eventsOf("p")).includes("Normal Killing Container c definition changed, will be restarted"));
 });
 
-/** A way to the server that can be cut. */
+/** A transport that can be disconnected. */
 function cuttable(world: World, nodeName: string) {
   const transport = world.transportFor(kubeletIdentity(nodeName));
   const line = { isCut: false };
@@ -485,7 +485,7 @@ function cuttable(world: World, nodeName: string) {
   return { line, transport: cut };
 }
 
-test("while the server is away nothing is lost: the lease is renewed and statuses are written when it is back", async () => {
+test("after an outage of the API server the lease is renewed and pending statuses are written", async () => {
   await using world = await startWorld();
   const { line, transport } = cuttable(world, "n1");
   await world.kubelet("n1", { transport });
@@ -505,7 +505,7 @@ test("while the server is away nothing is lost: the lease is renewed and statuse
   assert.equal(stateOf(await world.get("p"))?.ready, true);
 });
 
-test("a lease that somebody removed is made again", async () => {
+test("a deleted lease is created again", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.client.delete(leases, { namespace: "kube-node-lease", name: "n1" });
@@ -515,7 +515,7 @@ test("a lease that somebody removed is made again", async () => {
   assert.equal((await world.client.get(leases, { namespace: "kube-node-lease", name: "n1" })).spec?.holderIdentity, "n1");
 });
 
-test("a Pod of the same name that comes after another is another one", async () => {
+test("a Pod with the name of a deleted one is a different Pod", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "stop-takes": "10s" }));
@@ -535,11 +535,11 @@ test("a Pod of the same name that comes after another is another one", async () 
   );
 });
 
-test("a Pod that ended before the kubelet came is left as it is, and goes when it is deleted", async () => {
+test("a Pod that terminated before the kubelet started is left as it is, and is removed when it is deleted", async () => {
   await using world = await startWorld();
   await world.pod("p", { restartPolicy: "Never" });
   const pod = (await world.get("p")) as Pod;
-  const status = { ...pod.status, phase: "Failed", reason: "Evicted", message: "so it was" } as const;
+  const status = { ...pod.status, phase: "Failed", reason: "Evicted", message: "previous message" } as const;
   await world.client.updateStatus(pods, { ...pod, status });
   await world.kubelet("n1");
   await world.clock.settle();
@@ -549,10 +549,10 @@ test("a Pod that ended before the kubelet came is left as it is, and goes when i
   await world.client.delete(pods, { namespace: "default", name: "p" });
   await world.clock.settle();
 
-  assert.deepEqual([reason, message, await world.get("p")], ["Evicted", "so it was", undefined]);
+  assert.deepEqual([reason, message, await world.get("p")], ["Evicted", "previous message", undefined]);
 });
 
-test("a cordoned node is told of", async () => {
+test("cordoning a node emits NodeNotSchedulable", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
 
@@ -562,7 +562,7 @@ test("a cordoned node is told of", async () => {
   assert.equal((await world.eventsOf("n1")).at(-1), "Normal NodeNotSchedulable Node n1 status is now: NodeNotSchedulable");
 });
 
-test("a kubelet whose Node was deleted does not keep a lease for it, and registers when it starts again", async () => {
+test("a kubelet whose Node was deleted does not keep a lease for it, and registers when it restarts", async () => {
   await using world = await startWorld();
   const kubelet = await world.kubelet("n1");
   await world.client.delete(nodes, { name: "n1" });
@@ -602,7 +602,7 @@ test("a node whose runtime does not answer is registered, and not ready until it
   assert.equal((await world.eventsOf("n1")).at(-1), "Normal NodeReady Node n1 status is now: NodeReady");
 });
 
-test("events of two containers are two, each with its place in the Pod", async () => {
+test("events of two containers are separate, each with the field path of its container", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", {

@@ -30,7 +30,7 @@ import { releaseLeftovers, stopPods } from "./pod/stop-pods.ts";
 /** A quarter of the lease's duration, as upstream. */
 export const LEASE_RENEW_INTERVAL_MS = 10_000;
 /** Maximum jitter per heartbeat, so that nodes that started together drift apart. Upstream's value. */
-const BEAT_JITTER = 0.04;
+const HEARTBEAT_JITTER = 0.04;
 /** Interval of readiness checks of a runtime that is not ready: mostly it has just been started. */
 const TROUBLE_LOOK_MS = 1_000;
 
@@ -114,7 +114,7 @@ class RunningKubelet implements Kubelet {
   readonly #workers: PodWorkers;
   readonly #starting: Disposables;
   #owned: Disposables | undefined;
-  #beating: Promise<void> | undefined;
+  #heartbeats: Promise<void> | undefined;
 
   constructor(options: KubeletOptions, starting: Disposables) {
     const { nodeName, facts, transport, runtime, machine, clock, log, signal, metrics } = options;
@@ -185,7 +185,7 @@ class RunningKubelet implements Kubelet {
     for (const sandbox of there) this.#workers.bury(sandbox);
     const { machine, log } = this.#options;
     if (machine !== undefined) await releaseLeftovers((podUid) => this.#workers.has(podUid), { machine, log });
-    this.#beating = this.#beat();
+    this.#heartbeats = this.#heartbeat();
   }
 
   /** Takes ownership of what was started. */
@@ -216,7 +216,7 @@ class RunningKubelet implements Kubelet {
   async #silence(): Promise<void> {
     this.#stop.abort(new Error(`The kubelet of ${this.nodeName} has stopped`));
     this.#workers.stop();
-    await this.#beating;
+    await this.#heartbeats;
   }
 
   /** Unwritten Events are lost when the kubelet stops, like every other request in flight. */
@@ -237,7 +237,7 @@ class RunningKubelet implements Kubelet {
   }
 
   /** A node whose runtime is not ready is checked more often. */
-  async #sleepUntilBeat(durationMs: number, signal: AbortSignal): Promise<void> {
+  async #sleepUntilHeartbeat(durationMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let leftMs = durationMs;
     while (this.runtime.notReadyReason !== undefined && this.#keeper.hasTrouble && leftMs > TROUBLE_LOOK_MS) {
@@ -249,19 +249,19 @@ class RunningKubelet implements Kubelet {
   }
 
   /** Until it is stopped. */
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     const { leaseRenewIntervalMs = () => LEASE_RENEW_INTERVAL_MS } = this.#options;
     const { signal } = this.#stop;
     // The first heartbeat has jitter over the whole interval: nodes that started together do not renew together.
     let part = 0.5 + this.#random.fraction() / 2;
     try {
       for (;;) {
-        await this.#sleepUntilBeat(leaseRenewIntervalMs() * part, signal);
+        await this.#sleepUntilHeartbeat(leaseRenewIntervalMs() * part, signal);
         await this.#lease.renew(signal);
         await this.#keeper.sync();
         // The node's capacity may have grown.
         this.#workers.decideResizes();
-        part = 1 + BEAT_JITTER * this.#random.fraction();
+        part = 1 + HEARTBEAT_JITTER * this.#random.fraction();
       }
     } catch (error) {
       if (!signal.aborted) throw error;

@@ -1,4 +1,4 @@
-/** A Pod whose place is lost under its containers, and a runtime whose answers are older than what was done meanwhile. */
+/** A Pod whose sandbox is lost while its containers run, and a runtime with stale answers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
@@ -13,7 +13,7 @@ const KEY = { namespace: "default", name: "p" };
 interface Node {
   readonly runtime: RealRuntime;
   readonly kubelet: Kubelet;
-  /** As if its pause process were killed: the containers go on. */
+  /** As if its pause process were killed: the containers keep running. */
   lose(pod: Pod): Promise<void>;
 }
 
@@ -49,11 +49,11 @@ async function seen(world: World) {
   return [phase, hasPlace, Object.keys(main?.state ?? {})[0], main?.restartCount];
 }
 
-/** Ends 3 seconds after it is asked to. */
+/** Exits 3 seconds after SIGTERM. */
 const SLOW = { annotations: { "simulated.k8ts.dev/stop-takes": "3s" } };
 const HOOKED = { name: "c", image: "web:1", lifecycle: { preStop: { exec: { command: ["bye"] } } } };
 
-test("what outlives its place has its hook, its signal and its time before there is another", async () => {
+test("containers that outlive their sandbox get their preStop hook, SIGTERM and grace period before a new sandbox is created", async () => {
   await using world = await startWorld();
   const { runtime, lose } = await startNode(world);
   const pod = await world.pod("p", { containers: [HOOKED] }, SLOW);
@@ -69,15 +69,15 @@ test("what outlives its place has its hook, its signal and its time before there
   assert.deepEqual(runtime.commands, ["bye"]);
   const ended = (await world.get("p"))?.status?.containerStatuses?.[0]?.lastState?.terminated;
   assert.notEqual(ended?.exitCode, 137);
-  const told = (await world.eventsOf("p")).map((line) => line.split(" ").slice(1).join(" "));
+  const reported = (await world.eventsOf("p")).map((line) => line.split(" ").slice(1).join(" "));
   const [changed, killing] = ["SandboxChanged Pod sandbox changed, it will be killed and re-created.", "Killing Stopping container c"];
   assert.deepEqual(
-    told.filter((line) => /^(SandboxChanged|Killing) /.test(line)),
+    reported.filter((line) => /^(SandboxChanged|Killing) /.test(line)),
     [changed, killing],
   );
 });
 
-test("to lose its place is no crash of a container: the first one after it is restarted at once", async () => {
+test("losing the sandbox is no crash of a container: its first restart has no backoff", async () => {
   await using world = await startWorld();
   const { lose } = await startNode(world);
   const script = { "simulated.k8ts.dev/run-for": "20s", "simulated.k8ts.dev/exit-code": "1" };
@@ -97,7 +97,7 @@ test("to lose its place is no crash of a container: the first one after it is re
   );
 });
 
-test("a Pod that is never restarted ends when its place is lost, as its containers did", async () => {
+test("a Pod with restartPolicy Never terminates with its containers' exit codes when its sandbox is lost", async () => {
   await using world = await startWorld();
   const { runtime, lose } = await startNode(world);
   const pod = await world.pod("p", { restartPolicy: "Never" }, SLOW);
@@ -115,13 +115,13 @@ test("a Pod that is never restarted ends when its place is lost, as its containe
 });
 
 for (const { it, exitCode, is } of [
-  { it: "that ends well then is done, and no other place is made", exitCode: "0", is: ["Succeeded", "terminated", 0, 1] },
-  { it: "that ends badly then runs again, in one other place", exitCode: "3", is: ["Running", "running", 1, 2] },
+  { it: "completes then is done, and no new sandbox is created", exitCode: "0", is: ["Succeeded", "terminated", 0, 1] },
+  { it: "fails then runs again, in one new sandbox", exitCode: "3", is: ["Running", "running", 1, 2] },
 ]) {
-  test(`of a Pod that is restarted on failure, what loses its place and ${it}`, async () => {
+  test(`a container with restartPolicy OnFailure that loses its sandbox and ${it}`, async () => {
     await using world = await startWorld();
     const { runtime, lose } = await startNode(world);
-    // It ends while it is asked to.
+    // It exits while it is being stopped.
     const script = { "stop-takes": "1m", "run-for": "10s", "exit-code": exitCode };
     const annotations = Object.fromEntries(Object.entries(script).map(([setting, value]) => [`simulated.k8ts.dev/${setting}`, value]));
     const spec = { restartPolicy: "OnFailure", initContainers: [{ name: "i", image: "init:1" }] } as const;
@@ -141,7 +141,7 @@ for (const { it, exitCode, is } of [
   });
 }
 
-test("a Pod that is deleted while it loses its place gets no other", async () => {
+test("a Pod that is deleted while it loses its sandbox gets no new one", async () => {
   await using world = await startWorld();
   const { runtime, lose } = await startNode(world);
   const pod = await world.pod("p", {}, SLOW);
@@ -154,13 +154,13 @@ test("a Pod that is deleted while it loses its place gets no other", async () =>
   assert.deepEqual([await world.get("p"), runtime.sandboxRuns.length, runtime.configs.length], [undefined, 1, 1]);
 });
 
-test("a container that comes to run while the runtime is asked is started and told once", async () => {
+test("a container that starts while the runtime is queried is started and reported once", async () => {
   await using world = await startWorld();
   const { runtime, kubelet } = await startNode(world);
   const [status, start] = [runtime.status.bind(runtime), runtime.startContainer.bind(runtime)];
   let starts = 0;
   Object.assign(runtime, {
-    // What it answers is how things were a moment ago.
+    // The answer is stale by one operation.
     async status(podUid: string) {
       const sandbox = await status(podUid);
       await world.clock.sleep(50);
@@ -179,6 +179,6 @@ test("a container that comes to run while the runtime is asked is started and to
   await world.clock.advance(5_000);
 
   assert.deepEqual([starts, runtime.commands, (await seen(world))[2]], [1, ["hello"], "running"]);
-  const told = (await world.eventsOf("p")).filter((line) => line.includes("Started"));
-  assert.deepEqual(told, ["Normal Started Container started"]);
+  const reported = (await world.eventsOf("p")).filter((line) => line.includes("Started"));
+  assert.deepEqual(reported, ["Normal Started Container started"]);
 });

@@ -16,7 +16,7 @@ async function readyOf(world: World, name: string): Promise<string> {
   return `${status} ${reason}`;
 }
 
-test("the more nodes there are the less often each renews its lease, and never less often than a node may be silent", () => {
+test("the lease renewal interval grows with the number of nodes, and stays below the node monitor grace period", () => {
   const rows = [
     [1, 10_000],
     [500, 10_000],
@@ -27,7 +27,7 @@ test("the more nodes there are the less often each renews its lease, and never l
   for (const [count, intervalMs] of rows) assert.equal(leaseIntervalMs(count), intervalMs, `${count} nodes`);
 });
 
-test("simulated nodes come up ready, in their zones, with addresses of their own", async () => {
+test("simulated nodes become ready, in their zones, with addresses of their own", async () => {
   await using world = await startWorld();
 
   const fleet = await world.fleet(3, { zones: ["a", "b"], namePrefix: "w" });
@@ -44,7 +44,7 @@ test("simulated nodes come up ready, in their zones, with addresses of their own
   );
 });
 
-test("each node hears of its own Pods, also of those that are bound later", async () => {
+test("each simulated node receives its own Pods, including those bound later", async () => {
   await using world = await startWorld();
   const fleet = await world.fleet(2);
   await world.pod("a", { nodeName: "node-0" });
@@ -63,7 +63,7 @@ test("each node hears of its own Pods, also of those that are bound later", asyn
   assert.equal((await world.get("late"))?.status?.phase, "Running");
 });
 
-test("a node that is stopped is found lost by its lease, and well again when it is back, with its Pods", async () => {
+test("a stopped node becomes NotReady by its lease, and Ready with its Pods when it restarts", async () => {
   await using world = await startWorld(["node-lifecycle-controller"]);
   const fleet = await world.fleet(3);
   await world.pod("p", { nodeName: "node-1" });
@@ -83,7 +83,7 @@ test("a node that is stopped is found lost by its lease, and well again when it 
   assert((await world.eventsOf("node-1")).includes("Normal NodeReady Node node-1 status is now: NodeReady"));
 });
 
-test("what is asked of a node last is what it is, also while it stops or starts", async () => {
+test("the last requested state of a node takes effect, even while it stops or starts", async () => {
   await using world = await startWorld();
   const fleet = await world.fleet(1);
   const isRunning = () => fleet.members.map((member) => member.isRunning);
@@ -100,7 +100,7 @@ test("what is asked of a node last is what it is, also while it stops or starts"
   assert.deepEqual([fleet.get("node-0"), isRunning()], [undefined, [false]]);
 });
 
-test("nodes can be added and removed", async () => {
+test("simulated nodes can be added and removed", async () => {
   await using world = await startWorld();
   const fleet = await world.fleet(1);
 
@@ -112,7 +112,7 @@ test("nodes can be added and removed", async () => {
   assert.equal(await readyOf(world, "special"), "True KubeletReady");
 });
 
-test("a node without Pods has one timer, and one with Pods that run has no more", async () => {
+test("an idle node has one timer, and running Pods add none", async () => {
   await using world = await startWorld();
   const fleet = await world.fleet(1);
   await world.clock.settle();
@@ -127,7 +127,7 @@ test("a node without Pods has one timer, and one with Pods that run has no more"
   assert.deepEqual([idle, world.clock.sleeping - before], [9, 9]);
 });
 
-/** What happened to everything, in order. */
+/** The history of all objects, in order. */
 async function historyOf(): Promise<readonly string[]> {
   await using world = await startWorld();
   const fleet = await world.fleet(5);
@@ -147,28 +147,28 @@ async function historyOf(): Promise<readonly string[]> {
   ];
 }
 
-test("the same seed gives the same history", async () => {
+test("the same seed yields the same history", async () => {
   assert.deepEqual(await historyOf(), await historyOf());
 });
 
-test("a start of all that waits for a server can be given up", async () => {
+test("starting all nodes can be cancelled while it waits for a server", async () => {
   await using world = await startWorld();
   const stop = new AbortController();
-  let asked = 0;
+  let requests = 0;
   const request = (): Promise<never> => {
-    // So many are started at once: each has asked, and waits.
-    if (++asked === 32) stop.abort(new Error("told to stop"));
-    return Promise.reject(new Error("it is away"));
+    // The nodes that start concurrently: each has sent a request, and waits.
+    if (++requests === 32) stop.abort(new Error("start cancelled"));
+    return Promise.reject(new Error("server unavailable"));
   };
-  const away = { ...world.transportFor({ name: "nobody", groups: [] }), request };
+  const away = { ...world.transportFor({ name: "unknown", groups: [] }), request };
 
   await assert.rejects(
     world.fleet(40, { transportFor: () => away, signal: stop.signal }),
-    /told to stop|was stopped before it had started/,
+    /start cancelled|was stopped before it had started/,
   );
 });
 
-/** A server that can go away, and the warnings of who asks it. */
+/** A server that can become unavailable, and the warnings of its clients. */
 function lostServer(world: World) {
   const state = { isAway: false };
   const lines: string[] = [];
@@ -183,7 +183,7 @@ function lostServer(world: World) {
   return { state, lines, log, lossy };
 }
 
-test("nodes whose server goes away say so once for all of them, and once when it is back", async () => {
+test("nodes log an unavailable server once for all of them, and once when it recovers", async () => {
   await using world = await startWorld();
   const { state, lines, log, lossy } = lostServer(world);
   await world.fleet(20, { log, transportFor: (identity) => lossy(world.transportFor(identity)) });
@@ -197,7 +197,7 @@ test("nodes whose server goes away say so once for all of them, and once when it
   assert.deepEqual(lines, ["warn Cannot renew the lease of the node", "warn All nodes recovered"]);
 });
 
-test("a kubelet that is alone tells each attempt", async () => {
+test("a single kubelet logs each failed attempt", async () => {
   await using world = await startWorld();
   const { state, lines, log, lossy } = lostServer(world);
   await world.kubelet("n1", { log, transport: lossy(world.transportFor(kubeletIdentity("n1"))) });
@@ -205,6 +205,6 @@ test("a kubelet that is alone tells each attempt", async () => {
   state.isAway = true;
   await world.clock.advance(60_000);
 
-  const told = lines.filter((line) => line === "warn Cannot renew the lease of the node").length;
-  assert(told > 5, `${told} of ${lines.join(", ")}`);
+  const reported = lines.filter((line) => line === "warn Cannot renew the lease of the node").length;
+  assert(reported > 5, `${reported} of ${lines.join(", ")}`);
 });

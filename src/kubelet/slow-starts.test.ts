@@ -1,10 +1,10 @@
-/** What takes its time to start holds up nothing else of its Pod. */
+/** A slow start of one container does not delay the others of its Pod. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
 import { startWorld } from "./testing/world.ts";
 
-/** Annotations that say how the containers behave. */
+/** Annotations that define the behaviour of the containers. */
 function scripted(settings: Readonly<Record<string, string>>) {
   return { annotations: Object.fromEntries(Object.entries(settings).map(([name, value]) => [`simulated.k8ts.dev/${name}`, value])) };
 }
@@ -21,7 +21,7 @@ const CONTAINERS = [
 ];
 
 for (const settings of SLOW) {
-  test(`a Pod that is deleted while it starts goes within its grace: ${JSON.stringify(settings)}`, async () => {
+  test(`a Pod that is deleted while it starts is removed within its grace period: ${JSON.stringify(settings)}`, async () => {
     await using world = await startWorld();
     const kubelet = await world.kubelet("n1");
     await world.pod("p", { containers: CONTAINERS, terminationGracePeriodSeconds: 5 }, scripted(settings));
@@ -52,7 +52,7 @@ for (const settings of SLOW) {
     assert.deepEqual(await phase(), ["Failed", "DeadlineExceeded"]);
   });
 
-  test(`a Pod that is gone while it starts leaves nothing: ${JSON.stringify(settings)}`, async () => {
+  test(`a Pod that vanishes from the API while it starts leaves nothing behind: ${JSON.stringify(settings)}`, async () => {
     await using world = await startWorld();
     const kubelet = await world.kubelet("n1");
     await world.pod("p", { containers: CONTAINERS }, scripted(settings));
@@ -65,7 +65,7 @@ for (const settings of SLOW) {
   });
 }
 
-test("a container is restarted while another one of its Pod is still starting, and people see both", async () => {
+test("a container is restarted while another one of its Pod is still starting, and the status shows both", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", { containers: CONTAINERS }, scripted({ "run-for.a": "2s", "exit-code.a": "1", "start-after.b": "60s" }));
@@ -96,7 +96,7 @@ test("a container is restarted while another one of its Pod is still starting, a
   assert.deepEqual((await restarts())?.[1], ["b", 0, "running"]);
 });
 
-test("containers of a Pod start side by side", async () => {
+test("containers of a Pod start concurrently", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", { containers: CONTAINERS }, scripted({ "start-after.a": "30s", "image-pull.b": "20s", "start-after.b": "10s" }));

@@ -94,7 +94,7 @@ const WRONG: readonly (readonly [ClusterOptions, RegExp])[] = [
   [{ nodes: { count: 1.5 } }, /^RangeError: Cannot start 1.5 nodes/],
   [
     { nodes: { simulation: { rules: [{ settings: { phase: "x" } as never }] } } },
-    /Cannot simulate: rules\[0\]\.settings\.phase is no setting/,
+    /Cannot simulate: rules\[0\]\.settings\.phase is not a setting/,
   ],
   [{ nodes: { namePrefix: "Bad_" } }, /Node "Bad_0" is invalid: metadata.name/],
   [{ controllers: ["deploymint", "*"] }, /^Error: Cannot select controllers: .*deploymint/],

@@ -1,16 +1,16 @@
-/** A client at the other end of a socket with channels: what it got, and what it does. */
+/** A client at the other end of a WebSocket with channels: records the received messages and sends its own. */
 import { BINARY, type ChannelSocket, type Framing } from "../exec/web-socket-channels.ts";
 
 const encoder = new TextEncoder();
 
 export class ChannelClient implements ChannelSocket {
-  /** Without the empty messages by which a client knows that there is somebody. */
+  /** Without the empty messages that open each channel. */
   readonly got: [channel: number, text: string][] = [];
-  /** Of all messages. */
+  /** Total size of all messages. */
   readonly channels: number[] = [];
   isPaused = false;
   end: number | "aborted" | undefined;
-  /** As if it had not read so much. */
+  /** Simulates that the client has not read this many bytes. */
   unreadBytes = 0;
   readonly #framing: Framing;
   readonly #hear: ((message: Uint8Array) => void)[] = [];
@@ -21,7 +21,7 @@ export class ChannelClient implements ChannelSocket {
     this.#framing = framing;
   }
 
-  // What a client does.
+  // Operations of the client.
 
   says(channel: number, content: string | readonly number[]): void {
     const payload = typeof content === "string" ? encoder.encode(content) : Uint8Array.from(content);
@@ -41,10 +41,10 @@ export class ChannelClient implements ChannelSocket {
     for (const closed of this.#closed) closed();
   }
 
-  // What is done with it.
+  // Operations of the server on the socket.
 
   send(message: Uint8Array, { binary }: { readonly binary: boolean }): number {
-    if (binary !== this.#framing.binary) throw new Error("The client was sent the wrong type of message");
+    if (binary !== this.#framing.binary) throw new Error("The client received the wrong type of message");
     const { channel = -1, payload = new Uint8Array() } = this.#framing.read(message) ?? {};
     this.channels.push(channel);
     if (payload.length > 0) this.got.push([channel, new TextDecoder().decode(payload)]);

@@ -1,6 +1,6 @@
 /**
- * A node that behaves as one with real containers does, for tests under virtual time: the kubelet probes, mounts and hooks; what it asks
- * for is written down, and a test says what comes of it.
+ * A node that behaves like one with real containers, for tests under virtual time: the kubelet probes, mounts and runs hooks; requests are
+ * recorded, and the test defines their results.
  */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { ContainerRun, LinuxResources, SandboxRun } from "../contracts/container-run.ts";
@@ -75,21 +75,21 @@ export interface RealRuntime extends Runtime {
   readonly pulls: (PullOptions | undefined)[];
   readonly sandboxRuns: (SandboxRun | undefined)[];
   readonly configs: ContainerConfig[];
-  /** Limits of the memory that running containers were given. */
+  /** Memory limits of running containers. */
   readonly resizes: (number | undefined)[];
   onResize: () => Promise<void>;
-  /** Commands that were run, and what becomes of them: an exit code, or a promise of one. */
+  /** Commands that were run, and their results: an exit code, or a promise of one. */
   readonly commands: string[];
   onExec: (command: string, signal: AbortSignal) => number | Promise<number>;
   onPull: (options: PullOptions | undefined) => Promise<void>;
   says: string;
 }
 
-/** A simulated one in which the kubelet has to look by itself. */
+/** A simulated runtime whose containers the kubelet has to probe itself. */
 export function realRuntime(simulated: Runtime): RealRuntime {
   const own = {
     probes: "kubelet" as const,
-    // It outlives the kubelet, and remembers by itself.
+    // It outlives the kubelet and keeps its state.
     recover: undefined,
     pulls: [] as (PullOptions | undefined)[],
     sandboxRuns: [] as (SandboxRun | undefined)[],

@@ -1,6 +1,6 @@
 /**
- * What every runtime driver must do. A driver's own test file is a call of `runtimeSuite` and tests of what is its alone. The driver says
- * how each of a few programs is run on it; the suite lets time pass through it, so that a driver may live in real or in virtual time.
+ * Conformance suite of runtime drivers. A driver's own test file calls `runtimeSuite` and adds tests of its specifics. The driver defines
+ * how each of a few programs is run on it; the suite lets time pass through it, so that a driver may use real or virtual time.
  */
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
@@ -8,30 +8,30 @@ import type { Pod } from "../../api/generated/core/v1.ts";
 import type { ExecStreams, LogOptions, Runtime, RuntimeContainer, SandboxStatus } from "../contracts/runtime.ts";
 
 /**
- * - waits: runs until it is asked to end, and then ends at once. In it `echo hello` writes "hello", `cat` writes what it reads, and
+ * - waits: runs until SIGTERM, then exits at once. In it `echo hello` writes "hello", `cat` writes what it reads, and
  *   `false` fails.
- * - completes: ends by itself with 0, and leaves the message "done".
- * - fails: ends by itself with 3.
- * - stubborn: writes a line, and then ends only if it is killed.
+ * - completes: exits by itself with 0, and leaves the message "done".
+ * - fails: exits by itself with 3.
+ * - stubborn: writes a line, and ignores SIGTERM.
  * - talks: writes "one", "two" and "three", one after the other, and then waits.
  */
 export type Program = "waits" | "completes" | "fails" | "stubborn" | "talks";
 
 export interface RuntimeDriver {
   readonly name: string;
-  /** Given to every test of the suite: why it is skipped, if it is. */
+  /** Passed to every test of the suite: why it is skipped, if it is. */
   readonly skip?: string | false;
-  /** A new runtime that runs nothing. */
+  /** A new runtime without Pods. */
   open(): Promise<OpenedRuntime>;
 }
 
 export interface OpenedRuntime {
   readonly runtime: Runtime;
-  /** A new Pod with one container, "main", that is such a program. */
+  /** A new Pod with one container, "main", that runs this program. */
   pod(name: string, program: Program): Pod;
-  /** Waits for the promise, and lets as much time pass as that needs. */
+  /** Awaits the promise, and lets as much time pass as that needs. */
   passing<T>(promise: Promise<T>): Promise<T>;
-  /** Lets go of what the driver needed beside the runtime. The suite disposes of the runtime itself. */
+  /** Releases what the driver needed beside the runtime. The suite disposes of the runtime itself. */
   close?(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function runtimeSuite(driver: RuntimeDriver): void {
   execTests(driver);
 }
 
-/** Longer than any program needs that does as it is asked. */
+/** Longer than any program needs that exits on SIGTERM. */
 const LONG_GRACE_MS = 30_000;
 const SHORT_GRACE_MS = 1_000;
 const KILLED_EXIT_CODE = 137;
@@ -63,9 +63,9 @@ function runtimeTest(driver: RuntimeDriver, title: string, run: (opened: OpenedR
   });
 }
 
-// ── what tests share ──────────────────────────────────────────────────────────────────────────────────
+// ── shared by the tests ────────────────────────────────────────────────────────────────────────────────
 
-/** Pulls, makes and starts attempt `attempt` of the container; resolves with its id. */
+/** Pulls the image, creates and starts attempt `attempt` of the container; resolves with its id. */
 async function started({ runtime, passing }: OpenedRuntime, pod: Pod, attempt = 0): Promise<string> {
   const id = await created({ runtime, passing }, pod, attempt);
   await passing(runtime.startContainer(id));
@@ -91,7 +91,7 @@ async function containerOf(opened: OpenedRuntime, pod: Pod, id: string): Promise
   return container;
 }
 
-/** Waits for its end as a kubelet does: looks when it is told to. */
+/** Waits for its exit as a kubelet does: checks after each notification. */
 async function ended(opened: OpenedRuntime, pod: Pod, id: string): Promise<RuntimeContainer> {
   const { runtime, passing } = opened;
   return await passing(
@@ -119,20 +119,20 @@ async function linesOf({ runtime, passing }: OpenedRuntime, id: string, options:
   return lines;
 }
 
-/** The moment of each of the first lines. */
-async function momentsOf({ runtime, passing }: OpenedRuntime, id: string, count: number): Promise<number[]> {
-  const moments: number[] = [];
+/** The timestamp of each of the first lines. */
+async function timestampsOf({ runtime, passing }: OpenedRuntime, id: string, count: number): Promise<number[]> {
+  const timestamps: number[] = [];
   const reading = async (): Promise<void> => {
-    for await (const line of runtime.logs(id, { follow: true }, NEVER)) if (moments.push(line.atMs) === count) return;
+    for await (const line of runtime.logs(id, { follow: true }, NEVER)) if (timestamps.push(line.atMs) === count) return;
   };
   await passing(reading());
-  return moments;
+  return timestamps;
 }
 
 // ── the tests ─────────────────────────────────────────────────────────────────────────────────────────
 
 function sandboxTests(driver: RuntimeDriver): void {
-  runtimeTest(driver, "a sandbox is run once, however often it is asked for", async (opened) => {
+  runtimeTest(driver, "running a sandbox is idempotent", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "waits");
     const { uid, namespace, name } = pod.metadata;
@@ -146,7 +146,7 @@ function sandboxTests(driver: RuntimeDriver): void {
     deepEqual(await sandboxOf(opened, pod), first);
   });
 
-  runtimeTest(driver, "every Pod has an address of its own, and one in the node's network has none", async (opened) => {
+  runtimeTest(driver, "every Pod has an address of its own, and a host-network Pod has none", async (opened) => {
     const { runtime, passing } = opened;
     const onNode = opened.pod("c", "waits");
     const a = await passing(runtime.runSandbox(opened.pod("a", "waits")));
@@ -158,7 +158,7 @@ function sandboxTests(driver: RuntimeDriver): void {
     deepEqual(c.ips, []);
   });
 
-  runtimeTest(driver, "stopping a sandbox kills what runs in it, and it can be run again", async (opened) => {
+  runtimeTest(driver, "stopping a sandbox kills its containers, and it can be run again", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "stubborn");
     const id = await started(opened, pod);
@@ -173,7 +173,7 @@ function sandboxTests(driver: RuntimeDriver): void {
     deepEqual([again.state, again.ips.length > 0], ["ready", true]);
   });
 
-  runtimeTest(driver, "removing a sandbox removes its containers, and does nothing if it is gone", async (opened) => {
+  runtimeTest(driver, "removing a sandbox removes its containers, and has no effect on a removed one", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "waits");
     const id = await started(opened, pod);
@@ -190,7 +190,7 @@ function sandboxTests(driver: RuntimeDriver): void {
 }
 
 function containerTests(driver: RuntimeDriver): void {
-  runtimeTest(driver, "a container is made, started and removed, each once however often it is asked for", async (opened) => {
+  runtimeTest(driver, "creating, starting and removing a container are idempotent", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "waits");
 
@@ -212,7 +212,7 @@ function containerTests(driver: RuntimeDriver): void {
     deepEqual((await sandboxOf(opened, pod)).containers, []);
   });
 
-  runtimeTest(driver, "a second attempt stands beside the first, and before it", async (opened) => {
+  runtimeTest(driver, "a second attempt is listed beside and before the first", async (opened) => {
     const pod = opened.pod("web", "fails");
     const first = await started(opened, pod, 0);
     await ended(opened, pod, first);
@@ -228,7 +228,7 @@ function containerTests(driver: RuntimeDriver): void {
     );
   });
 
-  runtimeTest(driver, "what is not there cannot be used, and need not be stopped or removed", async (opened) => {
+  runtimeTest(driver, "operations on missing objects fail, but stopping and removing them succeed", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "waits");
     const container = pod.spec!.containers[0]!;
@@ -240,7 +240,7 @@ function containerTests(driver: RuntimeDriver): void {
     await rejects(linesOf(opened, absent, WHOLE), { reason: "NotFound" });
     await passing(runtime.stopContainer(absent, 0));
     await passing(runtime.removeContainer(absent));
-    equal(await passing(runtime.status("nobody")), undefined);
+    equal(await passing(runtime.status("missing")), undefined);
   });
 }
 
@@ -249,7 +249,7 @@ function endingTests(driver: RuntimeDriver): void {
     { program: "completes", exitCode: 0, reason: "Completed", message: "done" },
     { program: "fails", exitCode: 3, reason: "Error", message: undefined },
   ] as const) {
-    runtimeTest(driver, `whoever watches is told of the end of a program that ${program}`, async (opened) => {
+    runtimeTest(driver, `watchers are notified of the exit of a program that ${program}`, async (opened) => {
       const pod = opened.pod("job", program);
       const id = await started(opened, pod);
 
@@ -260,7 +260,7 @@ function endingTests(driver: RuntimeDriver): void {
     });
   }
 
-  runtimeTest(driver, "a program that does as it is asked ends within its grace", async (opened) => {
+  runtimeTest(driver, "a program that handles SIGTERM exits within its grace period", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "waits");
     const id = await started(opened, pod);
@@ -279,12 +279,12 @@ function endingTests(driver: RuntimeDriver): void {
   ] as const) {
     runtimeTest(
       driver,
-      `a program that ${program === "waits" ? "waits" : "is stubborn"} is killed after ${graceMs} ms of grace`,
+      `a program that ${program === "waits" ? "waits" : "is stubborn"} is killed after a grace period of ${graceMs} ms`,
       async (opened) => {
         const pod = opened.pod("web", program);
         const id = await started(opened, pod);
-        // What was started becomes the program a moment later, and until then ends when it is asked to.
-        if (program === "stubborn") await momentsOf(opened, id, 1);
+        // The started process becomes the program slightly later, and until then exits on SIGTERM.
+        if (program === "stubborn") await timestampsOf(opened, id, 1);
 
         await opened.passing(opened.runtime.stopContainer(id, graceMs));
 
@@ -297,7 +297,7 @@ function endingTests(driver: RuntimeDriver): void {
 }
 
 function imageTests(driver: RuntimeDriver): void {
-  runtimeTest(driver, "an image that was pulled is there until it is removed", async (opened) => {
+  runtimeTest(driver, "a pulled image exists until it is removed", async (opened) => {
     const { runtime, passing } = opened;
     const pod = opened.pod("web", "waits");
     const name = pod.spec!.containers[0]!.image!;
@@ -316,34 +316,34 @@ function imageTests(driver: RuntimeDriver): void {
     equal(await passing(runtime.imageStatus(name)), undefined);
   });
 
-  runtimeTest(driver, "what is no reference to an image cannot be pulled", async (opened) => {
+  runtimeTest(driver, "pulling an invalid image reference fails", async (opened) => {
     await rejects(opened.passing(opened.runtime.pullImage("No Image", opened.pod("web", "waits"))), { reason: "InvalidImage" });
   });
 }
 
 function logTests(driver: RuntimeDriver): void {
-  runtimeTest(driver, "a log has all lines in order, the last ones, or those since a moment", async (opened) => {
+  runtimeTest(driver, "a log returns all lines in order, the last ones, or those since a timestamp", async (opened) => {
     const id = await started(opened, opened.pod("web", "talks"));
-    const moments = await momentsOf(opened, id, 3);
-    // A runtime that was busy reads several lines at one moment, and notes that for all of them.
-    const sinceSecond = ["one", "two", "three"].filter((_, index) => moments[index]! >= moments[1]!);
+    const timestamps = await timestampsOf(opened, id, 3);
+    // A busy runtime reads several lines at once and gives all of them one timestamp.
+    const sinceSecond = ["one", "two", "three"].filter((_, index) => timestamps[index]! >= timestamps[1]!);
 
     deepEqual(
-      moments.toSorted((a, b) => a - b),
-      moments,
+      timestamps.toSorted((a, b) => a - b),
+      timestamps,
     );
     deepEqual(await linesOf(opened, id, WHOLE), ["one", "two", "three"]);
     deepEqual(await linesOf(opened, id, { follow: false, tailLines: 2 }), ["two", "three"]);
     deepEqual(await linesOf(opened, id, { follow: false, tailLines: 0 }), []);
     deepEqual(await linesOf(opened, id, { follow: false, tailLines: 9 }), ["one", "two", "three"]);
-    deepEqual(await linesOf(opened, id, { follow: false, sinceMs: moments[1]! }), sinceSecond);
-    deepEqual(await linesOf(opened, id, { follow: false, sinceMs: moments[2]! + LONG_GRACE_MS }), []);
+    deepEqual(await linesOf(opened, id, { follow: false, sinceMs: timestamps[1]! }), sinceSecond);
+    deepEqual(await linesOf(opened, id, { follow: false, sinceMs: timestamps[2]! + LONG_GRACE_MS }), []);
   });
 
-  runtimeTest(driver, "who follows a log reads until its container ends, and the log stays", async (opened) => {
+  runtimeTest(driver, "following a log reads until the container exits, and the log is kept", async (opened) => {
     const { runtime, passing } = opened;
     const id = await started(opened, opened.pod("web", "talks"));
-    await momentsOf(opened, id, 3);
+    await timestampsOf(opened, id, 3);
 
     const [followed] = await passing(
       Promise.all([linesOf({ ...opened, passing: (promise) => promise }, id, { follow: true }), runtime.stopContainer(id, LONG_GRACE_MS)]),
@@ -353,7 +353,7 @@ function logTests(driver: RuntimeDriver): void {
     deepEqual(await linesOf(opened, id, { follow: true }), followed);
   });
 
-  runtimeTest(driver, "who follows a log can leave", async (opened) => {
+  runtimeTest(driver, "following a log can be cancelled", async (opened) => {
     const id = await started(opened, opened.pod("web", "talks"));
     const leaving = new AbortController();
     const lines: string[] = [];
@@ -370,7 +370,7 @@ function logTests(driver: RuntimeDriver): void {
 }
 
 function execTests(driver: RuntimeDriver): void {
-  runtimeTest(driver, "a command that is run in a container has input, output and an exit code", async (opened) => {
+  runtimeTest(driver, "exec in a container has input, output and an exit code", async (opened) => {
     const { runtime, passing } = opened;
     const id = await started(opened, opened.pod("web", "waits"));
     const exec = async (command: readonly string[], input?: string): Promise<{ exitCode: number; output: string }> => {
@@ -383,7 +383,7 @@ function execTests(driver: RuntimeDriver): void {
     notEqual((await exec(["false"])).exitCode, 0);
   });
 
-  runtimeTest(driver, "no command is run in a container that does not run", async (opened) => {
+  runtimeTest(driver, "exec in a container that is not running fails", async (opened) => {
     const { runtime, passing } = opened;
     const id = await started(opened, opened.pod("web", "waits"));
     await passing(runtime.stopContainer(id, 0));

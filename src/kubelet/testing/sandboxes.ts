@@ -1,4 +1,4 @@
-/** What a runtime may say, for tables: containers in a word each. */
+/** Runtime states for tables of tests: one word per container. */
 import type { RuntimeContainer, RuntimeContainerState, SandboxStatus } from "../contracts/runtime.ts";
 
 export const CREATED: RuntimeContainerState = { is: "created" };

@@ -1,6 +1,6 @@
 /**
- * A cluster to try kubelets in: the real API server with the rights and the admission that every cluster has, in memory and under virtual
- * time, and kubelets with simulated runtimes that act as the nodes that they are. Pods are bound by hand.
+ * A cluster for tests of kubelets: the real API server with the RBAC and admission of every cluster, in memory and under virtual time, and
+ * kubelets with simulated runtimes that have the identities of their nodes. Pods are bound by hand.
  */
 import type { Event, Node, Pod, PodSpec } from "../../api/generated/core/v1.ts";
 import { events } from "../../api/core/v1/event.ts";
@@ -25,25 +25,25 @@ import { simulatedRuntime } from "../runtime/simulated/simulated-runtime.ts";
 import { Simulation } from "../runtime/simulated/simulation.ts";
 import { buildPod } from "../../api/testing/pod.ts";
 
-/** Plugins that need more than there is here: service accounts and their tokens, a controller that takes away taints. */
+/** Admission plugins that need more than there is here: service accounts and their tokens, a controller that removes taints. */
 const DISABLED_PLUGINS = ["ServiceAccount", "StorageObjectInUseProtection", "DefaultTolerationSeconds", "TaintNodesByCondition"];
 
 export interface World extends AsyncDisposable {
   readonly clock: VirtualClock;
   readonly client: Client;
-  /** Writes of nodes so far, one line each: "update pods/status", "delete pods of uid". Events and leases are not among them. */
+  /** Writes of nodes so far, one line each: "update pods/status", "delete pods of uid". Without Events and Leases. */
   readonly writes: string[];
   transportFor(identity: { readonly name: string; readonly groups: readonly string[] }): Transport;
   runtime(nodeName: string): Runtime;
-  /** A kubelet alone, with informers of its own. */
+  /** A single kubelet, with informers of its own. */
   kubelet(nodeName: string, options?: Partial<KubeletOptions>): Promise<Kubelet>;
   fleet(count: number, options?: Partial<SimulatedNodesOptions>): Promise<SimulatedNodes>;
-  /** A Pod that is bound to a node; only what a test is about has to be said. */
+  /** A Pod that is bound to a node; a test sets only what it is about. */
   pod(name: string, spec?: Partial<PodSpec>, metadata?: Partial<Pod["metadata"]>): Promise<Pod>;
-  /** As it is now; undefined if it is gone. */
+  /** Its current state; undefined if it does not exist. */
   get(name: string): Promise<Pod | undefined>;
   node(name: string): Promise<Node>;
-  /** "Normal Pulled …" of everything that has this name, in the order in which it happened. */
+  /** "Normal Pulled …": Events of all objects with this name, in order. */
   eventsOf(name: string): Promise<readonly string[]>;
 }
 
@@ -84,7 +84,7 @@ export async function startWorld(controllers: readonly string[] = ["-*"]): Promi
     async eventsOf(name) {
       const { items } = await client.list<Event>(events);
       const own = items.filter(({ involvedObject }) => involvedObject?.name === name);
-      // Names end with the time in hexadecimal.
+      // Names end with the timestamp in hexadecimal.
       const sorted = own.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
       return sorted.map(({ type = "", reason = "", message = "" }) => `${type} ${reason} ${message}`);
     },

@@ -55,8 +55,8 @@ test("polling for an OOM kill that the runtime never notes ends", async () => {
 
   runtime.emit(TASK_OOM);
   await clock.advance(70_000);
-  const looks = runtime.statusRequests();
+  const requests = runtime.statusRequests();
   await clock.advance(600_000);
 
-  equal(runtime.statusRequests(), looks);
+  equal(runtime.statusRequests(), requests);
 });

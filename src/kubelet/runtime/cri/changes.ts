@@ -22,9 +22,9 @@ export const LIST_SELDOM_EVERY_MS = 10_000;
 const LISTS_BEFORE_RELYING_MS: readonly number[] = [100, LIST_EVERY_MS];
 /** The runtime emits an exit event before its own lists show the exit; hence retries with backoff: 10, 20, … 1,280 ms. */
 const SETTLE = { minMs: 10, maxMs: 1_280 };
-const SETTLE_LOOKS = 9;
+const SETTLE_ATTEMPTS = 9;
 /** An OOM kill is reported as such permanently or never: a busy runtime gets a minute to note it. */
-const OUT_OF_MEMORY_LOOKS = SETTLE_LOOKS + 45;
+const OUT_OF_MEMORY_ATTEMPTS = SETTLE_ATTEMPTS + 45;
 /** Exit reasons that a runtime reports before it has noted an OOM kill. */
 const NO_REASON_YET: readonly string[] = ["", "Error", "Completed"];
 
@@ -144,17 +144,17 @@ export class Changes implements Disposable {
   /** Waits until the runtime's own lists show the reported change, then notifies the watchers. Never rejects. */
   async #settle(event: RuntimeEvent): Promise<void> {
     const { clock, views } = this.#options;
-    const looksMax = event.is === "out-of-memory" ? OUT_OF_MEMORY_LOOKS : SETTLE_LOOKS;
-    for (let looks = 0; looks < looksMax && !this.#over.signal.aborted; looks++) {
+    const attemptsMax = event.is === "out-of-memory" ? OUT_OF_MEMORY_ATTEMPTS : SETTLE_ATTEMPTS;
+    for (let attempt = 0; attempt < attemptsMax && !this.#over.signal.aborted; attempt++) {
       try {
         const found = await this.#look(event);
         if (found === undefined) return;
-        if (found.isSettled || looks === looksMax - 1) {
+        if (found.isSettled || attempt === attemptsMax - 1) {
           // The exit was seen before its reason.
           if (event.is === "out-of-memory") views.forget(event.id);
           return this.#notify([found.podUid]);
         }
-        await clock.sleep(exponentialDelayMs(SETTLE, looks), this.#over.signal);
+        await clock.sleep(exponentialDelayMs(SETTLE, attempt), this.#over.signal);
       } catch {
         return; // The runtime became unavailable; the change is reported once it is back.
       }

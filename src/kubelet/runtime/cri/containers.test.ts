@@ -31,7 +31,7 @@ test("Containers.stop resolves when the runtime lists the exit, even after sever
 
 test("Containers.stop rejects if the container keeps running", async () => {
   const { clock, containers } = start();
-  const failed = rejects(containers.stop(FAKE_ID, 0), { message: /it still runs 30000 ms after the runtime stopped it/ });
+  const failed = rejects(containers.stop(FAKE_ID, 0), { message: /it is still running 30000 ms after the runtime stopped it/ });
   await clock.advance(31_000);
   await failed;
 });

@@ -30,7 +30,7 @@ export interface ContainersOptions {
  */
 const EXIT_TIMEOUT_MS = 30_000;
 /** Polling: the runtime emits no event for it. */
-const LOOK_AGAIN = { minMs: 10, maxMs: 320 };
+const POLL_BACKOFF = { minMs: 10, maxMs: 320 };
 
 export class Containers {
   readonly #options: ContainersOptions;
@@ -94,14 +94,14 @@ export class Containers {
   async #untilExited(id: string): Promise<void> {
     const { clock, views } = this.#options;
     const untilMs = clock.monotonic() + EXIT_TIMEOUT_MS;
-    for (let looks = 0; (await views.containerStatus(id))?.state === CONTAINER_RUNNING; looks++) {
+    for (let attempt = 0; (await views.containerStatus(id))?.state === CONTAINER_RUNNING; attempt++) {
       if (clock.monotonic() >= untilMs) {
         throw new RuntimeError(
           "CannotRun",
           `Cannot stop container ${id}: it is still running ${EXIT_TIMEOUT_MS} ms after the runtime stopped it`,
         );
       }
-      await clock.sleep(exponentialDelayMs(LOOK_AGAIN, looks));
+      await clock.sleep(exponentialDelayMs(POLL_BACKOFF, attempt));
     }
   }
 

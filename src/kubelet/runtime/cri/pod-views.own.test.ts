@@ -44,7 +44,7 @@ async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogs
   const views = new PodViews({ client: runtime.client, owner: FAKE_OWNER, clock });
   return {
     sleeps,
-    looks: runtime.statusRequests,
+    statusRequests: runtime.statusRequests,
     passes: (durationMs: number): void => void (elapsedMs += durationMs),
     fileGoes: (): Promise<void> => rm(hostPath),
     writes: (text: string): Promise<void> => appendFile(logPath, line(text)),
@@ -67,7 +67,7 @@ test("a termination message from a log includes lines that the runtime wrote aft
 });
 
 test("a termination message from a log that grows later is read again, then cached", async (context) => {
-  const { message, writes, passes, looks } = await start(context);
+  const { message, writes, passes, statusRequests } = await start(context);
   equal(await message(), "why\n");
 
   await writes("so");
@@ -75,9 +75,9 @@ test("a termination message from a log that grows later is read again, then cach
 
   passes(11_000);
   await message();
-  const before = looks();
+  const before = statusRequests();
   await message();
-  equal(looks(), before);
+  equal(statusRequests(), before);
 });
 
 for (const { title, given, expected } of [
@@ -108,9 +108,9 @@ for (const { title, given } of [
   { title: "has an empty log", given: { policy: "File" } },
 ]) {
   test(`the log of a container that ${title} is read at most once and without waiting`, async (context) => {
-    const { message, sleeps, looks } = await start(context, given);
+    const { message, sleeps, statusRequests } = await start(context, given);
     await message();
     await message();
-    deepEqual([sleeps, looks()], [[], 1]);
+    deepEqual([sleeps, statusRequests()], [[], 1]);
   });
 }

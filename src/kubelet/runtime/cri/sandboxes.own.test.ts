@@ -46,7 +46,7 @@ function sandbox(id: string, attempt: number, logs: string) {
 
 test("removing a Pod deletes its logs before its last sandbox, so that an interrupted removal finds them again", async (context) => {
   const { sandboxes, removed, root } = await start(context, ["old", "new"], { failsToRemove: "new" });
-  await rejects(sandboxes.remove("new"), /the runtime has died/);
+  await rejects(sandboxes.remove("new"), /the runtime died/);
   deepEqual(removed, [
     { id: "old", hasLogs: true },
     { id: "new", hasLogs: false },

@@ -11,7 +11,7 @@ function given() {
   return { clock, alarms, rang, set };
 }
 
-test("alarms ring at their moments, those of one moment in the order of the calls, with one timer for all", async () => {
+test("alarms ring at their time, in order of registration at equal times, with one timer for all", async () => {
   const { clock, rang, set } = given();
   for (const [name, afterMs] of [
     ["late", 30],
@@ -30,7 +30,7 @@ test("alarms ring at their moments, those of one moment in the order of the call
   equal(clock.sleeping, 0);
 });
 
-test("an alarm that is taken back does not ring, and without any there is no timer", async () => {
+test("a cancelled alarm does not ring, and without alarms no timer is set", async () => {
   const { clock, alarms, rang, set } = given();
   const seats = [set("a", 10), set("b", 20)];
   alarms.cancel(seats[0]!);
@@ -43,7 +43,7 @@ test("an alarm that is taken back does not ring, and without any there is no tim
   deepEqual(rang, ["c 16"]);
 });
 
-test("an alarm may set another, also for the same moment", async () => {
+test("an alarm may set another, even for the same instant", async () => {
   const { clock, alarms, rang, set } = given();
   alarms.at(clock.now() + 5, () => void [set("at once", 0), set("later", 7)]);
   await clock.advance(100);

@@ -1,7 +1,7 @@
 /**
- * One container of a simulated Pod. It remembers its script and what was done to it, and works out the rest from the time it is. If its
- * script is rewritten on the way it is as if it had always been so, but for what has ended: a driver that starts anew knows no more. It sets
- * an alarm only if its script has something to come, and tells its owner when that has come.
+ * One container of a simulated Pod. It stores its script and the operations on it, and computes the rest from the current time. A rewritten
+ * script applies as if it had always been so, except to exited containers: a restarted driver knows no more. It sets an alarm only if its
+ * script has a future change, and notifies its owner when that happens.
  */
 import { onAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -11,7 +11,7 @@ import { KILLED_EXIT_CODE, reasonOf, type ContainerScript } from "./script.ts";
 import type { ExecScript } from "./settings.ts";
 import { endOf, logLine, stateAt, type Life, type Observation } from "./state.ts";
 
-/** What never changes about it. */
+/** Its constant properties. */
 export interface ContainerFacts {
   readonly id: string;
   readonly podUid: string;
@@ -25,11 +25,11 @@ export interface ContainerFacts {
 export interface ContainerOwner {
   readonly clock: Clock;
   readonly alarms: Alarms;
-  /** Something came about that nobody asked for just now. */
+  /** The state changed without a preceding request. */
   changed(podUid: string): void;
 }
 
-/** What a shell says of a program that it does not find. */
+/** Exit code of a shell for a missing program. */
 const NOT_FOUND_EXIT_CODE = 127;
 
 export class SimulatedContainer {
@@ -38,22 +38,22 @@ export class SimulatedContainer {
   readonly #owner: ContainerOwner;
   /** Undefined: it was not started. */
   #life: Life | undefined;
-  /** When somebody wanted it started. */
-  #startAskedAtMs: number | undefined;
+  /** When its start was requested. */
+  #startRequestedAtMs: number | undefined;
   #starting: Promise<void> | undefined;
   #alarm: AlarmSeat | undefined;
-  /** Who looks again when anything happened. Most containers never have one. */
+  /** Waiters that check again after each change. Most containers never have one. */
   #waiting: Set<() => void> | undefined;
-  /** Why there is nothing to wait for any more: it was removed, or the runtime ended. */
+  /** Why waiting is pointless: it was removed, or the runtime stopped. */
   #gone: RuntimeError | undefined;
 
-  /** `past`: of one that there was before this driver. Without a life, its start was under way. */
+  /** `past`: recovered state of a container from before this driver. Without a life, its start was in progress. */
   constructor(facts: ContainerFacts, script: ContainerScript, owner: ContainerOwner, past?: { readonly life: Life | undefined }) {
     this.facts = facts;
     this.#script = script;
     this.#owner = owner;
     this.#life = past?.life;
-    this.#startAskedAtMs = past === undefined ? undefined : facts.createdAtMs;
+    this.#startRequestedAtMs = past === undefined ? undefined : facts.createdAtMs;
     this.#setAlarm();
   }
 
@@ -68,7 +68,7 @@ export class SimulatedContainer {
     if (this.#life !== undefined && ended !== undefined) this.#life = { ...this.#life, ended };
     this.#script = script;
     this.#setAlarm();
-    this.#tellWaiting();
+    this.#notifyWaiting();
   }
 
   get hasEnded(): boolean {
@@ -82,9 +82,9 @@ export class SimulatedContainer {
   }
 
   async #startLater(): Promise<void> {
-    this.#startAskedAtMs ??= this.#now();
-    const askedAtMs = this.#startAskedAtMs;
-    const startAt = (): number => askedAtMs + this.#script.startAfterMs;
+    this.#startRequestedAtMs ??= this.#now();
+    const requestedAtMs = this.#startRequestedAtMs;
+    const startAt = (): number => requestedAtMs + this.#script.startAfterMs;
     while (this.#now() < startAt()) {
       await this.#happening(startAt());
       if (this.#gone !== undefined) throw this.#gone;
@@ -92,13 +92,13 @@ export class SimulatedContainer {
     }
     const startAtMs = startAt();
     this.#life = { startedAtMs: startAtMs, attempt: this.facts.attempt };
-    // One that ends at once was running all the same, and whoever started it may not look again by himself.
+    // A container that exits at once was running all the same, and the caller of the start may not check again by itself.
     if (this.hasEnded) this.#alarm = this.#owner.alarms.at(startAtMs, () => this.#rang());
     else this.#setAlarm();
-    this.#tellWaiting();
+    this.#notifyWaiting();
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when it has exited. */
   async stop(graceMs: number): Promise<void> {
     const nowMs = this.#now();
     this.#askToEnd(nowMs, nowMs + Math.max(0, graceMs));
@@ -108,7 +108,7 @@ export class SimulatedContainer {
     }
   }
 
-  /** Without asking. */
+  /** Without a grace period. */
   kill(): void {
     this.#askToEnd(this.#now(), this.#now());
   }
@@ -118,19 +118,19 @@ export class SimulatedContainer {
     if (this.#life === undefined) {
       this.#life = { startedAtMs: nowMs, attempt, ended: { atMs: nowMs, exitCode: KILLED_EXIT_CODE, reason: reasonOf(KILLED_EXIT_CODE) } };
     } else if (!this.hasEnded) {
-      // Asking again can only make it end earlier: it hears the first one, and the least patient kills it.
-      const { stop = { askedAtMs: nowMs, killAtMs } } = this.#life;
-      this.#life = { ...this.#life, stop: { askedAtMs: stop.askedAtMs, killAtMs: Math.min(stop.killAtMs, killAtMs) } };
+      // A second stop can only shorten the grace period: the container handles the first signal, and the shortest grace period kills it.
+      const { stop = { requestedAtMs: nowMs, killAtMs } } = this.#life;
+      this.#life = { ...this.#life, stop: { requestedAtMs: stop.requestedAtMs, killAtMs: Math.min(stop.killAtMs, killAtMs) } };
     }
     this.#setAlarm();
-    this.#tellWaiting();
+    this.#notifyWaiting();
   }
 
-  /** Whatever waits for it ends with `why`. */
+  /** Rejects all waiters with `why`. */
   leave(why: RuntimeError): void {
     this.#gone = why;
     this.#cancelAlarm();
-    this.#tellWaiting();
+    this.#notifyWaiting();
   }
 
   async *logs({ follow, sinceMs, tailLines }: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
@@ -171,7 +171,7 @@ export class SimulatedContainer {
     return answer.exitCode;
   }
 
-  /** Whether it runs for so long from now. */
+  /** Whether it runs for the given duration from now on. */
   async #lasts(durationMs: number, signal: AbortSignal): Promise<boolean> {
     const untilMs = this.#now() + durationMs;
     for (;;) {
@@ -191,7 +191,7 @@ export class SimulatedContainer {
     return this.#life && stateAt(this.#script, this.#life, this.#now());
   }
 
-  // ── what is to come ───────────────────────────────────────────────────────────────────────────────
+  // ── scheduled changes ─────────────────────────────────────────────────────────────────────────────
 
   #setAlarm(): void {
     this.#cancelAlarm();
@@ -207,18 +207,18 @@ export class SimulatedContainer {
   #rang(): void {
     this.#alarm = undefined;
     this.#setAlarm();
-    this.#tellWaiting();
+    this.#notifyWaiting();
     this.#owner.changed(this.facts.podUid);
   }
 
-  #tellWaiting(): void {
+  #notifyWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     for (const resolve of waiting ?? []) resolve();
   }
 
-  /** Resolves when anything happened to it, at the moment, or with the signal. */
-  #happening(momentMs: number | undefined, signal?: AbortSignal): Promise<void> {
+  /** Resolves at the next change of the container, at the given instant, or with the signal. */
+  #happening(atMs: number | undefined, signal?: AbortSignal): Promise<void> {
     const { alarms } = this.#owner;
     return new Promise((resolve) => {
       const happened = (): void => {
@@ -229,7 +229,7 @@ export class SimulatedContainer {
       };
       this.#waiting ??= new Set();
       this.#waiting.add(happened);
-      const alarm = momentMs === undefined ? undefined : alarms.at(momentMs, happened);
+      const alarm = atMs === undefined ? undefined : alarms.at(atMs, happened);
       const stopListening = signal && onAbort(signal, happened);
     });
   }

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { containerId, createdAtOf, hashOf, sandboxId, withoutScheme } from "./identity.ts";
 
-test("ids are 64 hexadecimal digits that follow from what they name, and differ in every half", () => {
+test("simulated ids are 64 hexadecimal digits derived from their input, and both halves differ", () => {
   const halves = new Set<string>();
   for (let index = 0; index < 20_000; index++) {
     const hash = hashOf(`0b5f7a2e-1111-4222-8333-${String(index).padStart(12, "0")}`);
@@ -13,7 +13,7 @@ test("ids are 64 hexadecimal digits that follow from what they name, and differ 
   equal(sandboxId("a"), sandboxId("a"));
 });
 
-test("a container's id tells when it was made, and differs by Pod, name and attempt", () => {
+test("a simulated container id contains its creation time, and differs by Pod, name and attempt", () => {
   const identity = { podUid: "a", name: "main", attempt: 0, createdAtMs: 1_700_000_000_987 };
   const id = containerId(identity);
   equal(createdAtOf(id), 1_700_000_000_987);
@@ -22,7 +22,7 @@ test("a container's id tells when it was made, and differs by Pod, name and atte
   equal(new Set([id, ...others]).size, 4);
 });
 
-test("an id of another runtime tells no moment", () => {
+test("an id of another runtime has no creation time", () => {
   deepEqual(["abc", "f".repeat(64), ""].map(createdAtOf), [undefined, undefined, undefined]);
   deepEqual(["simulated://abc", "abc"].map(withoutScheme), ["abc", "abc"]);
 });

@@ -1,19 +1,19 @@
 /**
- * Ids that follow from what they name, so that no chance is needed and a driver that starts anew gives the same. The id of a container
- * also says when it was made: a Pod's status has whole seconds only, so that what a script says would otherwise happen up to a second too
- * early after every start of the driver, and of a container that is still being started it says no moment at all.
+ * Ids derived from what they name, so that no randomness is needed and a restarted driver returns the same. The id of a container also
+ * contains its creation time: a Pod's status has whole seconds only, so that scripted changes would otherwise happen up to a second too
+ * early after every restart of the driver, and the status of a container that is being started has no timestamp at all.
  */
 
-/** The last digits of a container's id: the milliseconds since the epoch at which it was made. */
-const MOMENT_DIGITS = 12;
-/** Later ones are of no cluster: the id is another runtime's. It is in the year 6429. */
+/** The last digits of a container's id: its creation time in milliseconds since the epoch. */
+const TIMESTAMP_DIGITS = 12;
+/** Upper bound of creation times, in the year 6429: a later one means that the id is another runtime's. */
 const MOMENT_END_MS = 2 ** 47;
 
 const HASH_WORDS = 8;
 
 /**
- * 64 hexadecimal digits. They have to differ, not to be hard to guess, and every Pod needs two: so each word of 32 bits is mixed from the
- * text by itself, from a start of its own, at a tenth of the price of SHA-256.
+ * 64 hexadecimal digits. They have to be unique, not hard to guess, and every Pod needs two: so each 32-bit word is hashed from the text
+ * with a seed of its own, at a tenth of the cost of SHA-256.
  */
 export function hashOf(text: string): string {
   let hash = "";
@@ -41,14 +41,14 @@ export interface ContainerIdentity {
 }
 
 export function containerId({ podUid, name, attempt, createdAtMs }: ContainerIdentity): string {
-  const moment = createdAtMs.toString(16).padStart(MOMENT_DIGITS, "0");
-  return hashOf(`${podUid}/${name}/${attempt}`).slice(0, -MOMENT_DIGITS) + moment;
+  const timestamp = createdAtMs.toString(16).padStart(TIMESTAMP_DIGITS, "0");
+  return hashOf(`${podUid}/${name}/${attempt}`).slice(0, -TIMESTAMP_DIGITS) + timestamp;
 }
 
-/** When the container of this id was made; undefined if the id is not one of ours. */
+/** Creation time of the container with this id; undefined if the id is not one of ours. */
 export function createdAtOf(id: string): number | undefined {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
-  const createdAtMs = Number.parseInt(id.slice(-MOMENT_DIGITS), 16);
+  const createdAtMs = Number.parseInt(id.slice(-TIMESTAMP_DIGITS), 16);
   return createdAtMs < MOMENT_END_MS ? createdAtMs : undefined;
 }
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { imageOf } from "./images.ts";
 
-test("an image has the same digest and size wherever it is asked for, and a tag that goes without saying", () => {
+test("a simulated image has the same digest and size on every node, and the default tag", () => {
   const image = imageOf("registry.test:5000/team/app");
   deepEqual(image, imageOf("registry.test:5000/team/app:latest"));
   equal(image?.names[1], "registry.test:5000/team/app:latest");
@@ -11,7 +11,7 @@ test("an image has the same digest and size wherever it is asked for, and a tag 
   deepEqual(imageOf(image?.id ?? ""), { ...image, names: [image?.id] });
 });
 
-test("what is no reference is no image", () => {
+test("an invalid reference is no simulated image", () => {
   for (const reference of ["", "No Image", "app:", "app:a b", "app@sha256:12", "app:1@", "/app"])
     equal(imageOf(reference), undefined, reference);
 });

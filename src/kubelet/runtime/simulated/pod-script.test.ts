@@ -12,7 +12,7 @@ function scriptOfMain(parts: SimulatedPodParts, { rules = [], name = "main" }: {
   return scriptFor(pod, container, readRules(rules));
 }
 
-test("every annotation is read as it is documented", () => {
+test("every simulation annotation is parsed as documented", () => {
   const exec = (stdout: string, more = {}) => ({ stdout, stderr: "", exitCode: 0, takesMs: 0, echo: false, ...more });
   const rows: readonly [key: string, value: string, settings: Settings][] = [
     ["start-after", "1.5s", { startAfterMs: 1_500 }],
@@ -61,7 +61,7 @@ test("every annotation is read as it is documented", () => {
   }
 });
 
-test("what is wrong is named, all of it, with what would be right", () => {
+test("all invalid simulation annotations are reported, each with the expected format", () => {
   const DURATION = "a duration such as 1.5s, 0 or longer";
   const SPANS = "spans of time such as 10s-20s,1m- where each ends later than it begins";
   const rows: readonly [key: string, value: string, should: string][] = [
@@ -89,7 +89,7 @@ test("what is wrong is named, all of it, with what would be right", () => {
   throws(() => scriptOfMain({ says: { "exit-code": "a", "run-for.main": "b" } }), /exit-code is "a" .*; annotation .*run-for\.main is "b"/);
   throws(() => scriptOfMain({ says: { "run-for.other": "1s" } }), /run-for\.other is about container "other" and should be about main$/);
   for (const key of ["readyAfter", "soon", "__proto__", "constructor"]) {
-    throws(() => scriptOfMain({ says: { [key]: "1s" } }), new RegExp(`${key} is no setting and should be one of start-after, `));
+    throws(() => scriptOfMain({ says: { [key]: "1s" } }), new RegExp(`${key} is not a setting and should be one of start-after, `));
   }
   throws(() => scriptOfMain({ says: { logs: "a", "log-repeat": "true" } }), /of container main, logs that repeat need a logEvery/);
   throws(() => scriptOfMain({ says: { script: "{" } }), /script is "\{" and should be YAML or JSON/);
@@ -110,13 +110,13 @@ const FULL: SimulatedPodParts["spec"] = {
   ],
 };
 
-test("nothing said means at once and for ever, and of an init container that it completes", () => {
+test("without settings a simulated container runs forever at once, and an init container completes", () => {
   equal(scriptOfMain({ spec: FULL }), DEFAULT_SCRIPT);
   equal(scriptOfMain({ spec: FULL }, { name: "sidecar" }), DEFAULT_SCRIPT);
   equal(scriptOfMain({ spec: FULL }, { name: "init" }), DEFAULT_INIT_SCRIPT);
 });
 
-test("what names no container is about the main ones, and what names one wins", () => {
+test("settings without a container name apply to the main containers, and named ones take precedence", () => {
   const says = {
     "ready-after": "1s",
     "ready-after.main": "2s",
@@ -132,7 +132,7 @@ test("what names no container is about the main ones, and what names one wins", 
   ]);
 });
 
-test("rules of a cluster hold for what they match, the later before the earlier, and below annotations", () => {
+test("cluster rules apply to what they match, later ones take precedence, and annotations override them", () => {
   const metadata = {
     labels: { app: "web" },
     ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "j", uid: "u", controller: true }],
@@ -161,13 +161,13 @@ test("rules of a cluster hold for what they match, the later before the earlier,
   equal(scriptOfMain({ says: { "exit-code": "9" } }, { rules: [exits(1)] }).ending?.exitCode, 9);
 });
 
-test("wrong rules are refused, all at once", () => {
+test("invalid rules are rejected, all in one error", () => {
   const rules = [
     { settings: { runFor: "long" } },
     { match: { selector: "a in" }, settings: { runsFor: "1s" } as SimulationRule["settings"] },
   ];
   throws(
     () => readRules(rules),
-    /^RangeError: Cannot simulate: rules\[0\]\.settings\.runFor is "long" and should be .*; rules\[1\]\.match\.selector is "a in" .*; rules\[1\]\.settings\.runsFor is no setting/,
+    /^RangeError: Cannot simulate: rules\[0\]\.settings\.runFor is "long" and should be .*; rules\[1\]\.match\.selector is "a in" .*; rules\[1\]\.settings\.runsFor is not a setting/,
   );
 });

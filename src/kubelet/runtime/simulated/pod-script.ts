@@ -1,7 +1,7 @@
 /**
- * Which settings count for a container of a Pod. Later ones win: the rules of the cluster in their order, the Pod's script annotation,
- * its single annotations, and then the same two again where they name the container. What names neither a container nor an image is
- * about the Pod's main containers, not about init and ephemeral ones. A Pod about which nothing is said costs a look at its annotations.
+ * Resolves the settings of a container of a Pod. Later ones take precedence: the rules of the cluster in their order, the Pod's script
+ * annotation, its single annotations, and then the same two again where they name the container. Settings that name neither a container nor
+ * an image apply to the Pod's main containers, not to init and ephemeral ones. A Pod without settings costs a scan of its annotations.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
@@ -18,10 +18,10 @@ import type { Settings, WrittenSettings } from "./settings.ts";
  */
 export const ANNOTATION_PREFIX = "simulated.k8ts.dev/";
 
-/** All in one, as YAML or JSON: the settings by their names (`readyAfter`), and `containers`, which has others by container. */
+/** All settings in one annotation, as YAML or JSON: by name (`readyAfter`), and `containers`, which has those of single containers. */
 export const SCRIPT_ANNOTATION = `${ANNOTATION_PREFIX}script`;
 
-/** Settings for all containers of a cluster that fit every part of `match`. */
+/** Settings for all containers of a cluster that satisfy every part of `match`. */
 export interface SimulationRule {
   readonly match?: RuleMatch;
   readonly settings: WrittenSettings;
@@ -29,11 +29,11 @@ export interface SimulationRule {
 
 export interface RuleMatch {
   readonly namespace?: string;
-  /** Of the Pod's labels: "app=web,tier in (a, b)". */
+  /** Selector on the Pod's labels: "app=web,tier in (a, b)". */
   readonly selector?: string;
-  /** Of the Pod's controller: "Job". */
+  /** Kind of the Pod's controller: "Job". */
   readonly ownerKind?: string;
-  /** As the container has it; "nginx:*" is every image that begins so. */
+  /** As in the container's spec; "nginx:*" is every image with this prefix. */
   readonly image?: string;
   readonly container?: string;
 }
@@ -44,7 +44,7 @@ export interface ReadRule {
   readonly settings: Settings;
 }
 
-/** A container as far as it matters here. */
+/** The parts of a container that matter here. */
 export interface NamedContainer {
   readonly name: string;
   readonly image?: string;
@@ -52,15 +52,15 @@ export interface NamedContainer {
 
 const MATCH_NAMES = ["namespace", "selector", "ownerKind", "image", "container"] as const satisfies readonly (keyof RuleMatch)[];
 
-/** Throws a RangeError with everything that is wrong. */
+/** Throws a RangeError that lists all mistakes. */
 export function readRules(rules: readonly SimulationRule[]): readonly ReadRule[] {
   const mistakes: string[] = [];
   const read = rules.map(({ match = {}, settings }, index): ReadRule => {
     const at = `rules[${index}]`;
-    // What is misspelt would otherwise match everything.
+    // A misspelt name would otherwise match everything.
     for (const name of Object.keys(match))
       if (!(MATCH_NAMES as readonly string[]).includes(name))
-        mistakes.push(`${at}.match.${name} is not known: it may have ${MATCH_NAMES.join(", ")}`);
+        mistakes.push(`${at}.match.${name} is unknown: it may have ${MATCH_NAMES.join(", ")}`);
     return {
       match,
       selector: readSelector(match.selector ?? "", `${at}.match.selector`, mistakes),
@@ -71,7 +71,7 @@ export function readRules(rules: readonly SimulationRule[]): readonly ReadRule[]
   return read;
 }
 
-/** What the container will do. Throws a RuntimeError if something that the Pod's annotations say cannot be. */
+/** Returns the container's script. Throws a RuntimeError if the Pod's annotations are invalid. */
 export function scriptFor(pod: Pod, container: NamedContainer, rules: readonly ReadRule[]): ContainerScript {
   const role = roleOf(pod, container.name);
   const wrote = readAnnotations(pod);
@@ -88,7 +88,7 @@ export function scriptFor(pod: Pod, container: NamedContainer, rules: readonly R
   return scriptOf(settings);
 }
 
-/** Throws a RuntimeError if a container of the Pod has no script. */
+/** Throws a RuntimeError if a container of the Pod has no valid script. */
 export function checkScripts(pod: Pod, rules: readonly ReadRule[]): void {
   for (const container of containersOf(pod)) scriptFor(pod, container, rules);
 }
@@ -101,7 +101,7 @@ export function* containersOf({ spec }: Pod): Iterable<NamedContainer> {
 
 type Role = "main" | "init" | "other";
 
-/** Init containers that are restarted are sidecars: nobody waits for their end. */
+/** Restartable init containers are sidecars: no container waits for their exit. */
 function roleOf({ spec }: Pod, name: string): Role {
   if (spec?.containers.some((container) => container.name === name)) return "main";
   return spec?.initContainers?.some((container) => container.name === name && container.restartPolicy !== "Always") ? "init" : "other";
@@ -122,14 +122,14 @@ function imageFits(wanted: string, image: string): boolean {
   return wanted.endsWith("*") ? image.startsWith(wanted.slice(0, -1)) : image === wanted;
 }
 
-// ── what a Pod's annotations say ──────────────────────────────────────────────────────────────────────
+// ── annotations of a Pod ──────────────────────────────────────────────────────────────────────────────
 
 interface Annotated {
   readonly main: Settings;
   readonly byContainer: ReadonlyMap<string, Settings>;
 }
 
-/** Undefined if they say nothing. */
+/** Undefined if it has no simulation annotations. */
 function readAnnotations(pod: Pod): Annotated | undefined {
   const { annotations = {} } = pod.metadata;
   const written: [name: string, value: string][] = [];
@@ -152,7 +152,7 @@ function readWritten(pod: Pod, written: readonly [string, string][], mistakes: s
     else if (names.has(container)) byContainer.set(container, { ...byContainer.get(container), ...settings });
     else mistakes.push(`${where} is about container ${JSON.stringify(container)} and should be about ${[...names].join(" or ")}`);
   };
-  // The script first, so that single annotations win over it.
+  // The script first, so that single annotations override it.
   for (const [name, value] of written) if (name === "script") readScript(value, add, mistakes);
   for (const [name, value] of written) {
     if (name === "script") continue;
@@ -203,7 +203,7 @@ function readSettings(written: JsonObject, whereOf: (name: string) => string, mi
 
 function readOne(name: string, value: Json, where: string, mistakes: string[], spelled: (name: string) => string): Settings {
   if (!SETTING_NAMES.includes(name)) {
-    mistakes.push(`${where} is no setting and should be one of ${SETTING_NAMES.map(spelled).join(", ")}`);
+    mistakes.push(`${where} is not a setting and should be one of ${SETTING_NAMES.map(spelled).join(", ")}`);
     return {};
   }
   return attempt(() => readSetting(name, value), where, value, mistakes) ?? {};
@@ -219,7 +219,7 @@ function readSelector(written: string, where: string, mistakes: string[]): Label
   }
 }
 
-/** What cannot be read is written down, so that all of it is told at once. */
+/** Collects mistakes, so that all of them are reported at once. */
 function attempt<T>(read: () => T, where: string, value: Json, mistakes: string[]): T | undefined {
   try {
     return read();
@@ -230,7 +230,7 @@ function attempt<T>(read: () => T, where: string, value: Json, mistakes: string[
   }
 }
 
-/** As much of a value as helps to recognize it. */
+/** Shortens a value for an error message. */
 const SHOWN_LENGTH_MAX = 80;
 
 function shown(value: Json): string {
@@ -243,7 +243,7 @@ function objectOf(value: Json): JsonObject {
   throw new SettingError("settings by their names such as {readyAfter: 5s}");
 }
 
-/** "readyAfter" of "ready-after"; anything that is not written so stays unknown. */
+/** "readyAfter" for "ready-after"; any other spelling stays unknown. */
 function camelCase(name: string): string {
   return /^[a-z]+(-[a-z]+)*$/.test(name) ? name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()) : `"${name}"`;
 }

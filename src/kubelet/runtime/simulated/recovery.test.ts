@@ -12,7 +12,7 @@ import { simulatedRuntime } from "./simulated-runtime.ts";
 import { Simulation } from "./simulation.ts";
 import { reported, run, simulatedPod } from "./testing/pods.ts";
 
-/** Settings as annotations; durations of any millisecond, so that nothing falls on whole seconds by itself. */
+/** Settings as annotations; durations of any millisecond, so that no change falls on a whole second by itself. */
 const anySays = fc.record(
   {
     "start-after": anyDuration(5_000),
@@ -38,7 +38,7 @@ const anyAction = fc.oneof(
   fc.constant({ is: "stop-sandbox" } as const),
 );
 
-/** Without what a status cannot tell: the second in which a sandbox was made, and attempts before the last but one. */
+/** Without what a status cannot contain: the second in which a sandbox was created, and attempts before the last but one. */
 function comparable(sandboxes: readonly SandboxStatus[]): unknown {
   return sandboxes.map(({ createdAtMs, containers, ...sandbox }) => ({
     ...sandbox,
@@ -47,12 +47,12 @@ function comparable(sandboxes: readonly SandboxStatus[]): unknown {
   }));
 }
 
-/** An end that was somebody's doing is known to the second; every other moment to the millisecond. */
+/** A requested exit is known to the second; every other timestamp to the millisecond. */
 function toWholeSecond(state: SandboxStatus["containers"][number]["state"]): unknown {
   return state.is === "exited" ? { ...state, finishedAtMs: Math.floor(state.finishedAtMs / 1_000) } : state;
 }
 
-test("a runtime that starts anew at any moment goes on as if it had never ended", async () => {
+test("a simulated runtime that restarts at any time continues as if it had never stopped", async () => {
   await fc.assert(
     fc.asyncProperty(anySays, fc.nat(999), fc.array(anyAction, { maxLength: 8 }), async (says, startMs, actions) => {
       const clock = virtualClock({ startMs: Date.UTC(2026, 0, 1) + startMs });
@@ -69,13 +69,13 @@ test("a runtime that starts anew at any moment goes on as if it had never ended"
       const again = simulatedRuntime({ simulation, node: "n1" });
       again.recover?.([reported(pod, (await runtime.list())[0])]);
 
-      const told = { runtime: 0, again: 0 };
-      runtime.watch(() => told.runtime++);
-      again.watch(() => told.again++);
+      const notified = { runtime: 0, again: 0 };
+      runtime.watch(() => notified.runtime++);
+      again.watch(() => notified.again++);
       for (const ms of [0, 1, 999, 2_345, 10_000, 60_000]) {
         await clock.advance(ms);
         deepEqual(comparable(await again.list()), comparable(await runtime.list()));
-        equal(told.again, told.runtime);
+        equal(notified.again, notified.runtime);
       }
     }),
     { numRuns: rounds({ quick: 100, full: 2_000 }), seed: testSeed() },
@@ -98,7 +98,7 @@ async function act(runtime: Runtime, pod: Pod, action: Action, time: Time): Prom
   if (action.is === "stop-sandbox") await time.passing(runtime.stopSandbox(sandbox.id));
 }
 
-test("a container that waits for its restart is the one that ended, with the attempts that are counted", () => {
+test("a container that waits for its restart is recovered as exited, with its attempts", () => {
   const startedAtMs = Date.UTC(2026, 0, 1, 0, 0, 1) + 123;
   const id = containerId({ podUid: "a", name: "main", attempt: 4, createdAtMs: startedAtMs });
   const terminated = {
@@ -141,7 +141,7 @@ test("a container that waits for its restart is the one that ended, with the att
   );
 });
 
-test("a Pod of which nothing ran is not there, and of one that is over nothing is in use", () => {
+test("a Pod that never ran is not recovered, and a terminated one uses no address", () => {
   equal(recoverPod({ ...simulatedPod("web"), status: { phase: "Pending", startTime: "2026-01-01T00:00:01Z" } }, []), undefined);
   const over = recoverPod({ ...simulatedPod("web"), status: { phase: "Succeeded", podIPs: [{ ip: "10.128.0.2" }] } }, []);
   deepEqual([over?.isReady, over?.ips], [false, []]);

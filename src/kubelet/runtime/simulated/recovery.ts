@@ -1,8 +1,8 @@
 /**
- * What ran of a Pod, read from its status: the memory of a driver that has none. With the script, which follows from the Pod, it gives
- * the state that a driver would have that had never ended: same ids, same addresses, same moments, nothing restarted.
- * Containers of a Pod that is being deleted were asked to end when it was, to the second. What a status cannot say is lost: an image that
- * was being pulled is pulled anew. Nothing fails here: what cannot be read is left out, and the kubelet starts it as if it had not been.
+ * Recovers the state of a Pod from its status, for a driver without storage. With the script, which is derived from the Pod, it yields the
+ * state of a driver that never stopped: same ids, same addresses, same timestamps, nothing restarted. Containers of a Pod that is being
+ * deleted received SIGTERM at its deletion, to the second. What a status cannot contain is lost: an image pull in progress is repeated.
+ * Nothing fails here: unreadable parts are left out, and the kubelet starts them as if they had never run.
  */
 import type { ContainerStateTerminated, ContainerStatus, Pod } from "../../../api/generated/core/v1.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
@@ -26,7 +26,7 @@ export interface RecoveredPod {
 export interface RecoveredContainer {
   readonly facts: ContainerFacts;
   readonly script: ContainerScript;
-  /** Undefined: it was made, and its start has not come to its end. */
+  /** Undefined: it was created, and its start is in progress. */
   readonly life: Life | undefined;
 }
 
@@ -52,7 +52,7 @@ export function recoverPod(pod: Pod, rules: readonly ReadRule[]): RecoveredPod |
   };
 }
 
-/** The current one, and the one before it if the status tells of it; oldest first. */
+/** The current attempt, and the previous one if the status has it; oldest first. */
 function recoverContainer(pod: Pod, status: ContainerStatus, rules: readonly ReadRule[]): RecoveredContainer[] {
   const { state = {}, lastState = {}, restartCount } = status;
   const script = scriptOfPast(pod, status, rules);
@@ -60,7 +60,7 @@ function recoverContainer(pod: Pod, status: ContainerStatus, rules: readonly Rea
     recovered({ pod, status, script, attempt }, started, ended);
   const isWaiting = state.running === undefined && state.terminated === undefined;
   const made = isWaiting ? recoverMade({ pod, status, script, attempt: restartCount }) : undefined;
-  // One that waits for its restart is still the one that ended: it is counted when it starts again.
+  // A container that waits for its restart is still the exited one: the attempt is counted when it starts again.
   if (isWaiting && made === undefined) {
     return lastState.terminated === undefined ? [] : recover(lastState.terminated, restartCount, lastState.terminated);
   }
@@ -70,7 +70,7 @@ function recoverContainer(pod: Pod, status: ContainerStatus, rules: readonly Rea
   return [...previous, ...recover(current, restartCount, state.terminated)];
 }
 
-/** One that is being started has an id, which is not that of the one before it, and no moments. */
+/** A container that is being started has an id, different from the previous one's, and no timestamps. */
 function recoverMade({ pod, status, script, attempt }: Past): RecoveredContainer | undefined {
   const { name, image, imageID: imageId, containerID = "", lastState } = status;
   const id = withoutScheme(containerID);
@@ -79,7 +79,7 @@ function recoverMade({ pod, status, script, attempt }: Past): RecoveredContainer
   return { facts: { id, podUid: pod.metadata.uid ?? "", name, attempt, image, imageId, createdAtMs }, script, life: undefined };
 }
 
-/** Of a container that there is already. What annotations say that were spoilt since cannot count; it runs on. */
+/** For a container that already exists: annotations that became invalid since are ignored; it keeps running. */
 export function scriptOfPast(pod: Pod, container: NamedContainer, rules: readonly ReadRule[]): ContainerScript {
   try {
     return scriptFor(pod, container, rules);
@@ -115,18 +115,20 @@ function recovered({ pod, status, script, attempt }: Past, started: Started, end
   return [{ facts, script, life: lifeOf(script, { startedAtMs, attempt, ...stopOf(pod, name) }, ended) }];
 }
 
-/** When a container of a Pod that is being deleted was asked to end. Sidecars are asked when the others have ended: nobody knows when. */
+/**
+ * When a container of a Pod that is being deleted received SIGTERM. Sidecars receive it when the others have exited: the time is unknown.
+ */
 function stopOf({ metadata, spec }: Pod, name: string): { readonly stop?: Stop } {
   const endMs = parseTime(metadata.deletionTimestamp ?? "");
   const container = spec?.containers?.find((candidate) => candidate.name === name);
   if (endMs === undefined || container === undefined) return {};
   const graceMs = (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
   const hookMs = (container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000;
-  const askedAtMs = endMs - graceMs + Math.min(hookMs, graceMs);
-  return { stop: { askedAtMs, killAtMs: Math.max(endMs, askedAtMs + GRACE_MIN_MS) } };
+  const requestedAtMs = endMs - graceMs + Math.min(hookMs, graceMs);
+  return { stop: { requestedAtMs, killAtMs: Math.max(endMs, requestedAtMs + GRACE_MIN_MS) } };
 }
 
-/** An end that the script tells to the millisecond needs no telling; any other was somebody's doing. */
+/** An exit that follows from the script is known to the millisecond and not recorded; any other was requested. */
 function lifeOf(script: ContainerScript, life: Life, ended: ContainerStateTerminated | undefined): Life {
   if (ended === undefined) return life;
   const { exitCode, reason = reasonOf(exitCode), message } = ended;

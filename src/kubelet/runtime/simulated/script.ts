@@ -1,27 +1,27 @@
 /**
- * What one container of a simulated Pod will do, in plain numbers. `stateAt` (state.ts) plays it; it never changes while it is played.
- * Whatever somebody may write to say so, in annotations and options, is read by settings.ts; what was left out is decided here.
+ * The script of one container of a simulated Pod, in plain numbers. `stateAt` (state.ts) evaluates it; it does not change during a run.
+ * Annotations and options are parsed by settings.ts; defaults are decided here.
  */
 import type { ExecScript, ImagePull, Settings, Span } from "./settings.ts";
 
 export interface ContainerScript {
-  /** How long starting it takes. */
+  /** Duration of its start. */
   readonly startAfterMs: number;
-  /** How long its startup lasts, counted from its start, as every moment below. */
+  /** Duration of its startup, from its start, as every time below. */
   readonly startedAfterMs: number;
-  /** When it is not ready: apart from each other, in order. */
+  /** Intervals in which it is not ready: disjoint, in order. */
   readonly unready: readonly Span[];
-  /** Undefined: it runs for ever. */
+  /** Undefined: it runs forever. */
   readonly ending: Ending | undefined;
-  /** Its first attempts end like this, whatever `ending` says. */
+  /** Its first attempts exit like this, regardless of `ending`. */
   readonly failures: { readonly times: number; readonly ending: Ending } | undefined;
-  /** How long it needs to end once it is asked to. */
+  /** Time between SIGTERM and its exit. */
   readonly stopTakesMs: number;
-  /** Of one that ended because it was asked to. */
+  /** Exit code after SIGTERM. */
   readonly stopExitCode: number;
   readonly imagePull: ImagePull;
   readonly log: LogScript;
-  /** By the words of the command with one space between them; "*" stands for every other. */
+  /** By the words of the command, separated by one space; "*" is the default. */
   readonly exec: ReadonlyMap<string, ExecScript>;
 }
 
@@ -34,19 +34,19 @@ export interface Ending {
 
 export interface LogScript {
   readonly lines: readonly string[];
-  /** From one line to the next; the first comes with the start. */
+  /** Between two lines; the first is written at the start. */
   readonly everyMs: number;
-  /** After the last line the first comes again. */
+  /** After the last line the first follows again. */
   readonly repeats: boolean;
 }
 
-/** What a program exits with that the kernel killed for its memory, or that did not end in time. */
+/** Exit code of a program killed by SIGKILL: out of memory, or at the end of the grace period. */
 export const KILLED_EXIT_CODE = 128 + 9;
 
-/** What a program exits with that does nothing about SIGTERM and so dies of it. */
+/** Exit code of a program that does not handle SIGTERM. */
 const TERMINATED_EXIT_CODE = 128 + 15;
 
-/** The log of a container of which no log was described, so that nobody looks for output that a program would have written. */
+/** Log of a container without a configured log, so that users do not search for the output of a program. */
 export const SIMULATED_LOG_LINE =
   "This container is simulated: no program runs in it. The annotation simulated.k8ts.dev/logs sets what it logs.";
 
@@ -54,10 +54,10 @@ const NO_LOG: readonly string[] = [SIMULATED_LOG_LINE];
 
 const NO_COMMANDS: ReadonlyMap<string, ExecScript> = new Map();
 
-/** Of a container about which nothing was said: its image is there, it starts and is ready at once, and runs for ever. */
+/** Script of a container without settings: its image is present, it starts and is ready at once, and runs forever. */
 export const DEFAULT_SCRIPT = scriptOf({});
 
-/** Of an init container about which nothing was said: others wait for its end. */
+/** Script of an init container without settings: others wait for its exit. */
 export const DEFAULT_INIT_SCRIPT = scriptOf({ runForMs: 0 });
 
 export function scriptOf(settings: Settings): ContainerScript {
@@ -75,7 +75,7 @@ export function scriptOf(settings: Settings): ContainerScript {
   };
 }
 
-/** What comes before its startup is over and before it is first ready counts as well; what touches is one. */
+/** The time before its startup is over and before it is first ready counts as well; adjacent intervals are merged. */
 function unreadySpans({ startedAfterMs = 0, readyAfterMs = 0, unready = [] }: Settings): readonly Span[] {
   const readyAtMs = Math.max(startedAfterMs, readyAfterMs);
   const spans = readyAtMs > 0 ? [{ fromMs: 0, toMs: readyAtMs }, ...unready] : [...unready];
@@ -88,7 +88,7 @@ function unreadySpans({ startedAfterMs = 0, readyAfterMs = 0, unready = [] }: Se
   return apart;
 }
 
-/** Who says how it ends but not when means at once. */
+/** An exit without a time happens at once. */
 function endingOf({ runForMs, exitCode, exitReason, exitMessage }: Settings): Ending | undefined {
   const isSilent = exitCode === undefined && exitReason === undefined && exitMessage === undefined;
   if (runForMs === undefined && isSilent) return undefined;
@@ -103,7 +103,7 @@ function endingAs(exitCode: number, afterMs: number, { exitReason, exitMessage }
   return { afterMs, exitCode, reason: exitReason ?? reasonOf(exitCode), message: exitMessage };
 }
 
-/** As runtimes call the end of a program of which they know nothing but its exit code. */
+/** Reason that runtimes report for an exit of which only the exit code is known. */
 export function reasonOf(exitCode: number): string {
   return exitCode === 0 ? "Completed" : "Error";
 }

@@ -1,50 +1,50 @@
 /**
- * The settings of a simulated container and how each is written. The same words stand in annotations (`ready-after`), in the script
- * annotation and in the options of a cluster (`readyAfter`), and all are read by the one table below, which is also their list.
- * Not here: which settings count for which container (pod-script.ts), and what holds where nothing is set (script.ts).
+ * The settings of a simulated container and their formats. Annotations (`ready-after`), the script annotation and the options of a cluster
+ * (`readyAfter`) have the same names, and all are parsed by the one table below, which is also their list. Not here: which settings apply
+ * to which container (pod-script.ts), and the defaults (script.ts).
  */
 import { parseYaml } from "../../../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../../../api/machinery/codec/yaml/scalar.ts";
 import { DurationError, durationToMs, parseDuration } from "../../../api/machinery/duration.ts";
 import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 
-/** A setting as somebody wrote it. Durations are Go's: "1.5s", "2m", "0". */
+/** A setting as written by the user. Durations are Go's: "1.5s", "2m", "0". */
 export interface WrittenSettings {
-  /** How long starting takes. Default "0". */
+  /** Duration of its start. Default "0". */
   readonly startAfter?: string;
-  /** How long its startup lasts from then on, as a startup probe would see it. Default "0". */
+  /** Duration of its startup from then on, as a startup probe would see it. Default "0". */
   readonly startedAfter?: string;
-  /** How long after its start it becomes ready. Default "0". */
+  /** Time from its start until it is ready. Default "0". */
   readonly readyAfter?: string;
-  /** When it is not ready, counted from its start: "10s-20s,1m-" (the last one for ever). Default: never. */
+  /** Intervals in which it is not ready, from its start: "10s-20s,1m-" (the last one without end). Default: none. */
   readonly unready?: string;
-  /** How long it runs before it ends by itself. Default: for ever; if it is said how it ends, and of init containers, "0". */
+  /** Time until it exits by itself. Default: it runs forever; if an exit is configured, and for init containers, "0". */
   readonly runFor?: string;
-  /** What it ends with. Default 0; 137 if `exitReason` is OOMKilled. */
+  /** Exit code. Default 0; 137 if `exitReason` is OOMKilled. */
   readonly exitCode?: number | string;
   /** Default: Completed with exit code 0, else Error. */
   readonly exitReason?: string;
-  /** Its last words: the message of its terminated state. */
+  /** Its termination message. */
   readonly exitMessage?: string;
-  /** How many times it fails before it does what the other settings say. Default 0. */
+  /** Number of failed attempts before the other settings apply. Default 0. */
   readonly failTimes?: number | string;
-  /** How long it runs whenever it fails so. Default "0". */
+  /** Duration of each failed attempt. Default "0". */
   readonly failAfter?: string;
-  /** What it ends with whenever it fails so. Default 1. */
+  /** Exit code of each failed attempt. Default 1. */
   readonly failExitCode?: number | string;
-  /** How long it needs to end when it is asked to; if that is longer than the grace period it is killed (137). Default "0". */
+  /** Time between SIGTERM and its exit; if that is longer than the grace period it is killed (137). Default "0". */
   readonly stopTakes?: string;
-  /** What it ends with when it is asked to. Default 143. */
+  /** Exit code after SIGTERM. Default 143. */
   readonly stopExitCode?: number | string;
-  /** How long pulling its image takes, or "fail", or "fail: <why>". Default "0". */
+  /** Duration of its image pull, or "fail", or "fail: <reason>". Default "0". */
   readonly imagePull?: string;
-  /** What it writes to its log: lines of text. Default: nothing. */
+  /** Its log: lines of text. Default: empty. */
   readonly logs?: string;
-  /** From one line to the next. Default "0": all at its start. */
+  /** Interval between lines. Default "0": all at its start. */
   readonly logEvery?: string;
-  /** Whether the first line follows the last. Default false. */
+  /** Whether the log repeats. Default false. */
   readonly logRepeat?: boolean | string;
-  /** By command, its words with one space between them, or "*" for any other: what it writes, or more. YAML in an annotation. */
+  /** By command, its words separated by one space, or "*" as the default: the output, or more. YAML in an annotation. */
   readonly exec?: string | Readonly<Record<string, string | WrittenExec>>;
 }
 
@@ -55,11 +55,11 @@ export interface WrittenExec {
   readonly exitCode?: number;
   /** Default "0". */
   readonly takes?: string;
-  /** Writes its input to its output, until that ends, before anything else. Default false. */
+  /** Copies its input to its output until the input ends, before anything else. Default false. */
   readonly echo?: boolean;
 }
 
-/** The same in plain numbers. What is not there was not set. */
+/** The same in plain numbers. Missing ones were not set. */
 export interface Settings {
   readonly startAfterMs?: number;
   readonly startedAfterMs?: number;
@@ -81,7 +81,7 @@ export interface Settings {
   readonly exec?: ReadonlyMap<string, ExecScript>;
 }
 
-/** Up to but not including its end, which may be Infinity. */
+/** Exclusive end, which may be Infinity. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -97,7 +97,7 @@ export interface ExecScript {
   readonly echo: boolean;
 }
 
-/** A value that is not what its setting takes; the message says what it takes: "a duration such as 1.5s". */
+/** An invalid value of a setting; the message has the expected format: "a duration such as 1.5s". */
 export class SettingError extends Error {
   override readonly name = "SettingError";
 }
@@ -127,14 +127,14 @@ const READERS: ReadonlyMap<string, (value: Json) => Settings> = new Map<keyof Wr
 
 export const SETTING_NAMES: readonly string[] = [...READERS.keys()];
 
-/** Throws a SettingError; undefined if there is no such setting. */
+/** Throws a SettingError; undefined if the setting does not exist. */
 export function readSetting(name: string, value: Json): Settings | undefined {
   return READERS.get(name)?.(value);
 }
 
-/** What is wrong between settings that are each right; undefined if nothing is. */
+/** Contradiction between settings that are each valid; undefined if there is none. */
 export function contradictionIn({ logs = [], logEveryMs = 0, logRepeat = false }: Settings): string | undefined {
-  // Endless lines at one moment.
+  // An infinite number of lines at one instant.
   return logRepeat && logs.length > 0 && logEveryMs === 0 ? "logs that repeat need a logEvery longer than 0" : undefined;
 }
 
@@ -164,7 +164,7 @@ function text(value: Json): string {
   throw new SettingError("text");
 }
 
-/** Reasons are read by machines. */
+/** Reasons are machine-readable. */
 function word(value: Json): string {
   if (typeof value === "string" && /^[A-Za-z][A-Za-z0-9]*$/.test(value)) return value;
   throw new SettingError("one word in CamelCase such as OOMKilled");
@@ -176,7 +176,7 @@ function truth(value: Json): boolean {
   throw new SettingError("true or false");
 }
 
-/** A line break at the end ends the last line and begins no other. */
+/** A line break at the end terminates the last line and starts no other. */
 function lines(value: Json): readonly string[] {
   const whole = text(value).replace(/\r?\n$/, "");
   return whole === "" ? [] : whole.split(/\r?\n/);

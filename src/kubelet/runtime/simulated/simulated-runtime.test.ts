@@ -44,22 +44,22 @@ function given({ options, runtime: parts }: Given = {}) {
   const clock = virtualClock();
   const simulation = new Simulation(clock, options);
   const runtime = simulatedRuntime({ simulation, node: "n1", ...parts });
-  const told: string[] = [];
-  runtime.watch((podUid) => told.push(podUid));
-  return { clock, simulation, runtime, told };
+  const reported: string[] = [];
+  runtime.watch((podUid) => reported.push(podUid));
+  return { clock, simulation, runtime, reported };
 }
 
-test("a Pod about which nothing is said runs and is ready at once, and sets no timer", async () => {
-  const { clock, runtime, told } = given();
+test("a simulated Pod without settings runs and is ready at once, and sets no timer", async () => {
+  const { clock, runtime, reported } = given();
   const pod = simulatedPod("web");
 
   await driven(clock, run(runtime, pod));
 
   const { state, started, ready } = await containerIn(runtime, pod);
-  deepEqual([state.is, started, ready, clock.sleeping, told], ["running", true, true, 0, []]);
+  deepEqual([state.is, started, ready, clock.sleeping, reported], ["running", true, true, 0, []]);
 });
 
-test("ten thousand Pods on five thousand nodes set no timer, and one timer once any of them waits for something", async () => {
+test("ten thousand simulated Pods on five thousand nodes set no timer, and one timer once any has a scheduled change", async () => {
   const { clock, simulation } = given();
   const runtimes = Array.from({ length: 5_000 }, (_, nodeIndex) => simulatedRuntime({ simulation, node: `n${nodeIndex}`, nodeIndex }));
 
@@ -73,8 +73,8 @@ test("ten thousand Pods on five thousand nodes set no timer, and one timer once 
   equal(clock.sleeping, 0);
 });
 
-test("whoever watches is told when a container becomes ready, and when it ends, and at no other moment", async () => {
-  const { clock, runtime, told } = given();
+test("watchers of a simulated runtime are notified when a container becomes ready and when it exits, and at no other time", async () => {
+  const { clock, runtime, reported } = given();
   const pod = simulatedPod("web", { says: { "ready-after": "5s", "run-for": "8s" } });
   await driven(clock, run(runtime, pod));
   const seen: unknown[] = [];
@@ -82,7 +82,7 @@ test("whoever watches is told when a container becomes ready, and when it ends, 
   for (let second = 1; second <= 9; second++) {
     await clock.advance(1_000);
     const { state, ready } = await containerIn(runtime, pod);
-    seen.push([second, state.is, ready, told.length]);
+    seen.push([second, state.is, ready, reported.length]);
   }
 
   deepEqual(seen.slice(3), [
@@ -95,7 +95,7 @@ test("whoever watches is told when a container becomes ready, and when it ends, 
   ]);
 });
 
-test("starting takes as long as the script says, and one that is stopped meanwhile does not start", async () => {
+test("starting a container takes as long as its script defines, and one stopped meanwhile does not start", async () => {
   const { clock, runtime } = given();
   const slow = simulatedPod("slow", { says: { "start-after": "10s" } });
   const startedAt: number[] = [];
@@ -114,7 +114,7 @@ test("starting takes as long as the script says, and one that is stopped meanwhi
   equal((await containerIn(runtime, stopped)).state.is, "exited");
 });
 
-test("an image is pulled for as long as the script says, or cannot be had", async () => {
+test("an image pull takes as long as the script defines, or fails", async () => {
   const { clock, runtime } = given();
   const slow = simulatedPod("slow", { says: { "image-pull": "3s" } });
   const lost = simulatedPod("lost", { says: { "image-pull": "fail: no such host" } });
@@ -127,7 +127,7 @@ test("an image is pulled for as long as the script says, or cannot be had", asyn
   await rejects(runtime.pullImage("app:1", lost), { reason: "ImagePull", message: `Cannot pull image "app:1": no such host` });
 });
 
-test("the second to ask a container to end can only make it end earlier", async () => {
+test("a second stop of a container can only shorten its grace period", async () => {
   const { clock, runtime } = given();
   const pod = simulatedPod("web", { says: { "stop-takes": "20s" } });
   const id = await driven(clock, run(runtime, pod));
@@ -143,7 +143,7 @@ test("the second to ask a container to end can only make it end earlier", async 
   deepEqual(endedAt, [15_000, 15_000, 15_000]);
 });
 
-test("a wrong annotation keeps a Pod from running, and the error says which and what would be right", async () => {
+test("an invalid annotation prevents a Pod from running, and the error names it and the expected format", async () => {
   const { runtime } = given();
   await rejects(runtime.runSandbox(simulatedPod("web", { says: { "ready-after": "soon" } })), {
     reason: "CannotRun",
@@ -152,7 +152,7 @@ test("a wrong annotation keeps a Pod from running, and the error says which and 
   deepEqual(await runtime.list(), []);
 });
 
-test("a command that takes longer than its container lives ends with it", async () => {
+test("a command that takes longer than its container runs ends with the container", async () => {
   const { clock, runtime } = given();
   const pod = simulatedPod("web", { says: { "run-for": "2s", exec: `{"sleep": {takes: 10s}, "*": "anything"}` } });
   const id = await driven(clock, run(runtime, pod));
@@ -166,7 +166,7 @@ test("a command that takes longer than its container lives ends with it", async 
   deepEqual([await ended, output], [[137, 2_000], ["anything"]]);
 });
 
-test("addresses come from the node's range once it has one, the lowest that is free first", async () => {
+test("addresses come from the node's podCIDR once it has one, the lowest free one first", async () => {
   let podCidrs: readonly string[] = [];
   const { runtime } = given({ runtime: { podCidrs: () => podCidrs, nodeIndex: 258 } });
   const ipsOf = async (name: string): Promise<readonly string[]> => (await runtime.runSandbox(simulatedPod(name))).ips;
@@ -176,7 +176,7 @@ test("addresses come from the node's range once it has one, the lowest that is f
   podCidrs = ["10.244.1.0/29", "fd00:1::/64"];
   deepEqual(await ipsOf("b"), ["10.244.1.2", "fd00:1::2"]);
   for (const name of ["c", "d", "e", "f"]) await ipsOf(name);
-  await rejects(ipsOf("g"), { reason: "CannotRun", message: "Cannot get an address for a Pod: all 5 of 10.244.1.0/29 are in use" });
+  await rejects(ipsOf("g"), { reason: "CannotRun", message: "Cannot allocate an address for a Pod: all 5 of 10.244.1.0/29 are in use" });
   await stop("d");
   await stop("b");
   deepEqual(
@@ -188,8 +188,8 @@ test("addresses come from the node's range once it has one, the lowest that is f
   );
 });
 
-test("whoever waits for a runtime that ends is told so, and nothing of it goes on", async () => {
-  const { clock, runtime, told } = given();
+test("disposing a simulated runtime rejects all waiters and stops all activity", async () => {
+  const { clock, runtime, reported } = given();
   const pod = simulatedPod("web", { says: { "stop-takes": "1h", "ready-after": "1m", "image-pull.side": "1h" }, spec: TWO_CONTAINERS });
   const id = await driven(clock, run(runtime, pod));
   const waiting = [runtime.stopContainer(id, 1e6), runtime.pullImage("side:1", pod)].map((promise) =>
@@ -202,7 +202,7 @@ test("whoever waits for a runtime that ends is told so, and nothing of it goes o
   await rejects(runtime.runSandbox(simulatedPod("other")), { reason: "Unavailable" });
   await clock.advance(120_000);
 
-  deepEqual([told, clock.sleeping], [[], 0]);
+  deepEqual([reported, clock.sleeping], [[], 0]);
 });
 
 const TWO_CONTAINERS = {
@@ -212,7 +212,7 @@ const TWO_CONTAINERS = {
   ],
 };
 
-// ── what a runtime finds that starts anew ─────────────────────────────────────────────────────────────
+// ── recovery by a restarted runtime ───────────────────────────────────────────────────────────────────
 
 /** A second runtime of the same node, which knows only what the API has of these Pods. */
 async function anew(runtime: Runtime, simulation: Simulation, pods: readonly Pod[]): Promise<Runtime> {
@@ -221,7 +221,7 @@ async function anew(runtime: Runtime, simulation: Simulation, pods: readonly Pod
   return again;
 }
 
-test("a runtime that starts anew has the same Pods, addresses and images, and gives no address twice", async () => {
+test("a restarted simulated runtime has the same Pods, addresses and images, and allocates no address twice", async () => {
   const { clock, simulation, runtime } = given();
   const pods = ["a", "b", "c"].map((name) => simulatedPod(name));
   for (const pod of pods) await run(runtime, pod);
@@ -236,7 +236,7 @@ test("a runtime that starts anew has the same Pods, addresses and images, and gi
   deepEqual(await again.runSandbox(next), await runtime.runSandbox(next));
 });
 
-test("of two Pods that claim one address the second has to be run again", async () => {
+test("of two Pods that claim one address the second must be run again", async () => {
   const { simulation, runtime } = given();
   const [a, b] = [simulatedPod("a"), simulatedPod("b")];
   await run(runtime, a);
@@ -249,7 +249,7 @@ test("of two Pods that claim one address the second has to be run again", async 
   ok(!(await again.runSandbox(b)).ips.includes(theirs.ips[0]!));
 });
 
-test("a Pod whose annotations were spoilt since it started runs on, and cannot be restarted", async () => {
+test("a Pod whose annotations became invalid after its start keeps running, and cannot be restarted", async () => {
   const { simulation, runtime } = given();
   const pod = simulatedPod("web");
   const id = await run(runtime, pod);

@@ -1,10 +1,10 @@
 /**
- * The runtime of a node on which nothing really runs: its Pods follow scripts (script.ts), which come from rules of the cluster and
- * annotations of the Pods (pod-script.ts). It remembers only what it was asked to do and when; how things are follows from that and the
- * time (state.ts), and can be read back from the status of the Pods (recovery.ts).
+ * The runtime of a node without real containers: its Pods follow scripts (script.ts), which come from rules of the cluster and annotations
+ * of the Pods (pod-script.ts). It stores only operations and their timestamps; the state follows from these and the current time
+ * (state.ts), and is recovered from the status of the Pods (recovery.ts).
  *
- * `watch` tells of what comes about by the script alone. A container that is ready as soon as it is started is so when `startContainer`
- * resolves, and nobody is told of it: whoever started it looks. One that ends as soon as it is started is told of.
+ * `watch` reports only scripted changes. A container that is ready as soon as it is started is so when `startContainer` resolves, without a
+ * notification: the caller checks. One that exits as soon as it is started is reported.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -27,16 +27,16 @@ import { recoverPod, scriptOfPast } from "./recovery.ts";
 import type { ImagePull } from "./settings.ts";
 import type { Simulation } from "./simulation.ts";
 
-/** By which a Node tells that nothing really runs on it. */
+/** Marks a Node whose Pods are simulated. */
 export const SIMULATED_VERSION = "simulated://1.0.0";
 
 export interface SimulatedRuntimeOptions {
   readonly simulation: Simulation;
   /** The node's name. */
   readonly node: string;
-  /** The node's `spec.podCIDRs` as they are now. While there are none, Pods get addresses of `defaultPodCidr(nodeIndex)`. */
+  /** The node's current `spec.podCIDRs`. While there are none, Pods get addresses of `defaultPodCidr(nodeIndex)`. */
   readonly podCidrs?: () => readonly string[];
-  /** A number that no other node of the cluster has. Default 0. */
+  /** Unique among the nodes of the cluster. Default 0. */
   readonly nodeIndex?: number;
 }
 
@@ -72,7 +72,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   /** By id. */
   readonly #images = new Map<string, Image>();
   readonly #listeners = new Set<(podUid: string) => void>();
-  /** What ends pulls that are under way when the runtime ends. */
+  /** Cancels image pulls in progress when the runtime stops. */
   readonly #pulls = new Set<() => void>();
   #isOver = false;
 
@@ -93,7 +93,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
       if (found === undefined) continue;
       const sandbox = newSandbox(pod);
       sandbox.createdAtMs = found.createdAtMs;
-      // Of two Pods with one address the second has lost its network, and gets another when it is run again.
+      // Of two Pods with one address the second has lost its network, and gets another one when it is run again.
       if (found.isReady && this.#addresses.claim(found.ips)) {
         sandbox.ips = found.ips;
         sandbox.state = "ready";
@@ -121,7 +121,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
     return sandbox && statusOf(sandbox);
   }
 
-  /** One that was stopped becomes ready again, with its containers as they ended: so their attempts go on. */
+  /** A stopped sandbox becomes ready again and keeps its exited containers: so their attempts continue. */
   async runSandbox(pod: Pod): Promise<SandboxStatus> {
     this.#mustNotBeOver();
     const sandbox = this.#sandboxOfPod.get(uidOf(pod)) ?? newSandbox(pod);
@@ -162,8 +162,8 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   async createContainer(id: string, { pod, container: { name, image = "" }, attempt, imageId }: ContainerConfig): Promise<string> {
     this.#mustNotBeOver();
     const sandbox = this.#sandboxes.get(id);
-    if (sandbox === undefined) throw new RuntimeError("NotFound", `Cannot make container ${name}: there is no sandbox ${id}`);
-    if (sandbox.state !== "ready") throw new RuntimeError("CannotRun", `Cannot make container ${name}: sandbox ${id} is stopped`);
+    if (sandbox === undefined) throw new RuntimeError("NotFound", `Cannot create container ${name}: sandbox ${id} does not exist`);
+    if (sandbox.state !== "ready") throw new RuntimeError("CannotRun", `Cannot create container ${name}: sandbox ${id} is stopped`);
     const { podUid } = sandbox;
     const known = sandbox.containers.find(({ facts }) => facts.name === name && facts.attempt === attempt);
     if (known !== undefined) return known.facts.id;
@@ -202,7 +202,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   #container(id: string, action: string): SimulatedContainer {
     const container = this.#containers.get(id);
     if (container === undefined)
-      throw new RuntimeError("NotFound", `Cannot ${action} container ${id}: there is none on node ${this.#node}`);
+      throw new RuntimeError("NotFound", `Cannot ${action} container ${id}: it does not exist on node ${this.#node}`);
     return container;
   }
 
@@ -229,7 +229,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
     return kept.id;
   }
 
-  /** As the first container of the Pod has it that has this image. */
+  /** As defined by the first container of the Pod with this image. */
   #pullOf(image: string, pod: Pod): ImagePull | undefined {
     for (const container of containersOf(pod)) {
       if (this.#isSameImage(container.image, image)) return scriptFor(pod, container, this.#simulation.rules).imagePull;
@@ -237,7 +237,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
     return undefined;
   }
 
-  /** Also if one of them was given the tag that goes without saying. */
+  /** Also if one of them got the default tag. */
   #isSameImage(a: string | undefined, b: string): boolean {
     if (a === undefined || a === b) return a === b;
     const id = this.#simulation.imageOf(a)?.id;
@@ -273,20 +273,20 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
     if (id !== undefined) this.#images.delete(id);
   }
 
-  // ── what comes about ──────────────────────────────────────────────────────────────────────────────
+  // ── scripted changes ──────────────────────────────────────────────────────────────────────────────
 
   watch(listener: (podUid: string) => void): Disposable {
-    // A new function each time, so that one listener given twice is two.
-    const told = (podUid: string): void => listener(podUid);
-    this.#listeners.add(told);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(told) };
+    // A new function each time, so that a listener registered twice counts as two.
+    const reported = (podUid: string): void => listener(podUid);
+    this.#listeners.add(reported);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(reported) };
   }
 
   changed(podUid: string): void {
     for (const listener of this.#listeners) listener(podUid);
   }
 
-  /** Nothing goes on, and whoever waits for something is told that it will not come. */
+  /** Stops all activity and rejects all waiters. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     this.#listeners.clear();
@@ -300,7 +300,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   }
 
   #overError(): RuntimeError {
-    return new RuntimeError("Unavailable", `The simulated runtime of node ${this.#node} has ended`);
+    return new RuntimeError("Unavailable", `The simulated runtime of node ${this.#node} was stopped`);
   }
 }
 

@@ -26,27 +26,27 @@ interface Row {
   readonly at: Readonly<Record<number, string>>;
 }
 
-const asked = (askedMs: number, killMs: number): Partial<Life> => ({ stop: { askedAtMs: START + askedMs, killAtMs: START + killMs } });
+const asked = (askedMs: number, killMs: number): Partial<Life> => ({ stop: { requestedAtMs: START + askedMs, killAtMs: START + killMs } });
 
 const ROWS: readonly Row[] = [
-  { it: "one about which nothing is said runs for ever", settings: {}, at: { 0: "running started ready", 1e12: "running started ready" } },
+  { it: "without settings it runs forever", settings: {}, at: { 0: "running started ready", 1e12: "running started ready" } },
   {
-    it: "one is ready after a while",
+    it: "it becomes ready after a delay",
     settings: { readyAfterMs: 50 },
     at: { 0: "running started, next +50", 49: "running started, next +50", 50: "running started ready" },
   },
   {
-    it: "one that is still starting up is not ready, whatever else is said",
+    it: "it is not ready during startup, regardless of other settings",
     settings: { startedAfterMs: 30, readyAfterMs: 10 },
     at: { 0: "running, next +30", 10: "running, next +30", 30: "running started ready" },
   },
   {
-    it: "one can be started up long before it is ready",
+    it: "startup can complete long before readiness",
     settings: { startedAfterMs: 30, readyAfterMs: 40 },
     at: { 0: "running, next +30", 30: "running started, next +40", 40: "running started ready" },
   },
   {
-    it: "times that touch or overlap are one",
+    it: "adjacent and overlapping intervals are merged",
     settings: {
       readyAfterMs: 10,
       unready: [
@@ -63,24 +63,24 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    it: "one can become unready for ever",
+    it: "it can become unready forever",
     settings: { unready: [{ fromMs: 10, toMs: Infinity }] },
     at: { 0: "running started ready, next +10", 10: "running started" },
   },
   {
-    it: "one ends well",
+    it: "it completes",
     settings: { runForMs: 20 },
     at: { 19: "running started ready, next +20", 20: "exited 0 Completed at +20", 99: "exited 0 Completed at +20" },
   },
-  { it: "who says how it ends but not when means at once", settings: { exitCode: 3 }, at: { 0: "exited 3 Error at +0" } },
+  { it: "an exit without a time happens at once", settings: { exitCode: 3 }, at: { 0: "exited 3 Error at +0" } },
   {
-    it: "memory that ran out has an exit code of its own",
+    it: "an OOM kill has its own exit code",
     settings: { exitReason: "OOMKilled", runForMs: 5 },
     at: { 5: "exited 137 OOMKilled at +5" },
   },
-  { it: "last words are kept", settings: { exitCode: 1, exitMessage: "bye" }, at: { 0: `exited 1 Error "bye" at +0` } },
+  { it: "the termination message is kept", settings: { exitCode: 1, exitMessage: "bye" }, at: { 0: `exited 1 Error "bye" at +0` } },
   {
-    it: "an end comes before all that would follow",
+    it: "an exit precedes all later changes",
     settings: { runForMs: 5, readyAfterMs: 10 },
     at: { 0: "running started, next +5", 20: "exited 0 Completed at +5" },
   },
@@ -90,61 +90,61 @@ const ROWS: readonly Row[] = [
     life: { attempt: 1 },
     at: { 0: "running started ready, next +7", 7: "exited 1 Error at +7" },
   },
-  { it: "the next one does not", settings: { failTimes: 2, failAfterMs: 7 }, life: { attempt: 2 }, at: { 9: "running started ready" } },
-  { it: "a failure has its own exit code", settings: { failTimes: 1, failExitCode: 9, runForMs: 1 }, at: { 0: "exited 9 Error at +0" } },
+  { it: "the attempt after the failures runs", settings: { failTimes: 2, failAfterMs: 7 }, life: { attempt: 2 }, at: { 9: "running started ready" } },
+  { it: "a failed attempt has its own exit code", settings: { failTimes: 1, failExitCode: 9, runForMs: 1 }, at: { 0: "exited 9 Error at +0" } },
   {
-    it: "one dies when it is asked to",
+    it: "it exits on SIGTERM",
     settings: {},
     life: asked(10, 40),
     at: { 9: "running started ready, next +10", 10: "exited 143 Error at +10" },
   },
   {
-    it: "one takes its time to end",
+    it: "it exits some time after SIGTERM",
     settings: { stopTakesMs: 30, stopExitCode: 0 },
     life: asked(10, 40),
     at: { 39: "running started ready, next +40", 40: "exited 0 Completed at +40" },
   },
   {
-    it: "one that needs longer than it gets is killed",
+    it: "it is killed at the end of the grace period",
     settings: { stopTakesMs: 31 },
     life: asked(10, 40),
     at: { 40: "exited 137 Error at +40" },
   },
-  { it: "one that gets no time is killed, however quick it is", settings: {}, life: asked(10, 10), at: { 10: "exited 137 Error at +10" } },
+  { it: "it is killed at once without a grace period", settings: {}, life: asked(10, 10), at: { 10: "exited 137 Error at +10" } },
   {
-    it: "one that would end by itself before does so",
+    it: "it exits by itself before SIGTERM takes effect",
     settings: { runForMs: 20, stopTakesMs: 30 },
     life: asked(10, 90),
     at: { 20: "exited 0 Completed at +20" },
   },
   {
-    it: "what is known to have ended has ended so",
+    it: "a known exit is kept",
     settings: { runForMs: 99 },
     life: { ended: { atMs: START + 4, exitCode: 2, reason: "Evil" } },
     at: { 4: "exited 2 Evil at +4" },
   },
-  { it: "a log is written at once", settings: { logs: ["a", "b"] }, at: { 0: "running started ready, 2 lines" } },
+  { it: "the log is written at once", settings: { logs: ["a", "b"] }, at: { 0: "running started ready, 2 lines" } },
   {
-    it: "a log is written line by line",
+    it: "the log is written line by line",
     settings: { logs: ["a", "b"], logEveryMs: 10 },
     at: { 9: "running started ready, 1 lines", 10: "running started ready, 2 lines", 99: "running started ready, 2 lines" },
   },
   {
-    it: "a log begins again",
+    it: "the log repeats",
     settings: { logs: ["a", "b"], logEveryMs: 10, logRepeat: true },
     at: { 99: "running started ready, 10 lines" },
   },
   {
-    it: "a log ends with its container",
+    it: "the log ends with its container",
     settings: { logs: ["a", "b"], logEveryMs: 10, logRepeat: true, runForMs: 25 },
     at: { 99: "exited 0 Completed at +25, 3 lines" },
   },
 ];
 
-test("what a container is follows from its script, its start and the moment", () => {
+test("the state of a simulated container follows from its script, its start and the time", () => {
   for (const { it, settings, life, at } of ROWS) {
-    const moments = Object.keys(at).map(Number);
-    const seen = moments.map((ms) => [
+    const timestamps = Object.keys(at).map(Number);
+    const seen = timestamps.map((ms) => [
       ms,
       shown(stateAt(scriptOf({ logs: [], ...settings }), { startedAtMs: START, attempt: 0, ...life }, START + ms)),
     ]);
@@ -152,21 +152,21 @@ test("what a container is follows from its script, its start and the moment", ()
   }
 });
 
-test("from one moment to the next that is named nothing changes, and then something does", () => {
-  const told = ({ state, started, ready }: Observation): unknown => ({ state, started, ready });
+test("a simulated container does not change before nextChangeAtMs, and changes then", () => {
+  const reported = ({ state, started, ready }: Observation): unknown => ({ state, started, ready });
   fc.assert(
     fc.property(anySettings(), fc.nat(2), fc.nat(100_000), fc.double({ min: 0, max: 1, noNaN: true }), (settings, attempt, atMs, share) => {
       const script = scriptOf(settings);
       const at = (nowMs: number): Observation => stateAt(script, { startedAtMs: START, attempt }, nowMs);
       const seen = at(START + atMs);
       const nextMs = seen.nextChangeAtMs ?? START + atMs + 1_000_000;
-      deepEqual(told(at(Math.floor(START + atMs + share * (nextMs - 1 - START - atMs)))), told(seen));
-      if (seen.nextChangeAtMs !== undefined) notDeepEqual(told(at(nextMs)), told(seen));
+      deepEqual(reported(at(Math.floor(START + atMs + share * (nextMs - 1 - START - atMs)))), reported(seen));
+      if (seen.nextChangeAtMs !== undefined) notDeepEqual(reported(at(nextMs)), reported(seen));
     }),
   );
 });
 
-test("every line has its number's text and moment", () => {
+test("every line of a simulated log has the text and timestamp of its number", () => {
   const { log } = scriptOf({ logs: ["a", "b"], logEveryMs: 10, logRepeat: true });
   deepEqual(logLine(log, START, 5), { atMs: START + 50, stream: "stdout", text: "b" });
   equal(logLine({ ...log, repeats: false }, START, 2), undefined);

@@ -1,23 +1,23 @@
 /**
- * How a container of a script is at a moment: a pure function of the script, when it was started, and which attempt it is. Nothing else
- * is remembered of a running container, so a driver that starts anew, or a cluster that was forked, goes on exactly where it was.
+ * The state of a scripted container at a given time: a pure function of the script, the start and the attempt. Nothing else is stored of a
+ * running container, so a restarted driver or a forked cluster continues exactly where it was.
  */
 import type { LogLine, RuntimeContainerState } from "../../contracts/runtime.ts";
 import { KILLED_EXIT_CODE, reasonOf, type ContainerScript, type LogScript } from "./script.ts";
 
-/** What was done to a container that was started. */
+/** Operations on a started container. */
 export interface Life {
   readonly startedAtMs: number;
   readonly attempt: number;
-  /** Since it was asked to end. */
+  /** Since SIGTERM. */
   readonly stop?: Stop;
-  /** Of one that ended before this driver was there, otherwise than its script has it. */
+  /** Of a container that exited before this driver started, other than its script defines. */
   readonly ended?: Ended;
 }
 
 export interface Stop {
-  readonly askedAtMs: number;
-  /** When its patience ends who asked. The same moment: it was not asked at all. */
+  readonly requestedAtMs: number;
+  /** End of the grace period. The same instant: killed without SIGTERM. */
   readonly killAtMs: number;
 }
 
@@ -32,9 +32,9 @@ export interface Observation {
   readonly state: RuntimeContainerState;
   readonly started: boolean;
   readonly ready: boolean;
-  /** How many lines it has written. */
+  /** Number of lines written. */
   readonly logLines: number;
-  /** The next moment at which state, started or ready differ; undefined: never, unless it is asked to end. */
+  /** The next time at which state, started or ready differ; undefined: never, unless it is stopped. */
   readonly nextChangeAtMs: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function stateAt(script: ContainerScript, life: Life, nowMs: number): Obs
   };
 }
 
-/** When and how it ends as far as is known now; undefined: it runs for ever. */
+/** Time and kind of its exit as known now; undefined: it runs forever. */
 export function endOf(script: ContainerScript, { startedAtMs, attempt, stop, ended }: Life): Ended | undefined {
   if (ended !== undefined) return ended;
   const { failures } = script;
@@ -66,9 +66,9 @@ export function endOf(script: ContainerScript, { startedAtMs, attempt, stop, end
   return byItself.atMs <= byOthers.atMs ? byItself : byOthers;
 }
 
-function stopped({ stopTakesMs, stopExitCode }: ContainerScript, { askedAtMs, killAtMs }: Stop): Ended {
-  const endsAtMs = askedAtMs + stopTakesMs;
-  if (killAtMs > askedAtMs && endsAtMs <= killAtMs) return { atMs: endsAtMs, exitCode: stopExitCode, reason: reasonOf(stopExitCode) };
+function stopped({ stopTakesMs, stopExitCode }: ContainerScript, { requestedAtMs, killAtMs }: Stop): Ended {
+  const endsAtMs = requestedAtMs + stopTakesMs;
+  if (killAtMs > requestedAtMs && endsAtMs <= killAtMs) return { atMs: endsAtMs, exitCode: stopExitCode, reason: reasonOf(stopExitCode) };
   return { atMs: killAtMs, exitCode: KILLED_EXIT_CODE, reason: reasonOf(KILLED_EXIT_CODE) };
 }
 
@@ -79,8 +79,8 @@ function exited(startedAtMs: number, { atMs, exitCode, reason, message }: Ended)
 function nextChange(script: ContainerScript, life: Life, nowMs: number, end: Ended | undefined): number | undefined {
   let nextMs = end?.atMs ?? Infinity;
   const consider = (afterMs: number): void => {
-    const momentMs = life.startedAtMs + afterMs;
-    if (momentMs > nowMs && momentMs < nextMs) nextMs = momentMs;
+    const atMs = life.startedAtMs + afterMs;
+    if (atMs > nowMs && atMs < nextMs) nextMs = atMs;
   };
   consider(script.startedAfterMs);
   for (const { fromMs, toMs } of script.unready) {
@@ -97,7 +97,7 @@ function lineCount({ lines, everyMs, repeats }: LogScript, ranForMs: number): nu
   return repeats ? due : Math.min(due, lines.length);
 }
 
-/** The line of this number, counted from 0; undefined if there is none, however long it runs. */
+/** The line with this number, counted from 0; undefined if there is none, however long it runs. */
 export function logLine({ lines, everyMs, repeats }: LogScript, startedAtMs: number, index: number): LogLine | undefined {
   const text = lines[repeats ? index % lines.length : index];
   return text === undefined ? undefined : { atMs: startedAtMs + index * everyMs, stream: "stdout", text };

@@ -19,7 +19,7 @@ const ROTATION_SETTLE_MS = 50;
 const END_SETTLE_MS = 100;
 /** During a rotation the file is missing until the runtime, on a busy machine, has created the new one. */
 const MISSING_MS_MAX = 5_000;
-const LOOK_FOR_MISSING = { minMs: 10, maxMs: 320 };
+const MISSING_FILE_BACKOFF = { minMs: 10, maxMs: 320 };
 
 export interface LogReaderOptions {
   readonly path: string;
@@ -42,12 +42,12 @@ export async function* readLog(given: LogReaderOptions, wanted: LogOptions, sign
 /** Undefined if the file is missing and will not be created. */
 async function openLog({ path, clock, isRunning }: LogReaderOptions, signal: AbortSignal): Promise<GrowingFile | undefined> {
   const untilMs = clock.monotonic() + MISSING_MS_MAX;
-  for (let looks = 0; ; looks++) {
+  for (let attempt = 0; ; attempt++) {
     const file = await openGrowingFile(path);
     if (file !== undefined || signal.aborted || clock.monotonic() >= untilMs) return file;
     // An exited container has its file or never had one; it may have exited in between.
     if (!(await isRunning())) return openGrowingFile(path);
-    await clock.sleep(exponentialDelayMs(LOOK_FOR_MISSING, looks));
+    await clock.sleep(exponentialDelayMs(MISSING_FILE_BACKOFF, attempt));
   }
 }
 

@@ -74,8 +74,8 @@ function containerState({ state, id }: RuntimeContainer): NonNullable<ContainerS
       return { running: { startedAt: formatTime(state.startedAtMs) } };
     case "exited": {
       const { startedAtMs, finishedAtMs, is: _, ...ended } = state;
-      const moments = { startedAt: formatTime(startedAtMs), finishedAt: formatTime(finishedAtMs) };
-      return { terminated: { ...ended, ...moments, containerID: `simulated://${id}` } };
+      const timestamps = { startedAt: formatTime(startedAtMs), finishedAt: formatTime(finishedAtMs) };
+      return { terminated: { ...ended, ...timestamps, containerID: `simulated://${id}` } };
     }
   }
 }

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { Settings } from "../settings.ts";
 
-/** Short ones are likely, so that moments meet. */
+/** Short ones are likely, so that timestamps coincide. */
 const durationMs = fc.oneof(
   fc.nat(5).map((seconds) => seconds * 1_000),
   fc.nat(60_000),
