@@ -39,7 +39,12 @@ for (const { title, given, terminationMessage = "", expected } of [
     given: { exitCode: 137, reason: "OOMKilled" },
     expected: { ...over, exitCode: 137, reason: "OOMKilled" },
   },
-  { title: "has a termination message", given: {}, terminationMessage: "bye", expected: { ...over, exitCode: 0, reason: "Completed", message: "bye" } },
+  {
+    title: "has a termination message",
+    given: {},
+    terminationMessage: "bye",
+    expected: { ...over, exitCode: 0, reason: "Completed", message: "bye" },
+  },
   {
     title: "has a termination message beside the runtime's",
     given: { exitCode: 128, reason: "StartError", message: "no such file", startedAt: 0n },

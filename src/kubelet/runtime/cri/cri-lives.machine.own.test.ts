@@ -156,7 +156,12 @@ test("a container that cannot be started is reported as exited, with the runtime
 for (const { title, script, policy, expected } of [
   { title: "the content of its file", script: "printf bye > /dev/termination-log; exit 1", policy: "File", expected: "bye" },
   { title: "empty if it failed and its policy excludes the log", script: "echo why; exit 1", policy: "File", expected: undefined },
-  { title: "the end of its log if it failed and its policy allows that", script: "echo why; echo so; exit 1", policy: "FallbackToLogsOnError", expected: "why\nso\n" },
+  {
+    title: "the end of its log if it failed and its policy allows that",
+    script: "echo why; echo so; exit 1",
+    policy: "FallbackToLogsOnError",
+    expected: "why\nso\n",
+  },
   {
     title: "the content of its file rather than its log",
     script: "echo why; printf bye > /dev/termination-log; exit 1",

@@ -58,7 +58,8 @@ async function withSession<T>(url: string, protocol: string, signal: AbortSignal
 }
 
 async function openSession(url: string, protocol: string, signal: AbortSignal): Promise<SpdySession> {
-  if (!URL.canParse(url)) throw new RuntimeError("CannotRun", `Cannot connect to the runtime's streaming server at "${url}": it must be an absolute URL`);
+  if (!URL.canParse(url))
+    throw new RuntimeError("CannotRun", `Cannot connect to the runtime's streaming server at "${url}": it must be an absolute URL`);
   const { protocol: scheme, hostname, port, pathname, search } = new URL(url);
   const isSecure = scheme === "https:";
   const answer = await openTunnel({

@@ -90,8 +90,17 @@ const ROWS: readonly Row[] = [
     life: { attempt: 1 },
     at: { 0: "running started ready, next +7", 7: "exited 1 Error at +7" },
   },
-  { it: "the attempt after the failures runs", settings: { failTimes: 2, failAfterMs: 7 }, life: { attempt: 2 }, at: { 9: "running started ready" } },
-  { it: "a failed attempt has its own exit code", settings: { failTimes: 1, failExitCode: 9, runForMs: 1 }, at: { 0: "exited 9 Error at +0" } },
+  {
+    it: "the attempt after the failures runs",
+    settings: { failTimes: 2, failAfterMs: 7 },
+    life: { attempt: 2 },
+    at: { 9: "running started ready" },
+  },
+  {
+    it: "a failed attempt has its own exit code",
+    settings: { failTimes: 1, failExitCode: 9, runForMs: 1 },
+    at: { 0: "exited 9 Error at +0" },
+  },
   {
     it: "it exits on SIGTERM",
     settings: {},

@@ -7,7 +7,13 @@ for (const { title, files, maxFiles, remove, compress } of [
   { title: "the last one is compressed", files: ["l.1"], maxFiles: 5, remove: [], compress: ["l.1"] },
   { title: "the oldest is removed", files: ["l.1.gz", "l.2.gz", "l.3.gz", "l.4"], maxFiles: 5, remove: ["l.1.gz"], compress: ["l.4"] },
   { title: "with two files none is kept", files: ["l.1"], maxFiles: 2, remove: ["l.1"], compress: [] },
-  { title: "leftovers of a crash are removed", files: ["l.1", "l.1.gz", "l.2", "l.2.tmp"], maxFiles: 5, remove: ["l.1", "l.2.tmp"], compress: ["l.2"] },
+  {
+    title: "leftovers of a crash are removed",
+    files: ["l.1", "l.1.gz", "l.2", "l.2.tmp"],
+    maxFiles: 5,
+    remove: ["l.1", "l.2.tmp"],
+    compress: ["l.2"],
+  },
 ]) {
   test(`log rotation: ${title}`, () => deepEqual(planRotation(files, maxFiles), { remove, compress }));
 }

@@ -49,7 +49,6 @@ export function fakeRuntime(parts: Partial<ContainerStatusMessage>) {
     /** Number of status requests of the container. */
     statusRequests: (): number => requests,
     setStatus: (changed: Partial<ContainerStatusMessage>): void => void (status = { ...status, ...changed }),
-    emit: (topic: string): void =>
-      handlers?.message({ topic, event: { value: encode(taskExit, { containerId: FAKE_ID, id: FAKE_ID }) } }),
+    emit: (topic: string): void => handlers?.message({ topic, event: { value: encode(taskExit, { containerId: FAKE_ID, id: FAKE_ID }) } }),
   };
 }
