@@ -220,7 +220,7 @@ test("evictions, bindings and tokens are posted to their subresources", async ()
 
   const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { audiences: [] } };
   // Without a signing key this server issues none, and reports so.
-  await rejects(client.post(serviceAccounts, KEY, "token", request), /tokens of service accounts cannot be signed/);
+  await rejects(client.post(serviceAccounts, KEY, "token", request), /service account tokens cannot be issued/);
 });
 
 test("a cluster-scoped object may be requested with a namespace", async () => {

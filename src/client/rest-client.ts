@@ -186,10 +186,10 @@ function objectOf<T extends KubeObject>(response: TransportResponse): T {
   if (response.is === "object") return response.object as T;
   // A Scale, a review.
   if (response.is === "value") return response.value as T;
-  throw internalError(new Error("A list came where an object was asked for"));
+  throw internalError(new Error("Expected an object, received a list"));
 }
 
 function listOf<T extends KubeObject>(response: TransportResponse): ObjectList<T> {
-  if (response.is !== "list") throw internalError(new Error(`${response.is} came where a list was asked for`));
+  if (response.is !== "list") throw internalError(new Error(`Expected a list, received ${response.is}`));
   return { items: response.items as readonly T[], metadata: response.metadata };
 }

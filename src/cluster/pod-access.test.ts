@@ -19,7 +19,7 @@ describe("an API server of k8ts up", () => {
   }
 
   test("that Pods of a foreign network cannot reach says so, with the remedy", () => {
-    match(podAccessProblem(DEFAULT_SERVING_CONFIG) ?? "", /^Pods cannot reach the API server, .* --listen 0\.0\.0\.0:6443 /);
+    match(podAccessProblem(DEFAULT_SERVING_CONFIG) ?? "", /^Pods cannot reach the API server: .* --listen 0\.0\.0\.0:6443 /);
     deepEqual(podAccessProblem({ ...DEFAULT_SERVING_CONFIG, bindAddress: "0.0.0.0" }), undefined);
   });
 });

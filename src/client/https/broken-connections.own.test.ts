@@ -157,7 +157,7 @@ for (const protocol of PROTOCOLS) {
     const clock: Clock = { ...realClock, sleep: (durationMs, signal) => isAsked.then(() => realClock.sleep(durationMs, signal)) };
     await using transport = connect(server, { clock, limits: { answerTimeoutMs: 100 } });
 
-    await assert.rejects(read(transport), /did not answer within 0\.1 s/);
+    await assert.rejects(read(transport), /did not respond within 0\.1 s/);
 
     assert.equal(server.asked.length, 1);
   });
