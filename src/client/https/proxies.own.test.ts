@@ -42,10 +42,7 @@ for (const scheme of ["http", "socks5"] as const) {
 
     await assert.rejects(transport.document("/"), (error: unknown) => {
       assert(isReason(error, "ServiceUnavailable"));
-      assert.match(
-        error.message,
-        new RegExp(`Cannot connect to s\\.example\\.com:443: proxy ${scheme}://127\\.0\\.0\\.1:${proxy.port}`),
-      );
+      assert.match(error.message, new RegExp(`Cannot connect to s\\.example\\.com:443: proxy ${scheme}://127\\.0\\.0\\.1:${proxy.port}`));
       assert.doesNotMatch(error.message, /wrong/);
       return true;
     });
