@@ -13,12 +13,9 @@ const NOT_YET: readonly string[] = [
   // src/client
 
   // src/cluster
-  "src/cluster/machine/",
   // src/components
   // src/host
   // src/kubelet
-  "src/kubelet/machine/",
-  "src/kubelet/server/",
   // src/store
 ];
 

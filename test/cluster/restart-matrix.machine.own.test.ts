@@ -301,7 +301,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       const round = await beginRound(`containerd-${number}`);
       await round.forget();
       await killContainerd();
-      await cluster.says(/^containerd had ended and was started again \(process \d+\); its containers ran on meanwhile$/);
+      await cluster.says(/^containerd exited and was restarted \(process \d+\); its containers kept running$/);
       await hasConverged(round);
     });
   }
@@ -328,7 +328,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await rm(socket);
     await mkdir(socket);
     await killContainerd();
-    await cluster.says(/^containerd has ended, and for now nothing can be started: .*; it is tried again$/);
+    await cluster.says(/^containerd exited and cannot be restarted: .*; retrying$/);
     await eventually("the node is not ready", () => ready()?.status === "False", nodes);
     deepEqual([ready()?.reason, ready()?.message], ["KubeletNotReady", "container runtime is down"]);
 

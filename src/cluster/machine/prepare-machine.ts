@@ -75,11 +75,11 @@ export async function prepareMachine(choice: FoundRuntime, network: MachineNetwo
   await using starting = new Disposables();
   const { endpoint, isOwn, stop } = choice;
   if (stop !== undefined) {
-    const keeper = new ContainerdKeeper({ ...ownContainerd(options), stop, tell: (line) => steps.note(line) });
+    const keeper = new ContainerdKeeper({ ...ownContainerd(options), stop, report: (line) => steps.note(line) });
     starting.defer(() => steps.step("stopped containerd", () => keeper.stop()));
   }
   await steps.step("loaded pause image", () =>
-    ensureSandboxImage({ endpoint, isOwn, tell: (sentence) => steps.note(`  ${sentence}`), clock }),
+    ensureSandboxImage({ endpoint, isOwn, report: (sentence) => steps.note(`  ${sentence}`), clock }),
   );
   const { podCidr } = network;
   const owned = starting.move();

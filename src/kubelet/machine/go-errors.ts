@@ -1,4 +1,4 @@
-/** What Go says when a probe or hook fails over the network. What it says of connections: base/go-network-errors.ts. */
+/** Go's error messages for probes and hooks that fail over the network. Those for connections: base/go-network-errors.ts. */
 import { goDialError as dialError, goRoundTripError, nodeError } from "../../base/go-network-errors.ts";
 
 export const goTimeout = "context deadline exceeded";
@@ -13,7 +13,7 @@ export function goDialError(error: unknown, { address, signal }: FailedRequest):
   return signal.aborted ? `dial tcp ${address}: i/o timeout` : dialError(error, address);
 }
 
-/** Of a request, which may also fail when there is a connection. */
+/** For a request, which may also fail on an open connection. */
 export function goHttpError(error: unknown, { address, signal }: FailedRequest): string {
   if (signal.aborted) return `${goTimeout} (Client.Timeout exceeded while awaiting headers)`;
   const { code, message } = nodeError(error);
@@ -22,7 +22,7 @@ export function goHttpError(error: unknown, { address, signal }: FailedRequest):
   return goRoundTripError(error, address);
 }
 
-/** "NOT_FOUND" is "NotFound" in Go, and one word is spelled with one letter less. */
+/** "NOT_FOUND" is "NotFound" in Go, and "CANCELLED" has one letter less. */
 export function goCodeName(code: string): string {
   if (code === "CANCELLED") return "Canceled";
   if (code === "OK") return "OK";

@@ -26,7 +26,7 @@ const OPTIONS: MachineNodeOptions = {
   kubeletPort: 10_250,
 };
 
-test("a machine's capacity is told in upstream's units", () => {
+test("a machine's capacity is reported in upstream's units", () => {
   deepEqual(machineNodeFacts(OPTIONS).capacity, {
     cpu: "2",
     "ephemeral-storage": "976562Ki",
@@ -37,7 +37,7 @@ test("a machine's capacity is told in upstream's units", () => {
   });
 });
 
-test("a Node's hostname is its name, whatever the machine is called", () => {
+test("the Hostname address of a Node is the Node's name, not the machine's", () => {
   const { addresses, system } = machineNodeFacts(OPTIONS);
   deepEqual(addresses, [
     { type: "InternalIP", address: "10.0.0.7" },

@@ -1,11 +1,11 @@
-/** This machine as a Node tells about it. */
+/** Facts of this machine for its Node object. */
 import type { NodeFacts } from "../node/node-facts.ts";
 import type { MachineFacts } from "../../host/kernel/machine-facts.ts";
 
 export interface MachineNodeOptions {
   readonly machine: MachineFacts;
   readonly nodeName: string;
-  /** The main one first. */
+  /** The primary one first. */
   readonly nodeIps: readonly string[];
   readonly diskBytes: number;
   readonly podsMax: number;
@@ -29,7 +29,7 @@ export function machineNodeFacts(options: MachineNodeOptions): NodeFacts {
     ...(reserved === undefined ? {} : { reserved }),
     addresses: [
       ...nodeIps.map((address) => ({ type: "InternalIP", address })),
-      // The label kubernetes.io/hostname is made of it, and tests choose nodes by that.
+      // Source of the label kubernetes.io/hostname, by which tests select nodes.
       { type: "Hostname", address: nodeName },
     ],
     kubeletPort,

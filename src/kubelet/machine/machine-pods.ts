@@ -1,6 +1,6 @@
 /**
- * This machine for the Pods of one node: puts together what they refer to, their volumes, the files they see, their control groups, and how
- * their containers are run. Each is in a room of its own; here is only in which order, and that nothing is left behind.
+ * Prepares this machine for the Pods of one node: their references, volumes, generated files, control groups and container configuration.
+ * Each is implemented in its own folder; here is the order, and the cleanup.
  */
 import type { Container, EphemeralContainer, Pod, Secret } from "../../api/generated/core/v1.ts";
 import { runtimeClasses } from "../../api/node.k8s.io/v1/runtime-class.ts";
@@ -30,13 +30,13 @@ import type { ImageCredentials, Runtime } from "../contracts/runtime.ts";
 import { createProbeActions } from "./probe-actions.ts";
 
 export interface MachinePodsOptions {
-  /** The node as it is now. */
+  /** The current Node. */
   node(): NodeView;
   readonly volumes: PodVolumes;
   readonly references: References;
   readonly runtime: Pick<Runtime, "imageStatus">;
   readonly client: Client;
-  /** Whether this process may make control groups: inside a container it mostly may not, and the runtime's limits have to do. */
+  /** Whether this process may create control groups: inside a container it mostly may not, and only the runtime's limits apply. */
   readonly hasCgroups: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -108,7 +108,7 @@ export class MachinePods implements PodMachine {
     await volumes.unmount(podUid, { keepsFiles: willRestart });
     references.unregister(podUid);
     if (!willRestart) await removeEmptyLogs(this.#options.node().directories.logs, podUid);
-    if (this.#options.node().cgroups.driver === "systemd") return; // It removes what it made.
+    if (this.#options.node().cgroups.driver === "systemd") return; // It removes what it created.
     for (const path of this.#cgroupsOf(podUid)) await removeCgroup(path);
   }
 
@@ -118,7 +118,7 @@ export class MachinePods implements PodMachine {
     return [...new Set([...(await volumes.pods()), ...logs.map(uidOfLogs)])];
   }
 
-  /** Which of them it has is a matter of the Pod, of which nothing may be known any more. */
+  /** Which of them exist depends on the Pod, which may be unknown by now. */
   #cgroupsOf(podUid: string): readonly string[] {
     const { hasCgroups, node } = this.#options;
     return hasCgroups ? possiblePodCgroups(podUid, node().cgroups) : [];
@@ -127,7 +127,7 @@ export class MachinePods implements PodMachine {
   #makeCgroup(pod: Pod): void {
     const { hasCgroups, node } = this.#options;
     const { cgroups } = node();
-    // A slice of systemd is made by systemd, when the runtime asks it to.
+    // systemd creates its slices when the runtime requests them.
     if (!hasCgroups || cgroups.driver === "systemd") return;
     const { path, resources } = podCgroup(pod, cgroups);
     try {
@@ -152,12 +152,12 @@ export class MachinePods implements PodMachine {
   }
 }
 
-/** Of a Pod that never came to say anything: what others said goes with their sandboxes, by which it is found. */
+/** Only for a Pod whose containers never logged: other log directories are removed with their sandboxes. */
 async function removeEmptyLogs(root: string, podUid: string): Promise<void> {
   for (const path of await emptyLogDirectories(root, (name) => uidOfLogs(name) === podUid)) await removeEmptyLogDirectory(path);
 }
 
-/** More than the kernel takes as the environment of a program: a larger file can only be a mistake, or an attempt to fill our memory. */
+/** Above the kernel's limit of a program's environment: a larger file is a mistake, or an attempt to exhaust memory. */
 const ENVIRONMENT_FILE_BYTES_MAX = 2 * 1024 * 1024;
 
 async function readVolumeFile({ path }: MountedVolume, file: string): Promise<string> {

@@ -45,7 +45,7 @@ function aStorage() {
   return { clock, storage: new PodStorageOnDisk({ clock, directories, volumes: { mounted: () => mounted } }) };
 }
 
-test("the volumes that are the Pod's are counted with their disks, its logs by container, and its hosts file", async () => {
+test("podStorage measures a Pod's own volumes with their disks, its logs by container, and its hosts file", async () => {
   const { volumes, logs, hostsFile } = await aStorage().storage.of(POD);
 
   deepEqual(
@@ -64,7 +64,7 @@ test("the volumes that are the Pod's are counted with their disks, its logs by c
   equal(hostsFile?.inodesUsed, 1);
 });
 
-test("what was found in a volume is good for a minute", async () => {
+test("the measured size of a volume is cached for a minute", async () => {
   const { clock, storage } = aStorage();
   const inodes = async () => (await storage.of(POD)).volumes[0]?.used?.inodesUsed;
   const before = await inodes();

@@ -1,6 +1,6 @@
 /**
- * What Pods take of this machine's disks, counted when somebody asks. Looking through a volume costs, so what was found is good for a
- * minute, as upstream's; what is larger than the limit is not counted at all, since what was counted of it would be wrong.
+ * Measures the disk usage of Pods on request. Walking a volume is costly, so results are cached for a minute, as upstream's; a volume over
+ * the file limit has no usage at all, since a partial one would be wrong.
  */
 import type { Pod, Volume } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -15,9 +15,9 @@ import { podLogDirectory } from "../container-config/sandbox.ts";
 
 /** Upstream's volumeStatsAggPeriod. */
 export const VOLUME_USAGE_KEPT_MS = 60_000;
-/** Of one volume: a few seconds of looking. */
+/** Files per volume: a few seconds of walking. */
 const VOLUME_ENTRIES_MAX = 100_000;
-/** Of which numbers are kept: more than a node has. */
+/** Cache entries: more volumes than a node has. */
 const VOLUMES_MAX = 4_096;
 
 export interface PodStorageOptions {
@@ -34,7 +34,7 @@ export class PodStorageOnDisk {
     this.#options = options;
   }
 
-  /** One after the other: others want to read the disks, too. */
+  /** Sequential, to leave disk bandwidth to others. */
   async of(pod: Pod): Promise<PodStorage> {
     const { pods } = this.#options.directories;
     const volumes: VolumeUsage[] = [];
@@ -46,7 +46,7 @@ export class PodStorageOnDisk {
     return { volumes, logs: await this.#logs(pod), ...(hostsFile === undefined ? {} : { hostsFile }) };
   }
 
-  /** Undefined of what is not the Pod's (hostPath), and of what is not there yet. */
+  /** Undefined for volumes that are not the Pod's own (hostPath) or do not exist yet. */
   async #volume({ metadata }: Pod, volume: Volume): Promise<VolumeUsage | undefined> {
     const mounted = this.#options.volumes.mounted(metadata.uid ?? "")?.get(volume.name);
     if (mounted === undefined || mounted.isExternal) return undefined;

@@ -17,7 +17,7 @@ async function listening<T extends Server>(server: T): Promise<{ readonly server
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** A port that nobody has. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const { server, port } = await listening(createTcpServer());
   await new Promise((resolve) => void server.close(resolve));
@@ -30,13 +30,13 @@ function request(port: number, path: string, more: Partial<HttpProbeRequest> = {
 
 const unlimited = (): AbortSignal => new AbortController().signal;
 
-/** As the kubelet gives it: the reason says how long it was. This time is up when the test says so, however busy the machine is. */
+/** Deadline as the kubelet sets it: the reason contains the timeout. Expires when the test says so, however busy the machine is. */
 function timeOf(timeoutMs: number): { readonly signal: AbortSignal; readonly isUp: () => void } {
   const controller = new AbortController();
   return { signal: controller.signal, isUp: () => controller.abort(new ProbeTimeout(timeoutMs)) };
 }
 
-/** Answers with the code that the path begins with, or leads elsewhere. */
+/** Answers with the status code that the path begins with, or redirects. */
 function answer({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
   const [, code = "", rest = ""] = url.split("/");
   if (code === "echo") return void response.end(`${headers.host} ${headers["user-agent"]} ${JSON.stringify(headers["x-many"])} ${url}`);
@@ -49,7 +49,7 @@ function answer({ url = "", headers }: IncomingMessage, response: ServerResponse
   response.writeHead(Number(code)).end("a secret");
 }
 
-test("over HTTP, what is answered decides, in upstream's words", async (t) => {
+test("an HTTP probe succeeds or fails by status code, with upstream's messages", async (t) => {
   const { server, port } = await listening(createServer(answer));
   t.after(() => server.close());
   const url = `http://${HOST}:${port}`;
@@ -71,7 +71,7 @@ test("over HTTP, what is answered decides, in upstream's words", async (t) => {
   }
 });
 
-test("headers are sent as they are given, and what is not allowed in a path is escaped", async (t) => {
+test("an HTTP probe sends headers unchanged and escapes its path", async (t) => {
   const { server, port } = await listening(createServer(answer));
   t.after(() => server.close());
   const headers = [
@@ -86,7 +86,7 @@ test("headers are sent as they are given, and what is not allowed in a path is e
   assert.equal(output, 'named kube-probe/1.36 "1, 2" /echo/a%20b?c=%C3%BC');
 });
 
-test("nobody there, or nobody who answers in time, is told as Go does", async (t) => {
+test("a refused connection or a timeout is reported with Go's message", async (t) => {
   const { server, port } = await listening(createServer(answer));
   t.after(() => {
     server.closeAllConnections();
@@ -98,16 +98,16 @@ test("nobody there, or nobody who answers in time, is told as Go does", async (t
 
   const refused = await actions.http(request(free, "/"), unlimited());
   const late = await actions.http(request(port, "/never"), time.signal);
-  const unnamed = await actions.http(request(free, "/", { host: "nobody.invalid" }), unlimited());
+  const unnamed = await actions.http(request(free, "/", { host: "unknown.invalid" }), unlimited());
 
   const where = `http://${HOST}:${free}/`;
   assert.deepEqual(refused, { result: "failure", output: `Get "${where}": dial tcp ${HOST}:${free}: connect: connection refused` });
   const deadline = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
   assert.deepEqual(late, { result: "failure", output: `Get "http://${HOST}:${port}/never": ${deadline}` });
-  assert.match(unnamed.output, /^Get "http:\/\/nobody\.invalid:\d+\/": dial tcp: lookup nobody\.invalid: no such host$/);
+  assert.match(unnamed.output, /^Get "http:\/\/unknown\.invalid:\d+\/": dial tcp: lookup unknown\.invalid: no such host$/);
 });
 
-test("over HTTPS nobody looks at the certificate, and who does not speak it is told", async (t) => {
+test("an HTTPS probe ignores the certificate, and reports a server without TLS", async (t) => {
   const { certificate, key } = testServing();
   const { server, port } = await listening(createHttpsServer({ cert: certificate, key }, answer));
   const plain = await listening(createServer(answer));
@@ -123,7 +123,7 @@ test("over HTTPS nobody looks at the certificate, and who does not speak it is t
   assert.equal(wrong.output, `Get "https://${HOST}:${plain.port}/200": http: server gave HTTP response to HTTPS client`);
 });
 
-test("over TCP a connection is enough", async (t) => {
+test("a TCP probe succeeds on connect", async (t) => {
   const { server, port } = await listening(createTcpServer((socket) => socket.on("error", () => undefined)));
   t.after(() => server.close());
   const free = await freePort();
@@ -135,10 +135,10 @@ test("over TCP a connection is enough", async (t) => {
   });
 });
 
-/** A gRPC server by hand: what it says to a service of a name, as a status and an answer. */
+/** A gRPC server by hand: maps a service name to its status and response. */
 type Health = (service: string) => { readonly code?: number; readonly words?: string; readonly status?: number } | undefined;
 
-/** A message is a byte, its length in four, and itself. */
+/** A gRPC frame: a flag byte, the length in four bytes, and the message. */
 const PREFIX_BYTES = 5;
 
 async function startHealth(health: Health): Promise<{ readonly server: Http2Server; readonly port: number; close(): void }> {
@@ -165,7 +165,7 @@ async function startHealth(health: Health): Promise<{ readonly server: Http2Serv
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
 
-test("over gRPC the health service decides", async (t) => {
+test("a gRPC probe succeeds or fails by the health service", async (t) => {
   const time = timeOf(1_000);
   const { port, close } = await startHealth((service) => {
     if (service === "missing") return { code: NOT_FOUND, words: "unknown service" };

@@ -1,6 +1,6 @@
 /**
- * Reaches into the Pods' network for probes and hooks, by real sockets. Whatever goes wrong is an answer, in the words that people know
- * from upstream's kubelet, which are Go's.
+ * Runs probes and hooks against the Pod network with real sockets. Every failure is a result with the message of upstream's kubelet, which
+ * is Go's.
  */
 import { aborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -11,14 +11,14 @@ import { formatSeconds } from "../pod/containers/back-off.ts";
 import { ProbeTimeout, type HttpProbeRequest, type ProbeActions, type ProbeAnswer } from "../probes/probe-actions.ts";
 import { goCodeName, goDialError, goHttpError, goTimeout } from "./go-errors.ts";
 
-/** Of an answer, as much as upstream reads. */
+/** Upstream's limit of a response body. */
 const BODY_BYTES_MAX = 10 * 1024;
 /** As Go's client. */
 const REDIRECTS_MAX = 10;
 const REDIRECT_CODES = [301, 302, 303, 307, 308];
-/** A server that was not there may come up while the probe has time left. */
+/** Retry interval: a server may come up before the probe's deadline. */
 const CONNECT_AGAIN_MS = 100;
-/** The signal ends a call; this is only what the library wants to have. */
+/** The signal ends a call; the library requires this deadline. */
 const CALL_TIMEOUT_MS = 24 * 3_600_000;
 
 export function createProbeActions({ clock }: { readonly clock: Clock }): ProbeActions {
@@ -57,7 +57,7 @@ async function probeHttp(request: HttpProbeRequest, signal: AbortSignal): Promis
   }
 }
 
-/** Only to the same host: what others say is not what was asked. */
+/** Only to the same host: another host's answer says nothing about the Pod. */
 function redirectOf(request: HttpProbeRequest, url: string, { code, location }: PlainAnswer): HttpProbeRequest | undefined {
   if (!REDIRECT_CODES.includes(code) || location === undefined || !URL.canParse(location, url)) return undefined;
   const target = new URL(location, url);
@@ -67,7 +67,7 @@ function redirectOf(request: HttpProbeRequest, url: string, { code, location }: 
   return { ...request, scheme, port, path: `${target.pathname}${target.search}` };
 }
 
-/** What the body of a failure says is not told: it may be secret. */
+/** The body of a failure is not reported: it may be secret. */
 function judged({ code, body }: PlainAnswer): ProbeAnswer {
   if (code >= 200 && code < 300) return { result: "success", output: body, code };
   if (code >= 300 && code < 400) return { result: "warning", output: `Probe terminated redirects, Response body: ${body}`, code };
@@ -113,7 +113,7 @@ async function probeGrpc({ host, port, service, clock }: GrpcTarget, signal: Abo
   }
 }
 
-/** As upstream's, it waits for a server that is not there until its time is up. */
+/** As upstream's, it waits for a connection until its deadline. */
 async function callUntilThere(channel: GrpcChannel, request: Uint8Array, clock: Clock, signal: AbortSignal): Promise<Uint8Array> {
   for (;;) {
     try {

@@ -19,7 +19,7 @@ const USERS: Readonly<Record<string, { readonly name: string; readonly groups: r
   "token-of-root": { name: "root", groups: ["system:masters"] },
 };
 
-/** An API server that knows these tokens; what the node has asked it stands in `asked`. */
+/** An API server that knows these tokens; `asked` records the node's requests. */
 async function anApiServer() {
   const clock = virtualClock({ startMs: Date.now() });
   const asked: string[] = [];
@@ -75,7 +75,7 @@ function shown(authority: typeof clients, commonName: string, organizations: rea
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-test("who shows nothing, or nothing good, is not let in, not even to health", async () => {
+test("a request without valid credentials is rejected with 401, also for health", async () => {
   await using api = await anApiServer();
   await using server = await serve(aKubelet(), guarded(api));
 
@@ -90,7 +90,7 @@ test("who shows nothing, or nothing good, is not let in, not even to health", as
   }
 });
 
-test("a certificate's CN is the user and its O are the groups; a token is whose the API says", async () => {
+test("a certificate's CN is the user and its O are the groups; a token is authenticated by TokenReview", async () => {
   await using api = await anApiServer();
   await allow(api.admin, "cert", ["nodes/pods"]);
   await using server = await serve(aKubelet(), guarded(api));
@@ -114,7 +114,7 @@ for (const { resource, allowed, refused } of [
     refused: ["/metrics", "/stats/summary", "/logs/"],
   },
 ]) {
-  test(`who may have ${resource} gets ${allowed.join(", ")} and not ${refused.join(", ")}`, async () => {
+  test(`a user with ${resource} may access ${allowed.join(", ")} and not ${refused.join(", ")}`, async () => {
     await using api = await anApiServer();
     await allow(api.admin, "ann", [resource]);
     await using server = await serve(aKubelet(), guarded(api));
@@ -125,7 +125,7 @@ for (const { resource, allowed, refused } of [
   });
 }
 
-test("who may only read may not run commands by POST", async () => {
+test("a read-only user may not run commands by POST", async () => {
   await using api = await anApiServer();
   await allow(api.admin, "ann", ["nodes/proxy"]);
   await using server = await serve(aKubelet(), guarded(api));
@@ -134,7 +134,7 @@ test("who may only read may not run commands by POST", async () => {
   equal(body, "Forbidden (user=ann, verb=create, resource=nodes, subresource(s)=[proxy])\n");
 });
 
-test("what the API has said is believed for a while: tokens 2 minutes, a yes 5 minutes, a no 30 seconds", async () => {
+test("decisions are cached: tokens 2 minutes, allowed 5 minutes, denied 30 seconds", async () => {
   await using api = await anApiServer();
   await using server = await serve(aKubelet(), guarded(api));
   const ask = async () => {
@@ -154,7 +154,7 @@ test("what the API has said is believed for a while: tokens 2 minutes, a yes 5 m
   deepEqual(await ask(), [200, "tokenreviews", "subjectaccessreviews"]);
 });
 
-test("an API that does not answer lets in nobody by token, and a certificate gets no further than its right", async () => {
+test("while the API server is unavailable tokens are rejected, and authorization of a certificate user fails", async () => {
   await using api = await anApiServer();
   const silent = createClient({
     request: () => Promise.reject(new Error("no route to host")),
@@ -174,7 +174,7 @@ test("an API that does not answer lets in nobody by token, and a certificate get
   );
 });
 
-test("nobody in particular is let in if it is said so, but whoever shows something bad is not taken for nobody", async () => {
+test("anonymous requests are accepted if enabled, but invalid credentials are rejected with 401", async () => {
   await using api = await anApiServer();
   const authentication = { clientAuthority: clients.certificate, tokenReviewer: api.node, anonymous: true };
   await using server = await serve(aKubelet(), guarded(api, { authentication }));
@@ -184,7 +184,7 @@ test("nobody in particular is let in if it is said so, but whoever shows somethi
   equal((await server.ask("/pods", shown(strangers, "root"))).code, 401);
 });
 
-test("with AlwaysAllow whoever is known may everything", async () => {
+test("with AlwaysAllow any authenticated user may access everything", async () => {
   await using api = await anApiServer();
   await using server = await serve(aKubelet(), guarded(api, { authorization: { mode: "AlwaysAllow" } }));
 
@@ -192,7 +192,7 @@ test("with AlwaysAllow whoever is known may everything", async () => {
   equal((await server.ask("/pods")).code, 401);
 });
 
-test("a WebSocket is refused as any other request is", async () => {
+test("a WebSocket request is authorized as any other", async () => {
   await using api = await anApiServer();
   await using server = await serve(aKubelet(), guarded(api));
   using client = server.webSocket("/exec/default/web/main?output=1&command=ls");

@@ -1,6 +1,6 @@
 /**
- * Who asks a kubelet for something: by a client certificate, else by a bearer token that the API is asked about, else nobody in particular
- * if that is let in. Whoever shows something that is not good is not taken for nobody.
+ * Authentication of clients of the kubelet's server: by client certificate, else by bearer token (TokenReview), else anonymous if enabled.
+ * A request with invalid credentials is rejected, never treated as anonymous.
  */
 import { tokenReviews } from "../../api/authentication.k8s.io/v1/token-review.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -12,24 +12,24 @@ import { userOfCertificate } from "./client-certificate.ts";
 import { KeptAnswers } from "./cached-decisions.ts";
 
 export interface KubeletAuthentication {
-  /** Who signs the certificates of clients: PEM. Absent: none are asked for. */
+  /** Client CA, PEM. Absent: client certificates are not requested. */
   readonly clientAuthority?: string;
-  /** Asked by TokenReview whose a token is. Absent: tokens are not looked at. */
+  /** Authenticates tokens by TokenReview. Absent: tokens are ignored. */
   readonly tokenReviewer?: Client;
-  /** Lets in whoever shows nothing, as system:anonymous. Default: no. */
+  /** Treats requests without credentials as system:anonymous. Default: false. */
   readonly anonymous?: boolean;
 }
 
-/** By which name the authority is known to the HTTP server. */
+/** Name of the CA in the HTTP server. */
 export const CLIENT_AUTHORITY = "clients";
 
-/** How long it is believed whose a token is, or that it is nobody's. Upstream's default of authentication.webhook.cacheTTL. */
+/** Lifetime of cached token reviews, authenticated or not. Upstream's default of authentication.webhook.cacheTTL. */
 export const TOKEN_TTL_MS = 120_000;
 
 const AUTHENTICATED = "system:authenticated";
 const ANONYMOUS: KubeletUser = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** Undefined: nobody who is let in. Rejects if the API cannot say. */
+/** Undefined: not authenticated. Rejects if the API server cannot decide. */
 export type Authenticate = (request: HttpRequest) => Promise<KubeletUser | undefined>;
 
 export function authenticator({ tokenReviewer, anonymous = false }: KubeletAuthentication, clock: Clock): Authenticate {

@@ -1,4 +1,4 @@
-/** Whether somebody may have of a kubelet what it asks for: everybody, or as the API says by SubjectAccessReview. */
+/** Authorization of requests to the kubelet's server: AlwaysAllow, or by SubjectAccessReview. */
 import { subjectAccessReviews } from "../../api/authorization.k8s.io/v1/subject-access-review.ts";
 import type { SubjectAccessReviewSpec } from "../../api/generated/authorization.k8s.io/v1.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -9,17 +9,17 @@ import type { RequestAttributes } from "./request-attributes.ts";
 
 export type KubeletAuthorization =
   | { readonly mode: "AlwaysAllow" }
-  /** The API is asked. */
+  /** Webhook: decided by the API server. */
   | { readonly mode: "Webhook"; readonly accessReviewer: Client };
 
-/** How long an answer is believed. Upstream's defaults of authorization.webhook.cacheAuthorizedTTL and cacheUnauthorizedTTL. */
+/** Lifetime of cached decisions. Upstream's defaults of authorization.webhook.cacheAuthorizedTTL and cacheUnauthorizedTTL. */
 export const ALLOWED_TTL_MS = 300_000;
 export const REFUSED_TTL_MS = 30_000;
 
 export type Authorized =
   | { readonly is: "allowed" }
   | { readonly is: "refused"; readonly message: string }
-  /** The API could not say. */
+  /** The API server could not decide. */
   | { readonly is: "unknown"; readonly message: string; readonly cause: unknown };
 
 /** `nodeName` "": of all nodes. */

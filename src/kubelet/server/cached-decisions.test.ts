@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { KeptAnswers } from "./cached-decisions.ts";
 
-test("an answer is kept as long as it is good, each by its own time", async () => {
+test("CachedDecisions keeps each answer for its own lifetime", async () => {
   const clock = virtualClock();
   const kept = new KeptAnswers<boolean>(clock, (allowed) => (allowed ? 100 : 10));
   const asked: string[] = [];
@@ -24,7 +24,7 @@ test("an answer is kept as long as it is good, each by its own time", async () =
   deepEqual(asked, ["yes", "no", "no", "yes"]);
 });
 
-test("a question that fails is asked again", async () => {
+test("CachedDecisions repeats a failed request", async () => {
   const kept = new KeptAnswers<boolean>(virtualClock(), () => 100);
   const fails = () => kept.get("key", () => Promise.reject(new Error("not now")));
 

@@ -1,11 +1,11 @@
 /**
- * Answers of the API that are good for a while, so that whoever asks a kubelet often does not ask the API as often. Two who ask for the same
- * at once share one question. A question that fails is forgotten.
+ * Cache of API server decisions with a lifetime, so that frequent kubelet clients do not cause as many API requests. Concurrent identical
+ * requests are merged. Failures are not cached.
  */
 import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";
 
-/** Of each kind of answer. Upstream's caches are as large within a factor of four. */
+/** Entries per kind of decision. Upstream's caches are as large within a factor of four. */
 const ANSWERS_MAX = 4_096;
 
 export class KeptAnswers<T> {

@@ -1,4 +1,4 @@
-/** A request to the kubelet's server on its way to whoever answers it, and the short ways of answering. */
+/** A request to the kubelet's server on its way to its handler, and helpers for responses. */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
@@ -6,17 +6,17 @@ import type { Kubelet } from "../kubelet.ts";
 import type { OpenStreams } from "./streaming/open-streams.ts";
 import type { RouteFound } from "./routes.ts";
 
-/** What is asked of the node agent. */
+/** Handler interface of a node agent. */
 export type ServedKubelet = Pick<Kubelet, "nodeName" | "runtime" | "pod" | "pods" | "container">;
 
-/** The way to whoever answers a request. */
+/** Routes a request to a node. */
 export interface ChosenKubelet {
-  /** Of which node the asking is to be allowed. "": of all. */
+  /** Node for which the request must be authorized. "": all nodes. */
   readonly nodeName: string;
   readonly kubelet: ServedKubelet | Refusal;
 }
 
-/** Of several that share a server. Undefined: the path leads nowhere. */
+/** The node of a shared server. Undefined: the path matches none. */
 export type ChooseKubelet = (found: RouteFound | undefined) => ChosenKubelet;
 
 export interface ServerContext {
@@ -31,12 +31,12 @@ export interface Call {
   readonly reply: HttpReply;
   readonly offer: WebSocketOffer | undefined;
   readonly tunnel: TunnelOffer | undefined;
-  /** Of the path, decoded. */
+  /** Path parameters, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
 }
 
-/** What goes wrong before anything was answered is thrown. */
+/** Throws if it fails before the response has begun. */
 export type Handler = (context: ServerContext, call: Call) => void | Promise<void>;
 
 export const TEXT_TYPE = "text/plain; charset=utf-8";
@@ -55,7 +55,7 @@ export function sendJson(reply: HttpReply, text: string): void {
   sendText(reply, 200, text, { type: "application/json" });
 }
 
-/** An answer instead of what was asked for: thrown where it is found out. The words are upstream's. */
+/** An error response, thrown where the problem is detected. Messages are upstream's. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: number;

@@ -1,4 +1,4 @@
-/** Who a client is by the certificate that it has shown: CN is the name, each O a group. Who signed it was found out in the handshake. */
+/** The user of a client certificate: CN is the name, each O a group. Its signature was verified in the TLS handshake. */
 import { parseCertificates, type Certificate } from "../../api/machinery/x509/certificate.ts";
 import { X509Error } from "../../api/machinery/x509/error.ts";
 import { PURPOSE } from "../../api/machinery/x509/extensions.ts";
@@ -7,13 +7,13 @@ import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { HttpPeerCertificate } from "../../host/http/contract.ts";
 import type { KubeletUser } from "./kubelet-user.ts";
 
-/** A certificate that does not say for what it is, is for anything. */
+/** A certificate without extended key usage is valid for any purpose. */
 const CLIENT_USAGES: readonly string[] = [PURPOSE.client, PURPOSE.any];
 
-/** Of Kubernetes' own attribute. */
+/** Kubernetes' own attribute for the UID. */
 const KUBERNETES_UID = "1.3.6.1.4.1.57683.2";
 
-/** A connection may outlive its certificate, so that is asked each time; the rest is read once. */
+/** Validity is checked per request, since a connection may outlive its certificate; the rest is parsed once. */
 const read = new WeakMap<HttpPeerCertificate, Reading | undefined>();
 
 interface Reading {
@@ -22,7 +22,7 @@ interface Reading {
   readonly toMs: number;
 }
 
-/** Undefined: it cannot be read, is not for clients, or not good now. */
+/** Undefined: malformed, not for client authentication, or not currently valid. */
 export function userOfCertificate(certificate: HttpPeerCertificate, nowMs: number): KubeletUser | undefined {
   if (!read.has(certificate)) read.set(certificate, readingOf(certificate.pem));
   const reading = read.get(certificate);

@@ -28,7 +28,7 @@ for (const { path, problem, expected } of [
   { path: "/healthz/syncloop", problem: LATE, expected: [500, `internal server error: ${LATE}\n`] },
   { path: "/healthz/other", problem: undefined, expected: [404, "404 page not found\n"] },
 ]) {
-  test(`${path} of a kubelet with ${problem === undefined ? "nothing wrong" : "a late loop"} is ${JSON.stringify(expected)}`, () => {
+  test(`${path} of a kubelet ${problem === undefined ? "without problems" : "with a late sync loop"} returns ${JSON.stringify(expected)}`, () => {
     const [, check] = path.split("?")[0]?.split("/healthz/") ?? [];
     const sent: unknown[] = [];
     const reply = {

@@ -1,9 +1,9 @@
-/** Whether the kubelet is healthy, check by check, in upstream's format, and the counts of the results for /metrics/slis. */
+/** Health checks of the kubelet in upstream's format, and the result counts for /metrics/slis. */
 import { HealthReporter, PING, type HealthAnswer, type HealthCheck } from "../../base/health-reporter.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { sendText, type Call, type Handler } from "./call.ts";
 
-/** The log takes lines: the kubelet would not answer otherwise. */
+/** Always ok: without a log the kubelet would not answer. */
 const LOG: HealthCheck = { name: "log", problem: () => undefined };
 
 export interface HealthHandlers {

@@ -16,8 +16,8 @@ import { aKubelet, serve, WEB } from "./testing/served.ts";
 
 const encoder = new TextEncoder();
 
-/** Commands of a container that there is not. */
-/** Whoever wants so many gets none. */
+/** Commands of a simulated container. */
+/** A request for this many lines gets none. */
 const LOST_LINES = 404;
 
 const runtime: Partial<Runtime> = {
@@ -51,7 +51,7 @@ interface World extends AsyncDisposable {
   readonly directory: string;
 }
 
-/** An API server, and a node that it reaches over the network, whose server asks it who may. */
+/** An API server, and a node that it reaches over the network, whose server delegates authorization to it. */
 async function aWorld(): Promise<World> {
   await using starting = new Disposables();
   const { server, direct } = starting.use(await startHttpsWire());
@@ -77,7 +77,7 @@ async function addNodeAndPod(client: Client, port: number): Promise<void> {
   await client.updateStatus(pods, { ...pod, status: { ...pod.status, phase: "Running" } });
 }
 
-test("kubectl runs commands, with input and with their exit codes, and says why one cannot be run", { ...needs("kubectl") }, async () => {
+test("kubectl exec passes input and exit codes, and reports why a command cannot run", { ...needs("kubectl") }, async () => {
   await using world = await aWorld();
   const { kubectl } = world;
 
@@ -88,20 +88,20 @@ test("kubectl runs commands, with input and with their exit codes, and says why 
   match(await kubectl.fails("exec web -c done -- echo"), /unable to upgrade connection: container not found \("done"\)/);
 });
 
-test("kubectl runs commands over SPDY, too", { ...needs("kubectl") }, async () => {
+test("kubectl exec works over SPDY", { ...needs("kubectl") }, async () => {
   await using world = await aWorld();
   const environment = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false" };
 
   equal(await world.kubectl("exec -i web -c main -- cat", { input: "through and back\n", environment }), "through and back\n");
 });
 
-test("kubectl attaches", { ...needs("kubectl") }, async () => {
+test("kubectl attach joins a container's process", { ...needs("kubectl") }, async () => {
   await using world = await aWorld();
 
   match(await world.kubectl("attach -i web -c main", { input: "hello\n" }), /^attached\nhello\n$/);
 });
 
-test("kubectl shows logs, and follows them", { ...needs("kubectl") }, async () => {
+test("kubectl logs prints and follows logs", { ...needs("kubectl") }, async () => {
   await using world = await aWorld();
   const { kubectl } = world;
 
@@ -117,7 +117,7 @@ test("kubectl shows logs, and follows them", { ...needs("kubectl") }, async () =
 
 for (const KUBECTL_PORT_FORWARD_WEBSOCKETS of ["true", "false"]) {
   test(
-    `kubectl forwards ports with KUBECTL_PORT_FORWARD_WEBSOCKETS=${KUBECTL_PORT_FORWARD_WEBSOCKETS}`,
+    `kubectl port-forward works with KUBECTL_PORT_FORWARD_WEBSOCKETS=${KUBECTL_PORT_FORWARD_WEBSOCKETS}`,
     { ...needs("kubectl") },
     async () => {
       await using world = await aWorld();

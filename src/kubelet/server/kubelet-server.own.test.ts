@@ -47,7 +47,7 @@ for (const { method = "GET", path, expected } of [
   { method: "POST", path: "/run/default/web/done?cmd=ls", expected: [500, PLAIN, 'container not found ("done")'] },
   { method: "POST", path: "/run/default/other/main?cmd=ls", expected: [404, PLAIN, "pod does not exist"] },
 ]) {
-  test(`${method} ${path} is answered with ${JSON.stringify(expected)}`, async () => {
+  test(`${method} ${path} returns ${JSON.stringify(expected)}`, async () => {
     const kubelet = aKubelet({
       logs: () => linesOf("one", "two"),
       async exec(_id, command, { output, error }) {
@@ -64,14 +64,14 @@ for (const { method = "GET", path, expected } of [
   });
 }
 
-test("ports of a Pod that does not run cannot be had", async () => {
+test("port-forward to a Pod that does not run is rejected", async () => {
   await using server = await serve(aKubelet({ status: () => Promise.resolve(undefined) }));
 
   const { code, body } = await server.ask("/portForward/default/web");
   deepEqual([code, body], [500, 'pod not found ("web_default")']);
 });
 
-test("a log is asked of the runtime as the client asked for it, flows while it grows, and ends when the client goes", async () => {
+test("a log request passes its options to the runtime, streams while the log grows, and ends when the client disconnects", async () => {
   const asked: [string, LogOptions][] = [];
   let grow = (): void => undefined;
   let ended = (): void => undefined;
@@ -98,7 +98,7 @@ test("a log is asked of the runtime as the client asked for it, flows while it g
   deepEqual([asked, first.toString() + second.toString()], [[["c-main", { follow: true, tailLines: 5 }]], "first\nsecond\n"]);
 });
 
-test("a client that reads a log slowly holds up its reading", async () => {
+test("a slow client of a log applies back-pressure to its reading", async () => {
   let lines = 0;
   const text = "x".repeat(64 << 10);
   const kubelet = aKubelet({
@@ -114,7 +114,7 @@ test("a client that reads a log slowly holds up its reading", async () => {
   let before = -1;
   while (before !== lines) {
     before = lines;
-    // What there is to write has been written when the server has answered somebody else twice and not read on.
+    // Everything writable has been written once the server has answered another client twice without reading on.
     await server.ask("/healthz");
     await server.ask("/healthz");
   }
@@ -123,7 +123,7 @@ test("a client that reads a log slowly holds up its reading", async () => {
   equal(lines - reading < 1_000, true, `${lines} lines of 64 KiB were read`);
 });
 
-test("what goes wrong amidst a log is told at its end", async () => {
+test("a failure in the middle of a log is reported at its end", async () => {
   const kubelet = aKubelet({
     async *logs() {
       yield { atMs: 0, stream: "stdout", text: "first" };
@@ -136,7 +136,7 @@ test("what goes wrong amidst a log is told at its end", async () => {
   deepEqual([code, body], [200, "first\nfailed to read log file"]);
 });
 
-test("the Pods of the node, and those that its runtime has, are lists", async () => {
+test("/pods lists the node's Pods, /runningpods those of its runtime", async () => {
   await using server = await serve(aKubelet());
 
   const pods = JSON.parse((await server.ask("/pods")).body) as { readonly items: readonly Pod[] };
@@ -165,7 +165,7 @@ test("the Pods of the node, and those that its runtime has, are lists", async ()
 
 const REST = { memoryUsageBytes: 8, memoryRssBytes: 6 };
 
-test("numbers come from the runtime and the machine, and metrics are texts", async () => {
+test("stats come from the runtime and the machine, and metrics are text", async () => {
   const containers = [{ id: "c-main", name: "main", atMs: 5_000, cpuNanoseconds: 1e9, memoryWorkingSetBytes: 7, ...REST }];
   const stats = () => Promise.resolve([{ podUid: "u-1", namespace: "default", name: "web", containers }]);
   await using server = await serve(aKubelet({ stats }), {
@@ -199,11 +199,11 @@ test("numbers come from the runtime and the machine, and metrics are texts", asy
   match(own, /^kubelet_http_requests_total\{long_running="false",method="other",path="containerLogs",server_type="readwrite"\} 1$/m);
 });
 
-test("numbers that cannot be had are said so", async () => {
-  await using server = await serve(aKubelet({ stats: () => Promise.reject(new Error("no numbers")) }));
+test("failing stats are reported with upstream's message", async () => {
+  await using server = await serve(aKubelet({ stats: () => Promise.reject(new Error("no statistics")) }));
 
   const { code, body } = await server.ask("/stats/summary");
-  deepEqual([code, body], [500, "Internal Error: failed to list pod stats: no numbers"]);
+  deepEqual([code, body], [500, "Internal Error: failed to list pod stats: no statistics"]);
   match((await server.ask("/metrics/resource")).body, /^resource_scrape_error 1$/m);
 });
 

@@ -1,7 +1,7 @@
 /**
- * The kubelet's HTTPS server: logs, commands, ports and numbers of the Pods of a node, for the API server and for whoever watches nodes.
- * Every request, also for health, is of somebody who is known and may have it; only then anything is told.
- * Not here: what each page says (its own file), and who listens on the port without TLS (nobody).
+ * The kubelet's HTTPS server: logs, exec, port-forward and statistics of a node's Pods, for the API server and monitoring. Every request,
+ * also for health, is authenticated and authorized first. Not here: the content of each page (its own file), and the read-only port, which
+ * does not exist.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -25,22 +25,22 @@ import { statsHandlers, type StatsSources } from "./stats/stats-pages.ts";
 export const KUBELET_PORT = 10_250;
 
 export interface KubeletServerOptions extends StatsSources {
-  /** Who answers, or, of several that share this server, how the one is chosen. */
+  /** The handler, or for several nodes that share this server, their router. */
   readonly kubelet: ServedKubelet | ChooseKubelet;
   /** An address of this machine. */
   readonly host: string;
-  /** Default: KUBELET_PORT. 0: any that is free. */
+  /** Default: KUBELET_PORT. 0: any free port. */
   readonly port?: number;
   readonly tls: KubeletServerTls;
   readonly authentication: KubeletAuthentication;
   readonly authorization: KubeletAuthorization;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The logs of the machine: /var/log. Absent: there are none. */
+  /** Log directory of the machine: /var/log. Absent: none. */
   readonly nodeLogs?: FileTree;
-  /** What is wrong with the loop that sees to Pods; undefined: nothing. */
+  /** Problem of the loop that reconciles Pods; undefined: healthy. */
   readonly syncProblem?: () => string | undefined;
-  /** A stream in which nothing moves for so long is ended. Default: STREAM_IDLE_TIMEOUT_MS. */
+  /** Idle timeout of streams. Default: STREAM_IDLE_TIMEOUT_MS. */
   readonly streamIdleTimeoutMs?: number;
 }
 
@@ -53,16 +53,16 @@ export interface KubeletServerTls {
 export interface KubeletServer extends AsyncDisposable {
   /** The port it listens on. */
   readonly port: number;
-  /** New connections are shown this certificate. */
+  /** Serves new connections with this certificate. */
   useTls(tls: KubeletServerTls): void;
-  /** Ends the streams, and what else runs after a moment. */
+  /** Closes the streams, and other requests after a grace period. */
   close(): Promise<void>;
 }
 
-/** How long requests that run when the server stops may take to end. Streams are told, and need no longer. */
+/** Grace period for active requests when the server stops. Streams are closed at once. */
 const STOP_GRACE_MS = 1_000;
 
-/** Nobody sends a kubelet anything but the body of a POST that says nothing. */
+/** Clients send nothing but an empty POST body. */
 const BODY_BYTES_MAX = 64 * 1024;
 
 /** Resolves when it listens. Rejects with a ListenError. */
@@ -158,28 +158,28 @@ class Pages {
 
   async #mustBeAllowed(request: HttpRequest, nodeName: string): Promise<void> {
     const user = await this.#authenticate(request).catch((error: unknown) => {
-      this.#context.log.error("Cannot find out who asks", { error });
+      this.#context.log.error("Authentication of a request failed", { error });
       return undefined;
     });
     if (user === undefined) throw new Refusal(401, "Unauthorized");
     const authorized = await this.#authorize(user, attributesOf(request.method, decodedPath(request.path)), nodeName);
     if (authorized.is === "refused") throw new Refusal(403, authorized.message);
     if (authorized.is === "allowed") return;
-    this.#context.log.error("Cannot find out whether it is allowed", { user: user.name, error: authorized.cause });
+    this.#context.log.error("Authorization of a request failed", { user: user.name, error: authorized.cause });
     throw new Refusal(500, authorized.message);
   }
 
-  /** Of what has been answered already nothing is heard any more. */
+  /** After the response has begun an error cannot be sent. */
   #refuse({ method, path, signal }: HttpRequest, reply: HttpReply, error: unknown): void {
     if (error instanceof Refusal) return sendText(reply, error.code, error.message, { headers: error.headers });
-    // Of a client that has gone there is nothing to tell, and to nobody.
+    // The client disconnected: there is nothing to report.
     if (signal.aborted) return;
-    this.#context.log.warn("Cannot answer a request", { method, path, error });
+    this.#context.log.warn("Handling a request failed", { method, path, error });
     sendText(reply, 500, error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Those that are told apart when requests are counted: upstream's. */
+/** Methods that are distinguished in metrics: upstream's. */
 const METHODS: ReadonlySet<string> = new Set(["OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT"]);
 
 function decodedPath(path: string): string {

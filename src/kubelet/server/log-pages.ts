@@ -1,4 +1,4 @@
-/** A container's log, streamed: whoever reads slowly holds up the reading, and who goes away ends it. */
+/** Streams a container's log: a slow client applies back-pressure to the reading, and a disconnect ends it. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { NOT_NEEDED } from "../../base/abort.ts";
@@ -8,10 +8,10 @@ import { logBytes, loggedContainer, runtimeLogOptions } from "../logs/container-
 import { Refusal, TEXT_TYPE, type Handler } from "./call.ts";
 import { logOptions } from "./log-query.ts";
 
-/** Bytes that may wait for a client that reads slowly; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
+/** Bytes buffered for a slow client; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
 const WAITING_BYTES_MAX = 256 << 10;
 
-/** Whether a log can be read shows at once; an answer that begins later could say so only within the log. */
+/** Delay of the response head: most read errors occur at once; after it they could be reported only within the log. */
 const FIRST_PIECE_WITHIN_MS = 1_000;
 
 export const containerLogs: Handler = async ({ kubelet, clock }, { request, reply, query, parameters }) => {
@@ -28,7 +28,7 @@ export const containerLogs: Handler = async ({ kubelet, clock }, { request, repl
   return pour(pieces, reply.stream({ code: 200, headers: { "content-type": TEXT_TYPE } }));
 };
 
-/** Rejects with a Refusal if it cannot be read. Nobody waits long for a container that says nothing. */
+/** Rejects with a Refusal if it cannot be read. Does not wait long for a container that logs nothing. */
 async function begun(pieces: AsyncGenerator<Uint8Array>, clock: Clock): Promise<AsyncIterable<Uint8Array>> {
   const first = pieces.next();
   const over = new AbortController();
@@ -49,19 +49,19 @@ async function* resumed(first: Promise<IteratorResult<Uint8Array>>, rest: AsyncG
   yield* rest;
 }
 
-/** Of whichever kind. */
+/** Of any kind. */
 export function containerSpec({ spec }: Pod, name: string): { readonly tty?: boolean } | undefined {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
   return [...containers, ...initContainers, ...ephemeralContainers].find((container) => container.name === name);
 }
 
-/** Never rejects. What goes wrong when the answer has begun can only be told within it. */
+/** Never rejects. A failure after the response has begun is reported within it. */
 async function pour(pieces: AsyncIterable<Uint8Array>, sink: HttpSink): Promise<void> {
-  let goOn = (): void => undefined;
-  sink.onDrained(() => goOn());
-  sink.onClosed(() => goOn());
+  let resume = (): void => undefined;
+  sink.onDrained(() => resume());
+  sink.onClosed(() => resume());
   try {
-    for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await new Promise<void>((resolve) => (goOn = resolve));
+    for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await new Promise<void>((resolve) => (resume = resolve));
   } catch (error) {
     sink.write({ bytes: new TextEncoder().encode(error instanceof Error ? error.message : String(error)) });
   }

@@ -25,7 +25,7 @@ for (const { query, expected } of [
     expected: [400, 'unable to return the given log stream: "Stdout". Please enable PodLogsQuerySplitStreams feature gate in kubelet'],
   },
 ]) {
-  test(`a log by "${query}" is read as ${JSON.stringify(expected)}`, () => {
+  test(`the log query "${query}" is parsed as ${JSON.stringify(expected)}`, () => {
     deepEqual(readOrRefused(query), expected);
   });
 }

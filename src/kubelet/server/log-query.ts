@@ -1,9 +1,9 @@
-/** The query of a request for a container's log, read as upstream's kubelets read it. */
+/** Parses the query of a container log request as upstream's kubelet does. */
 import type { PodLogOptions } from "../../api/generated/core/v1.ts";
 import { canonicalTime } from "../../api/machinery/time.ts";
 import { Refusal } from "./call.ts";
 
-/** Upstream's words are JSON here, and nowhere else. */
+/** Upstream's messages are JSON here, and only here. */
 const UNREADABLE = '{"message": "Unable to decode query."}';
 const INVALID = '{"message": "Invalid request."}';
 
@@ -25,7 +25,7 @@ export function logOptions(query: URLSearchParams): LogQuery {
   return options;
 }
 
-/** A parameter without a value means yes. */
+/** A parameter without a value is true. */
 function flag<Name extends string>(query: URLSearchParams, name: Name): { readonly [name in Name]?: boolean } {
   const value = query.get(name);
   return value === null ? {} : named(name, value !== "0" && value.toLowerCase() !== "false");
@@ -51,7 +51,7 @@ function wholeNumber<Name extends string>(
   return named(name, Number(number));
 }
 
-/** `tail` is the older word, and "all" as good as none. */
+/** `tail` is the older name, and "all" means unlimited. */
 function tailLines(query: URLSearchParams): Pick<PodLogOptions, "tailLines"> {
   const older = query.get("tail");
   if (older === "all") return {};
@@ -66,7 +66,7 @@ function sinceTime(query: URLSearchParams): Pick<PodLogOptions, "sinceTime"> {
   return { sinceTime: time };
 }
 
-/** One of the two streams alone is behind a feature that is off by default. */
+/** Selecting one stream requires a feature gate that is off by default. */
 function mustBeWholeLog(stream: string | null): void {
   if (stream === null || stream === "" || stream === "All") return;
   const words = `unable to return the given log stream: ${JSON.stringify(stream)}. Please enable PodLogsQuerySplitStreams feature gate in kubelet`;

@@ -1,4 +1,4 @@
-/** The logs of a node over its kubelet's server, from a directory that somebody else fills. */
+/** Node logs over the kubelet's server, from a directory with untrusted contents. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ describe("/logs/ of a kubelet", () => {
     return { code: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) };
   }
 
-  test("a directory is a list of links, as Go's file server writes it", async () => {
+  test("lists a directory as links, as Go's file server does", async () => {
     const { code, headers, body } = await get("/logs/");
     equal(code, 200);
     deepEqual([headers["content-type"], headers["last-modified"]], ["text/html; charset=utf-8", MODIFIED]);
@@ -54,7 +54,7 @@ describe("/logs/ of a kubelet", () => {
     );
   });
 
-  test("a file is sent whole or in part, and not again if it has not changed", async () => {
+  test("sends a file whole or by range, and 304 if it is unchanged", async () => {
     const whole = await get("/logs/syslog");
     deepEqual([whole.code, whole.headers["content-type"], whole.body], [200, "text/plain; charset=utf-8", "0123456789\n"]);
     const part = await get("/logs/syslog", { range: "bytes=2-4" });
@@ -65,25 +65,25 @@ describe("/logs/ of a kubelet", () => {
     equal((await get("/logs/inside")).body, "0123456789\n");
   });
 
-  test("a file is never declared as HTML", async () => {
+  test("never serves a file as HTML", async () => {
     const { headers } = await get("/logs/page.html");
     deepEqual([headers["content-type"], headers["x-content-type-options"]], ["text/plain; charset=utf-8", "nosniff"]);
   });
 
   for (const path of ["outside", "up/secret", "../secret", "%2e%2e/secret", "..%2fsecret", "fifo", "none", "syslog%00"])
-    test(`/logs/${path} is missing`, async () => {
+    test(`/logs/${path} returns 404`, async () => {
       const { code, body } = await get(`/logs/${path}`);
       equal(code === 404 || code === 400, true, `${code}`);
       equal(body.includes("secret"), false);
     });
 
-  test("a directory without its slash, and a file with one, are redirected", async () => {
+  test("redirects a directory without a trailing slash and a file with one", async () => {
     const [directory, file] = [await get("/logs/pods"), await get("/logs/syslog/")];
     deepEqual([directory.code, directory.headers["location"]], [301, "pods/"]);
     deepEqual([file.code, file.headers["location"]], [301, "../syslog"]);
   });
 
-  test("a node without logs of its own has none", async () => {
+  test("returns 404 on a node without logs", async () => {
     await using bare = await serve(aKubelet());
     match((await bare.ask("/logs/")).body, /^404 page not found/);
   });

@@ -15,5 +15,5 @@ for (const { header, range } of [
   { header: "lines=0-1", range: undefined },
   { header: "bytes=-", range: undefined },
 ]) {
-  test(`of ten bytes, Range: ${header ?? "(none)"} is ${JSON.stringify(range)}`, () => deepEqual(rangeOf(header, 10), range));
+  test(`Range: ${header ?? "(none)"} of ten bytes is ${JSON.stringify(range)}`, () => deepEqual(rangeOf(header, 10), range));
 }

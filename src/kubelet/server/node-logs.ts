@@ -1,8 +1,7 @@
 /**
- * The logs of the node itself (/logs/), as upstream serves /var/log: directories as lists of links, files as they are, with ranges and
- * If-Modified-Since, as Go's http.FileServer answers. Differs from it in two ways: what leads out of the directory is missing, and a file is
- * never declared as HTML, so that no log can run a script in the browser of who reads it. Not here: queries of the journal (?query=), which
- * upstream has to be told to serve.
+ * Serves the node's logs (/logs/), as upstream serves /var/log: directories as links, files with ranges and If-Modified-Since, as Go's
+ * http.FileServer. Differs in two ways: links out of the directory return 404, and a file is never served as HTML, so that no log can run a
+ * script in a browser. Not here: journal queries (?query=), which upstream serves only if enabled.
  */
 import type { FileTree, TreeDirectory, TreeFile } from "../../host/files/file-tree.ts";
 import type { HttpSink } from "../../host/http/contract.ts";
@@ -12,14 +11,14 @@ const PREFIX = "/logs/";
 const NOT_FOUND = "404 page not found\n";
 const INDEX = "index.html";
 
-/** What is read at once. */
+/** Read chunk size. */
 const PIECE_BYTES = 65_536;
-/** Bytes that may wait for a client that reads slowly; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
+/** Bytes buffered for a slow client; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
 const WAITING_BYTES_MAX = 256 << 10;
-/** By which the type is decided, as in Go. */
+/** Bytes for content type detection, as in Go. */
 const SNIFFED_BYTES = 512;
 
-/** `tree` undefined: this node has no logs of its own. */
+/** `tree` undefined: this node has no logs. */
 export function nodeLogsHandler(tree: FileTree | undefined): Handler {
   return async (_context, call) => {
     if (tree === undefined) throw new Refusal(404, NOT_FOUND);
@@ -41,7 +40,7 @@ export function nodeLogsHandler(tree: FileTree | undefined): Handler {
   };
 }
 
-/** Decoded, below /logs/; undefined without the slash at the end of /logs. */
+/** Decoded, below /logs/; undefined without the trailing slash of /logs. */
 function pathOf(requested: string): string | undefined {
   const path = decodeURIComponent(requested);
   return path.startsWith(PREFIX) ? path.slice(PREFIX.length) : undefined;
@@ -49,7 +48,7 @@ function pathOf(requested: string): string | undefined {
 
 type Shown = TreeDirectory | (TreeFile & { readonly isIndex: boolean });
 
-/** A directory with an index is shown as that, as Go does. */
+/** A directory with an index.html is served as that, as Go does. */
 async function openShown(tree: FileTree, path: string): Promise<Shown | undefined> {
   const found = await tree.open(path);
   if (found === undefined) return undefined;
@@ -59,7 +58,7 @@ async function openShown(tree: FileTree, path: string): Promise<Shown | undefine
   return index?.is === "file" ? { ...index, isIndex: true } : found;
 }
 
-/** Relative, so that it holds behind the API server's proxy, too. */
+/** Relative, so that it works behind the API server's proxy. */
 function redirect({ request, reply }: Call, to: string): void {
   const location = `${encodeURI(to)}${request.query === "" ? "" : `?${request.query}`}`;
   reply.send({ code: 301, headers: { location } }, []);
@@ -74,7 +73,7 @@ function sendDirectory(call: Call, { entries, modifiedAtMs }: TreeDirectory): vo
 }
 
 function lineOf(name: string): string {
-  // Without "./", a colon would be read as the end of a scheme.
+  // Without "./", a colon would end a URL scheme.
   const address = name.split("/")[0]?.includes(":") === true ? `./${name}` : name;
   return `<a href="${escaped(encodeURI(address).replace(/[?#]/g, encodeURIComponent))}">${escaped(name)}</a>\n`;
 }
@@ -104,11 +103,11 @@ async function sendFile(call: Call, file: TreeFile): Promise<void> {
 
 interface ByteRange {
   readonly from: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number;
 }
 
-/** Undefined: the whole. Of several ranges, which Go answers in parts, the whole is sent, as every server may. */
+/** Undefined: the whole file. For several ranges, which Go answers as multipart, the whole file is sent, as the RFC permits. */
 export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return undefined;
@@ -118,7 +117,7 @@ export function rangeOf(header: string | undefined, sizeBytes: number): ByteRang
   return from < to ? { from, to } : undefined;
 }
 
-/** What is written to it meanwhile is not sent. */
+/** Data that is appended meanwhile is not sent. */
 async function pour(file: TreeFile, { from, to }: ByteRange, sink: HttpSink): Promise<void> {
   let isOver = false;
   let resume = (): void => undefined;
@@ -129,7 +128,7 @@ async function pour(file: TreeFile, { from, to }: ByteRange, sink: HttpSink): Pr
   });
   for (let position = from; position < to && !isOver;) {
     const bytes = await file.read(position, Math.min(PIECE_BYTES, to - position));
-    if (bytes.length === 0) break; // It was shortened.
+    if (bytes.length === 0) break; // It was truncated.
     position += bytes.length;
     if (sink.write({ bytes }) > WAITING_BYTES_MAX && !isOver) await new Promise<void>((resolve) => (resume = resolve));
   }
@@ -145,7 +144,7 @@ function httpTime(timeMs: number): string {
   return new Date(timeMs).toUTCString();
 }
 
-/** Text, packed text, or anything. */
+/** Text, gzip, or octet-stream. */
 function typeOf(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return "application/x-gzip";
   return bytes.some(isBinary) ? "application/octet-stream" : TEXT_TYPE;

@@ -1,4 +1,4 @@
-/** The Pods of the node as lists: those that it was given, and those that its runtime has. */
+/** Lists of the node's Pods: those assigned to it, and those that its runtime has. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { writeJson } from "../../api/machinery/codec/json.ts";
 import { isRunning } from "../pod/containers/runtime-containers.ts";
@@ -9,13 +9,13 @@ export const podsPage: Handler = ({ kubelet }, { reply }) => {
   sendJson(reply, podList(kubelet.pods().map(({ apiVersion: _version, kind: _kind, ...pod }) => pod)));
 };
 
-/** By what the runtime says alone. */
+/** From the runtime's state alone. */
 export const runningPodsPage: Handler = async ({ kubelet }, { reply }) => {
   const sandboxes = await kubelet.runtime.list();
   sendJson(reply, podList(sandboxes.filter(isAlive).map(podOf)));
 };
 
-/** In a list, objects do not say again of which kind they are. */
+/** Objects in a list have no kind and apiVersion. */
 function podList(items: readonly Omit<Pod, "apiVersion" | "kind">[]): string {
   return writeJson({ kind: "PodList", apiVersion: "v1", metadata: {}, items });
 }

@@ -25,7 +25,7 @@ for (const { method = "GET", path, expected } of [
   { method: "DELETE", path: "/whatever", expected: "delete proxy" },
   { method: "HEAD", path: "/pods", expected: " pods proxy" },
 ]) {
-  test(`${method} ${path} needs "${expected}"`, () => {
+  test(`${method} ${path} requires "${expected}"`, () => {
     const { verb, subresources } = attributesOf(method, path);
 
     equal([verb, ...subresources].join(" "), expected);

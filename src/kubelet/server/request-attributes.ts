@@ -1,10 +1,10 @@
 /**
- * What somebody needs to be allowed to ask a kubelet for something: a verb on a subresource of the Node. Of several subresources one is
- * enough; they are tried in this order, the narrow one first.
+ * Authorization attributes of a kubelet request: a verb on subresources of the Node. One allowed subresource is enough; they are tried in
+ * this order, the narrow one first.
  */
 
 export interface RequestAttributes {
-  /** "" for methods that mean nothing to the API: nobody is given that. */
+  /** "" for methods without an API verb, which no rule allows. */
   readonly verb: string;
   readonly subresources: readonly string[];
 }
@@ -17,7 +17,7 @@ const VERBS = new Map([
   ["DELETE", "delete"],
 ]);
 
-/** A path with all below it; whoever may use the proxy of a node may also have those that name it. */
+/** A path with its descendants; nodes/proxy also grants them. */
 const SUBRESOURCES: readonly (readonly [path: string, subresources: readonly string[]])[] = [
   ["/pods", ["pods", "proxy"]],
   ["/healthz", ["healthz", "proxy"]],

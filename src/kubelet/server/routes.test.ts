@@ -42,7 +42,7 @@ for (const { method = "GET", path, expected } of [
   { method: "POST", path: "/checkpoint/default/web/main", expected: "not-found" },
   { path: "/debug/pprof/profile", expected: "not-found" },
 ]) {
-  test(`${method} ${path} is ${expected}`, () => {
+  test(`${method} ${path} routes to ${expected}`, () => {
     const match = matchRoute(method, path);
     const found =
       match.is === "found"

@@ -1,4 +1,4 @@
-/** What the kubelet's server can be asked for: the paths and methods of upstream's. A slash at the end does not count. */
+/** Routes of the kubelet's server: upstream's paths and methods. A trailing slash is ignored. */
 
 export type Route = keyof typeof RULES;
 
@@ -14,7 +14,7 @@ export type RouteMatch = RouteFound | { readonly is: "not-found" } | { readonly 
 interface Rule {
   /** Absent: any. */
   readonly methods?: readonly string[];
-  /** Names with a colon stand for anything that is not empty, a star at the end for any number of names. */
+  /** A segment with a colon matches any non-empty one, a star at the end any number of segments. */
   readonly paths: readonly string[];
 }
 
@@ -48,7 +48,7 @@ const PATTERNS = (Object.entries(RULES) as [Route, Rule][]).flatMap(([route, { m
   paths.map((path) => ({ route, methods, segments: path.slice(1).split("/") })),
 );
 
-/** `path` is as it was sent, percent-encoded. */
+/** `path` is percent-encoded, as sent. */
 export function matchRoute(method: string, path: string): RouteMatch {
   const asked = path.replace(/\/$/, "").slice(1).split("/").map(decoded);
   let isKnown = false;
@@ -61,7 +61,7 @@ export function matchRoute(method: string, path: string): RouteMatch {
   return { is: isKnown ? "not-allowed" : "not-found" };
 }
 
-/** What there is to be asked for, without what it is asked of: "exec", "metrics/probes". "other" for whatever else somebody asks for. */
+/** Route label for metrics without parameters: "exec", "metrics/probes". "other" for unknown paths. */
 export function metricPath(path: string): string {
   const [first = "", second] = path.slice(1).split("/");
   const named = first === "metrics" && second !== undefined ? `${first}/${second}` : first;
@@ -86,7 +86,7 @@ function parametersOf(segments: readonly string[], asked: readonly (string | und
   return Object.fromEntries(found);
 }
 
-/** Undefined if it is no text. */
+/** Undefined if it is not valid UTF-8. */
 function decoded(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

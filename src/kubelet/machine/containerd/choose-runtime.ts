@@ -1,6 +1,7 @@
 /**
- * Which container runtime a cluster uses on this machine: the one it is told; the cluster's own, if it runs already; one of the machine's
- * that answers; one of its own, started here; or none, with one sentence that says why, and then Pods are simulated.
+ * Selects the container runtime of a cluster on this machine: the configured one; the cluster's own containerd, if it already runs; a
+ * runtime of the machine that answers; a containerd of its own, started here; or none with a one-line reason, in which case Pods are
+ * simulated.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -11,9 +12,9 @@ import { askVersion, RuntimeTooOldError, socketOf, type RuntimeVersion } from ".
 import { forbiddenText, socketState, socketTrouble } from "./socket-trouble.ts";
 
 export interface RuntimeChoiceOptions extends OwnContainerdOptions {
-  /** What the person asked for; then it is this one or an error. */
+  /** Endpoint requested by the user: this one is used, or an error is thrown. */
   readonly endpoint?: string;
-  /** Where runtimes of the machine listen, best first. */
+  /** Sockets of the machine's runtimes, in order of preference. */
   readonly sockets?: readonly string[];
 }
 
@@ -24,9 +25,9 @@ export type RuntimeChoice =
       readonly endpoint: string;
       /** Started by this or an earlier run of the cluster, in its directories. */
       readonly isOwn: boolean;
-      /** Of an own one: it ran already. */
+      /** Own containerd only: it already ran. */
       readonly wasAdopted: boolean;
-      /** Of an own one: ends it, and leaves its containers. */
+      /** Own containerd only: terminates it; its containers keep running. */
       stop?(): Promise<void>;
     } & RuntimeVersion)
   | { readonly is: "none"; readonly why: string };
@@ -36,7 +37,7 @@ export const RUNTIME_SOCKETS = ["/run/containerd/containerd.sock", "/run/crio/cr
 
 export async function chooseRuntime(options: RuntimeChoiceOptions): Promise<RuntimeChoice> {
   if (options.endpoint !== undefined) return asked(options.endpoint, options);
-  // What a killed run left is taken up again before all others: its Pods are in it.
+  // The containerd of a killed run takes precedence: it has the cluster's Pods.
   if (await findOwnContainerd(options)) return own(options);
   const reasons: string[] = [];
   const sockets = options.sockets ?? RUNTIME_SOCKETS;
@@ -48,7 +49,7 @@ export async function chooseRuntime(options: RuntimeChoiceOptions): Promise<Runt
     if (found !== undefined) reasons.push(found);
   }
   const hindrance = hindranceOf(options);
-  // Whoever is let use that one needs none of their own.
+  // A user with access to that runtime needs no containerd of their own.
   const advice = forbidden === undefined ? hindrance : forbiddenText(forbidden);
   if (hindrance !== undefined) return { is: "none", why: [...reasons, advice].join("; ") };
   return startOrSayWhy(options, options.log);
@@ -66,17 +67,17 @@ async function asked(endpoint: string, { clock }: RuntimeChoiceOptions): Promise
   }
 }
 
-/** What answers; why one that is there cannot be used; undefined if there is nothing to say about it. */
+/** The runtime's version; why an existing one cannot be used; undefined if there is nothing to report. */
 async function look(socket: string, clock: Clock): Promise<RuntimeVersion | string | undefined> {
   try {
     return await askVersion(socket, { clock });
   } catch (error) {
     if (error instanceof RuntimeTooOldError) return error.message;
-    return isRoot() ? undefined : `${socket} is there but does not answer`;
+    return isRoot() ? undefined : `${socket} exists but does not answer`;
   }
 }
 
-/** Why none of our own can be started; undefined if one can. */
+/** Why an own containerd cannot be started; undefined if it can. */
 function hindranceOf({ environment }: RuntimeChoiceOptions): string | undefined {
   if (findProgram("containerd", environment["PATH"]) === undefined) {
     return "no container runtime answers and containerd is not installed (Debian: apt-get install containerd containernetworking-plugins)";

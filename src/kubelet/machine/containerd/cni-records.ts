@@ -1,8 +1,7 @@
 /**
- * What the network's plugins have on this machine for the Pods of a cluster's own containerd, read from the machine itself: network
- * namespaces, addresses in use, and what the CNI library remembers of each. With it, how all that is of one sandbox is given back: by the
- * plugins themselves, which know of each other's locks and rules.
- * Not here: which of it is wanted (orphaned-network.ts, leftovers.ts), and the network as a whole (network/bridge-network.ts).
+ * State of the CNI plugins for the Pods of a cluster's own containerd, read from the machine itself: network namespaces, allocated
+ * addresses, and cached CNI results. Also releases all of one sandbox through the plugins' DEL, since they know each other's locks and
+ * rules. Not here: which of it is orphaned (orphaned-network.ts, leftovers.ts), and the network as a whole (network/bridge-network.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
 import { runProgram } from "../../../host/processes/child-process.ts";
@@ -15,38 +14,38 @@ import { namesIn } from "../../../host/files/shared-directory.ts";
 import { cniFileName } from "../network/cni-configuration.ts";
 
 export interface CniPlaces {
-  /** Those of own-containerd.ts. */
+  /** Directories of own-containerd.ts. */
   readonly runDirectory: string;
   readonly stateDirectory: string;
   readonly cniConfigDirectory: string;
-  /** Of the link, and of the network. */
+  /** Name of the link and of the network. */
   readonly bridge: string;
   readonly addressDirectory: string;
 }
 
 export interface NetworkRecords {
-  /** Names of namespaces, which are files of one directory that they are mounted on. */
+  /** Namespace names: files of one directory that the namespaces are mounted on. */
   readonly namespaces: readonly string[];
-  /** Ids of sandboxes that have an address, or that the CNI library remembers. */
+  /** Ids of sandboxes that have an address or a cached CNI result. */
   readonly sandboxes: readonly string[];
 }
 
-/** Where the CNI library remembers what it did: it cannot be told to do so elsewhere. */
+/** Cache directory of the CNI library, which is not configurable. */
 const CNI_RESULTS = "/var/lib/cni/results";
 
-/** Of what the runtime and the library call their files, so that nothing else in the same directories is touched. */
+/** File name patterns of the runtime and the library, so that other files in the same directories are not touched. */
 const NAMESPACE_NAME = /^cni-[0-9a-f-]+$/;
 const RESULT_SANDBOX = /-([0-9a-f]{64})-/;
 const SANDBOX_ID = /^[0-9a-zA-Z][\w.-]*$/;
 const ADDRESS_NAME = /^[0-9a-f.:]+$/;
 
-/** The one link that a Pod has besides its loopback, as all runtimes call it. */
+/** Interface of a Pod besides its loopback, as all runtimes name it. */
 const POD_LINK = "eth0";
 
-/** The plugins wait for each other's locks; one that takes longer than this is stuck. */
+/** Plugins wait for each other's locks; one that exceeds this timeout is stuck. */
 const PLUGIN_TIMEOUT_SECONDS = 20;
 
-/** containerd puts them there when it is told to keep them with its state. */
+/** containerd's location with netns_mounts_under_state_dir. */
 export function namespacesDirectory({ stateDirectory }: Pick<CniPlaces, "stateDirectory">): string {
   return joinPath(stateDirectory, "io.containerd.grpc.v1.cri", "netns");
 }
@@ -63,12 +62,12 @@ export async function readNetworkRecords(places: CniPlaces): Promise<NetworkReco
   };
 }
 
-/** Where it is noted what was there before the containerd that was started last. */
+/** Record of what existed before the last started containerd. */
 export interface EarlierNetworkFile {
   readonly earlierNetwork: string;
 }
 
-/** When no containerd runs. */
+/** Called while no containerd runs. */
 export async function noteEarlierNetwork({ earlierNetwork, ...places }: CniPlaces & EarlierNetworkFile): Promise<void> {
   await writePrivateText(earlierNetwork, JSON.stringify(await readNetworkRecords(places)));
 }
@@ -77,7 +76,7 @@ export async function earlierNetworkRecords({ earlierNetwork }: EarlierNetworkFi
   return parseRecords(await readTextIfAny(earlierNetwork));
 }
 
-/** None of what is not written as it should be. */
+/** Malformed entries are skipped. */
 export function parseRecords(text: string): NetworkRecords {
   try {
     const { namespaces, sandboxes } = JSON.parse(text) as { readonly namespaces?: unknown; readonly sandboxes?: unknown };
@@ -91,7 +90,7 @@ function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-/** A file is called by the address, and says who has it. Beside them are a lock and the address that was given last. */
+/** A file is named by the address and contains the sandbox that has it. Beside them are a lock and the last allocated address. */
 async function addressedSandboxes({ addressDirectory, bridge }: CniPlaces): Promise<readonly string[]> {
   const directory = joinPath(addressDirectory, bridge);
   const names = (await namesIn(directory)).filter((name) => ADDRESS_NAME.test(name));
@@ -103,8 +102,8 @@ async function addressedSandboxes({ addressDirectory, bridge }: CniPlaces): Prom
 }
 
 /**
- * A cluster may have had a runtime of the machine's before, whose Pods have addresses of the same directory, and may live on: what was
- * remembered of them names a namespace elsewhere.
+ * The cluster may have used a runtime of the machine before, whose Pods have addresses in the same directory and may still run: their
+ * cached results name a namespace elsewhere.
  */
 async function rememberedSandboxes(places: CniPlaces) {
   const results = await fewAtATime(await ownResults(places), async (path) => ({
@@ -116,8 +115,8 @@ async function rememberedSandboxes(places: CniPlaces) {
 }
 
 /**
- * Each names the namespace that it was for, which is in our directory. Those of a runtime that is not our own are called by the network, by
- * the Pod's sandbox and by the link; the loopback's have another network's name.
+ * Each result names its namespace, which is in our directory. Those of a runtime that is not our own are named by network, sandbox and
+ * interface; those of the loopback have another network name.
  */
 export async function ownResults({ runDirectory, bridge }: Pick<CniPlaces, "runDirectory" | "bridge">): Promise<readonly string[]> {
   const names = await namesIn(CNI_RESULTS);
@@ -131,25 +130,25 @@ export async function ownResults({ runDirectory, bridge }: Pick<CniPlaces, "runD
 }
 
 /**
- * Of a containerd that is dead: a plugin that it had started would go on for nobody, and take an address maybe only after another containerd
- * runs. Known by the namespace that it was told, which is in our directory.
+ * Plugins started by a dead containerd: they would continue without a parent and may allocate an address after the next containerd runs.
+ * Recognized by CNI_NETNS, which is in our directory.
  */
 export async function endPlugins(
   { stateDirectory, cniBinaryDirectory }: { readonly stateDirectory: string; readonly cniBinaryDirectory: string },
   clock: Clock,
 ): Promise<void> {
   const plugins = await findProcesses(([program = ""]) => program.startsWith(`${cniBinaryDirectory}/`));
-  const told = await fewAtATime(plugins, ({ pid }) => readTextIfAny(`/proc/${pid}/environ`));
+  const environments = await fewAtATime(plugins, ({ pid }) => readTextIfAny(`/proc/${pid}/environ`));
   const ours = `CNI_NETNS=${namespacesDirectory({ stateDirectory })}/`;
   await killProcesses(
-    plugins.filter((_, index) => told[index]?.split("\0").some((word) => word.startsWith(ours))),
+    plugins.filter((_, index) => environments[index]?.split("\0").some((word) => word.startsWith(ours))),
     clock,
   );
 }
 
 /**
- * Its addresses, rules for ports of the node, and what the library remembers of it; what it never had is fine. Its namespace is not
- * named: that is removed as a whole. Rejects if the cluster's network is not configured.
+ * Releases addresses, hostPort rules and cached results; missing ones are ignored. The namespace is not passed: it is removed as a whole.
+ * Rejects if the cluster's network is not configured.
  */
 export async function releaseSandbox(id: string, places: CniPlaces & { readonly cniBinaryDirectory: string }): Promise<void> {
   const text = await readTextIfAny(joinPath(places.cniConfigDirectory, cniFileName(places.bridge)));
@@ -161,14 +160,16 @@ export async function releaseSandbox(id: string, places: CniPlaces & { readonly 
 
 export interface PluginToAsk {
   readonly type: string;
-  /** What it reads. */
+  /** Its stdin. */
   readonly configuration: string;
 }
 
-/** Who is told of no ports removes no rules for any; who is told of one removes all that the sandbox has, whichever they are. */
+/**
+ * The portmap plugin removes rules only if the configuration has a port mapping; with any single one it removes all rules of the sandbox.
+ */
 const SOME_PORT = { portMappings: [{ hostPort: 1, containerPort: 1, protocol: "tcp" }] };
 
-/** Of a network's configuration, the last plugin first: what was added last is taken away first. */
+/** Plugins of a network's configuration in reverse order, as DEL requires. */
 export function pluginsToAsk(text: string): readonly PluginToAsk[] {
   const { cniVersion, name, plugins } = JSON.parse(text) as {
     readonly cniVersion: string;

@@ -4,7 +4,7 @@ import { containerdConfiguration } from "./config.ts";
 import { settingsIn } from "./runtime-settings.ts";
 import { isTooOld, socketOf } from "./runtime-version.ts";
 
-test("the configuration has all of containerd in our directories", () => {
+test("the containerd configuration keeps everything in the cluster's directories", () => {
   const text = containerdConfiguration({
     rootDirectory: "/data/root",
     stateDirectory: "/run/x/state",
@@ -38,7 +38,7 @@ test("the configuration has all of containerd in our directories", () => {
   match(text, /\[\[plugins\."io\.containerd\.transfer\.v1\.local"\.unpack_config\]\]\nplatform = "linux\/arm64"\nsnapshotter = "native"\n/);
 });
 
-describe("a runtime is too old", () => {
+describe("isTooOld: minimum runtime version", () => {
   for (const { name, version, old } of [
     { name: "containerd", version: "1.5.18", old: true },
     { name: "containerd", version: "1.6.20~ds1", old: false },
@@ -51,23 +51,23 @@ describe("a runtime is too old", () => {
   }
 });
 
-test("an endpoint is a socket, with or without its scheme", () => {
+test("socketOf accepts an endpoint with and without its scheme", () => {
   deepEqual(["/run/x.sock", "unix:///run/x.sock", "unix:/run/x.sock"].map(socketOf), ["/run/x.sock", "/run/x.sock", "/run/x.sock"]);
 });
 
-describe("what a runtime says of its settings", () => {
+describe("runtimeSettings parses CRI Status", () => {
   for (const { it, config, settings } of [
     {
-      it: "containerd 1.6 says both",
+      it: "containerd 1.6 reports both",
       config: '{"cni":{"binDir":"/b","confDir":"/etc/cni/net.d"},"sandboxImage":"registry.k8s.io/pause:3.6"}',
       settings: { cniConfigDirectory: "/etc/cni/net.d", sandboxImage: "registry.k8s.io/pause:3.6" },
     },
     {
-      it: "containerd 2 says one",
+      it: "containerd 2 reports one",
       config: '{"cni":{"confDir":"/etc/cni/net.d"}}',
       settings: { cniConfigDirectory: "/etc/cni/net.d", sandboxImage: undefined },
     },
-    { it: "others say nothing", config: "", settings: { cniConfigDirectory: undefined, sandboxImage: undefined } },
+    { it: "other runtimes report none", config: "", settings: { cniConfigDirectory: undefined, sandboxImage: undefined } },
   ]) {
     test(it, () => deepEqual(settingsIn(config), settings));
   }

@@ -1,33 +1,33 @@
 /**
- * The configuration that a containerd of our own is started with: everything of it lies in our directories, so that several clusters and
- * a containerd of the machine's live side by side. Version 2 is read by containerd 1.6 as well as by 2.x, which translates it.
- * Not here: starting it (own-containerd.ts), the network's configuration (network/cni-configuration.ts).
+ * Configuration of the cluster's own containerd: all its state is in the cluster's directories, so that several clusters and a containerd
+ * of the machine coexist. Version 2 is read by containerd 1.6 as well as by 2.x, which migrates it. Not here: starting it
+ * (own-containerd.ts), the network's configuration (network/cni-configuration.ts).
  */
 
 export interface ContainerdPlaces {
-  /** What lasts: images, snapshots, containers. */
+  /** Persistent state: images, snapshots, containers. */
   readonly rootDirectory: string;
-  /** What ends with the machine's run: bundles, mounts, network namespaces. */
+  /** State until reboot: bundles, mounts, network namespaces. */
   readonly stateDirectory: string;
   readonly runcDirectory: string;
   readonly socket: string;
   readonly cniConfigDirectory: string;
   readonly cniBinaryDirectory: string;
   readonly sandboxImage: string;
-  /** How a container's files are laid over those of its image. */
+  /** Snapshotter of container root file systems. */
   readonly snapshotter: "overlayfs" | "native";
-  /** As images name it: "amd64". */
+  /** Image architecture: "amd64". */
   readonly architecture: string;
 }
 
-/** Never needed here, and each costs time at the start or writes outside of our directories (opt: /opt/containerd). */
+/** Unused here, and each slows down the start or writes outside of our directories (opt: /opt/containerd). */
 const DISABLED_PLUGINS = [
   "io.containerd.internal.v1.opt",
   "io.containerd.internal.v1.restart",
   "io.containerd.monitor.container.v1.restart", // The same, since 2.0.
   "io.containerd.internal.v1.tracing",
   "io.containerd.tracing.processor.v1.otlp",
-  "io.containerd.monitor.v1.cgroups", // Numbers for Prometheus; the CRI reads the cgroups itself.
+  "io.containerd.monitor.v1.cgroups", // Prometheus metrics; the CRI reads the cgroups itself.
   "io.containerd.monitor.task.v1.cgroups",
   "io.containerd.snapshotter.v1.aufs",
   "io.containerd.snapshotter.v1.blockfile",
@@ -37,7 +37,7 @@ const DISABLED_PLUGINS = [
   "io.containerd.snapshotter.v1.zfs",
 ];
 
-/** As low as the kernel takes, as upstream's set-ups do: the runtime is the last to go when memory is short. */
+/** The kernel's minimum, as upstream's set-ups use: the OOM killer takes the runtime last. */
 const OOM_SCORE = -999;
 
 const CRI = `plugins."io.containerd.grpc.v1.cri"`;
@@ -55,28 +55,29 @@ export function containerdConfiguration(places: ContainerdPlaces): string {
     table("grpc", { address: places.socket }),
     table(CRI, {
       sandbox_image: places.sandboxImage,
-      // exec, attach and port-forward come through the kubelet, on this machine.
+      // exec, attach and port-forward are proxied by the kubelet, on this machine.
       disable_tcp_service: true,
       stream_server_address: "127.0.0.1",
       stream_server_port: "0",
-      // Where containerd itself may not lower its score, asking it of a container would fail each one.
+      // Where containerd itself may not lower its score, requesting it for a container would fail every container.
       restrict_oom_score_adj: true,
-      // What upstream's clusters allow since 1.22: listening below 1024 and ping, as any user.
+      // Default of upstream's clusters since 1.22: any user may listen below 1024 and use ping.
       enable_unprivileged_ports: true,
       enable_unprivileged_icmp: true,
-      // In /run/netns, one could not tell whose they are.
+      // In /run/netns the owner of a namespace could not be determined.
       netns_mounts_under_state_dir: true,
     }),
     table(`${CRI}.cni`, { bin_dir: places.cniBinaryDirectory, conf_dir: places.cniConfigDirectory, max_conf_num: 1 }),
     table(`${CRI}.containerd`, { default_runtime_name: "runc", snapshotter: places.snapshotter }),
     table(`${CRI}.containerd.runtimes.runc`, { runtime_type: "io.containerd.runc.v2" }),
     table(`${CRI}.containerd.runtimes.runc.options`, { SystemdCgroup: false, Root: places.runcDirectory }),
-    // Who pulls from 2.1 on: it unpacks for the snapshotters that it is told of, by default overlayfs alone, and else refuses each pull.
+    // The transfer service pulls from 2.1 on: it unpacks only for configured snapshotters, by default overlayfs alone, and otherwise fails
+    // each pull.
     list(`plugins."io.containerd.transfer.v1.local".unpack_config`, {
       platform: `linux/${places.architecture}`,
       snapshotter: places.snapshotter,
     }),
-    // Its socket would be the one place that all containerds of a machine share.
+    // Its socket would be the only path that all containerds of a machine share.
     table(`plugins."io.containerd.nri.v1.nri"`, { disable: true }),
   ].join("\n");
 }
@@ -87,7 +88,7 @@ function table(name: string, values: Readonly<Record<string, TomlValue>>): strin
   return section(name === "" ? [] : [`[${name}]`], values);
 }
 
-/** Of tables, with one. */
+/** Tables at one level. */
 function list(name: string, values: Readonly<Record<string, TomlValue>>): string {
   return section([`[[${name}]]`], values);
 }
@@ -97,7 +98,7 @@ function section(heading: readonly string[], values: Readonly<Record<string, Tom
   return [...heading, ...lines, ""].join("\n");
 }
 
-/** JSON's way to write strings, numbers and lists is TOML's too, but for DEL, which no path of ours has. */
+/** JSON's syntax of strings, numbers and lists is valid TOML, except for DEL, which no path of ours contains. */
 function toml(value: TomlValue): string {
   return JSON.stringify(value);
 }

@@ -10,7 +10,7 @@ import { ContainerdKeeper } from "./containerd-keeper.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { askVersion } from "./runtime-version.ts";
 
-const STARTED_AGAIN = /^containerd had ended and was started again \(process (\d+)\); its containers ran on meanwhile$/;
+const RESTARTED = /^containerd exited and was restarted \(process (\d+)\); its containers kept running$/;
 
 function keep(containerd: TestContainerd) {
   const lines: string[] = [];
@@ -21,7 +21,7 @@ function keep(containerd: TestContainerd) {
     environment: process.env,
     log: silentLogger,
     stop: () => containerd.stop(),
-    tell(line) {
+    report(line) {
       lines.push(line);
       onLine();
     },
@@ -36,23 +36,23 @@ function keep(containerd: TestContainerd) {
   return { keeper, lines, says };
 }
 
-test("one that is killed is started again, and that is told", needs("containerd"), async () => {
+test("ContainerdKeeper restarts a killed containerd and reports it", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
   const { keeper, says, lines } = keep(containerd);
   const first = containerd.pid;
 
   await containerd.kill();
-  const [, pid] = STARTED_AGAIN.exec(await says(STARTED_AGAIN)) ?? [];
+  const [, pid] = RESTARTED.exec(await says(RESTARTED)) ?? [];
 
   notEqual(Number(pid), first);
   equal((await findOwnContainerd(containerd.places))?.pid, Number(pid));
   equal((await askVersion(containerd.endpoint, { clock: realClock, timeoutMs: 20_000 })).name, "containerd");
   equal(lines.length, 1);
   await keeper.stop();
-  equal(await findOwnContainerd(containerd.places), undefined, "the one that was started last is stopped, too");
+  equal(await findOwnContainerd(containerd.places), undefined, "the containerd that was started last is stopped");
 });
 
-test("one that cannot be started is tried until it can, and its reason is told once", needs("containerd"), async () => {
+test("ContainerdKeeper retries a failing start and reports the reason once", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
   const { keeper, says, lines } = keep(containerd);
   const { socket } = containerdFiles(containerd.places);
@@ -60,15 +60,15 @@ test("one that cannot be started is tried until it can, and its reason is told o
   await mkdir(socket);
 
   await containerd.kill();
-  match(await says(/^containerd has ended/), /^containerd has ended, and for now nothing can be started: .*; it is tried again$/);
+  match(await says(/^containerd exited and cannot/), /^containerd exited and cannot be restarted: .*; retrying$/);
   await rmdir(socket);
-  await says(STARTED_AGAIN);
-  // However often it was tried in between.
-  equal(lines.filter((line) => line.startsWith("containerd has ended")).length, 1);
+  await says(RESTARTED);
+  // Regardless of the number of attempts.
+  equal(lines.filter((line) => line.startsWith("containerd exited and cannot")).length, 1);
   await keeper.stop();
 });
 
-test("one that is stopped with its keeper stays so", needs("containerd"), async () => {
+test("ContainerdKeeper.stop stops containerd without a restart", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
   const { keeper, lines } = keep(containerd);
   ok((await findOwnContainerd(containerd.places)) !== undefined);

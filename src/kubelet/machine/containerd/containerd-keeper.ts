@@ -1,8 +1,8 @@
 /**
- * Keeps the cluster's own containerd running: one that has ended, whoever ended it, is started again at once, and one line says so. Its
- * containers do not notice. One that cannot be started is tried again, later each time, and its reason is told once.
- * After each start, and when it takes one over, what a killed one had begun and nobody knows of any more is removed, beside the keeping.
- * Not here: the start (own-containerd.ts), what that is (orphaned-tasks.ts, orphaned-network.ts), and what the node says meanwhile (kubelet/node/node-status.ts).
+ * Supervises the cluster's own containerd: restarts it as soon as it ends, for whatever reason, and reports that in one line. Its
+ * containers are not affected. A failing start is retried with exponential backoff and its reason reported once. After each start, and on
+ * adopting a running one, orphans of a killed containerd are removed in the background. Not here: the start (own-containerd.ts), orphan
+ * detection (orphaned-tasks.ts, orphaned-network.ts), and the Node's status meanwhile (kubelet/node/node-status.ts).
  */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
 import { untilHungUp } from "../../../host/network/socket-hang-up.ts";
@@ -13,16 +13,16 @@ import { removeOrphanedTasks } from "./orphaned-tasks.ts";
 import { containerdFiles, findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
 import { tasksDirectory } from "./shims.ts";
 
-/** Between starts that come to nothing. The first comes at once: Pods wait for it. */
+/** Backoff between failing starts. The first attempt is immediate: Pods wait for it. */
 const AGAIN = { minMs: 250, maxMs: 8_000 };
-/** One that has run for so long had a good start; an end after that is another story. */
+/** Uptime after which the failure count is reset. */
 const GOOD_START_MS = 10_000;
 
 export interface ContainerdKeeperOptions extends OwnContainerdOptions {
-  /** Ends the one that runs now, and leaves its containers. */
+  /** Terminates the current containerd; its containers keep running. */
   readonly stop: () => Promise<void>;
-  /** One line for a person. */
-  tell(line: string): void;
+  /** Reports one line to the user. */
+  report(line: string): void;
 }
 
 export class ContainerdKeeper {
@@ -30,13 +30,13 @@ export class ContainerdKeeper {
   readonly #over = new AbortController();
   readonly #keeping: Promise<void>;
   #stopCurrent: () => Promise<void>;
-  /** Never rejects; one after another. */
+  /** Serialized; never rejects. */
   #clearing: Promise<void>;
-  /** In a row. */
+  /** Consecutive. */
   #failures = 0;
-  #toldTrouble: string | undefined;
+  #reportedFailure: string | undefined;
 
-  /** Of one that runs already. */
+  /** Requires a running containerd. */
   constructor(options: ContainerdKeeperOptions) {
     this.#options = options;
     this.#stopCurrent = options.stop;
@@ -44,7 +44,7 @@ export class ContainerdKeeper {
     this.#keeping = this.#keep();
   }
 
-  /** Ends the keeping and containerd; containers and their shims run on. What it has begun to clear away is cleared first. */
+  /** Stops supervision and containerd; containers and their shims keep running. Waits for a cleanup in progress. */
   async stop(): Promise<void> {
     this.#over.abort();
     await this.#keeping;
@@ -69,25 +69,25 @@ export class ContainerdKeeper {
   }
 
   async #startAgain(): Promise<void> {
-    const { tell } = this.#options;
+    const { report } = this.#options;
     try {
       const earlierTasks = await namesIn(tasksDirectory(containerdFiles(this.#options)));
       const { process, wasAdopted, stop } = await startOwnContainerd(this.#options);
       this.#stopCurrent = stop;
-      this.#toldTrouble = undefined;
+      this.#reportedFailure = undefined;
       this.#clearing = this.#clearing.then(() => this.#clear(process, wasAdopted ? [] : earlierTasks));
-      if (!wasAdopted) tell(`containerd had ended and was started again (process ${process.pid}); its containers ran on meanwhile`);
+      if (!wasAdopted) report(`containerd exited and was restarted (process ${process.pid}); its containers kept running`);
     } catch (error) {
       const [sentence = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-      if (sentence !== this.#toldTrouble) tell(`containerd has ended, and for now nothing can be started: ${sentence}; it is tried again`);
-      this.#toldTrouble = sentence;
+      if (sentence !== this.#reportedFailure) report(`containerd exited and cannot be restarted: ${sentence}; retrying`);
+      this.#reportedFailure = sentence;
     }
   }
 
-  /** Of the one that runs already, it is not known what was there before it. */
+  /** For an adopted containerd the earlier tasks are unknown. */
   async #clearCurrent(): Promise<void> {
     const { log } = this.#options;
-    const running = await findOwnContainerd(this.#options).catch((error: unknown) => log.warn("Cannot look for containerd", { error }));
+    const running = await findOwnContainerd(this.#options).catch((error: unknown) => log.warn("Looking up the running containerd failed", { error }));
     if (running) await this.#clear(running, []);
   }
 

@@ -19,12 +19,12 @@ async function kindsOf(containerd: TestContainerd): Promise<readonly string[]> {
 
 const ALL_KINDS = ["cgroup", "file", "link", "mount", "network namespace", "process", "rule", "socket"];
 
-/** What the whole machine has of a test's: looked up without the code under test. */
+/** State of the machine that belongs to a test, listed without the code under test. */
 function traces({ directory, bridge, cgroupParent }: TestContainerd): readonly string[] {
   const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
   const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
   const rules = execFileSync("iptables-save", { encoding: "utf8" }).split("\n");
-  // One for each controller, or the only one there is.
+  // One per controller, or the only one.
   const cgroups = ["", ...readdirSync("/sys/fs/cgroup")].map((controller) => join("/sys/fs/cgroup", controller, cgroupParent));
   return [
     ...processes.filter((line) => line.includes(directory)),
@@ -36,12 +36,12 @@ function traces({ directory, bridge, cgroupParent }: TestContainerd): readonly s
   ];
 }
 
-describe("what Pods have on the machine is listed and removed", { ...NEEDS }, () => {
+describe("leftovers of Pods are listed and removed", { ...NEEDS }, () => {
   for (const { it, harm } of [
     { it: "while containerd runs", harm: async () => undefined },
     { it: "after containerd was killed", harm: (containerd: TestContainerd) => containerd.kill() },
     {
-      it: "after containerd and all shims were killed, and containers run on alone",
+      it: "after containerd and all shims were killed, with only containers running",
       harm: async (containerd: TestContainerd) => {
         await containerd.kill();
         const socket = containerd.endpoint.replace("unix://", "");
@@ -70,7 +70,10 @@ describe("what Pods have on the machine is listed and removed", { ...NEEDS }, ()
 const SHIMS_GONE_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 20;
 
-/** What there is beside control groups when no shim is left: one answers that it goes before it has gone, and nobody tells when it has. */
+/**
+ * Leftovers besides control groups once no shim is left: a shim acknowledges shutdown before its process ends, without an event for the
+ * end.
+ */
 async function leftByPods(containerd: TestContainerd): Promise<readonly Leftover[]> {
   const untilMs = performance.now() + SHIMS_GONE_WITHIN_MS;
   for (;;) {
@@ -84,7 +87,7 @@ function processesIn(left: readonly Leftover[]): number {
   return left.filter(({ is }) => is === "process").length;
 }
 
-test("Pods that came and went leave nothing beside containerd and its network", { ...NEEDS }, async () => {
+test("deleted Pods leave nothing beside containerd and its network", { ...NEEDS }, async () => {
   await using containerd = await startTestContainerd();
   const pod = await runCriPod(containerd, { name: "first" });
   await pod.remove();
@@ -96,7 +99,7 @@ test("Pods that came and went leave nothing beside containerd and its network", 
   equal(processesIn(before), 1);
 });
 
-test("two of them live side by side, and removing one leaves the other alone", { ...NEEDS }, async () => {
+test("two clusters coexist, and removing one leaves the other untouched", { ...NEEDS }, async () => {
   await using stays = await startTestContainerd();
   const pod = await runCriPod(stays, { name: "stays" });
   {

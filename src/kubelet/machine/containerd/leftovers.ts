@@ -1,8 +1,8 @@
 /**
- * What a cluster's own containerd and its Pods have on this machine outside of plain files: processes, mounts, network namespaces, links,
- * rules, control groups. Listed from the machine itself, so that it also works when containerd is dead and its shims, or only their
- * containers, live on. `removeLeftovers` ends and removes all of it; both may be repeated.
- * Not here: ending Pods gracefully, which is the kubelet's, and the cluster's data.
+ * Everything besides plain files that a cluster's own containerd and its Pods have on this machine: processes, mounts, network namespaces,
+ * links, iptables rules, control groups. Listed from the machine itself, so that it also works when containerd is dead and its shims, or
+ * only their containers, still run. `removeLeftovers` terminates and removes all of it; both are idempotent. Not here: graceful termination
+ * of Pods, which is the kubelet's, and the cluster's data.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/kernel/cgroup-tree.ts";
@@ -18,15 +18,15 @@ import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { findBundles, findShims, type Bundle } from "./shims.ts";
 
 export interface ClusterPlaces {
-  /** Those of own-containerd.ts. */
+  /** Directories of own-containerd.ts. */
   readonly directory: string;
   readonly runDirectory: string;
   readonly cniConfigDirectory: string;
   readonly bridge: string;
   readonly addressDirectory: string;
-  /** Where volumes are mounted. */
+  /** Mount point of volumes. */
   readonly volumesDirectory?: string;
-  /** Control groups of this cluster alone, with all below them: "/kubepods-x". */
+  /** Control groups of this cluster alone, with their descendants: "/kubepods-x". */
   readonly cgroups?: readonly string[];
   readonly clock: Clock;
 }
@@ -60,8 +60,8 @@ export async function leftovers(places: ClusterPlaces): Promise<readonly Leftove
 }
 
 /**
- * Containerd first, so that it starts nothing anew; then what runs; then what that held. What cannot be removed leaves the rest to be: it is
- * told at the end, and the files by which it is found again stay.
+ * Terminates containerd first, so that it starts nothing new; then the remaining processes; then releases their resources. A failure does
+ * not stop the rest: it is thrown at the end, and the files by which the remainder is found again are kept.
  */
 export async function removeLeftovers(places: ClusterPlaces): Promise<void> {
   const files = containerdFiles(places);
@@ -90,7 +90,7 @@ interface OwnProcess extends ProcessMark {
   readonly what: string;
 }
 
-/** Shims are known by the address of the containerd that they report to; containers by their control groups. */
+/** Shims are identified by the address of their containerd; containers by their control groups. */
 async function ownProcesses(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<readonly OwnProcess[]> {
   const containerd = await findOwnContainerd(places);
   const shims = await findShims(containerdFiles(places));
@@ -103,7 +103,7 @@ async function ownProcesses(places: ClusterPlaces, bundles: readonly Bundle[]): 
   return [...new Map(all.toReversed().map((one) => [one.pid, one])).values()].toReversed();
 }
 
-/** Until none is left: what is just being started appears only after its parent was found. */
+/** Until none is left: a process that is just being started appears only after its parent was found. */
 async function killAll(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<void> {
   for (;;) {
     const processes = await ownProcesses(places, bundles);

@@ -19,7 +19,7 @@ const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
 const RESULTS = "/var/lib/cni/results";
 
-/** As containerd does it, up to the moment before it writes the sandbox down. Resolves with the namespace. */
+/** Sets up a network as containerd does, up to the step before it stores the sandbox. Resolves with the namespace. */
 function beginNetwork({ places }: TestContainerd, hostPort: number): string {
   const directory = namespacesDirectory(containerdFiles(places));
   const [id, name] = [randomBytes(32).toString("hex"), `cni-${randomBytes(16).toString("hex")}`];
@@ -47,7 +47,7 @@ function beginNetwork({ places }: TestContainerd, hostPort: number): string {
   return name;
 }
 
-/** All that is of its Pods' networks, in whatever order. */
+/** Network state of its Pods, in any order. */
 async function networkOf(containerd: TestContainerd) {
   const { addressDirectory, bridge } = containerd.places;
   const left = (await containerd.leftovers()).flatMap(({ is, name }) =>
@@ -63,7 +63,7 @@ function namespacesIn({ places }: TestContainerd): readonly string[] {
 
 const LINKS_GONE_WITHIN_MS = 20_000;
 
-/** For `nc`: what it waits for comes at once, unless the machine is busy. */
+/** Timeout for `nc`, reached only on a busy machine. */
 const NC_PATIENCE_SECONDS = "15";
 
 async function reachesNode(pod: CriPod, { nodeAddress }: TestContainerd): Promise<boolean> {
@@ -77,24 +77,24 @@ async function reachesNode(pod: CriPod, { nodeAddress }: TestContainerd): Promis
   }
 }
 
-test("after containerd was killed, networks that it had just begun are removed, and those of Pods stay", { ...NEEDS }, async () => {
+test("after a SIGKILL of containerd, unfinished Pod networks are removed and those of Pods are kept", { ...NEEDS }, async () => {
   await using containerd = await startTestContainerd();
   const pod = await runCriPod(containerd, { name: "stays", hostPort: { hostPort: 28_180, containerPort: 80 } });
   const ofPod = await networkOf(containerd);
   beginNetwork(containerd, 28_181);
-  // One that was only made when containerd was killed, and not mounted.
+  // A namespace that was created but not mounted when containerd was killed.
   writeFileSync(join(namespacesDirectory(containerdFiles(containerd.places)), "cni-0-1"), "");
   const begun = await networkOf(containerd);
-  ok(begun.size >= ofPod.size + 8, [...begun].join("\n")); // Two files, a mount, a link, an address, a result, and rules.
-  let onTold = (): void => {};
-  const startedAgain = new Promise<void>((resolve) => (onTold = resolve));
-  const keeper = keeperOf(containerd, () => onTold());
+  ok(begun.size >= ofPod.size + 8, [...begun].join("\n")); // Two files, a mount, a link, an address, a cached result, and rules.
+  let onReport = (): void => {};
+  const startedAgain = new Promise<void>((resolve) => (onReport = resolve));
+  const keeper = keeperOf(containerd, () => onReport());
 
   await containerd.kill();
   await startedAgain;
   await keeper.stop();
 
-  // The kernel removes a namespace's links a moment after the namespace, without an event that could be waited for.
+  // The kernel removes a namespace's links shortly after the namespace, without an event to wait for.
   for (const until = Date.now() + LINKS_GONE_WITHIN_MS; (await networkOf(containerd)).size > ofPod.size && Date.now() < until;) continue;
   deepEqual(await networkOf(containerd), ofPod);
   await containerd.restart();
@@ -103,7 +103,7 @@ test("after containerd was killed, networks that it had just begun are removed, 
   equal(namespacesIn(containerd).length, 0);
 });
 
-test("who takes over a containerd removes networks that an earlier one had begun, and none that is younger", { ...NEEDS }, async () => {
+test("adopting a containerd removes unfinished networks of an earlier one, and none that is younger", { ...NEEDS }, async () => {
   await using containerd = await startTestContainerd();
   const ended = await runCriPod(containerd, { name: "ended" });
   const [ofEnded = ""] = namespacesIn(containerd);
@@ -120,12 +120,12 @@ test("who takes over a containerd removes networks that an earlier one had begun
   await ended.remove();
 });
 
-test("a plugin that still ran when containerd was killed is ended before the next containerd starts", needs("containerd"), async () => {
+test("a CNI plugin that outlives a killed containerd is terminated before the next containerd starts", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
   const files = containerdFiles(containerd.places);
   const programs = join(containerd.directory, "plugins");
   mkdirSync(programs);
-  // It waits for a line that never comes, and is called as containerd calls them.
+  // Blocks on a line that never comes, and is named as containerd names plugins.
   copyFileSync("/bin/cat", join(programs, "cat"));
   const start = async (netns: string) => {
     const child = spawn(join(programs, "cat"), { stdio: ["pipe", "pipe", "ignore"], env: { CNI_NETNS: netns } });

@@ -14,25 +14,25 @@ const NONE: NetworkRecords = { namespaces: [], sandboxes: [] };
 
 const ROWS: readonly Row[] = [
   {
-    it: "what no sandbox has goes",
+    it: "networks without a sandbox are removed",
     candidates: { namespaces: ["cni-1"], sandboxes: ["a"] },
     known: [],
     orphans: { namespaces: ["cni-1"], sandboxes: ["a"] },
   },
   {
-    it: "what a sandbox has stays",
+    it: "networks of a sandbox are kept",
     candidates: { namespaces: ["cni-1", "cni-2"], sandboxes: ["a", "b"] },
     known: [{ id: "a", namespace: "/run/x/netns/cni-1" }],
     orphans: { namespaces: ["cni-2"], sandboxes: ["b"] },
   },
   {
-    it: "a sandbox on the node's network says nothing of namespaces",
+    it: "a sandbox with hostNetwork has no namespace",
     candidates: { namespaces: ["cni-1"] },
     known: [{ id: "a", namespace: undefined }],
     orphans: { namespaces: ["cni-1"] },
   },
   {
-    it: "all namespaces stay while that of one sandbox is not known; addresses are known by the sandbox",
+    it: "all namespaces are kept while that of one sandbox is unknown; addresses are matched by sandbox",
     candidates: { namespaces: ["cni-1", "cni-2"], sandboxes: ["a", "b"] },
     known: [
       { id: "a", namespace: "unknown" },
@@ -42,11 +42,11 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe("of Pods' networks that were there before containerd", () => {
+describe("orphaned networks among those older than containerd", () => {
   for (const { it, candidates, known, orphans } of ROWS)
     test(it, () => deepEqual(planOrphanedNetwork({ ...NONE, ...candidates }, known), { ...NONE, ...orphans }));
 
-  test("only what is there still is looked at, and nothing that is younger", () => {
+  test("only networks of the record that still exist are checked, none that is younger", () => {
     deepEqual(
       stillThere({ namespaces: ["cni-1", "cni-2"], sandboxes: ["a", "b"] }, { namespaces: ["cni-2", "cni-3"], sandboxes: ["b", "c"] }),
       { namespaces: ["cni-2"], sandboxes: ["b"] },
@@ -54,10 +54,10 @@ describe("of Pods' networks that were there before containerd", () => {
   });
 
   for (const text of ["", "{", "[]", "null", '{"namespaces":"cni-1"}', '{"sandboxes":[1]}'])
-    test(`a note that says ${JSON.stringify(text)} says nothing`, () => deepEqual(parseRecords(text), NONE));
+    test(`a record with ${JSON.stringify(text)} is ignored`, () => deepEqual(parseRecords(text), NONE));
 });
 
-describe("the namespace of a sandbox, in containerd's words", () => {
+describe("the network namespace in containerd's sandbox info", () => {
   const spec = (namespaces: unknown) => JSON.stringify({ runtimeSpec: { linux: { namespaces } } });
   for (const { details, namespace } of [
     { details: spec([{ type: "pid" }, { type: "network", path: "/run/x/netns/cni-1" }]), namespace: "/run/x/netns/cni-1" },
@@ -68,10 +68,10 @@ describe("the namespace of a sandbox, in containerd's words", () => {
     { details: "null", namespace: "unknown" },
     { details: "", namespace: "unknown" },
   ])
-    test(`${details} is ${namespace}`, () => equal(namespaceIn(details), namespace));
+    test(`namespace in ${details}: ${namespace}`, () => equal(namespaceIn(details), namespace));
 });
 
-test("the plugins of a network are asked from the last to the first, each with the network's name", () => {
+test("DEL runs a network's plugins in reverse order, each with the network's name", () => {
   const text = JSON.stringify({ cniVersion: "0.4.0", name: "k8-x", plugins: [{ type: "bridge", bridge: "k8-x" }, { type: "portmap" }] });
   const asked = pluginsToAsk(text).map(({ type, configuration }) => {
     const { cniVersion, name, bridge } = JSON.parse(configuration) as Record<string, unknown>;

@@ -1,9 +1,9 @@
 /**
- * Removes what a containerd that was killed had begun of Pods' networks and the next one knows nothing of: it makes a namespace, and in it a
- * link with an address, before it writes down the sandbox that they are for; the Pod gets others. What was there before a containerd is
- * noted just before its start, by names that are never given twice: all of that has a sandbox that this containerd knows, or no future.
- * Whatever is in doubt stays, and so does all that is younger.
- * Not here: what runs in them (orphaned-tasks.ts), what is where (cni-records.ts), and the end of all of a cluster (leftovers.ts).
+ * Removes unfinished Pod networks of a killed containerd, which the next one does not know: containerd creates a namespace, and in it a
+ * link with an address, before it stores the sandbox; the Pod is then retried with new ones. What exists before a containerd is recorded
+ * just before its start, by names that are never reused: each has a sandbox that this containerd knows, or is orphaned. Doubtful cases and
+ * everything younger are kept. Not here: their processes (orphaned-tasks.ts), reading the state (cni-records.ts), and removing a whole
+ * cluster (leftovers.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
@@ -14,15 +14,17 @@ import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { earlierNetworkRecords, namespacesDirectory, readNetworkRecords, releaseSandbox, type NetworkRecords } from "./cni-records.ts";
 import { cniBinaryDirectory, containerdFiles, type OwnContainerdOptions } from "./own-containerd.ts";
 
-/** In a pass, of each kind: a kill leaves a handful, and a node's addresses are no more. What is over it is found after the next start. */
+/**
+ * Maximum removals per pass and kind: a kill leaves a handful, and a node has no more addresses. The rest is removed after the next start.
+ */
 const REMOVALS_MAX = 256;
 
-/** Longer than this, containerd is stuck. */
+/** Timeout after which containerd counts as stuck. */
 const ASK_TIMEOUT_MS = 10_000;
 
 export type OrphanedNetworkOptions = Omit<OwnContainerdOptions, "sandboxImage" | "environment" | "startTimeoutMs">;
 
-/** Containerd must answer already. Never rejects: what cannot be removed is logged, and found again after the next start. */
+/** Requires that containerd answers. Never rejects: failures are logged and retried after the next start. */
 export async function removeOrphanedNetwork(options: OrphanedNetworkOptions): Promise<void> {
   const { clock, log } = options;
   const { log: _, socket, ...files } = containerdFiles(options);
@@ -34,15 +36,15 @@ export async function removeOrphanedNetwork(options: OrphanedNetworkOptions): Pr
     const [sandboxes, namespaces] = [orphans.sandboxes.slice(0, REMOVALS_MAX), orphans.namespaces.slice(0, REMOVALS_MAX)];
     if (sandboxes.length + namespaces.length === 0) return;
     const attempt = async (what: string, removal: Promise<void>) =>
-      removal.catch((error: unknown) => log.warn("Cannot remove what is left of a Pod's network", { what, error }));
+      removal.catch((error: unknown) => log.warn("Cannot remove an orphaned Pod network", { what, error }));
     for (const id of sandboxes) await attempt(id, releaseSandbox(id, { ...places, cniBinaryDirectory: cniBinaryDirectory() }));
     for (const name of namespaces) await attempt(name, removeNamespace(joinPath(namespacesDirectory(files), name)));
-    log.info("Removed what a containerd that was killed had begun of Pods' networks", {
+    log.info("Removed orphaned Pod networks of a killed containerd", {
       namespaces: namespaces.length,
       sandboxes: sandboxes.length,
     });
   } catch (error) {
-    log.warn("Cannot remove all that a containerd that was killed had begun of Pods' networks", { error });
+    log.warn("Cleanup of orphaned Pod networks failed", { error });
   }
 }
 
@@ -56,11 +58,11 @@ export function stillThere(earlier: NetworkRecords, now: NetworkRecords): Networ
 
 export interface KnownSandbox {
   readonly id: string;
-  /** The path of its network namespace, or "unknown"; undefined: it has none of its own. */
+  /** Path of its network namespace, or "unknown"; undefined: it has none of its own. */
   readonly namespace: string | undefined;
 }
 
-/** While it is not known which namespace some sandbox has, any may be its. */
+/** While the namespace of any sandbox is unknown, every namespace may be in use. */
 export function planOrphanedNetwork(candidates: NetworkRecords, known: readonly KnownSandbox[]): NetworkRecords {
   const ids = new Set(known.map(({ id }) => id));
   const used = new Set(known.map(({ namespace }) => namespace?.split("/").at(-1)));
@@ -92,7 +94,7 @@ const STATUS_RESPONSE = {
   },
 } as const satisfies MessageDescriptor;
 
-/** All of them, also those that have ended. Rejects if containerd does not say which there are. */
+/** All sandboxes, including stopped ones. Rejects if containerd does not list them. */
 async function knownSandboxes(socket: string, clock: Clock): Promise<readonly KnownSandbox[]> {
   const channel = await openGrpcChannel({ host: socket, port: 0, clock });
   try {
@@ -103,7 +105,7 @@ async function knownSandboxes(socket: string, clock: Clock): Promise<readonly Kn
   }
 }
 
-/** One that was removed since it was listed has none any more: that goes before its sandbox. */
+/** A sandbox that was removed after listing has no namespace any more: that is removed before the sandbox. */
 async function namespaceOf(id: string, channel: GrpcChannel): Promise<KnownSandbox["namespace"]> {
   try {
     const request = encode(STATUS_REQUEST, { podSandboxId: id, verbose: true });
@@ -118,7 +120,7 @@ interface SandboxDetails {
   readonly runtimeSpec?: { readonly linux?: { readonly namespaces?: readonly { readonly type?: unknown; readonly path?: unknown }[] } };
 }
 
-/** In containerd's own words, of 1.6 and 2.x: the specification that the sandbox was made with. A Pod on the node's network names none in it. */
+/** Parses containerd's verbose info, of 1.6 and 2.x: the OCI spec of the sandbox. With hostNetwork it names no namespace. */
 export function namespaceIn(details: string): KnownSandbox["namespace"] {
   try {
     const { runtimeSpec } = JSON.parse(details) as SandboxDetails;
@@ -132,7 +134,7 @@ export function namespaceIn(details: string): KnownSandbox["namespace"] {
   }
 }
 
-/** With it go the links in it, and their other ends on the bridge. */
+/** Removes with it its links and their peers on the bridge. */
 async function removeNamespace(path: string): Promise<void> {
   await unmountUnder(path);
   await removeFile(path);

@@ -15,8 +15,8 @@ import { keeperOf } from "./testing/keeper-of.ts";
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
 /**
- * As containerd does it, up to the moment before it makes the task: the directory, and a shim that listens. One that is `isLoaded` containerd
- * takes up again at its start, without looking whether it has records of the container; of another it removes the directory and no more.
+ * Starts a shim as containerd does, up to the step before it creates the task: the directory, and a shim that listens. containerd reloads
+ * one with `isLoaded` at its start without checking for container records; of another it only removes the directory.
  */
 async function beginTask({ places }: TestContainerd, id: string, { isLoaded }: { readonly isLoaded: boolean }): Promise<Shim> {
   const { socket, ...files } = containerdFiles(places);
@@ -39,16 +39,16 @@ function shimsOf({ places }: Pick<TestContainerd, "places">): Promise<readonly S
   return findShims(containerdFiles(places));
 }
 
-test("after containerd was killed, shims that it had just begun are ended, and those of Pods stay", { ...NEEDS }, async () => {
+test("after a SIGKILL of containerd, shims without a task are terminated and those of Pods are kept", { ...NEEDS }, async () => {
   await using containerd = await startTestContainerd();
   const pod = await runCriPod(containerd, { name: "stays" });
-  let onTold = (): void => {};
-  const startedAgain = new Promise<void>((resolve) => (onTold = resolve));
+  let onReport = (): void => {};
+  const startedAgain = new Promise<void>((resolve) => (onReport = resolve));
   const begun = [
     await beginTask(containerd, "begun-and-loaded", { isLoaded: true }),
     await beginTask(containerd, "begun-and-forgotten", { isLoaded: false }),
   ];
-  const keeper = keeperOf(containerd, () => onTold());
+  const keeper = keeperOf(containerd, () => onReport());
 
   await containerd.kill();
   await startedAgain;
@@ -66,7 +66,7 @@ test("after containerd was killed, shims that it had just begun are ended, and t
   equal(await pod.exec("hostname"), "stays\n");
 });
 
-test("who takes over a containerd ends what an earlier one had begun, and nothing that is younger", { ...NEEDS }, async () => {
+test("adopting a containerd terminates unfinished shims of an earlier one, and none that is younger", { ...NEEDS }, async () => {
   await using containerd = await startTestContainerd();
   await containerd.kill();
   const old = await beginTask(containerd, "old", { isLoaded: true });
@@ -85,13 +85,13 @@ test("who takes over a containerd ends what an earlier one had begun, and nothin
 });
 
 test(
-  "what still was to start a shim when containerd was killed is ended before the next containerd starts",
+  "a shim start that outlives a killed containerd is terminated before the next containerd starts",
   needs("containerd"),
   async () => {
     await using containerd = await startTestContainerd({ images: false });
     const { socket } = containerdFiles(containerd.places);
     await containerd.kill();
-    // It waits for a line that never comes, and is called as containerd calls those.
+    // Blocks on a line that never comes, and is named as containerd names shims.
     const words = ["-namespace", "k8s.io", "-address", socket, "-id", "late", "start"];
     const child = spawn("sh", ["-c", "echo; read line", "shim", ...words], { stdio: ["pipe", "pipe", "ignore"] });
     await new Promise((resolve) => child.stdout.once("data", resolve));

@@ -13,7 +13,7 @@ function bundle(id: string, group = id): Bundle {
   return { id, group, cgroup: undefined, socket: `/run/s/${group}` };
 }
 
-/** As one is when containerd was killed while it wrote it. */
+/** Truncated, as when containerd is killed while writing it. */
 function half(id: string): Bundle {
   return { id, group: undefined, cgroup: undefined, socket: undefined };
 }
@@ -26,7 +26,7 @@ interface Row {
   readonly it: string;
   readonly seen: Partial<SeenTasks>;
   readonly asked: readonly string[];
-  /** Absent: all that was asked for. */
+  /** Absent: all that were queried. */
   readonly taskless?: readonly string[];
   readonly shims?: readonly string[];
   readonly bundles?: readonly string[];
@@ -35,38 +35,38 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    it: "an old shim without a task goes, with its directory and its socket",
+    it: "an old shim without a task is removed with its directory and its socket",
     seen: { shims: [shim("a", 900)], bundles: [bundle("a")] },
     asked: ["a"],
     shims: ["a"],
     bundles: ["a"],
     sockets: ["/run/s/a"],
   },
-  { it: "one whose directory is gone goes, too", seen: { shims: [shim("a", 900)] }, asked: ["a"], shims: ["a"] },
-  { it: "one of the tick in which containerd started is old", seen: { shims: [shim("a", 1000)] }, asked: ["a"], shims: ["a"] },
-  { it: "ticks are numbers, not words", seen: { shims: [shim("a", 999)] }, asked: ["a"], shims: ["a"] },
-  { it: "one that containerd itself started is not even asked for", seen: { shims: [shim("a", 1001)], bundles: [bundle("a")] }, asked: [] },
-  { it: "what others run by the same containerd is theirs", seen: { shims: [{ ...shim("a", 900), namespace: "default" }] }, asked: [] },
+  { it: "a shim without a directory is removed", seen: { shims: [shim("a", 900)] }, asked: ["a"], shims: ["a"] },
+  { it: "a shim of the tick in which containerd started is old", seen: { shims: [shim("a", 1000)] }, asked: ["a"], shims: ["a"] },
+  { it: "ticks are compared as numbers", seen: { shims: [shim("a", 999)] }, asked: ["a"], shims: ["a"] },
+  { it: "a shim that containerd itself started is not queried", seen: { shims: [shim("a", 1001)], bundles: [bundle("a")] }, asked: [] },
+  { it: "shims of other containerd namespaces are kept", seen: { shims: [{ ...shim("a", 900), namespace: "default" }] }, asked: [] },
   {
-    it: "one that has its task stays",
+    it: "a shim with its task is kept",
     seen: { shims: [shim("a", 900)], bundles: [bundle("a")] },
     asked: ["a"],
     taskless: [],
   },
   {
-    it: "one whose sandbox has ended stays for the Pod's containers",
+    it: "a shim whose sandbox has ended is kept for the Pod's containers",
     seen: { shims: [shim("a", 900)], bundles: [bundle("c", "a")] },
     asked: ["a", "c"],
     taskless: ["a"],
   },
   {
-    it: "one that was started for a container stays for others of its Pod",
+    it: "a shim that was started for a container is kept for others of its Pod",
     seen: { shims: [shim("c", 900)], bundles: [bundle("c", "a"), bundle("d", "a")] },
     asked: ["c", "d"],
     taskless: ["c"],
   },
   {
-    it: "with a shim goes all that its Pod had begun",
+    it: "with a shim all unfinished tasks of its Pod are removed",
     seen: { shims: [shim("a", 900)], bundles: [bundle("a"), bundle("c", "a"), bundle("b")] },
     asked: ["a", "c"],
     shims: ["a"],
@@ -74,14 +74,14 @@ const ROWS: readonly Row[] = [
     sockets: ["/run/s/a"],
   },
   {
-    it: "a container that was only begun leaves its Pod alone",
+    it: "an unfinished container is removed without its Pod",
     seen: { shims: [shim("a", 900)], bundles: [bundle("a"), bundle("c", "a")], earlierTasks: ["a", "c"] },
     asked: ["a", "c"],
     taskless: ["c"],
     bundles: ["c"],
   },
   {
-    it: "a directory without a shim goes if it was there before containerd, also one that was not written whole",
+    it: "a directory without a shim is removed if it is older than containerd, also a truncated one",
     seen: { bundles: [bundle("a"), bundle("b"), half("x")], earlierTasks: ["a", "x", "long-gone"] },
     asked: ["a", "x"],
     bundles: ["a", "x"],
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe("what a killed containerd had begun", () => {
+describe("orphaned tasks of a killed containerd", () => {
   for (const { it, seen: tasks, asked, taskless = asked, shims = [], bundles = [], sockets = [] } of ROWS) {
     test(it, () => {
       const plan = planOrphans({ ...seen(tasks), taskless: new Set(taskless) });

@@ -1,9 +1,9 @@
 /**
- * Ends and removes what a containerd that was killed had begun and the next one knows nothing of: a shim that it had just started for a Pod
- * serves no task, and nobody would ever end it; the Pod gets another. Only what is older than the containerd that runs now is looked at:
- * a containerd knows the tasks of earlier ones before it answers anything, so that one of those that it does not have then has no future,
- * while it may be just about to make a younger one. Whatever is in doubt stays.
- * Not here: containerd's own records, which are the kubelet's to remove, and the end of all of a cluster (leftovers.ts).
+ * Terminates and removes unfinished tasks of a killed containerd, which the next one does not know: a shim that it had just started for a
+ * Pod serves no task and would never end; the Pod is retried with another. Only what is older than the running containerd is checked: a
+ * containerd loads the tasks of earlier ones before it answers any request, so an older task that it does not have is orphaned, while a
+ * younger one may be about to be created. Doubtful cases are kept. Not here: containerd's own records, which the kubelet removes, and
+ * removing a whole cluster (leftovers.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -20,15 +20,15 @@ import { containerdFiles, type OwnContainerdOptions } from "./own-containerd.ts"
 import { CRI_NAMESPACE, findBundles, findShims, TASKS, tasksDirectory, type Bundle, type Shim } from "./shims.ts";
 
 export interface OrphanedTasksOptions extends Pick<OwnContainerdOptions, "directory" | "runDirectory"> {
-  /** That runs now. */
+  /** The running one. */
   readonly containerd: ProcessMark;
-  /** Ids of tasks whose directories were there before it started, as far as that is known. */
+  /** Ids of tasks whose directories existed before it started, as far as known. */
   readonly earlierTasks: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** containerd itself asks a shim for no longer than 2 s; longer than this, it is stuck. */
+/** containerd's own timeout for shims is 2 s; beyond this one it is stuck. */
 const ASK_TIMEOUT_MS = 10_000;
 
 const GET_TASK_PATH = "/containerd.services.tasks.v1.Tasks/Get";
@@ -37,7 +37,7 @@ const GET_TASK_REQUEST = {
   fields: { containerId: { number: 1, type: "string" } },
 } as const satisfies MessageDescriptor;
 
-/** Containerd must answer already. Never rejects: what cannot be removed is logged, and found again after the next start. */
+/** Requires that containerd answers. Never rejects: failures are logged and retried after the next start. */
 export async function removeOrphanedTasks(options: OrphanedTasksOptions): Promise<void> {
   const { clock, log } = options;
   const files = containerdFiles(options);
@@ -51,9 +51,9 @@ export async function removeOrphanedTasks(options: OrphanedTasksOptions): Promis
     await killProcesses(orphans.shims, clock);
     for (const bundle of orphans.bundles) await removeBundle(bundle, options);
     for (const socket of orphans.sockets) await removeFile(socket);
-    log.info("Removed what a containerd that was killed had begun", { shims: orphans.shims.length, tasks: orphans.bundles.length });
+    log.info("Removed orphaned tasks of a killed containerd", { shims: orphans.shims.length, tasks: orphans.bundles.length });
   } catch (error) {
-    log.warn("Cannot remove all that a containerd that was killed had begun", { error });
+    log.warn("Cleanup of orphaned tasks failed", { error });
   }
 }
 
@@ -64,21 +64,21 @@ export interface SeenTasks {
   readonly bundles: readonly Bundle[];
 }
 
-/** Of what is older than containerd, and of what shares a shim with it. */
+/** Tasks older than containerd, and those that share a shim with them. */
 export function idsToAsk(seen: SeenTasks): readonly string[] {
   return [...new Set([...oldShims(seen).flatMap((shim) => idsWith(shim, seen)), ...earlierBundles(seen).map(({ id }) => id)])];
 }
 
 export interface Orphans {
-  /** To be ended. */
+  /** To be terminated. */
   readonly shims: readonly Shim[];
-  /** To be removed with all that they have. */
+  /** To be removed with all their resources. */
   readonly bundles: readonly Bundle[];
-  /** Of those shims, to be removed. */
+  /** Sockets of those shims, to be removed. */
   readonly sockets: readonly string[];
 }
 
-/** `taskless`: those that containerd was asked for and has no task of. */
+/** `taskless`: queried ids for which containerd has no task. */
 export function planOrphans(seen: SeenTasks & { readonly taskless: ReadonlySet<string> }): Orphans {
   const { taskless, bundles } = seen;
   const shims = oldShims(seen).filter((shim) => idsWith(shim, seen).every((id) => taskless.has(id)));
@@ -93,14 +93,14 @@ export function planOrphans(seen: SeenTasks & { readonly taskless: ReadonlySet<s
 }
 
 /**
- * Only the CRI's. Both times count the kernel's ticks since the machine's start. Within the same tick, which is 10 ms, no containerd comes
- * from its start to that of a shim, but the last shim of one that was killed may have come in it.
+ * Only the CRI's. Both times are kernel ticks since boot. containerd does not start a shim within the 10 ms tick of its own start, but the
+ * last shim of a killed one may be of that tick.
  */
 function oldShims({ shims, containerd }: SeenTasks): readonly Shim[] {
   return shims.filter(({ namespace, started }) => namespace === CRI_NAMESPACE && Number(started) <= Number(containerd.started));
 }
 
-/** All that a shim may serve: what it was started for, and what is in the same Pod. */
+/** All tasks that a shim may serve: its own, and those of the same Pod. */
 function idsWith({ id }: Shim, { bundles }: SeenTasks): readonly string[] {
   const group = bundles.find((bundle) => bundle.id === id)?.group ?? id;
   return [...new Set([id, ...bundles.flatMap((bundle) => (bundle.group === group ? [bundle.id] : []))])];
@@ -111,7 +111,7 @@ function earlierBundles({ bundles, earlierTasks }: SeenTasks): readonly Bundle[]
   return bundles.filter(({ id }) => earlier.has(id));
 }
 
-/** Only what containerd says it has not; an answer that does not come says nothing. */
+/** Only an explicit NOT_FOUND counts; a missing answer means unknown. */
 async function idsWithoutTask(
   ids: readonly string[],
   { socket, clock }: { readonly socket: string; readonly clock: Clock },
@@ -131,7 +131,9 @@ async function idsWithoutTask(
   }
 }
 
-/** What runs in it first, which is nothing or the beginning of a container; then what that held. The rest is removed also if one is stuck. */
+/**
+ * Kills its processes first (none, or a container that is just starting), then releases its resources. A failure does not stop the rest.
+ */
 async function removeBundle({ id, cgroup }: Bundle, options: OrphanedTasksOptions): Promise<void> {
   const { clock, log } = options;
   const { rootDirectory, runcDirectory, ...files } = containerdFiles(options);
@@ -145,6 +147,6 @@ async function removeBundle({ id, cgroup }: Bundle, options: OrphanedTasksOption
     for (const directory of [joinPath(runcDirectory, CRI_NAMESPACE, id), joinPath(rootDirectory, TASKS, CRI_NAMESPACE, id), bundle])
       await removeTree(directory);
   } catch (error) {
-    log.warn("Cannot remove what is left of a task", { id, error });
+    log.warn("Cannot remove an orphaned task", { id, error });
   }
 }

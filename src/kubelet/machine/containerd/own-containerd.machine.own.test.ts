@@ -21,7 +21,7 @@ import { containerdFiles, startOwnContainerd, type OwnContainerdOptions } from "
 
 const NEEDS = needs("containerd", "cni", "iptables");
 
-/** In a directory of its own; ends what it started. */
+/** Runs in a directory of its own and terminates what it started. */
 async function inDirectory(
   work: (options: OwnContainerdOptions) => Promise<void>,
   more: Partial<OwnContainerdOptions> = {},
@@ -47,7 +47,7 @@ async function inDirectory(
   }
 }
 
-/** A program called containerd that does what the script says, on a path of its own. */
+/** Installs a script as the program containerd, on a PATH of its own. */
 async function withFakeContainerd(script: string, work: (path: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp("/tmp/k8ts-fake-");
   await writeFile(`${folder}/containerd`, `#!/bin/sh\n${script}\n`);
@@ -59,7 +59,7 @@ async function withFakeContainerd(script: string, work: (path: string) => Promis
   }
 }
 
-/** By this clock no time passes until the file has a line, and then all of it: a shell on a busy machine may be late with its line. */
+/** Clock that stands still until the file has a line and then jumps past the timeout: a shell on a busy machine may write late. */
 function upOnceSaid(file: string, timeoutMs: number): Clock {
   let isSaid = false;
   return {
@@ -71,7 +71,7 @@ function upOnceSaid(file: string, timeoutMs: number): Clock {
   };
 }
 
-/** An overlay as the root of a container is one, wherever the tests themselves run: an overlay cannot lie on another, but on memory. */
+/** Mounts an overlay on a tmpfs, since an overlay cannot be stacked on another: works also where the tests themselves run on an overlay. */
 function mountOverlay(directory: string): void {
   const memory = `${directory}.memory`;
   const mount = `mount -t tmpfs k8ts-test ${memory} && mkdir ${memory}/lower ${memory}/upper ${memory}/work`;
@@ -89,8 +89,8 @@ async function pull(endpoint: string, image: string): Promise<string | undefined
   }
 }
 
-describe("a containerd of our own", { ...NEEDS }, () => {
-  test("answers, is not a child that ends with us, and is gone after stop", () =>
+describe("an own containerd", { ...NEEDS }, () => {
+  test("answers, is detached, and ends with stop", () =>
     inDirectory(async (options) => {
       const containerd = await startOwnContainerd(options);
 
@@ -104,7 +104,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       equal(isAlive(containerd.process), false);
     }));
 
-  test("is adopted by the next start, with or without the note of its number", () =>
+  test("is adopted by the next start, with and without its pid file", () =>
     inDirectory(async (options) => {
       const first = await startOwnContainerd(options);
       const second = await startOwnContainerd(options);
@@ -123,7 +123,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       await rename(socket, `${socket}.later`);
       let hasAsked = false;
       let isLate = false;
-      // By this clock it has not answered for 11 seconds when somebody asks again, and then it does.
+      // Clock by which it answers only after 11 seconds.
       const clock: Clock = {
         ...realClock,
         monotonic() {
@@ -143,7 +143,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       equal(second.process.pid, first.process.pid);
     }));
 
-  test("is not taken for another process that has its number by now", () =>
+  test("is not confused with another process that reuses its pid", () =>
     inDirectory(async (options) => {
       await mkdir(options.directory);
       await writeFile(containerdFiles(options).process, JSON.stringify({ pid: process.pid, started: "1" }));
@@ -154,7 +154,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       equal(containerd.wasAdopted, false);
     }));
 
-  test("starts again after a SIGKILL, over the socket that was left", () =>
+  test("restarts after a SIGKILL, over the stale socket", () =>
     inDirectory(async (options) => {
       const first = await startOwnContainerd(options);
       signalProcess(first.process, "SIGKILL");
@@ -164,7 +164,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       equal(isAlive(first.process), false);
     }));
 
-  test("is started anew when its configuration should be another", () =>
+  test("is restarted when its configuration changed", () =>
     inDirectory(async (options) => {
       const first = await startOwnContainerd(options);
       const second = await startOwnContainerd({ ...options, sandboxImage: "k8ts.local/pause:2" });
@@ -173,7 +173,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       match(await readFile(containerdFiles(options).configuration, "utf8"), /pause:2/);
     }));
 
-  test("on an overlay copies images instead of overlaying them, and pulls them all the same", needs("tmpfs", "registry", "busybox"), () =>
+  test("on an overlay uses the native snapshotter and still pulls images", needs("tmpfs", "registry", "busybox"), () =>
     inDirectory(async (options) => {
       await using registry = await startImageRegistry();
       await registry.push("app", "1");
@@ -191,7 +191,7 @@ describe("a containerd of our own", { ...NEEDS }, () => {
   );
 
   for (const separator of [",", ":", "\\"])
-    test(`copies images where its directory has a "${separator}" in its path, which an overlay would read as its own`, () =>
+    test(`uses the native snapshotter where its path contains "${separator}", which an overlay mount would parse as a separator`, () =>
       inDirectory(async (plain) => {
         const options = { ...plain, directory: `${plain.directory}${separator}b` };
         try {
@@ -202,17 +202,17 @@ describe("a containerd of our own", { ...NEEDS }, () => {
         }
       }));
 
-  test("that ends at once is told with the end of its log", () =>
+  test("that ends immediately is reported with the tail of its log", () =>
     withFakeContainerd("echo old news; echo boom: no such thing >&2; exit 1", (PATH) =>
       inDirectory(
-        (options) => rejects(startOwnContainerd(options), /it ended at once; the end of its log .*\n.*old news\n.*boom: no such thing/),
+        (options) => rejects(startOwnContainerd(options), /it exited immediately; the end of its log .*\n.*old news\n.*boom: no such thing/),
         {
           environment: { PATH },
         },
       ),
     ));
 
-  test("that never answers is told, and not left behind", () =>
+  test("that never answers is reported and terminated", () =>
     withFakeContainerd("echo $$ said nothing; exec sleep 1000", (PATH) =>
       inDirectory(
         async (options) => {
@@ -227,16 +227,16 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       ),
     ));
 
-  test("is refused where its socket's path would be too long", () =>
+  test("is rejected if its socket path would be too long", () =>
     inDirectory((options) => rejects(startOwnContainerd(options), /its path may have 101 bytes, it has/), {
       runDirectory: `/tmp/${"long/".repeat(20)}`,
     }));
 });
 
-describe("the runtime that is chosen", { ...NEEDS }, () => {
+describe("chooseRuntime", { ...NEEDS }, () => {
   const nowhere = ["/nowhere/x.sock"];
 
-  test("is our own if none of the machine's answers, and the same one the next time", () =>
+  test("starts an own containerd if no runtime answers, and adopts it the next time", () =>
     inDirectory(async (options) => {
       const first = await chooseRuntime({ ...options, sockets: nowhere });
       const second = await chooseRuntime({ ...options, sockets: nowhere });
@@ -245,7 +245,7 @@ describe("the runtime that is chosen", { ...NEEDS }, () => {
       ok(second.is === "there" && second.isOwn && second.wasAdopted && second.endpoint === first.endpoint);
     }));
 
-  test("is the machine's if one answers there, unless our own runs already", () =>
+  test("uses a runtime of the machine that answers, unless the own containerd already runs", () =>
     inDirectory(async (machine) => {
       const { endpoint } = await startOwnContainerd(machine);
       const sockets = [...nowhere, endpoint.replace("unix://", "")];
@@ -259,7 +259,7 @@ describe("the runtime that is chosen", { ...NEEDS }, () => {
       });
     }));
 
-  test("is the one that was asked for, or an error that names it", () =>
+  test("uses the configured endpoint, or throws an error that names it", () =>
     inDirectory(async (options) => {
       const { endpoint } = await startOwnContainerd(options);
       const found = await chooseRuntime({ ...options, endpoint });
@@ -275,20 +275,20 @@ describe("the runtime that is chosen", { ...NEEDS }, () => {
     { script: "exit 1", said: "nothing" },
     { script: "echo old news; echo boom >&2; exit 1", said: "last: boom" },
   ])
-    test(`is none, with the reason in one line, if it cannot be started and said ${said}`, () =>
+    test(`returns none with a one-line reason if containerd fails and logged ${said}`, () =>
       withFakeContainerd(script, (PATH) =>
         inDirectory(
           async (options) => {
             const choice = await chooseRuntime({ ...options, sockets: nowhere });
             ok(choice.is === "none");
             const { log } = containerdFiles(options);
-            equal(choice.why, `Cannot start containerd: it ended at once, and said ${said}; its log is ${log}`);
+            equal(choice.why, `Cannot start containerd: it exited immediately, and logged ${said}; its log is ${log}`);
           },
           { environment: { PATH } },
         ),
       ));
 
-  test("is not something else that listens on the socket", () =>
+  test("does not take another server on the socket for a runtime", () =>
     inDirectory(async (options) => {
       await mkdir(options.runDirectory);
       const socket = `${options.runDirectory}/other.sock`;

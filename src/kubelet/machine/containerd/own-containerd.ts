@@ -1,8 +1,8 @@
 /**
- * A containerd of the cluster's own: started detached, so that Pods and their runtime outlive k8ts, and found again by the next start,
- * also after a SIGKILL of either. There is at most one per directory: which process it is, is written down with its start time, and one
- * that was not written down in time is known by its configuration's path.
- * Not here: the Pods' shims, which live on when containerd ends (leftovers.ts, orphaned-tasks.ts), and which runtime to use (choose-runtime.ts).
+ * The cluster's own containerd: started detached, so that Pods and their runtime outlive k8ts, and adopted by the next start, also after a
+ * SIGKILL of either. At most one per directory: its pid and start time are recorded, and one that was not recorded in time is recognized by
+ * its configuration path. Not here: the Pods' shims, which outlive containerd (leftovers.ts, orphaned-tasks.ts), and which runtime to use
+ * (choose-runtime.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -29,18 +29,18 @@ import { askVersion, RuntimeTooOldError, type RuntimeVersion } from "./runtime-v
 import { endShimStarters } from "./shims.ts";
 
 export interface OwnContainerdOptions {
-  /** What lasts: images, containers, configuration, log. Of this cluster alone. */
+  /** Persistent state: images, containers, configuration, log. Exclusive to this cluster. */
   readonly directory: string;
-  /** What does not outlive the machine's run; short, since the socket is in it. Of this cluster alone. */
+  /** State until reboot; short, since it contains the socket. Exclusive to this cluster. */
   readonly runDirectory: string;
   readonly cniConfigDirectory: string;
-  /** Of the Pods' network, as its configuration has them. */
+  /** Address directory of the Pod network, as in its configuration. */
   readonly bridge: string;
   readonly addressDirectory: string;
-  /** The image that holds a Pod's namespaces; it must be in the runtime before the first Pod. */
+  /** Sandbox (pause) image; must be in the runtime before the first Pod. */
   readonly sandboxImage: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How long it may take to answer. Default: 20 s. */
+  /** Timeout until it answers. Default: 20 s. */
   readonly startTimeoutMs?: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -50,36 +50,36 @@ export interface OwnContainerd extends RuntimeVersion {
   /** "unix:///…/containerd.sock" */
   readonly endpoint: string;
   readonly process: ProcessMark;
-  /** It ran already. */
+  /** It already ran. */
   readonly wasAdopted: boolean;
-  /** SIGTERM, then SIGKILL. Containers and their shims run on. May be repeated. */
+  /** SIGTERM, then SIGKILL. Containers and their shims keep running. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** It is there within 100 ms on an idle machine; one that takes this long does not come. */
+/** It answers within 100 ms on an idle machine; beyond this the start has failed. */
 const START_TIMEOUT_MS = 20_000;
 /**
- * One that runs and does not answer for so long is replaced. Its containers do not notice, but whatever it was asked for meanwhile fails, a
- * pull begins anew; so one that is merely slow on a busy machine, or starting still, gets as long as one that is started now.
+ * An adopted containerd that does not answer within this timeout is replaced. Its containers are not affected, but pending requests fail
+ * and pulls restart; so a slow or starting one gets as long as a newly started one.
  */
 const ADOPT_TIMEOUT_MS = START_TIMEOUT_MS;
-/** A socket that is about to be opened has no event. */
+/** Poll interval: a socket that is about to be opened has no event. */
 const ASK_AGAIN_MS = 5;
 const STOP_GRACE_MS = 10_000;
 /** The log of the last starts is enough to explain a failure. */
 const LOG_BYTES_MAX = 1024 * 1024;
-/** Of the log, what an error quotes. */
+/** Bytes of the log tail that an error quotes. */
 const LOG_QUOTED_LINES = 8;
 const LOG_QUOTED_BYTES = 16 * 1024;
-/** The kernel takes no longer path of a socket; containerd appends ".ttrpc" to it for its shims. */
+/** The kernel's limit of socket paths; containerd appends ".ttrpc" for its shims. */
 const SOCKET_PATH_BYTES_MAX = 107 - ".ttrpc".length;
 
-/** Of mount options, and of the directories that an overlay shows; containerd writes them as they are. */
+/** Separators of mount options and of overlay directories; containerd does not escape them. */
 const OVERLAY_SEPARATORS = /[,:\\]/;
 
 const CNI_BINARY_DIRECTORIES = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
 
-/** What a container's start needs of containerd's environment, and pulling images. */
+/** Environment variables that containerd needs to start containers and pull images. */
 const ENVIRONMENT = [
   "HOME",
   "HTTP_PROXY",
@@ -92,7 +92,7 @@ const ENVIRONMENT = [
   "SSL_CERT_DIR",
 ];
 
-/** Adopts the one that runs, if it runs as it should, or starts one. Resolves when it answers. */
+/** Adopts the running containerd if its configuration is current, or starts one. Resolves when it answers. */
 export async function startOwnContainerd(options: OwnContainerdOptions): Promise<OwnContainerd> {
   const files = containerdFiles(options);
   checkSocket(files.socket);
@@ -129,12 +129,12 @@ export async function startOwnContainerd(options: OwnContainerdOptions): Promise
     const version = await answering(mark, { ...options, timeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS, logStart });
     return handle(mark, version, { wasAdopted: false }, options);
   } catch (error) {
-    await terminateProcess(mark, { graceMs: 0, clock: options.clock }); // What cannot be used is not left behind.
+    await terminateProcess(mark, { graceMs: 0, clock: options.clock }); // A containerd that cannot be used is terminated.
     throw error;
   }
 }
 
-/** What one that is dead had asked for comes to its end, so that it can be noted what there is. */
+/** Terminates what a dead containerd had started, so that the existing state can be recorded. */
 async function settleEarlier(options: OwnContainerdOptions): Promise<void> {
   const { clock, log } = options;
   const files = containerdFiles(options);
@@ -143,25 +143,25 @@ async function settleEarlier(options: OwnContainerdOptions): Promise<void> {
     await endPlugins({ ...files, cniBinaryDirectory: cniBinaryDirectory() }, clock);
     await noteEarlierNetwork({ ...options, ...files });
   } catch (error) {
-    log.warn("Cannot end what an earlier containerd had begun", { error });
+    log.warn("Cannot terminate processes of an earlier containerd", { error });
   }
 }
 
-/** The process, if it runs, whoever started it. */
+/** The running process, regardless of which run of k8ts started it. */
 export async function findOwnContainerd(
   options: Pick<OwnContainerdOptions, "directory" | "runDirectory">,
 ): Promise<ProcessMark | undefined> {
   const files = containerdFiles(options);
   const noted = await notedProcess(files.process);
   const isContainerd = (words: readonly string[]) => words.includes("--config") && words.includes(files.configuration);
-  // Number and start time may, after the machine was started anew, be those of another.
+  // After a reboot, pid and start time may match another process.
   if (noted !== undefined && isAlive(noted) && isContainerd(await argumentsOf(noted.pid))) return noted;
-  // k8ts may have died between the start and the note.
+  // k8ts may have died between the start and the record.
   const [found] = await findProcesses(isContainerd);
   return found;
 }
 
-/** Where everything of it is. */
+/** Paths of all its files. */
 export function containerdFiles({ directory, runDirectory }: Pick<OwnContainerdOptions, "directory" | "runDirectory">) {
   return {
     rootDirectory: joinPath(directory, "root"),
@@ -176,8 +176,8 @@ export function containerdFiles({ directory, runDirectory }: Pick<OwnContainerdO
 }
 
 /**
- * An overlay cannot lie on another one, as in a container, and cannot be told a directory in whose path is what separates the words of its
- * mount. Copying is slow, but works everywhere.
+ * An overlay cannot be stacked on another one, as in a container, nor use a directory whose path contains a separator of mount options. The
+ * native snapshotter copies, which is slow but always works.
  */
 async function snapshotterFor(directory: string): Promise<"overlayfs" | "native"> {
   return OVERLAY_SEPARATORS.test(directory) || (await isOnOverlay(directory)) ? "native" : "overlayfs";
@@ -194,7 +194,7 @@ async function adopt(mark: ProcessMark, configuration: string, options: OwnConta
   const files = containerdFiles(options);
   const written = new TextDecoder().decode(await readWhole(files.configuration).catch(() => new Uint8Array()));
   if (written !== configuration) {
-    log.info("Restarting containerd, since its configuration changed", { pid: mark.pid });
+    log.info("Restarting containerd: its configuration changed", { pid: mark.pid });
     return undefined;
   }
   try {
@@ -229,11 +229,11 @@ function handle(
 
 interface Waiting extends OwnContainerdOptions {
   readonly timeoutMs: number;
-  /** Of the log, what is of this start. */
+  /** Offset in the log at which this start begins. */
   readonly logStart: number;
 }
 
-/** Resolves when it takes requests; rejects with the end of its log if it ends, or does not in time. */
+/** Resolves when it answers; rejects with the tail of its log if it ends or exceeds the timeout. */
 async function answering(mark: ProcessMark, options: Waiting): Promise<RuntimeVersion> {
   const { clock, timeoutMs } = options;
   const { socket } = containerdFiles(options);
@@ -245,14 +245,14 @@ async function answering(mark: ProcessMark, options: Waiting): Promise<RuntimeVe
     } catch (error) {
       if (error instanceof RuntimeTooOldError) throw error;
     }
-    if (!lives) throw await failed("Cannot start containerd: it ended at once", options);
+    if (!lives) throw await failed("Cannot start containerd: it exited immediately", options);
     if (clock.monotonic() >= until)
       throw await failed(`Cannot use containerd (process ${mark.pid}): it does not answer within ${timeoutMs} ms`, options);
     await clock.sleep(ASK_AGAIN_MS);
   }
 }
 
-/** One that does not come to answer: the message has the end of its log. */
+/** containerd did not come up: the message has the tail of its log. */
 export class ContainerdFailed extends Error {
   override readonly name = "ContainerdFailed";
   /** With the last line of its log only. */
@@ -260,7 +260,7 @@ export class ContainerdFailed extends Error {
 
   constructor(what: string, log: string, lastLines: readonly string[]) {
     super(`${what}; the end of its log (${log}):\n${lastLines.map((line) => `  ${line}`).join("\n")}`);
-    this.inOneLine = `${what}, and said ${lastLines.length === 0 ? "nothing" : `last: ${lastLines.at(-1)}`}; its log is ${log}`;
+    this.inOneLine = `${what}, and logged ${lastLines.length === 0 ? "nothing" : `last: ${lastLines.at(-1)}`}; its log is ${log}`;
   }
 }
 
@@ -276,7 +276,7 @@ async function notedProcess(file: string): Promise<ProcessMark | undefined> {
     const { pid, started } = JSON.parse(new TextDecoder().decode(await readWhole(file))) as Record<keyof ProcessMark, unknown>;
     return typeof pid === "number" && typeof started === "string" ? { pid, started } : undefined;
   } catch {
-    return undefined; // Never started, or stopped in good order.
+    return undefined; // Never started, or stopped gracefully.
   }
 }
 
@@ -295,7 +295,7 @@ function programOf({ environment }: OwnContainerdOptions): string {
   return program;
 }
 
-/** The first that has the plugin that every network of ours needs. */
+/** The first directory with the plugin that every network of ours needs. */
 export function cniBinaryDirectory(): string {
   const found = CNI_BINARY_DIRECTORIES.find((directory) => isExecutable(joinPath(directory, "bridge")));
   if (found !== undefined) return found;

@@ -1,7 +1,6 @@
 /**
- * How a runtime that we did not start is set up, as far as it says: where it looks for its network's configuration, whether it has found
- * one, and which image holds a Pod's namespaces. From CRI's Status, whose details are each runtime's own words: what they do not say is
- * undefined.
+ * Settings of a runtime that k8ts did not start: its CNI configuration directory, whether its network is ready, and its sandbox image. From
+ * CRI Status, whose verbose info is specific to each runtime: missing settings are undefined.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
@@ -53,7 +52,7 @@ export async function askSettings(endpoint: string, clock: Clock): Promise<Runti
   }
 }
 
-/** Of containerd, 1.6 and 2.x; of others nothing. */
+/** Of containerd 1.6 and 2.x; undefined for others. */
 export function settingsIn(config: string): Omit<RuntimeSettings, "networkTrouble"> {
   try {
     const { cni, sandboxImage } = JSON.parse(config) as { readonly cni?: { readonly confDir?: unknown }; readonly sandboxImage?: unknown };

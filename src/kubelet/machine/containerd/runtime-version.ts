@@ -1,6 +1,6 @@
 /**
- * Whether a container runtime answers at an endpoint, and which. The question is CRI's Version, which every runtime answers as soon as it
- * takes requests, and no earlier. Not here: everything else of the CRI (runtime/cri).
+ * Queries whether a container runtime answers at an endpoint, and which: CRI Version, which every runtime answers as soon as it accepts
+ * requests. Not here: the rest of the CRI (runtime/cri).
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
@@ -9,7 +9,7 @@ import { GrpcError, openGrpcChannel } from "../../../host/grpc/channel.ts";
 export interface RuntimeVersion {
   /** "containerd", "cri-o", "docker". */
   readonly name: string;
-  /** "1.6.20~ds1", "2.1.0": as it says it, without the "v" that some of them have. */
+  /** "1.6.20~ds1", "2.1.0": as reported, without the "v" that some have. */
   readonly version: string;
 }
 
@@ -23,14 +23,14 @@ const VERSION_RESPONSE = {
 /** containerd has runtime.v1 since 1.6. */
 const CONTAINERD_MIN = { major: 1, minor: 6 };
 
-/** A runtime that runs answers at once, on a busy machine within seconds; longer than this, it is stuck. */
+/** A running runtime answers at once, on a busy machine within seconds; beyond this it is stuck. */
 const ANSWERS_WITHIN_MS = 10_000;
 
 export class RuntimeTooOldError extends Error {
   override readonly name = "RuntimeTooOldError";
 }
 
-/** Rejects with a GrpcError if none answers, with a RuntimeTooOldError if one does that we cannot use. */
+/** Rejects with a GrpcError if none answers, with a RuntimeTooOldError if its version is not supported. */
 export async function askVersion(
   endpoint: string,
   options: { readonly clock: Clock; readonly timeoutMs?: number },
@@ -61,7 +61,7 @@ export function socketOf(endpoint: string): string {
 
 export function isTooOld({ name, version }: RuntimeVersion): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(version) ?? [];
-  if (name !== "containerd" || major === undefined) return false; // A version of somebody's own making: it speaks runtime.v1, which is enough.
+  if (name !== "containerd" || major === undefined) return false; // A custom version string: it serves runtime.v1, which is enough.
   return Number(major) < CONTAINERD_MIN.major || (Number(major) === CONTAINERD_MIN.major && Number(minor) < CONTAINERD_MIN.minor);
 }
 

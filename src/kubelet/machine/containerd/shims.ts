@@ -1,7 +1,7 @@
 /**
- * What containerd's shims are on this machine while, and after, a containerd runs: their processes, and the directories of the tasks that
- * they serve. Both are read from the machine itself, so that it also works when containerd is dead. One shim serves all containers of a Pod.
- * Not here: which of them are wanted (orphaned-tasks.ts, leftovers.ts).
+ * containerd's shims on this machine: their processes, and the directories of the tasks that they serve. Read from the machine itself, so
+ * that it also works when containerd is dead. One shim serves all containers of a Pod. Not here: which of them are orphaned
+ * (orphaned-tasks.ts, leftovers.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
 import { killProcesses } from "../../../host/processes/detached-program.ts";
@@ -11,32 +11,32 @@ import type { ProcessMark } from "../../../host/processes/process-identity.ts";
 import { findProcesses } from "../../../host/processes/process-table.ts";
 import { namesIn } from "../../../host/files/shared-directory.ts";
 
-/** Those of own-containerd.ts. */
+/** Directories of own-containerd.ts. */
 export interface ShimPlaces {
-  /** Where their containerd listens. */
+  /** Socket of their containerd. */
   readonly socket: string;
   readonly stateDirectory: string;
 }
 
-/** Where containerd keeps what the CRI runs. */
+/** containerd namespace of the CRI. */
 export const CRI_NAMESPACE = "k8s.io";
 
-/** What containerd calls the directory of its tasks, in what lasts and in what does not. */
+/** containerd's task directory, in its persistent and its volatile state. */
 export const TASKS = "io.containerd.runtime.v2.task";
 
-/** What groups the containers of a Pod: all that name the same one share its shim. */
+/** Annotation that groups the containers of a Pod: all with the same value share a shim. */
 const SANDBOX_ANNOTATION = "io.kubernetes.cri.sandbox-id";
 
 export interface Shim extends ProcessMark {
-  /** Of the container that it was started for, mostly a sandbox. */
+  /** Id of the container that it was started for, mostly a sandbox. */
   readonly id: string;
-  /** Containerd's: what others than the CRI run by its socket is in another. */
+  /** containerd namespace: clients other than the CRI use others. */
   readonly namespace: string;
-  /** It only starts the one that stays, and ends then. */
+  /** Short-lived: only starts the actual shim. */
   readonly isStarter: boolean;
 }
 
-/** Known by the address of the containerd that they report to. */
+/** Identified by the address of their containerd. */
 export async function findShims({ socket }: Pick<ShimPlaces, "socket">): Promise<readonly Shim[]> {
   const found = await findProcesses((words) => words[words.indexOf("-address") + 1] === socket && words.includes("-id"));
   return found.map(({ pid, started, arguments: words }) => ({
@@ -47,26 +47,23 @@ export async function findShims({ socket }: Pick<ShimPlaces, "socket">): Promise
   }));
 }
 
-/**
- * Of a containerd that is dead: what it had asked to start a shim would do so for nobody, maybe only after another containerd runs, and
- * then look like one of that one's.
- */
+/** Shim starts of a dead containerd: they may complete only after the next containerd runs and then look like its own. */
 export async function endShimStarters(places: Pick<ShimPlaces, "socket">, clock: Clock): Promise<void> {
   const starters = (await findShims(places)).filter(({ isStarter }) => isStarter);
   await killProcesses(starters, clock);
 }
 
-/** What a shim keeps about a container. */
+/** State of a container that its shim keeps. */
 export interface Bundle {
   readonly id: string;
-  /** The sandbox that it belongs to, which may be itself; undefined if that is not known. */
+  /** Its sandbox, which may be itself; undefined if unknown. */
   readonly group: string | undefined;
   readonly cgroup: string | undefined;
-  /** That of its shim. */
+  /** Socket of its shim. */
   readonly socket: string | undefined;
 }
 
-/** The names of its directories are the ids of its tasks. */
+/** Directory names are the task ids. */
 export function tasksDirectory({ stateDirectory }: Pick<ShimPlaces, "stateDirectory">): string {
   return joinPath(stateDirectory, TASKS, CRI_NAMESPACE);
 }
@@ -84,13 +81,13 @@ async function readBundle(directory: string, id: string): Promise<Bundle> {
   return { id, ...factsIn(config), socket: /^unix:\/\/(\/.+)$/.exec(listensAt)?.[1] };
 }
 
-/** From 2.0 on, containerd notes where a shim listens in a document of its own; before, the shim wrote the bare address. */
+/** From 2.0 on, containerd stores a shim's address in a JSON document; before, the shim wrote the bare address. */
 function addressIn(bootstrap: string): string | undefined {
   try {
     const { address } = JSON.parse(bootstrap) as { readonly address?: unknown };
     return typeof address === "string" ? address : undefined;
   } catch {
-    return undefined; // Of an older containerd, or not written whole.
+    return undefined; // Of an older containerd, or truncated.
   }
 }
 
@@ -99,7 +96,7 @@ interface Specification {
   readonly linux?: { readonly cgroupsPath?: unknown };
 }
 
-/** Of the OCI specification that the container was started with; neither is known if it was not written whole. */
+/** From the container's OCI spec; both undefined if it is truncated. */
 function factsIn(config: string): Pick<Bundle, "group" | "cgroup"> {
   try {
     const { annotations, linux } = JSON.parse(config) as Specification;

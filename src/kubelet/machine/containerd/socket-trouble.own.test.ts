@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { socketTrouble } from "./socket-trouble.ts";
 
-test("a socket that is missing is told apart from one at which nothing answers", async (context) => {
+test("socketTrouble distinguishes a missing socket from one at which nothing answers", async (context) => {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-socket-"));
   context.after(() => rm(directory, { recursive: true }));
   const socket = join(directory, "x.sock");

@@ -1,19 +1,20 @@
 /**
- * Why nobody answers at a runtime's socket, and what helps: it is not there, this user may not use it, or nothing listens. The second is
- * told apart since starting a runtime would not help, and since a socket in a directory that is closed looks as if it were not there.
+ * Why a runtime's socket does not answer, and how to fix it: it does not exist, this user lacks permission, or nothing listens. Missing
+ * permission is distinguished because starting a runtime would not help, and because a socket in an inaccessible directory looks as if it
+ * were missing.
  */
 import { writeAccess } from "../../../host/files/files.ts";
 
 export type SocketState = "usable" | "missing" | "forbidden";
 
-/** To connect to a socket is to write to it. */
+/** Connecting to a socket requires write permission. */
 export function socketState(socket: string): Promise<SocketState> {
   return writeAccess(socket);
 }
 
 const FORBIDDEN = "run k8ts as root, or have its owner let this user write to it";
 
-/** "there is no such socket; start it, or …". `another`: how another is named. */
+/** "there is no such socket; start it, or …". `another`: how to select another one. */
 export async function socketTrouble(socket: string, { another }: { readonly another: string }): Promise<string> {
   switch (await socketState(socket)) {
     case "missing":
@@ -25,7 +26,7 @@ export async function socketTrouble(socket: string, { another }: { readonly anot
   }
 }
 
-/** Of one that nobody asked for by name. */
+/** For a socket that the user did not request explicitly. */
 export function forbiddenText(socket: string): string {
   return `this user may not use ${socket}; ${FORBIDDEN}`;
 }

@@ -6,7 +6,7 @@ async function* inPieces(bytes: readonly number[], sizeBytes: number): AsyncGene
   for (let offset = 0; offset < bytes.length; offset += sizeBytes) yield Uint8Array.from(bytes.slice(offset, offset + sizeBytes));
 }
 
-describe("how bytes are packed is told from how they begin", () => {
+describe("detectCompression recognizes the format by its first bytes", () => {
   for (const { bytes, is } of [
     { bytes: [0x1f, 0x8b, 8, 0, 0, 0, 0, 0], is: "gzip" },
     { bytes: [0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3, 4], is: "zstd" },
@@ -18,7 +18,7 @@ describe("how bytes are packed is told from how they begin", () => {
     { bytes: [], is: undefined },
   ]) {
     for (const sizeBytes of [1, 3, 100]) {
-      test(`${bytes.length} bytes of ${is ?? "nothing known"} in pieces of ${sizeBytes}, and none is lost`, async () => {
+      test(`${bytes.length} bytes of ${is ?? "no known format"} in chunks of ${sizeBytes} are returned completely`, async () => {
         const { compression, pieces } = await lookAt(inPieces(bytes, sizeBytes));
         equal(compression, is);
         const whole: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * How a stream of bytes is packed, told from how it begins, whatever pieces it comes in. gzip is what every image tool writes and what is
- * unpacked here; the others are known by name only, so that a person hears what to do about them.
+ * Detects the compression of a byte stream by its magic number, regardless of chunk sizes. gzip, which every image tool writes, is
+ * decompressed here; other formats are only named, so that the error can say how to decompress them.
  */
 
 export type Compression = "gzip" | "zstd" | "xz" | "bzip2";
@@ -12,17 +12,17 @@ const BEGINNINGS: readonly (readonly [Compression, readonly number[]])[] = [
   ["bzip2", [0x42, 0x5a, 0x68]],
 ];
 
-/** The longest of them. */
+/** Length of the longest magic number. */
 const BEGINNING_BYTES_MAX = 6;
 
 export interface LookedAt {
-  /** Undefined: not packed, or in a way that is not known. */
+  /** Undefined: uncompressed, or unknown. */
   readonly compression: Compression | undefined;
-  /** Everything, from the first byte on. */
+  /** The whole stream, from the first byte on. */
   readonly pieces: AsyncGenerator<Uint8Array>;
 }
 
-/** Reads as much as is needed to know. */
+/** Reads as much as detection needs. */
 export async function lookAt(pieces: AsyncIterable<Uint8Array>): Promise<LookedAt> {
   const source = pieces[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 /**
- * Of containerd's own services, on the same socket as the CRI, what putting an image into it needs: its content store, its leases and its
- * list of images. And of the CRI, what tells that the image has arrived, and which image a sandbox lacks. Field numbers are those of containerd's published API, which has
- * been stable since 1.0.
+ * Messages of containerd's own services, on the same socket as the CRI, that an image import needs: content store, leases and image list.
+ * And of the CRI: image status, and the sandbox calls that reveal a missing sandbox image. Field numbers are those of containerd's
+ * published API, which has been stable since 1.0.
  */
 import type { MessageDescriptor } from "../../../base/protobuf/messages.ts";
 
@@ -104,7 +104,7 @@ export const PULL_REQUEST = {
   fields: { image: { number: 1, type: IMAGE_SPEC } },
 } as const satisfies MessageDescriptor;
 
-/** Whose namespace it is. */
+/** Owner of the namespace. */
 export const NAMESPACE_MODE = { container: 1, node: 2 } as const;
 
 const SANDBOX_METADATA = {
@@ -144,5 +144,5 @@ export const RUN_SANDBOX_REQUEST = {
   },
 } as const satisfies MessageDescriptor;
 
-/** The answer to RunPodSandbox, and the question of RemovePodSandbox. */
+/** Response of RunPodSandbox and request of RemovePodSandbox. */
 export const SANDBOX_ID = { name: "PodSandboxId", fields: { id: { number: 1, type: "string" } } } as const satisfies MessageDescriptor;

@@ -1,17 +1,17 @@
 /**
- * Putting bytes and names into containerd by its own services. Everything is written under a lease: what nothing refers to yet would
- * otherwise be garbage to it. A lease that nobody gives back, because we died, ends by itself.
+ * Writes blobs and image names into containerd by its own services. Everything is written under a lease, or garbage collection would remove
+ * blobs without a reference. A lease that is not deleted, because the process died, expires.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode, type Decoded, type Encodable, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
 import { GrpcError, type GrpcChannel } from "../../../host/grpc/channel.ts";
 import * as messages from "./containerd-messages.ts";
 
-/** In which the CRI keeps its images. */
+/** containerd namespace of the CRI's images. */
 const NAMESPACE = "k8s.io";
 const LEASE_LASTS_MS = 60 * 60_000;
 const CALL_TIMEOUT_MS = 30_000;
-/** containerd takes messages of up to 16 MiB. */
+/** containerd's limit is 16 MiB per message. */
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 
 export interface Descriptor {
@@ -41,18 +41,18 @@ export class ContentStore {
     return store;
   }
 
-  /** Gives the lease back: what no image refers to may go. */
+  /** Deletes the lease: blobs that no image references become garbage. */
   async close(): Promise<void> {
     await this.#call(`${messages.LEASES}/Delete`, messages.LEASE_DELETE, { id: this.#lease });
   }
 
-  /** With `expected` the digest is checked, and nothing is sent if it is there already. `content` is not closed. */
+  /** With `expected` the digest is verified, and an existing blob is not sent. `content` is not closed. */
   async write(content: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void> {
     await using session = new WriteSession(this.#channel, this.#metadata);
     const { expected = "", ref, sizeBytes: total } = options;
     try {
       let { offset } = await session.ask({ action: messages.WRITE_ACTION.stat, ref, total, expected });
-      // What an earlier attempt of the same reference left would have to be skipped; references are never used twice.
+      // A partial write under the same reference would have to be skipped; references are never reused.
       for await (const piece of content) {
         for (let start = 0; start < piece.length; start += CHUNK_BYTES_MAX) {
           const data = piece.subarray(start, start + CHUNK_BYTES_MAX);
@@ -62,19 +62,19 @@ export class ContentStore {
       }
       await session.ask({ action: messages.WRITE_ACTION.commit, ref, total, expected, offset });
     } catch (error) {
-      // It is under our lease all the same.
+      // It is added to our lease anyway.
       if (!(error instanceof GrpcError) || error.code !== "ALREADY_EXISTS") throw error;
     }
   }
 
-  /** Says what a manifest refers to, so that it is kept as long as the manifest is. */
+  /** Labels a manifest with its references, so that these are kept as long as the manifest. */
   async refer(digest: string, references: Readonly<Record<string, string>>): Promise<void> {
     const labels = Object.entries(references).map(([key, value]) => ({ key: `containerd.io/gc.ref.content.${key}`, value }));
     const updateMask = { paths: labels.map(({ key }) => `labels.${key}`) };
     await this.#call(`${messages.CONTENT}/Update`, messages.CONTENT_UPDATE, { info: { digest, labels }, updateMask });
   }
 
-  /** What had the name before, has it no longer. The CRI is told by an event, and adds its own labels. */
+  /** Replaces an existing image of the name. The CRI is notified by an event and adds its own labels. */
   async name(name: string, target: Descriptor): Promise<void> {
     try {
       await this.#call(`${messages.IMAGES}/Create`, messages.IMAGE_CREATE, { image: { name, target } });
@@ -93,7 +93,7 @@ export class ContentStore {
 }
 
 export interface WriteOptions {
-  /** Names this write; of this import alone. */
+  /** Reference of this write, unique to this import. */
   readonly ref: string;
   readonly sizeBytes: number;
   readonly expected?: string;
@@ -102,7 +102,7 @@ export interface WriteOptions {
 
 type WriteResponse = Decoded<typeof messages.WRITE_RESPONSE>;
 
-/** One question, one answer, over a stream. */
+/** Sends one request and reads one response over a stream. */
 class WriteSession implements AsyncDisposable {
   readonly #stream: ReturnType<GrpcChannel["stream"]>;
   #waiting: { resolve(response: WriteResponse): void; reject(error: unknown): void } | undefined;

@@ -6,11 +6,11 @@ import { wholeImageName } from "./image-name.ts";
 const CONFIG = `sha256:${"c".repeat(64)}`;
 const LAYER = `sha256:${"1".repeat(64)}`;
 const MANIFEST = `sha256:${"a".repeat(64)}`;
-/** What is in the layer once it is unpacked. */
+/** Content of the decompressed layer. */
 const UNPACKED = `sha256:${"2".repeat(64)}`;
 const INDEX = `sha256:${"b".repeat(64)}`;
 
-/** Of documents by path, as values, and of blobs by digest. */
+/** Documents by path, as values, and blobs by digest. */
 function contents(documents: Readonly<Record<string, unknown>>, blobs: readonly string[], layer: Partial<BlobFacts> = {}): TarContents {
   return {
     text: (path) => (Object.hasOwn(documents, path) ? JSON.stringify(documents[path]) : undefined),
@@ -41,18 +41,18 @@ const ALL = [CONFIG, LAYER, MANIFEST, INDEX];
 describe("an OCI layout", () => {
   for (const { it, annotations, names } of [
     {
-      it: "that containerd wrote says the whole name",
+      it: "written by containerd has the full name",
       annotations: { "io.containerd.image.name": "docker.io/library/a:1" },
       names: ["docker.io/library/a:1"],
     },
-    { it: "may say a short name", annotations: { "org.opencontainers.image.ref.name": "a:1" }, names: ["docker.io/library/a:1"] },
-    { it: "may say only a tag, which is no name", annotations: { "org.opencontainers.image.ref.name": "latest" }, names: [] },
-    { it: "may say nothing", annotations: {}, names: [] },
+    { it: "may have a short name", annotations: { "org.opencontainers.image.ref.name": "a:1" }, names: ["docker.io/library/a:1"] },
+    { it: "may have only a tag, which is no name", annotations: { "org.opencontainers.image.ref.name": "latest" }, names: [] },
+    { it: "may have no name", annotations: {}, names: [] },
   ]) {
     test(it, () => deepEqual(imagesIn(contents(oci(annotations), ALL), { architecture: "amd64" }), found(names)));
   }
 
-  test("that docker wrote has its names beside it", () => {
+  test("written by docker has its names in manifest.json", () => {
     const documents = { ...oci({}), "manifest.json": [{ Config: at(CONFIG), RepoTags: ["a:1", "a:2"], Layers: [at(LAYER)] }] };
     deepEqual(imagesIn(contents(documents, ALL), { architecture: "amd64" }), found(["docker.io/library/a:1", "docker.io/library/a:2"]));
   });
@@ -69,27 +69,27 @@ describe("an OCI layout", () => {
     [at(CONFIG)]: config,
   };
 
-  test("for several processors leads to this machine's", () => {
+  test("with several platforms resolves to this machine's", () => {
     const [image] = found(["a.b/c:1"]);
     deepEqual(imagesIn(contents(several, ALL), { architecture: "amd64" }), [{ ...image, listDigest: INDEX }]);
   });
 
-  test("for other processors is refused", () => {
+  test("for other platforms is rejected", () => {
     throws(() => imagesIn(contents(several, ALL), { architecture: "riscv64" }), /it is for arm64, amd64, this machine is riscv64/);
   });
 
-  test("without one of its layers is refused", () => {
-    throws(() => imagesIn(contents(oci({}), [CONFIG, MANIFEST]), { architecture: "amd64" }), /sha256:1+, which it needs, is missing/);
+  test("with a missing layer is rejected", () => {
+    throws(() => imagesIn(contents(oci({}), [CONFIG, MANIFEST]), { architecture: "amd64" }), /blob sha256:1+ is missing/);
   });
 });
 
-describe("what docker saved before there were layouts", () => {
+describe("an archive of an older docker save", () => {
   const documents = {
     "manifest.json": [{ Config: `${"c".repeat(64)}.json`, RepoTags: ["a:1"], Layers: [`${"1".repeat(64)}/layer.tar`] }],
     [`${"c".repeat(64)}.json`]: config,
   };
 
-  test("gets a manifest, which says how each layer is packed", () => {
+  test("gets a manifest that states the compression of each layer", () => {
     const [image] = imagesIn(contents(documents, ALL), { architecture: "amd64" });
     deepEqual([image?.names, image?.config, image?.layers], [["docker.io/library/a:1"], CONFIG, [LAYER]]);
     equal(image?.manifest.is, "new");
@@ -101,12 +101,12 @@ describe("what docker saved before there were layouts", () => {
     });
   });
 
-  test("without one of its files is refused", () => {
-    throws(() => imagesIn(contents(documents, [CONFIG]), { architecture: "amd64" }), /"1+\/layer\.tar", which it needs, is missing/);
+  test("with a missing file is rejected", () => {
+    throws(() => imagesIn(contents(documents, [CONFIG]), { architecture: "amd64" }), /"1+\/layer\.tar" is missing/);
   });
 });
 
-describe("layers are what the config says", () => {
+describe("layers must match the diff ids of the config", () => {
   const docker = (value: unknown) => ({
     "manifest.json": [{ Config: `${"c".repeat(64)}.json`, RepoTags: ["a:1"], Layers: [`${"1".repeat(64)}/layer.tar`] }],
     [`${"c".repeat(64)}.json`]: value,
@@ -114,41 +114,41 @@ describe("layers are what the config says", () => {
   const other = `sha256:${"3".repeat(64)}`;
   for (const { it, documents, layer, says } of [
     {
-      it: "another content in a layout is refused",
+      it: "mismatching content in an OCI layout is rejected",
       documents: oci({}),
       layer: { unpacked: other },
       says: /1+" is damaged: it is sha256:3+,/,
     },
-    { it: "another content is refused", documents: docker(config), layer: { unpacked: other }, says: /and should be sha256:2+; save the/ },
-    { it: "what cannot be unpacked is refused", documents: docker(config), layer: { unpacked: undefined }, says: /it is not readable/ },
+    { it: "mismatching content is rejected", documents: docker(config), layer: { unpacked: other }, says: /and should be sha256:2+; save the/ },
+    { it: "a layer that cannot be decompressed is rejected", documents: docker(config), layer: { unpacked: undefined }, says: /it is not readable/ },
     {
-      it: "zstd, of which nobody knows the content, is refused",
+      it: "a zstd layer, whose content cannot be verified, is rejected",
       documents: docker(config),
       layer: { compression: "zstd", unpacked: undefined },
       says: /it is not readable/,
     },
     {
-      it: "fewer layers are refused",
+      it: "missing layers are rejected",
       documents: docker({ rootfs: { diff_ids: [] } }),
       layer: {},
-      says: /1 layers, and its config .* lists 0/,
+      says: /1 layers, but its config .* lists 0/,
     },
-    { it: "a config without any is refused", documents: docker({}), layer: {}, says: /does not list its layers/ },
+    { it: "a config without diff ids is rejected", documents: docker({}), layer: {}, says: /does not list its layers/ },
   ] as const) {
     test(it, () => throws(() => imagesIn(contents(documents, ALL, layer), { architecture: "amd64" }), says));
   }
 
-  test("zstd in a layout is taken, since its own digest is in its name", () => {
+  test("a zstd layer in an OCI layout is accepted, since its name has its digest", () => {
     const zstd = contents(oci({}), ALL, { compression: "zstd", unpacked: undefined });
     deepEqual(imagesIn(zstd, { architecture: "amd64" }), found([]));
   });
 });
 
-test("a tar without any of the documents is no image", () => {
+test("a tar without index.json and manifest.json is rejected", () => {
   throws(() => imagesIn(contents({}, []), { architecture: "amd64" }), /neither an index\.json nor a manifest\.json/);
 });
 
-describe("a name is made whole", () => {
+describe("a short image name is completed", () => {
   for (const [name, whole] of [
     ["busybox", "docker.io/library/busybox:latest"],
     ["busybox:1", "docker.io/library/busybox:1"],

@@ -1,6 +1,6 @@
 /**
- * Which images a tar holds, once its blobs are known: from the index of an OCI layout, or from the manifest.json of `docker save`, for
- * which the manifest that runtimes want is made here. Pure: what was read comes in, names and manifests go out.
+ * Lists the images in a tar once its blobs are known: from the index of an OCI layout, or from the manifest.json of `docker save`, for
+ * which the OCI manifest is built here. Pure.
  */
 import type { Compression } from "./compression.ts";
 import type { Descriptor } from "./content-store.ts";
@@ -11,11 +11,11 @@ export class NotAnImageError extends Error {
   override readonly name = "NotAnImageError";
 }
 
-/** What was found while the tar went by. */
+/** What was found while reading the tar. */
 export interface TarContents {
-  /** Small files, which may be documents, by path, links followed. */
+  /** Small files, which may be JSON documents, by path, with links resolved. */
   text(path: string): string | undefined;
-  /** What was put into the runtime of the file at a path. */
+  /** Blobs written to the runtime, by path of the file. */
   blob(path: string): BlobFacts | undefined;
 }
 
@@ -23,15 +23,15 @@ export interface BlobFacts {
   readonly digest: string;
   readonly size: number;
   readonly compression: Compression | undefined;
-  /** The digest of what is packed in it, which is its own if it is not packed. Undefined: it cannot be unpacked here, or is damaged. */
+  /** Digest of the decompressed content, equal to its own if not compressed. Undefined: it cannot be decompressed here, or is corrupt. */
   readonly unpacked: string | undefined;
 }
 
 export interface FoundImage {
-  /** Whole; none if the tar does not say. */
+  /** Full names; none if the tar does not contain any. */
   readonly names: readonly string[];
   readonly manifest: ManifestSource;
-  /** Of the list of manifests for several processors from which this one was taken: the image may be called by its digest, too. */
+  /** Digest of the multi-platform index from which this manifest was selected: the image may be referenced by it, too. */
   readonly listDigest?: string;
   readonly config: string;
   readonly layers: readonly string[];
@@ -58,7 +58,7 @@ interface DockerImage {
   readonly Layers: readonly string[];
 }
 
-/** `architecture`: of the machine, as OCI calls it; of an image for several, that one is taken. */
+/** `architecture`: of the machine, as OCI names it; selects the manifest of a multi-platform image. */
 export function imagesIn(contents: TarContents, { architecture }: { readonly architecture: string }): readonly FoundImage[] {
   const index = parsed<OciDocument>(contents.text("index.json"));
   const docker = parsed<readonly DockerImage[]>(contents.text("manifest.json")) ?? [];
@@ -77,12 +77,12 @@ function ociImage(descriptor: OciDescriptor, found: Found): readonly FoundImage[
   const target = forArchitecture(descriptor, found);
   const manifest = documentAt(target, found.contents);
   if (manifest?.config === undefined || manifest.layers === undefined) {
-    throw new NotAnImageError(`Cannot use the image in the tar: its manifest ${target.digest} is missing or none`);
+    throw new NotAnImageError(`Cannot use the image in the tar: its manifest ${target.digest} is missing or invalid`);
   }
   const { config, layers } = manifest;
   const layerPaths = layers.map(({ digest }) => blobPath(digest));
   const missing = [config, ...layers].find(({ digest }) => found.contents.blob(blobPath(digest)) === undefined);
-  if (missing !== undefined) throw new NotAnImageError(`Cannot use the image in the tar: ${missing.digest}, which it needs, is missing`);
+  if (missing !== undefined) throw new NotAnImageError(`Cannot use the image in the tar: its blob ${missing.digest} is missing`);
   checkLayers(blobPath(config.digest), layerPaths, found.contents);
   return [
     {
@@ -95,7 +95,7 @@ function ociImage(descriptor: OciDescriptor, found: Found): readonly FoundImage[
   ];
 }
 
-/** An index of manifests for several processors leads to one of them. */
+/** Resolves a multi-platform index to one manifest. */
 function forArchitecture(descriptor: OciDescriptor, found: Found): OciDescriptor {
   const document = documentAt(descriptor, found.contents);
   if (document?.manifests === undefined) return descriptor;
@@ -105,7 +105,7 @@ function forArchitecture(descriptor: OciDescriptor, found: Found): OciDescriptor
   throw new NotAnImageError(`Cannot use the image in the tar: it is for ${has || "no processor"}, this machine is ${found.architecture}`);
 }
 
-/** Of an OCI layout: the annotations; where those say only a tag, or nothing, what `docker save` says beside them. */
+/** Names of an OCI layout: its annotations; where those have only a tag, or nothing, those of `docker save`'s manifest.json. */
 function namesOf({ annotations = {} }: OciDescriptor, config: string, docker: readonly DockerImage[]): readonly string[] {
   const name = annotations["io.containerd.image.name"] ?? annotations["org.opencontainers.image.ref.name"];
   if (name !== undefined && /[/:]/.test(name)) return [wholeImageName(name)];
@@ -116,7 +116,7 @@ function namesOf({ annotations = {} }: OciDescriptor, config: string, docker: re
 function dockerImage({ Config, Layers, RepoTags }: DockerImage, contents: TarContents): FoundImage {
   const descriptorOf = (path: string, mediaType: string): Descriptor => {
     const blob = contents.blob(path);
-    if (blob === undefined) throw new NotAnImageError(`Cannot use the image in the tar: "${path}", which it needs, is missing`);
+    if (blob === undefined) throw new NotAnImageError(`Cannot use the image in the tar: its file "${path}" is missing`);
     return {
       mediaType: blob.compression === undefined ? mediaType : `${mediaType}+${blob.compression}`,
       digest: blob.digest,
@@ -136,8 +136,8 @@ interface ImageConfigDocument {
 }
 
 /**
- * An image's config says what its layers are once they are unpacked. Runtimes find out only when the first Pod is to run, so it is checked
- * here. A layer that is packed with zstd cannot be; the digest in its name, which the runtime checks, has to do.
+ * The config lists the diff ids of the layers. Runtimes verify them only when the first Pod starts, so they are verified here. A zstd layer
+ * cannot be; the digest in its name, which the runtime verifies, must do.
  */
 function checkLayers(configPath: string, layerPaths: readonly string[], contents: TarContents): void {
   const wanted = parsed<ImageConfigDocument>(contents.text(configPath))?.rootfs?.diff_ids;
@@ -145,7 +145,7 @@ function checkLayers(configPath: string, layerPaths: readonly string[], contents
     throw new NotAnImageError(`Cannot use the image in the tar: its config "${configPath}" does not list its layers`);
   if (wanted.length !== layerPaths.length) {
     throw new NotAnImageError(
-      `Cannot use the image in the tar: it has ${layerPaths.length} layers, and its config "${configPath}" lists ${wanted.length}`,
+      `Cannot use the image in the tar: it has ${layerPaths.length} layers, but its config "${configPath}" lists ${wanted.length}`,
     );
   }
   for (const [index, path] of layerPaths.entries()) {

@@ -20,7 +20,7 @@ for (const [name, problem] of [
     `Cannot call the image "reg.example/x:1@${OTHER}": its digest is ${OWN}; give "reg.example/x:1@${OWN}" or a tag with --image-name`,
   ],
 ] as const) {
-  test(`an image whose digest is a… ${problem === undefined ? "may" : "may not"} be called ${name}`, () => {
+  test(`an image whose digest is a… ${problem === undefined ? "may" : "may not"} be named ${name}`, () => {
     equal(digestProblem(name, { own: OWN, list: LIST }), problem);
   });
 }
@@ -31,5 +31,5 @@ for (const [name, whole] of [
   ["reg.example:5000/x", "reg.example:5000/x:latest"],
   [`x@${OWN}`, `docker.io/library/x@${OWN}`],
 ] as const) {
-  test(`${name} is ${whole}`, () => equal(wholeImageName(name), whole));
+  test(`${name} expands to ${whole}`, () => equal(wholeImageName(name), whole));
 }

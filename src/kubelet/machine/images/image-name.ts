@@ -1,4 +1,4 @@
-/** An image's name as registries and runtimes know it, with everything that people leave out. */
+/** Full image names, with default registry, folder and tag. */
 
 const DEFAULT_REGISTRY = "docker.io";
 const DEFAULT_FOLDER = "library";
@@ -18,13 +18,13 @@ function hasTag(path: string): boolean {
 }
 
 export interface ImageDigests {
-  /** Of its manifest. */
+  /** Digest of its manifest. */
   readonly own: string;
-  /** Of the list of manifests that it was taken from, if it was: whoever deploys for several processors names that. */
+  /** Digest of the multi-platform index that it was selected from, if any: multi-platform deployments reference that. */
   readonly list?: string | undefined;
 }
 
-/** Why an image with these digests cannot be called so; undefined if it can: the name has no digest, or one of the image's. */
+/** Why an image with these digests cannot have this name; undefined if it can: the name has no digest, or one of the image's. */
 export function digestProblem(name: string, { own, list }: ImageDigests): string | undefined {
   const at = name.indexOf("@");
   if (at < 0 || [own, list].includes(name.slice(at + 1))) return undefined;

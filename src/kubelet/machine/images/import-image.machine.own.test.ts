@@ -24,7 +24,7 @@ import { writeTar, type TarEntry } from "../../../host/archive/tar-writer.ts";
 
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
-describe("images from a tar", { ...NEEDS }, () => {
+describe("imported images", { ...NEEDS }, () => {
   let containerd: TestContainerd;
   before(async () => {
     containerd = await startTestContainerd({ images: false });
@@ -34,7 +34,7 @@ describe("images from a tar", { ...NEEDS }, () => {
   const load = (tar: Uint8Array, name?: string) =>
     importImage({ endpoint: containerd.endpoint, tar: [tar], clock: realClock, ...(name === undefined ? {} : { name }) });
 
-  /** The version that a container of the image sees. */
+  /** The version that a container of the image reports. */
   async function versionIn(image: string): Promise<string> {
     const pod = await runCriPod(containerd, { name: `v${digestOf(new TextEncoder().encode(image)).slice(7, 15)}${counter++}`, image });
     try {
@@ -45,7 +45,7 @@ describe("images from a tar", { ...NEEDS }, () => {
   }
   let counter = 0;
 
-  test("run after they were imported, and are known by their id", async () => {
+  test("run in containers and are known by their id", async () => {
     const progress: number[] = [];
     const tar = busyboxImage("k8ts.test/a:1");
     const [image] = await importImage({
@@ -61,7 +61,7 @@ describe("images from a tar", { ...NEEDS }, () => {
     ok(progress.every((bytes, index) => bytes > (progress[index - 1] ?? 0)) && (progress.at(-1) ?? 0) > tar.length / 2);
   });
 
-  test("are the same when they are imported again, and sent again under another name", async () => {
+  test("are unchanged by a second import, and may be imported under another name", async () => {
     const [first] = await load(busyboxImage("k8ts.test/b:1"));
     const [again] = await load(busyboxImage("k8ts.test/b:1"));
     const [renamed] = await load(busyboxImage("k8ts.test/b:1"), "other/name");
@@ -70,14 +70,14 @@ describe("images from a tar", { ...NEEDS }, () => {
     deepEqual(renamed, { name: "docker.io/other/name:latest", id: first?.id });
   });
 
-  test("take the place of what had their name", async () => {
+  test("replace an image of the same name", async () => {
     await load(busyboxImage("k8ts.test/c:1"));
     equal(await versionIn("k8ts.test/c:1"), "1\n");
     await load(busyboxImage("k8ts.test/d:2"), "k8ts.test/c:1");
     equal(await versionIn("k8ts.test/c:1"), "2\n");
   });
 
-  test("may be packed with gzip, and come in small pieces", async () => {
+  test("may be gzipped and arrive in small chunks", async () => {
     const packed = gzipSync(busyboxImage("k8ts.test/e:7"));
     async function* pieces() {
       for (let offset = 0; offset < packed.length; offset += 5_000) yield packed.subarray(offset, offset + 5_000);
@@ -86,32 +86,32 @@ describe("images from a tar", { ...NEEDS }, () => {
     equal(await versionIn("k8ts.test/e:7"), "7\n");
   });
 
-  test("may be what docker saved before there were layouts, with layers as links", async () => {
+  test("may come from an older docker save, with layers as links", async () => {
     await load(oldDockerArchive("k8ts.test/f:9"));
     equal(await versionIn("k8ts.test/f:9"), "9\n");
   });
 
   for (const { it, tar, says } of [
-    { it: "are refused if they are no tar", tar: new TextEncoder().encode("hello ".repeat(500)), says: /it is damaged, or no tar/ },
+    { it: "are rejected if the input is no tar", tar: new TextEncoder().encode("hello ".repeat(500)), says: /it is damaged, or no tar/ },
     {
-      it: "are refused if the tar is no image",
+      it: "are rejected if the tar has no image",
       tar: writeTar([{ is: "file", path: "x", content: new Uint8Array(9) }]),
       says: /neither an index\.json/,
     },
-    { it: "are refused if their content is not what its name says", tar: withWrongBlob(), says: /unexpected commit digest/ },
-    { it: "are refused if nobody says their name", tar: () => oldDockerArchive(undefined), says: /does not say what it is called/ },
+    { it: "are rejected if a blob does not match its digest", tar: withWrongBlob(), says: /unexpected commit digest/ },
+    { it: "are rejected without a name", tar: () => oldDockerArchive(undefined), says: /contains no name for it/ },
     {
-      it: "are refused if a layer is damaged",
+      it: "are rejected if a layer is corrupt",
       tar: () => withDamage(oldDockerArchive("k8ts.test/g:9")),
       says: /"one\/layer\.tar" is damaged/,
     },
     {
-      it: "are refused if what is in a packed layer is not what their config says",
+      it: "are rejected if a compressed layer does not match the config",
       tar: () => oldDockerArchive("k8ts.test/h:9", (layer) => gzipSync(withDamage(layer))),
       says: /"one\/layer\.tar" is damaged/,
     },
     {
-      it: "are refused if what they are called is no name",
+      it: "are rejected if their name is invalid",
       tar: () => oldDockerArchive("BAD NAME:1"),
       says: /BAD NAME:1", which is no name/,
     },
@@ -119,20 +119,20 @@ describe("images from a tar", { ...NEEDS }, () => {
     test(it, () => rejects(load(typeof tar === "function" ? tar() : tar), says));
   }
 
-  test("may have layers that are packed themselves, and another name than the bad one in the tar", async () => {
+  test("may have compressed layers, and a name that overrides an invalid one in the tar", async () => {
     const [image] = await load(oldDockerArchive("BAD NAME:1", gzipSync), "k8ts.test/i:9");
     equal(image?.name, "k8ts.test/i:9");
     equal(await versionIn("k8ts.test/i:9"), "9\n");
   });
 
-  test("that were refused are not known by any name", async () => {
+  test("have no name if they were rejected", async () => {
     await rejects(load(withDamage(oldDockerArchive("k8ts.test/j:9"))));
     await rejects(load(oldDockerArchive("k8ts.test/J J:9")));
     const images = execFileSync("ctr", ["--address", containerd.endpoint.slice("unix://".length), "-n", "k8s.io", "images", "ls", "-q"]);
     equal(/test\/j/i.test(String(images)), false, String(images));
   });
 
-  test("hold namespaces: ours is brought into a runtime that lacks its own and cannot pull it", async () => {
+  test("serve as sandbox image: k8ts's pause image is loaded into a runtime that lacks its own and cannot pull it", async () => {
     const base = await mkdtemp("/tmp/k8ts-sandbox-");
     const { directory, runDirectory, cniConfigDirectory } = {
       directory: `${base}/c`,
@@ -153,19 +153,19 @@ describe("images from a tar", { ...NEEDS }, () => {
     const channel = await openGrpcChannel({ host: other.endpoint.slice("unix://".length), port: 0, clock: realClock });
     try {
       const { networkTrouble, ...settings } = await askSettings(other.endpoint, realClock);
-      // From 2.0 on containerd does not say which it is, and has to be found out.
-      const isTold = other.version.startsWith("1.");
-      deepEqual(settings, { sandboxImage: isTold ? sandboxImage : undefined, cniConfigDirectory });
+      // From 2.0 on containerd does not report its sandbox image; it has to be probed.
+      const isReported = other.version.startsWith("1.");
+      deepEqual(settings, { sandboxImage: isReported ? sandboxImage : undefined, cniConfigDirectory });
       match(networkTrouble ?? "", /cni/);
-      const told: string[] = [];
+      const reported: string[] = [];
       for (const _ of [1, 2])
-        await ensureSandboxImage({ endpoint: other.endpoint, isOwn: false, tell: (line) => told.push(line), clock: realClock });
-      equal(told.length, 1);
-      match(told[0] ?? "", /localhost:1\/pause:3\.6.* cannot be pulled; k8ts has put its own/);
+        await ensureSandboxImage({ endpoint: other.endpoint, isOwn: false, report: (line) => reported.push(line), clock: realClock });
+      equal(reported.length, 1);
+      match(reported[0] ?? "", /localhost:1\/pause:3\.6.* cannot be pulled; k8ts has loaded its own/);
       match((await criImageId(channel, sandboxImage)) ?? "", /^sha256:/);
-      await ensureSandboxImage({ endpoint: other.endpoint, isOwn: true, tell: (line) => told.push(line), clock: realClock });
+      await ensureSandboxImage({ endpoint: other.endpoint, isOwn: true, report: (line) => reported.push(line), clock: realClock });
       match((await criImageId(channel, PAUSE_IMAGE)) ?? "", /^sha256:/);
-      equal(told.length, 1);
+      equal(reported.length, 1);
     } finally {
       channel.close();
       await other.stop();
@@ -199,7 +199,7 @@ function oldDockerArchive(name: string | undefined, pack: (layer: Uint8Array) =>
   ]);
 }
 
-/** Two bytes of a file in it are others. */
+/** Two bytes of a file in it are flipped. */
 function withDamage(tar: Uint8Array): Uint8Array {
   const damaged = tar.slice();
   damaged.set([0xde, 0xad], 100_000);
@@ -211,20 +211,20 @@ function withWrongBlob(): Uint8Array {
 }
 
 test(
-  "the pause program waits, leaves no zombies, and ends when told",
+  "the pause program waits, reaps zombies, and exits on SIGTERM",
   { skip: process.platform !== "linux" || process.arch !== "x64", timeout: 60_000 },
   async () => {
     const directory = await mkdtemp("/tmp/k8ts-pause-");
     try {
       await writeFile(`${directory}/pause`, pauseProgram("amd64"), { mode: 0o755 });
-      // The child becomes the pause program's own: a shell that starts it and then turns into pause. It ends when pause ignores SIGCHLD,
-      // signal 17, without which the child would be a zombie of the shell's, and then sleeps: it does so only in its wait for SIGTERM, which
-      // would kill it before. Which signals it blocks does not tell: while it waits for them the kernel shows none.
+      // A shell starts the child and then execs pause, which makes it pause's child. The child ends once pause ignores SIGCHLD (signal 17),
+      // without which it would be a zombie of the shell's, and sleeps: it sleeps only while it waits for SIGTERM, which would kill it
+      // before. The blocked signals are no indicator: while pause waits for them the kernel shows none.
       const until = (pattern: string) => `until grep -q '${pattern}' /proc/$$/status; do :; done`;
       const child = `(${until("^SigIgn:.*[13579bdf]....$")}; ${until("^State:.S")})`;
       const pause = spawn("sh", ["-c", `${child} & echo $!; exec ${directory}/pause`], { stdio: ["ignore", "pipe", "ignore"] });
       const [line] = (await once(pause.stdout, "data")) as [Buffer];
-      // A zombie would be in the table of processes for ever.
+      // A zombie would stay in the process table.
       while (existsSync(`/proc/${String(line).trim()}`)) await new Promise((resolve) => setImmediate(resolve));
       ok(isAlive(processMark(pause.pid ?? 0)));
       pause.kill("SIGSTOP");

@@ -1,7 +1,7 @@
 /**
- * Puts images from a tar into containerd, by its own services on the runtime's socket: no other program is needed, and a layer passes
- * through without being kept. What is there already is not sent. Resolves when the kubelet can use them: when the CRI knows them.
- * An import that ends half-way leaves nothing but blobs, which containerd clears away: names are given only after all has been checked.
+ * Imports images from a tar into containerd by its own services on the runtime's socket: no other program is needed, and layers are
+ * streamed. Existing blobs are not sent. Resolves when the CRI knows the images, so that the kubelet can use them. An aborted import leaves
+ * only unreferenced blobs, which containerd garbage-collects: names are set only after everything was verified.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode } from "../../../base/protobuf/messages.ts";
@@ -23,28 +23,28 @@ import { joined } from "../../../host/archive/tar-writer.ts";
 
 export interface ImportOptions {
   readonly endpoint: string;
-  /** The archive, gzipped or not, in pieces of any size. */
+  /** The archive, gzipped or not, in chunks of any size. */
   readonly tar: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** What the image is called here; needed where the tar does not say, and only possible if it holds one image. */
+  /** Image name; required if the tar has none, and allowed only if it holds one image. */
   readonly name?: string;
-  /** Bytes that were taken to the runtime up to now. */
+  /** Reports the bytes sent to the runtime so far. */
   readonly onProgress?: (bytes: number) => void;
   readonly clock: Clock;
 }
 
 export interface ImportedImage {
-  /** Whole: "docker.io/library/busybox:1". */
+  /** Full name: "docker.io/library/busybox:1". */
   readonly name: string;
-  /** As the CRI has it: "sha256:…". */
+  /** As in the CRI: "sha256:…". */
   readonly id: string;
 }
 
-/** Documents are small; layers are not, and none of them is kept. */
+/** Limit of JSON documents, which are kept in memory; layers are not. */
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
 const DOCUMENTS_BYTES_MAX = 64 * 1024 * 1024;
-/** The CRI hears of new images by an event within containerd; how long that may take. */
+/** Timeout for the CRI to learn of new images by an event within containerd. */
 const KNOWN_WITHIN_MS = 30_000;
-/** It tells nobody that it has heard. */
+/** Poll interval: there is no event when the CRI has learned of it. */
 const ASK_AGAIN_MS = 5;
 const CALL_TIMEOUT_MS = 10_000;
 
@@ -106,7 +106,7 @@ interface NamedImage {
   readonly target: Descriptor;
 }
 
-/** A name with a digest promises what is behind it: a wrong one would be shown as that of what runs. */
+/** A name with a digest must match the image: a wrong one would be reported as that of the running image. */
 function checkDigest(name: string, digests: ImageDigests): void {
   const problem = digestProblem(name, digests);
   if (problem !== undefined) throw new NotAnImageError(problem);
@@ -119,14 +119,14 @@ function namesFor({ names }: FoundImage, images: number, given: string | undefin
   }
   if (given !== undefined && images === 1) return [wholeImageName(given)];
   if (given !== undefined) throw new NotAnImageError(`Cannot call the image "${given}": the tar holds ${images} images`);
-  throw new NotAnImageError("Cannot import the image: the tar does not say what it is called; give it a name with --image-name");
+  throw new NotAnImageError("Cannot import the image: the tar contains no name for it; give it a name with --image-name");
 }
 
-/** The CRI would never know an image by what is no name. */
+/** The CRI would never list an image with an invalid name. */
 function checkName(name: string, what: string): void {
   const problem = nameProblem(name);
   if (problem !== undefined)
-    throw new NotAnImageError(`${what}, which is no name of an image (${problem}); give another with --image-name`);
+    throw new NotAnImageError(`${what}, which is not a valid image name (${problem}); give another with --image-name`);
 }
 
 async function manifestOf({ manifest }: FoundImage, store: ContentStore): Promise<Descriptor> {
@@ -137,7 +137,7 @@ async function manifestOf({ manifest }: FoundImage, store: ContentStore): Promis
   return { mediaType: OCI_MANIFEST, digest, size: bytes.length };
 }
 
-/** Reads the tar to its end; every file of it goes to the runtime, since what it is for is known only at the end. */
+/** Reads the whole tar and sends every file to the runtime, since its use is known only at the end. */
 async function takeIn(store: ContentStore, options: ImportOptions): Promise<TarContents> {
   const documents = new Map<string, Uint8Array>();
   const blobs = new Map<string, BlobFacts>();
@@ -189,7 +189,7 @@ async function takePart(store: ContentStore, part: TarPart, { onWritten, keep }:
   const expected = named === undefined ? {} : { expected: `sha256:${named}` };
   const content = looking();
   await store.write(content, { ref: uniqueName("k8ts-blob-"), sizeBytes: part.sizeBytes, onWritten, ...expected });
-  for await (const piece of content) onWritten(piece.length); // What was there already was not asked for, but documents are wanted.
+  for await (const piece of content) onWritten(piece.length); // An existing blob was not read, but documents are needed.
   const digest = `sha256:${hexOf(hash.digest())}`;
   const unpacked = compression === undefined ? digest : digestText(await unpackedHash?.digest());
   return { digest, size: part.sizeBytes, compression, unpacked };
@@ -199,7 +199,7 @@ function digestText(bytes: Uint8Array | undefined): string | undefined {
   return bytes === undefined ? undefined : `sha256:${hexOf(bytes)}`;
 }
 
-/** Of the older `docker save`: a layer that two images share is a link, relative to where it stands. */
+/** In older `docker save` archives a layer that two images share is a link, relative to its own path. */
 function linkTarget({ path, target }: TarPart): string {
   const words = [...path.split("/").slice(0, -1), ...target.split("/")];
   return words.reduce<string[]>((kept, word) => (word === ".." ? kept.slice(0, -1) : word === "." ? kept : [...kept, word]), []).join("/");

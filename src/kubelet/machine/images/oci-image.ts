@@ -1,6 +1,6 @@
 /**
- * An image as one tar, made from layers of files: an OCI layout (index.json, blobs/) which at the same time is what `docker load` reads
- * (manifest.json). The same layers make the same image, down to its digest. Layers are not compressed: these images are small and local.
+ * Builds an image as a tar from layers of files: an OCI layout (index.json, blobs/) that `docker load` reads as well (manifest.json).
+ * Reproducible: the same layers result in the same digest. Layers are not compressed: these images are small and local.
  */
 import { sha256 } from "../../../host/crypto/hash.ts";
 import { writeTar, type TarEntry } from "../../../host/archive/tar-writer.ts";
@@ -8,14 +8,14 @@ import { writeTar, type TarEntry } from "../../../host/archive/tar-writer.ts";
 export interface ImageDescription {
   /** With its tag: "k8ts.local/pause:1". */
   readonly name: string;
-  /** As OCI calls it: "amd64", "arm64". */
+  /** OCI architecture: "amd64", "arm64". */
   readonly architecture: string;
   /** Each is a list of entries, parents before children. */
   readonly layers: readonly (readonly TarEntry[])[];
   readonly config: ImageConfig;
 }
 
-/** What containers of it do unless told otherwise; the names are OCI's. */
+/** Defaults of its containers; the names are OCI's. */
 export interface ImageConfig {
   readonly Entrypoint?: readonly string[];
   readonly Cmd?: readonly string[];

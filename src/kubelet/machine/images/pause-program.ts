@@ -11,7 +11,7 @@
  */
 import { joined } from "../../../host/archive/tar-writer.ts";
 
-/** As OCI and Node call the processors that we have a program for. */
+/** Architectures with a program, by their OCI and Node names. */
 export type PauseArchitecture = "amd64" | "arm64";
 
 export function pauseProgram(architecture: PauseArchitecture): Uint8Array {
@@ -22,23 +22,23 @@ const SIGINT = 2;
 const SIGTERM = 15;
 const SIGCHLD = 17;
 const SIG_BLOCK = 0;
-/** The kernel wants to know how large its sets of signals are. */
+/** Size of signal sets in bytes, which the kernel requires. */
 const SIGNAL_SET_BYTES = 8;
 
 /** struct sigaction of the kernel: handler, flags, restorer, mask. The handler 1 is SIG_IGN. */
 const IGNORE = numbers64(1n, 0n, 0n, 0n);
-/** Bit n - 1 stands for signal n. */
+/** Bit n - 1 is signal n. */
 const SIGNALS = numbers64((1n << BigInt(SIGINT - 1)) | (1n << BigInt(SIGTERM - 1)));
 
-/** The two tables stand after the instructions: IGNORE, then SIGNALS. */
+/** The two tables follow the instructions: IGNORE, then SIGNALS. */
 interface Tables {
   readonly ignoreAt: number;
   readonly signalsAt: number;
 }
 
 /**
- * Instructions refer to what comes after them, so they are made twice: the first time to see how long they are. What they refer to does
- * not change their length.
+ * Instructions refer to later addresses, so they are assembled twice: first to measure their length, which does not depend on the
+ * addresses.
  */
 function withTables(instructions: (tables: Tables) => Uint8Array): Uint8Array {
   const { length } = instructions({ ignoreAt: 0, signalsAt: 0 });
@@ -47,7 +47,7 @@ function withTables(instructions: (tables: Tables) => Uint8Array): Uint8Array {
   return joined([instructions({ ignoreAt, signalsAt }), new Uint8Array(ignoreAt - length), IGNORE, SIGNALS]);
 }
 
-// x86-64: the number of the call in eax; arguments in edi, rsi, rdx, r10; the answer in eax.
+// x86-64: system call number in eax; arguments in edi, rsi, rdx, r10; result in eax.
 
 function amd64(): Uint8Array {
   const CALL = { rt_sigaction: 13, rt_sigprocmask: 14, rt_sigtimedwait: 128, exit: 60 };
@@ -57,7 +57,7 @@ function amd64(): Uint8Array {
   const setEax = (value: number) => [0xb8, ...bytes32(value)];
   const setEdi = (value: number) => [0xbf, ...bytes32(value)];
   const setR10 = (value: number) => [0x41, 0xba, ...bytes32(value)];
-  /** lea reg, [rip + distance]: the distance counts from the next instruction. */
+  /** lea reg, [rip + distance]: relative to the next instruction. */
   const LEA_BYTES = 7;
   const leaRsi = (here: number, target: number) => [0x48, 0x8d, 0x35, ...bytes32(target - here - LEA_BYTES)];
   const leaRdi = (here: number, target: number) => [0x48, 0x8d, 0x3d, ...bytes32(target - here - LEA_BYTES)];
@@ -77,7 +77,7 @@ function amd64(): Uint8Array {
     code.push(...setEax(CALL.rt_sigtimedwait));
     code.push(...leaRdi(code.length, signalsAt));
     code.push(...ZERO_RSI, ...ZERO_RDX, ...setR10(SIGNAL_SET_BYTES), ...SYSCALL);
-    // A negative answer is an error: wait again.
+    // A negative result is an error: wait again.
     code.push(0x85, 0xc0); // test eax, eax
     code.push(0x78, (wait - (code.length + 2)) & 0xff); // js wait
     // exit(0)
@@ -86,19 +86,19 @@ function amd64(): Uint8Array {
   });
 }
 
-// AArch64: the number of the call in x8; arguments in x0 to x3; the answer in x0. Every instruction has 32 bits.
+// AArch64: system call number in x8; arguments in x0 to x3; result in x0. Every instruction has 32 bits.
 
 function arm64(): Uint8Array {
   const CALL = { rt_sigaction: 134, rt_sigprocmask: 135, rt_sigtimedwait: 137, exit: 93 };
   const SUPERVISOR_CALL = 0xd4000001; // svc #0
   /** movz x<register>, #value */
   const set = (register: number, value: number) => 0xd2800000 | (value << 5) | register;
-  /** adr x<register>, target: the distance counts from this instruction; its two lowest bits stand apart. */
+  /** adr x<register>, target: relative to this instruction; its two lowest bits are encoded separately. */
   const address = (register: number, here: number, target: number) => {
     const distance = target - here;
     return 0x10000000 | ((distance & 3) << 29) | ((distance >> 2) << 5) | register;
   };
-  /** tbnz w0, #31, target: jump if the answer is negative. */
+  /** tbnz w0, #31, target: jump if the result is negative. */
   const ifNegative = (here: number, target: number) => 0x37f80000 | ((((target - here) >> 2) & 0x3fff) << 5);
 
   return withTables(({ ignoreAt, signalsAt }) => {
@@ -127,7 +127,7 @@ const EM_X86_64 = 62;
 const EM_AARCH64 = 183;
 const ELF_HEADER_BYTES = 64;
 const SEGMENT_HEADER_BYTES = 56;
-/** Where programs usually begin; any place that is free in every process would do. */
+/** Usual load address of programs; any that is free in every process would do. */
 const LOADED_AT = 0x400000n;
 /** Segments are aligned to the largest page that a kernel of either processor may have, 64 KiB. */
 const ALIGNMENT = 0x10000n;

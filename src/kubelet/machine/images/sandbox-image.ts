@@ -1,6 +1,6 @@
 /**
- * Makes sure that the image which holds a Pod's namespaces is in the runtime before the first Pod, so that no Pod waits for a registry that
- * may not be reached: our own containerd is given ours; another runtime pulls its own, and if it cannot, gets ours under that name.
+ * Ensures that the sandbox (pause) image is in the runtime before the first Pod, so that no Pod waits for an unreachable registry: the own
+ * containerd gets k8ts's image; another runtime pulls its own and, if that fails, gets k8ts's under that name.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode } from "../../../base/protobuf/messages.ts";
@@ -16,17 +16,17 @@ import { pauseImage } from "./pause-image.ts";
 
 export interface SandboxImageOptions {
   readonly endpoint: string;
-  /** A containerd that was started with PAUSE_IMAGE as its sandbox image. */
+  /** True for a containerd that was started with PAUSE_IMAGE as its sandbox image. */
   readonly isOwn: boolean;
-  /** Takes a sentence for the person, if something was done that they did not ask for. */
-  readonly tell: (sentence: string) => void;
+  /** Reports an unrequested action to the user in one sentence. */
+  readonly report: (sentence: string) => void;
   readonly clock: Clock;
 }
 
-/** A registry that is not reached should not hold up the cluster for longer. */
+/** Timeout: an unreachable registry must not delay the cluster for longer. */
 const PULL_TIMEOUT_MS = 15_000;
 
-export async function ensureSandboxImage({ endpoint, isOwn, tell, clock }: SandboxImageOptions): Promise<void> {
+export async function ensureSandboxImage({ endpoint, isOwn, report, clock }: SandboxImageOptions): Promise<void> {
   const channel = await openGrpcChannel({ host: socketOf(endpoint), port: 0, clock });
   let name: string | undefined;
   try {
@@ -37,30 +37,30 @@ export async function ensureSandboxImage({ endpoint, isOwn, tell, clock }: Sandb
   if (name === undefined) return;
   await importImage({ endpoint, tar: [pauseImage({ architecture: machineFacts().architecture, name })], clock });
   if (!isOwn)
-    tell(`The image ${name}, which holds the namespaces of Pods, cannot be pulled; k8ts has put its own into the runtime under that name`);
+    report(`The sandbox image ${name} cannot be pulled; k8ts has loaded its own into the runtime under that name`);
 }
 
 async function lacking(channel: GrpcChannel, name: string): Promise<string | undefined> {
   return (await criImageId(channel, name)) === undefined ? name : undefined;
 }
 
-/** The runtime's own image, if it has none and can pull none. Undefined also if it does not say which it is. */
+/** The runtime's own sandbox image if it is missing and cannot be pulled. Undefined also if the runtime does not report it. */
 async function unobtainable(channel: GrpcChannel, endpoint: string, clock: Clock): Promise<string | undefined> {
   const { sandboxImage, cniConfigDirectory } = await askSettings(endpoint, clock);
   if (sandboxImage !== undefined) {
     const name = await lacking(channel, sandboxImage);
     return name === undefined || (await isPulled(channel, name)) ? undefined : name;
   }
-  // What says neither is not containerd, and sees to it itself, with the first Pod.
+  // A runtime that reports neither is not containerd and handles its sandbox image itself.
   return cniConfigDirectory === undefined ? undefined : missedBySandboxes(channel);
 }
 
-/** How containerd tells that a sandbox has no image: the first in 2.0 and 2.1, the second in 2.4. */
+/** containerd's error for a missing sandbox image: the first in 2.0 and 2.1, the second in 2.4. */
 const MISSED = /failed to (?:get sandbox|pull) image "([^"]+)"/;
 
 /**
- * From 2.0 on containerd does not say which image it takes, except where a sandbox fails for lack of it. So it is asked for one that cannot
- * be: it looks for the image and pulls it first, and refuses a user namespace of that kind next, before it has made anything.
+ * From 2.0 on containerd reports its sandbox image only when a sandbox fails for lack of it. So an invalid sandbox is requested: containerd
+ * resolves and pulls the image first, and then rejects the user namespace mode before it has created anything.
  */
 async function missedBySandboxes(channel: GrpcChannel): Promise<string | undefined> {
   const linux = { securityContext: { namespaceOptions: { network: NAMESPACE_MODE.node, users: { mode: NAMESPACE_MODE.container } } } };
@@ -69,7 +69,7 @@ async function missedBySandboxes(channel: GrpcChannel): Promise<string | undefin
     const answer = await channel.call(`${CRI_RUNTIME}/RunPodSandbox`, encode(RUN_SANDBOX_REQUEST, { config }), {
       timeoutMs: PULL_TIMEOUT_MS,
     });
-    // One that can be, after all, has its image; nobody wants the sandbox.
+    // If the sandbox is created after all, the image exists; the sandbox is removed.
     const { id } = decode(SANDBOX_ID, answer);
     await channel.call(`${CRI_RUNTIME}/RemovePodSandbox`, encode(SANDBOX_ID, { id }), { timeoutMs: PULL_TIMEOUT_MS });
     return undefined;
@@ -84,6 +84,6 @@ async function isPulled(channel: GrpcChannel, name: string): Promise<boolean> {
     await channel.call(`${CRI_IMAGES}/PullImage`, encode(PULL_REQUEST, { image: { image: name } }), { timeoutMs: PULL_TIMEOUT_MS });
     return true;
   } catch {
-    return false; // Whatever the reason: ours does the same.
+    return false; // Whatever the reason: k8ts's image is equivalent.
   }
 }

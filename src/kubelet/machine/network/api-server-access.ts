@@ -1,21 +1,21 @@
 /**
- * How Pods reach the API server: the cluster IP of the Service "kubernetes" is translated to the address at which the API server listens
- * for them. One DNAT rule in a chain of the network's own, for Pods (PREROUTING) and for processes of this machine, which Pods with
- * `hostNetwork` are (OUTPUT). Packets of other networks are not translated. The rules carry the bridge's name and go with the network
- * (bridge-network.ts). Not here: all other Services, which a service proxy will serve and then this one, too.
+ * Access of Pods to the API server: DNAT of the cluster IP of the Service "kubernetes" to the API server's address. One rule in a chain of
+ * the network, for Pods (PREROUTING) and for processes of this machine, including Pods with `hostNetwork` (OUTPUT). Packets of other
+ * networks are not translated. The rules carry the bridge's name and are removed with the network (bridge-network.ts). Not here: all other
+ * Services, which a service proxy will handle, and then this one, too.
  */
 import { iptables } from "../../../host/network/network-links.ts";
 import { addRules, commentMatch, listedRule, ownRules, servicesChain, type OwnRule, type RuleText } from "./bridge-network.ts";
 
 export interface ApiServerAccess {
   readonly bridge: string;
-  /** Of the Service "kubernetes", IPv4. */
+  /** Cluster IP of the Service "kubernetes", IPv4. */
   readonly clusterIp: string;
-  /** Where the API server listens, IPv4. */
+  /** Address of the API server, IPv4. */
   readonly target: { readonly address: string; readonly port: number };
 }
 
-/** Of the Service "kubernetes". */
+/** Port of the Service "kubernetes". */
 const SERVICE_PORT = "443";
 
 export async function allowApiServerAccess(access: ApiServerAccess): Promise<void> {
@@ -25,7 +25,7 @@ export async function allowApiServerAccess(access: ApiServerAccess): Promise<voi
   await addRules(apiServerRules(access), present);
 }
 
-/** In the order in which they are added: the chain is filled before anything jumps to it. */
+/** In order of insertion: the chain is filled before anything jumps to it. */
 export function apiServerRules({ bridge, clusterIp, target: { address, port } }: ApiServerAccess): readonly OwnRule[] {
   const chain = servicesChain(bridge);
   const comment = commentMatch(bridge);
@@ -35,7 +35,7 @@ export function apiServerRules({ bridge, clusterIp, target: { address, port } }:
     { table: "nat", chain, rule: [...toService, ...comment, "-j", "DNAT", "--to-destination", `${address}:${port}`] },
     { table: "nat", chain: "PREROUTING", rule: ["-d", `${clusterIp}/32`, "-i", bridge, ...comment, "-j", chain] },
     { table: "nat", chain: "OUTPUT", rule: ["-d", `${clusterIp}/32`, ...comment, "-j", chain] },
-    // Where the machine accepts nothing by default.
+    // For machines whose default policy drops packets.
     { table: "filter", chain: "INPUT", rule: [...toServer, ...comment, "-j", "ACCEPT"] },
   ].map((one) => listedRule(one as RuleText));
 }

@@ -14,7 +14,7 @@ import { networkLeftovers, prepareNetwork, removeNetwork } from "./bridge-networ
 
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
-/** What answers GET / with its own name, for ever. */
+/** HTTP server that answers GET / with its hostname. */
 const SERVER = ["sh", "-c", "mkdir -p /www && hostname > /www/index.html && exec httpd -f -p 80 -h /www"];
 
 function fetchText(host: string, port = 80): Promise<string> {
@@ -28,10 +28,10 @@ function fetchText(host: string, port = 80): Promise<string> {
 }
 
 const LISTENS_WITHIN_MS = 30_000;
-/** For `nc`: what it waits for comes at once, unless the machine is busy. */
+/** Timeout for `nc`, reached only on a busy machine. */
 const NC_PATIENCE_SECONDS = "15";
 
-/** httpd needs a moment after its start before it listens; there is no event for it. */
+/** httpd listens shortly after its start, without an event. */
 async function fetchSoon(host: string, port = 80): Promise<string> {
   for (const until = Date.now() + LISTENS_WITHIN_MS; ;) {
     try {
@@ -42,7 +42,7 @@ async function fetchSoon(host: string, port = 80): Promise<string> {
   }
 }
 
-/** Another machine, as far as anybody can tell: a namespace that is linked to this one and knows no way to Pods. It says who asks. */
+/** Simulates another machine: a linked namespace without a route to Pods, whose server answers with the client's address. */
 async function startOutside() {
   const [name, address, nodeAddress] = [`k8out${process.pid}`, "10.197.0.2", "10.197.0.1"];
   const ip = (line: string) => execFileSync("ip", line.split(" "));
@@ -81,13 +81,13 @@ describe("Pods on the bridge", { ...NEEDS }, () => {
   });
   after(() => containerd[Symbol.asyncDispose]());
 
-  test("have each an address of the node's podCIDR", () => {
+  test("have distinct addresses of the node's podCIDR", () => {
     const prefix = containerd.podCidr.replace("0/24", "");
     ok(one?.ip.startsWith(prefix) && two?.ip.startsWith(prefix), `${one?.ip} ${two?.ip}`);
     ok(one?.ip !== two?.ip && one?.ip !== containerd.nodeAddress);
   });
 
-  test("are reached from the node", async () => {
+  test("are reachable from the node", async () => {
     equal(await fetchSoon(one!.ip), "one\n");
     equal(await fetchSoon(two!.ip), "two\n");
   });
@@ -109,24 +109,24 @@ describe("Pods on the bridge", { ...NEEDS }, () => {
     }
   });
 
-  test("are reached by a port of the node, also from each other", async () => {
+  test("are reachable by hostPort, also from each other", async () => {
     equal(await fetchSoon(containerd.nodeAddress, 28_080), "two\n");
     equal(await one!.exec("wget", "-qO-", `http://${containerd.nodeAddress}:28080/`), "two\n");
     equal(await two!.exec("wget", "-qO-", `http://${containerd.nodeAddress}:28080/`), "two\n");
   });
 
-  test("listen below 1024 as any user, and have a loopback", async () => {
+  test("may listen below 1024 as any user, and have a loopback", async () => {
     equal(await one!.exec("cat", "/proc/sys/net/ipv4/ip_unprivileged_port_start"), "0\n");
     equal(await one!.exec("wget", "-qO-", "http://127.0.0.1/"), "one\n");
   });
 
-  test("reach what is beyond the node, under the node's address", async () => {
+  test("reach networks beyond the node, masqueraded as the node", async () => {
     await using outside = await startOutside();
     const answer = await one!.exec("nc", "-w", NC_PATIENCE_SECONDS, outside.address, "9000");
     equal(answer, `you are ${outside.nodeAddress}\n`);
   });
 
-  test("leave neither link nor rule nor address when they go", async () => {
+  test("leave no link, rule or address when they are deleted", async () => {
     const before = await networkLeftovers(containerd.bridge);
     const three = await runCriPod(containerd, { name: "three", hostPort: { hostPort: 28_081, containerPort: 80 } });
     const during = await networkLeftovers(containerd.bridge);
@@ -139,7 +139,7 @@ describe("Pods on the bridge", { ...NEEDS }, () => {
   });
 });
 
-test("a network is prepared twice as once, follows the podCIDR, and goes without a trace", { ...NEEDS }, async () => {
+test("preparing a network is idempotent, follows the podCIDR, and its removal leaves nothing", { ...NEEDS }, async () => {
   const directory = await mkdtemp("/tmp/k8ts-network-");
   const bridge = `k8n${process.pid}`;
   const network = { bridge, podCidr: "10.199.7.0/24", addressDirectory: `${directory}/addresses`, configDirectory: `${directory}/cni` };
@@ -165,7 +165,7 @@ test("a network is prepared twice as once, follows the podCIDR, and goes without
   }
 });
 
-test("two clusters choose different addresses, each the same again, and others once somebody has taken them", { ...NEEDS }, async () => {
+test("two clusters choose different podCIDRs, keep them, and choose others once they are in use", { ...NEEDS }, async () => {
   const directory = await mkdtemp("/tmp/k8ts-cidr-");
   const network = (name: string) => ({
     bridge: `k8${name}${process.pid}`,

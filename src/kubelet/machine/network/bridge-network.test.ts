@@ -7,8 +7,8 @@ import { bridgeName, claimedRanges, pluginRules, rulesOf, servicesChain } from "
 import { cniConfiguration, cniFileName } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";
 
-describe("a bridge's name", () => {
-  test("is short, stable, and tells clusters apart by name and by place", () => {
+describe("bridgeName", () => {
+  test("is short, stable, and distinct per cluster name and location", () => {
     const name = bridgeName({ name: "a-rather-long-cluster", directory: "/data/x" });
     match(name, /^k8-arath-[0-9a-f]{6}$/);
     equal(name, bridgeName({ name: "a-rather-long-cluster", directory: "/data/x" }));
@@ -16,12 +16,12 @@ describe("a bridge's name", () => {
     notEqual(name, bridgeName({ name: "a-rather-long-other", directory: "/data/x" }));
   });
 
-  test("has at most the 15 characters that a link's may have", () => {
+  test("has at most 15 characters", () => {
     for (const name of ["a", "default", "x".repeat(32)]) equal(bridgeName({ name, directory: "/d" }).length <= 15, true);
   });
 });
 
-test("the CNI configuration is a bridge with addresses in our directory, and ports of the node", () => {
+test("the CNI configuration has a bridge with addresses in the cluster's directory, and portmap", () => {
   const text = cniConfiguration({ bridge: "k8-x", podCidr: "10.244.3.0/24", addressDirectory: "/data/addresses" });
   deepEqual(JSON.parse(text), {
     cniVersion: "0.4.0",
@@ -48,7 +48,7 @@ test("the CNI configuration is a bridge with addresses in our directory, and por
   equal(cniFileName("k8-x"), "10-k8-x.conflist");
 });
 
-test("the rules of a network all carry its name", () => {
+test("all rules of a network carry its name", () => {
   deepEqual(
     rulesOf({ bridge: "k8-x", podCidr: "10.1.2.0/24" }).map(({ table, listed }) => `${table} ${listed}`),
     [
@@ -60,7 +60,7 @@ test("the rules of a network all carry its name", () => {
   );
 });
 
-test("the rules for the API server translate the cluster IP for Pods and for this machine, and for no other network", () => {
+test("API server rules translate the cluster IP for Pods and for this machine only", () => {
   const access = { bridge: "k8-x", clusterIp: "10.96.0.1", target: { address: "10.1.2.1", port: 6443 } };
   const comment = "-m comment --comment k8ts:k8-x";
   deepEqual(
@@ -74,11 +74,11 @@ test("the rules for the API server translate the cluster IP for Pods and for thi
   );
 });
 
-test("a chain's name has at most the 28 characters that it may have", () => {
+test("servicesChain has at most 28 characters", () => {
   equal(servicesChain(bridgeName({ name: "x".repeat(32), directory: "/d" })).length <= 28, true);
 });
 
-test("what other clusters' Pods have is read from their rules, not what this one's have", () => {
+test("podCIDRs of other clusters are read from their rules, without this cluster's", () => {
   const listed = [
     '-A POSTROUTING -s 10.244.0.0/24 ! -o k8-x -m comment --comment "k8ts:k8-x" -j MASQUERADE',
     '-A POSTROUTING -s 10.245.0.0/24 ! -o k8-xy -m comment --comment "k8ts:k8-xy" -j MASQUERADE',
@@ -102,7 +102,7 @@ const LISTED = [
   `-A CNI-HOSTPORT-DNAT -p tcp -m comment --comment "dnat name: \\"k8-xy\\" id: \\"def\\"" -m multiport --dports 81 -j ${OTHER}`,
 ];
 
-test("of the plugins' rules, those of our network go in an order in which they can, and nobody else's", () => {
+test("portmap rules of this network are removed in a valid order, and no others", () => {
   deepEqual(pluginRules(LISTED, "k8-x").map(deletionOf), [
     [
       "-D",
@@ -126,11 +126,11 @@ test("of the plugins' rules, those of our network go in an order in which they c
   deepEqual(pluginRules(LISTED, "k8-z"), []);
 });
 
-test("words are separated by blanks unless they are quoted", () => {
+test("rule arguments are separated by blanks unless quoted", () => {
   deepEqual(wordsOf(String.raw`-A x --comment "a \"b\" \\c" ""`), ["-A", "x", "--comment", String.raw`a "b" \c`, ""]);
 });
 
-test("routes are read from the kernel's table, whose addresses stand backwards", () => {
+test("routes are parsed from the kernel's table of little-endian addresses", () => {
   const table = [
     "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT",
     "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0",
@@ -143,7 +143,7 @@ test("routes are read from the kernel's table, whose addresses stand backwards",
   ]);
 });
 
-test("mounts are read from the kernel's table, with what it writes as octal digits", () => {
+test("mounts are parsed from the kernel's table with its octal escapes", () => {
   const table = [
     "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue",
     "37 36 0:4 net:[4026532281] /run/a\\040b/cni-1 rw shared:2 master:3 - nsfs nsfs rw",

@@ -1,7 +1,7 @@
 /**
- * The Pod network of a cluster on this machine: its bridge, its CNI configuration, the kernel's forwarding, and rules of iptables, all of
- * which carry the bridge's name, by which they are found and removed again, after whatever end the cluster had. Everything may be repeated.
- * The bridge is created here and not by the first Pod, because the API server listens on its address (api-server-access.ts).
+ * The Pod network of a cluster on this machine: its bridge, CNI configuration, IP forwarding, and iptables rules. All carry the bridge's
+ * name, by which they are found and removed after any end of the cluster. Every operation is idempotent. The bridge is created here and not
+ * by the first Pod, because the API server listens on its address (api-server-access.ts).
  */
 import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../../host/files/files.ts";
 import { sha256 } from "../../../host/crypto/hash.ts";
@@ -12,12 +12,12 @@ import { hexOf } from "../images/oci-image.ts";
 import { cniConfiguration, cniFileName, type PodNetwork } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";
 
-/** A link's name has at most 15 characters. */
+/** Links have names of at most 15 characters. */
 const BRIDGE_PREFIX = "k8-";
 const BRIDGE_NAME_CHARACTERS = 5;
 const BRIDGE_HASH_CHARACTERS = 6;
 
-/** The same for the same cluster, always, and another for every other: of its name what fits, and a hash of where its data is. */
+/** Stable per cluster and unique: a prefix of its name and a hash of its data directory. */
 export function bridgeName(cluster: { readonly name: string; readonly directory: string }): string {
   const hash = sha256();
   hash.update(new TextEncoder().encode(`${cluster.name}\0${cluster.directory}`));
@@ -25,14 +25,14 @@ export function bridgeName(cluster: { readonly name: string; readonly directory:
   return `${BRIDGE_PREFIX}${readable}-${hexOf(hash.digest()).slice(0, BRIDGE_HASH_CHARACTERS)}`;
 }
 
-/** Whether it is made as bridgeName makes them. */
+/** Whether bridgeName generates names of this form. */
 export function isBridgeName(name: string): boolean {
   return BRIDGE_NAME.test(name);
 }
 
 const BRIDGE_NAME = new RegExp(`^${BRIDGE_PREFIX}[a-z0-9]{0,${BRIDGE_NAME_CHARACTERS}}-[0-9a-f]{${BRIDGE_HASH_CHARACTERS}}$`);
 
-/** Has everything there that the first Pod needs. Resolves with the configuration's file. */
+/** Creates everything that the first Pod needs. Resolves with the path of the CNI configuration. */
 export async function prepareNetwork(network: PodNetwork & { readonly configDirectory: string }): Promise<{ readonly configFile: string }> {
   await allowForwarding();
   const wanted = rulesOf(network);
@@ -41,7 +41,7 @@ export async function prepareNetwork(network: PodNetwork & { readonly configDire
     if (!wanted.some((one) => one.table === table && one.listed === wordsOf(rule).join(" "))) await deleteRule(table, rule);
   }
   await addRules(wanted, present);
-  // After the rules: from its first moment on, its address is closed to other networks.
+  // After the rules: its address is closed to other networks from the start.
   await ensureBridge(network.bridge, `${gatewayOf(network.podCidr)}/${network.podCidr.split("/")[1]}`);
   await makePrivateDirectory(network.addressDirectory);
   const configFile = joinPath(network.configDirectory, cniFileName(network.bridge));
@@ -49,12 +49,12 @@ export async function prepareNetwork(network: PodNetwork & { readonly configDire
   return { configFile };
 }
 
-/** The node's own address on the bridge: the first of the range. */
+/** The node's address on the bridge: the first of the range. */
 export function gatewayOf(podCidr: string): string {
   return podCidr.replace(/\.\d+\/\d+$/, ".1");
 }
 
-/** Those that are not present yet. */
+/** Rules that are missing. */
 export async function addRules(wanted: readonly OwnRule[], present: readonly PresentRule[]): Promise<void> {
   for (const { table, chain, rule, listed } of wanted) {
     if (!present.some((one) => one.table === table && wordsOf(one.rule).join(" ") === listed))
@@ -62,7 +62,7 @@ export async function addRules(wanted: readonly OwnRule[], present: readonly Pre
   }
 }
 
-/** Pods are reached from outside of their bridge only if the machine passes packets on. */
+/** Pods are reachable from outside of their bridge only with IP forwarding. */
 async function allowForwarding(): Promise<void> {
   if ((await readSwitch(FORWARDING)) === "1") return;
   try {
@@ -78,7 +78,7 @@ async function allowForwarding(): Promise<void> {
 const FORWARDING = "net/ipv4/ip_forward";
 
 export interface OwnRule extends RuleText {
-  /** As `iptables -S` prints it, without its quotes. */
+  /** As `iptables -S` prints it, without quotes. */
   readonly listed: string;
 }
 
@@ -89,9 +89,9 @@ export interface RuleText {
 }
 
 /**
- * What leaves the bridge for elsewhere goes under the node's address; and where the machine forwards nothing by default (it does not with
- * Docker on it), what comes from and goes to the bridge is let through. The bridge's address is for Pods and for this machine only: the
- * kernel accepts packets for it on every link, so those from other networks are dropped.
+ * Masquerades traffic that leaves the bridge; and accepts forwarding from and to the bridge, for machines that drop it by default (as with
+ * Docker). The bridge's address is for Pods and this machine only: the kernel accepts packets for it on every link, so those from other
+ * networks are dropped.
  */
 export function rulesOf({ bridge, podCidr }: Pick<PodNetwork, "bridge" | "podCidr">): readonly OwnRule[] {
   const comment = commentMatch(bridge);
@@ -108,7 +108,7 @@ export function listedRule(text: RuleText): OwnRule {
   return { ...text, listed: ["-A", text.chain, ...text.rule].join(" ") };
 }
 
-/** By which a rule is known as this network's. */
+/** Comment that identifies a rule as this network's. */
 export function commentMatch(bridge: string): readonly string[] {
   return ["-m", "comment", "--comment", commentOf(bridge)];
 }
@@ -117,14 +117,14 @@ function commentOf(bridge: string): string {
   return `${COMMENT_PREFIX}${bridge}`;
 }
 
-/** The network's own chain in the table "nat". A chain's name has at most 28 characters. */
+/** The network's chain in the table "nat". Chains have names of at most 28 characters. */
 export function servicesChain(bridge: string): string {
   return `K8TS-SVC-${bridge}`;
 }
 
 const COMMENT_PREFIX = "k8ts:";
 
-/** What Pods of the networks that k8ts made on this machine have, read from the rules of the table "nat". */
+/** podCIDRs of all k8ts networks on this machine, read from the rules of the table "nat". */
 export function claimedRanges(listed: readonly string[], { except }: { readonly except: string }): readonly string[] {
   return listed.flatMap((rule) => {
     const words = wordsOf(rule);
@@ -140,7 +140,7 @@ export interface PresentRule {
   readonly rule: string;
 }
 
-/** Those that carry the network's name, as far as we made them. Its chain is last, since a chain that is in use cannot be removed. */
+/** Rules of ours that carry the network's name. The chain is last, since a chain in use cannot be removed. */
 export async function ownRules(bridge: string): Promise<readonly PresentRule[]> {
   const tables = ["nat", "filter"] as const;
   const listed = await Promise.all(tables.map(async (table) => (await iptables("-t", table, "-S")).map((rule) => ({ table, rule }))));
@@ -149,7 +149,7 @@ export async function ownRules(bridge: string): Promise<readonly PresentRule[]> 
   return [...all.filter(({ rule }) => wordsOf(rule).includes(commentOf(bridge))), ...all.filter(({ rule }) => rule === chain)];
 }
 
-/** The rules of the plugins: those that name the network, and the chains that those lead to, with what is in them. */
+/** Rules of the plugins: those that name the network, and the chains that they jump to with their rules. */
 export function pluginRules(listed: readonly string[], network: string): readonly string[] {
   const naming = listed.filter((rule) => rule.startsWith("-A ") && rule.includes(`name: \\"${network}\\" `));
   const chains = new Set(naming.flatMap((rule) => CNI_CHAIN.exec(rule)?.[1] ?? []));
@@ -157,10 +157,10 @@ export function pluginRules(listed: readonly string[], network: string): readonl
   return [...naming, ...inside, ...[...chains].filter((chain) => listed.includes(`-N ${chain}`)).map((chain) => `-N ${chain}`)];
 }
 
-/** Those of one Pod. "CNI-HOSTPORT-…" are everybody's. */
+/** Chains of one Pod. "CNI-HOSTPORT-…" are shared. */
 const CNI_CHAIN = / -j (CNI-(?:DN-)?[0-9a-f]{16,})/;
 
-/** One that is not there any more is fine. */
+/** A missing rule is ignored. */
 async function deleteRule(table: string, rule: string): Promise<void> {
   await iptables("-t", table, ...deletionOf(rule)).catch(async (error: unknown) => {
     if ((await iptables("-t", table, "-S")).includes(rule)) throw error;
@@ -172,7 +172,7 @@ export interface NetworkLeftovers {
   readonly rules: readonly PresentRule[];
 }
 
-/** What is there of a cluster's network. */
+/** Existing parts of a cluster's network. */
 export async function networkLeftovers(bridge: string): Promise<NetworkLeftovers> {
   const links = (await linkExists(bridge)) ? [bridge, ...(await bridgePorts(bridge))] : [];
   const nat = await iptables("-t", "nat", "-S");
@@ -180,19 +180,19 @@ export async function networkLeftovers(bridge: string): Promise<NetworkLeftovers
   return { links, rules: [...(await ownRules(bridge)), ...plugins] };
 }
 
-/** Takes away all of it. Pods that still run are cut off. */
+/** Removes all of it. Running Pods lose their network. */
 export async function removeNetwork(
   network: Pick<PodNetwork, "bridge" | "addressDirectory"> & { readonly configDirectory: string },
 ): Promise<void> {
   const { links, rules } = await networkLeftovers(network.bridge);
   for (const { table, rule } of rules) await deleteRule(table, rule);
-  // The bridge comes first in the list and is deleted last: nothing is plugged into a bridge that is not there.
+  // The bridge is first in the list and deleted last: nothing can attach to a missing bridge.
   for (const link of links.toReversed()) await deleteLink(link);
   await removeTree(network.addressDirectory);
   await removeConfiguration(network);
 }
 
-/** Of all of it only what the runtime reads. Resolves with whether it was there. */
+/** Removes only the CNI configuration. Resolves with whether it existed. */
 export async function removeConfiguration({ bridge, configDirectory }: { readonly bridge: string; readonly configDirectory: string }) {
   const configFile = joinPath(configDirectory, cniFileName(bridge));
   const isThere = await fileExists(configFile);

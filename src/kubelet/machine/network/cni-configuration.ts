@@ -1,21 +1,21 @@
 /**
- * The CNI configuration of a cluster's Pod network: one bridge per cluster and node, addresses out of the node's podCIDR, kept in the
- * cluster's own directory, and ports of the node that lead to Pods. The loopback of each Pod is added by the runtimes themselves.
+ * The CNI configuration of a cluster's Pod network: one bridge per cluster and node, addresses of the node's podCIDR, allocated in the
+ * cluster's own directory, and hostPorts. Runtimes add the loopback of each Pod themselves.
  *
- * Masquerading is not the bridge plugin's here: it makes a chain and a handful of calls of iptables for every Pod, which costs more than
- * all the rest of its network; one rule for the whole bridge does the same (bridge-network.ts).
+ * Masquerading is not done by the bridge plugin: it creates a chain and runs iptables several times per Pod, which costs more than the rest
+ * of its network; one rule for the whole bridge suffices (bridge-network.ts).
  */
 
 export interface PodNetwork {
-  /** Of the link, and of the network. */
+  /** Name of the link and of the network. */
   readonly bridge: string;
   /** "10.244.0.0/24" */
   readonly podCidr: string;
-  /** Where addresses in use are written down. */
+  /** Directory of allocated addresses. */
   readonly addressDirectory: string;
 }
 
-/** Understood by all plugins and runtimes of the last years; newer versions add nothing that is needed. */
+/** Supported by all plugins and runtimes of the last years; newer versions add nothing needed here. */
 const CNI_VERSION = "0.4.0";
 
 export function cniConfiguration({ bridge, podCidr, addressDirectory }: PodNetwork): string {
@@ -27,10 +27,10 @@ export function cniConfiguration({ bridge, podCidr, addressDirectory }: PodNetwo
         type: "bridge",
         bridge,
         isGateway: true,
-        // The podCIDR may be another one after a cluster was made anew.
+        // The podCIDR may change after a cluster is recreated.
         forceAddress: true,
         ipMasq: false,
-        // So that a Pod reaches itself by the address of a service, or a port of the node.
+        // Lets a Pod reach itself by a Service's cluster IP or a hostPort.
         hairpinMode: true,
         promiscMode: false,
         ipam: { type: "host-local", ranges: [[{ subnet: podCidr }]], routes: [{ dst: "0.0.0.0/0" }], dataDir: addressDirectory },
@@ -41,7 +41,7 @@ export function cniConfiguration({ bridge, podCidr, addressDirectory }: PodNetwo
   return `${JSON.stringify(configuration, undefined, 2)}\n`;
 }
 
-/** A file of this name wins over those that others wrote in the same directory: the first in the order of names is used. */
+/** Takes precedence over other files in the directory: runtimes use the first by name. */
 export function cniFileName(bridge: string): string {
   return `10-${bridge}.conflist`;
 }

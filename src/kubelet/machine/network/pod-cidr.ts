@@ -1,7 +1,7 @@
 /**
- * The addresses of this node's Pods, chosen once and kept in a file, so that a cluster has the same after every start. They are others only
- * if somebody took them meanwhile. What other clusters of this machine have is read from their rules, which are there before their first
- * Pod and as long as their network is.
+ * The podCIDR of this node, chosen once and kept in a file, so that it is the same after every start. It changes only if it is in use by
+ * another network meanwhile. Those of other clusters on this machine are read from their rules, which exist before their first Pod and as
+ * long as their network.
  */
 import { readWhole } from "../../../host/files/files.ts";
 import { iptables, ipv4Routes } from "../../../host/network/network-links.ts";
@@ -10,18 +10,18 @@ import { claimedRanges, gatewayOf } from "./bridge-network.ts";
 import { choosePodSubnet } from "./pod-subnet.ts";
 
 export interface PodCidrOptions {
-  /** Where the choice is kept. */
+  /** File of the choice. */
   readonly file: string;
-  /** Of this cluster, whose own routes and rules do not count. */
+  /** Bridge of this cluster, whose own routes and rules do not count. */
   readonly bridge: string;
 }
 
 export interface PodCidr {
-  /** "10.244.0.0/16": of all nodes that the cluster may have. */
+  /** "10.244.0.0/16": cluster CIDR of all nodes. */
   readonly clusterCidr: string;
   /** "10.244.0.0/24": of this node. */
   readonly podCidr: string;
-  /** The node's own address on the bridge: the first. */
+  /** The node's address on the bridge: the first. */
   readonly gateway: string;
 }
 
@@ -31,7 +31,7 @@ export async function choosePodCidr({ file, bridge }: PodCidrOptions): Promise<P
   const kept = await keptIn(file);
   const chosen = choosePodSubnet({ ...(kept === undefined ? {} : { preferred: kept }), taken: [...routes, ...claimed] });
   if (chosen === undefined)
-    throw new Error("Cannot give Pods a network: this machine has routes or rules for all of 10.128.0.0/9, where one is looked for");
+    throw new Error("Cannot give Pods a network: this machine has routes or rules for all candidate ranges in 10.128.0.0/9");
   if (chosen !== kept) await writePrivateText(file, `${chosen}\n`);
   const first = chosen.split(".").slice(0, 2).join(".");
   const podCidr = `${first}.0.0/24`;
@@ -46,5 +46,5 @@ async function keptIn(file: string): Promise<string | undefined> {
   return KEPT.test(text) ? text : undefined;
 }
 
-/** As it was written here; anything else is chosen anew. */
+/** Only the exact form written here is accepted; otherwise a new one is chosen. */
 const KEPT = /^10\.\d{1,3}\.0\.0\/16$/;

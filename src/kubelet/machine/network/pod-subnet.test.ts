@@ -2,24 +2,24 @@ import { equal, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { choosePodSubnet, overlap } from "./pod-subnet.ts";
 
-describe("the Pods' range is the first that nobody uses", () => {
+describe("choosePodSubnet returns the first unused range", () => {
   for (const { it, options, chosen } of [
     { it: "on a machine with one network", options: { taken: ["0.0.0.0/0", "192.168.1.0/24"] }, chosen: "10.244.0.0/16" },
     { it: "beside another cluster", options: { taken: ["10.244.0.0/24"] }, chosen: "10.245.0.0/16" },
-    { it: "beside a route that holds several", options: { taken: ["10.240.0.0/12"] }, chosen: "10.128.0.0/16" },
-    { it: "as it was before", options: { preferred: "10.77.0.0/16", taken: ["10.244.0.0/16"] }, chosen: "10.77.0.0/16" },
+    { it: "beside a route that covers several", options: { taken: ["10.240.0.0/12"] }, chosen: "10.128.0.0/16" },
+    { it: "the previous one is kept", options: { preferred: "10.77.0.0/16", taken: ["10.244.0.0/16"] }, chosen: "10.77.0.0/16" },
     {
-      it: "not as before, if somebody has it by now",
+      it: "the previous one is replaced if it is in use by now",
       options: { preferred: "10.77.0.0/16", taken: ["10.77.5.0/24"] },
       chosen: "10.244.0.0/16",
     },
-    { it: "none, if all are taken", options: { taken: ["10.0.0.0/8"] }, chosen: undefined },
+    { it: "undefined if all are in use", options: { taken: ["10.0.0.0/8"] }, chosen: undefined },
   ]) {
     test(it, () => equal(choosePodSubnet(options), chosen));
   }
 });
 
-describe("ranges overlap", () => {
+describe("overlap of address ranges", () => {
   for (const { one, other, does } of [
     { one: "10.1.0.0/16", other: "10.1.2.0/24", does: true },
     { one: "10.1.2.0/24", other: "10.1.0.0/16", does: true },
@@ -28,11 +28,11 @@ describe("ranges overlap", () => {
     { one: "0.0.0.0/0", other: "10.0.0.0/8", does: true },
     { one: "10.1.2.3/32", other: "10.1.2.4/32", does: false },
   ]) {
-    test(`${one} and ${other}: ${does}`, () => equal(overlap(one, other), does));
+    test(`${one} and ${other} overlap: ${does}`, () => equal(overlap(one, other), does));
   }
 });
 
-test("what is no range is refused with its text", () => {
+test("an invalid range is rejected with its text", () => {
   for (const range of ["10.0.0.0", "10.0.0.256/8", "10.0.0.0/33", "fd00::/8"])
     throws(() => overlap(range, "10.0.0.0/8"), new RegExp(`"${range}"`));
 });

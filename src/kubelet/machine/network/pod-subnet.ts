@@ -1,9 +1,9 @@
 /**
- * Which addresses a cluster's Pods get: a range that neither the machine's routes nor other clusters on it use, so that named clusters live
- * side by side and nothing that the machine reaches today is cut off. Pure. Ranges are IPv4, as "10.244.0.0/16".
+ * Chooses the range of a cluster's Pod addresses: one that neither the machine's routes nor other clusters on it use, so that clusters
+ * coexist and no reachable network is cut off. Pure. Ranges are IPv4, as "10.244.0.0/16".
  */
 
-/** Upstream's tools begin with 10.244.0.0/16; the others follow where few networks are. The services' 10.96.0.0/12 is not among them. */
+/** Candidates: upstream's tools start with 10.244.0.0/16; the others are rarely used. The services' 10.96.0.0/12 is not among them. */
 const CANDIDATES = [...from(244, 255), ...from(128, 199), ...from(232, 243)].map((second) => `10.${second}.0.0/16`);
 
 function from(first: number, last: number): readonly number[] {
@@ -11,24 +11,24 @@ function from(first: number, last: number): readonly number[] {
 }
 
 export interface SubnetOptions {
-  /** What this cluster had before; it keeps it if it can. */
+  /** The cluster's previous range, kept if possible. */
   readonly preferred?: string;
-  /** Destinations of routes (without those of this cluster's own bridge), and what other clusters have. */
+  /** Route destinations (without those of this cluster's bridge), and ranges of other clusters. */
   readonly taken: readonly string[];
 }
 
-/** Undefined if all are taken. */
+/** Undefined if all are in use. */
 export function choosePodSubnet({ preferred, taken }: SubnetOptions): string | undefined {
   const candidates = preferred === undefined ? CANDIDATES : [preferred, ...CANDIDATES];
   return candidates.find((candidate) => !taken.some((other) => !isDefault(other) && overlap(candidate, other)));
 }
 
-/** The way to everything else overlaps with all there is, and means nothing. */
+/** The default route overlaps with everything and is ignored. */
 function isDefault(range: string): boolean {
   return range.endsWith("/0");
 }
 
-/** Two ranges overlap if they are the same as far as the shorter of their prefixes goes. */
+/** Two ranges overlap if they are equal in the shorter of their prefixes. */
 export function overlap(one: string, other: string): boolean {
   const [a, b] = [parsed(one), parsed(other)];
   const bits = Math.min(a.bits, b.bits);

@@ -12,16 +12,16 @@ const MACHINES = JSON.stringify({
   plugins: [{ type: "bridge", bridge: "cbr0", ipam: { dataDir: "/x" } }],
 });
 
-describe("a configuration is k8ts's", () => {
+describe("a CNI configuration belongs to k8ts", () => {
   for (const { it, name = cniFileName(BRIDGE), text = TEXT, is } of [
     { it: "if it is as k8ts writes them", is: true },
-    { it: "not under another name: somebody has copied it, to keep it", name: "05-net.conflist", is: false },
+    { it: "not under another name: a user copied it to keep it", name: "05-net.conflist", is: false },
     { it: "not with another network in it", text: MACHINES, is: false },
     { it: "not if it is the machine's", name: "10-cbr0.conflist", text: MACHINES, is: false },
-    { it: "not if it is no document", text: "{", is: false },
+    { it: "not if it is no JSON", text: "{", is: false },
     { it: "not if it is another document", text: "[1]", is: false },
-    { it: "not if it has no addresses", text: JSON.stringify({ name: BRIDGE, plugins: [{ type: "bridge", bridge: BRIDGE }] }), is: false },
-    { it: "not if it has no plugins", text: JSON.stringify({ name: BRIDGE, plugins: [null] }), is: false },
+    { it: "not without IPAM", text: JSON.stringify({ name: BRIDGE, plugins: [{ type: "bridge", bridge: BRIDGE }] }), is: false },
+    { it: "not without plugins", text: JSON.stringify({ name: BRIDGE, plugins: [null] }), is: false },
   ]) {
     test(it, () =>
       deepEqual(ownedNetwork(name, text), is ? { bridge: BRIDGE, addressDirectory: "/data/second/cni/addresses" } : undefined),
@@ -29,7 +29,7 @@ describe("a configuration is k8ts's", () => {
   }
 });
 
-describe("of a runtime that k8ts did not start", () => {
+describe("network of a runtime that k8ts did not start", () => {
   const machines = { name: "20-machine.conflist" };
   const of = (bridge: string): FoundConfiguration => ({ name: cniFileName(bridge), network: { bridge, addressDirectory: `/${bridge}` } });
   const use = (found: readonly FoundConfiguration[], isReady: boolean) => {
@@ -37,21 +37,21 @@ describe("of a runtime that k8ts did not start", () => {
     return [choice.use, choice.another?.bridge, choice.abandoned.map(({ bridge }) => bridge).join()];
   };
   for (const { it, found, isReady = true, chosen } of [
-    { it: "the machine's network is kept", found: [machines], chosen: ["the machine's", undefined, ""] },
-    { it: "a network that cannot be seen is kept", found: [], chosen: ["the machine's", undefined, ""] },
-    { it: "none is made good with our own", found: [], isReady: false, chosen: ["this cluster's", undefined, ""] },
-    { it: "our own is never the machine's", found: [of("k8-own")], chosen: ["this cluster's", undefined, ""] },
-    { it: "our own is kept though the machine has got one", found: [of("k8-own"), machines], chosen: ["this cluster's", undefined, ""] },
-    { it: "the machine's that comes first is the one in use", found: [machines, of("k8-own")], chosen: ["the machine's", undefined, ""] },
-    { it: "another cluster's is that cluster's", found: [of("k8-other")], chosen: ["another cluster's", "k8-other", ""] },
-    { it: "a deleted cluster's is nobody's", found: [of("k8-gone")], chosen: ["this cluster's", undefined, "k8-gone"] },
+    { it: "the machine's network is used", found: [machines], chosen: ["the machine's", undefined, ""] },
+    { it: "a network whose directory is not visible is used", found: [], chosen: ["the machine's", undefined, ""] },
+    { it: "without a network this cluster's is created", found: [], isReady: false, chosen: ["this cluster's", undefined, ""] },
+    { it: "this cluster's network is never taken for the machine's", found: [of("k8-own")], chosen: ["this cluster's", undefined, ""] },
+    { it: "this cluster's network is kept though the machine has one by now", found: [of("k8-own"), machines], chosen: ["this cluster's", undefined, ""] },
+    { it: "the machine's network that sorts first is used", found: [machines, of("k8-own")], chosen: ["the machine's", undefined, ""] },
+    { it: "another cluster's network is recognized", found: [of("k8-other")], chosen: ["another cluster's", "k8-other", ""] },
+    { it: "a deleted cluster's network is orphaned", found: [of("k8-gone")], chosen: ["this cluster's", undefined, "k8-gone"] },
     {
-      it: "a deleted cluster's does not hide the machine's",
+      it: "a deleted cluster's network does not hide the machine's",
       found: [of("k8-gone"), machines],
       chosen: ["the machine's", undefined, "k8-gone"],
     },
     {
-      it: "a deleted cluster's does not hide another cluster's",
+      it: "a deleted cluster's network does not hide another cluster's",
       found: [of("k8-gone"), of("k8-other")],
       chosen: ["another cluster's", "k8-other", "k8-gone"],
     },
@@ -59,7 +59,7 @@ describe("of a runtime that k8ts did not start", () => {
     test(it, () => deepEqual(use(found, isReady), chosen));
   }
 
-  test("the files of a cluster of a long name are known, too", () => {
+  test("CNI configurations of clusters with long names are recognized", () => {
     const bridge = bridgeName({ name: "-".repeat(3) + "x".repeat(29), directory: "/d" });
     equal(ownedNetwork(cniFileName(bridge), TEXT.replaceAll(BRIDGE, bridge))?.bridge, bridge);
   });

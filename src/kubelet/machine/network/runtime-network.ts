@@ -1,8 +1,8 @@
 /**
- * Whose network a container runtime has that k8ts did not start. Such a runtime has one, of the first file in its directory; k8ts puts its
- * own there if nobody else has, and a file of k8ts's that is found later, after whatever end its cluster had, is never taken for the
- * machine's. Files of k8ts are known by their names, which are the network's, and by what is in them.
- * Not here: what a network of ours consists of (bridge-network.ts), and which clusters there still are.
+ * Determines whose network a container runtime has that k8ts did not start. The runtime uses the first CNI configuration in its directory;
+ * k8ts adds its own if there is no other, and a file of k8ts that is found later, after any end of its cluster, is never taken for the
+ * machine's. k8ts's files are recognized by name, which is the network's, and by content. Not here: the parts of a k8ts network
+ * (bridge-network.ts), and which clusters exist.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { joinPath, readWhole } from "../../../host/files/files.ts";
@@ -14,21 +14,21 @@ export type OwnedNetwork = Pick<PodNetwork, "bridge" | "addressDirectory">;
 
 export interface FoundConfiguration {
   readonly name: string;
-  /** Absent: k8ts has not made it. */
+  /** Absent: not created by k8ts. */
   readonly network?: OwnedNetwork;
 }
 
-/** What runtimes take for a configuration. */
+/** File extensions that runtimes accept. */
 const CONFIGURATION = /\.(conf|conflist|json)$/;
 
-/** In the order in which runtimes look at them. A directory that is not there has none. */
+/** In the order in which runtimes read them. A missing directory has none. */
 export async function configurationsIn(directory: string): Promise<readonly FoundConfiguration[]> {
   const names = (await namesIn(directory)).filter((name) => CONFIGURATION.test(name)).toSorted();
   return Promise.all(
     names.map(async (name) => {
       const text = await readWhole(joinPath(directory, name)).then(
         (bytes) => new TextDecoder().decode(bytes),
-        () => "", // Gone meanwhile.
+        () => "", // Removed meanwhile.
       );
       const network = ownedNetwork(name, text);
       return { name, ...(network === undefined ? {} : { network }) };
@@ -36,7 +36,7 @@ export async function configurationsIn(directory: string): Promise<readonly Foun
   );
 }
 
-/** The network of a cluster of k8ts, this one or another; undefined if the file is somebody else's. */
+/** The network of a k8ts cluster, this one or another; undefined for any other file. */
 export function ownedNetwork(fileName: string, text: string): OwnedNetwork | undefined {
   const configuration = parsed(text);
   const { name: bridge } = configuration;
@@ -56,25 +56,25 @@ function parsed(text: string): JsonObject {
 }
 
 export interface NetworkQuestion {
-  /** This cluster's. */
+  /** Of this cluster. */
   readonly bridge: string;
-  /** What the runtime says of itself. */
+  /** As reported by the runtime. */
   readonly isReady: boolean;
-  /** Bridges of the other clusters that there are. */
+  /** Bridges of the other existing clusters. */
   readonly others: readonly string[];
 }
 
 export interface NetworkChoice {
   readonly use: "the machine's" | "this cluster's" | "another cluster's";
-  /** The other cluster's. */
+  /** Of the other cluster. */
   readonly another?: OwnedNetwork;
-  /** Of clusters that are gone: nobody will come for them. */
+  /** Of deleted clusters: orphaned. */
   readonly abandoned: readonly OwnedNetwork[];
 }
 
 /**
- * Another cluster's network is not shared: its addresses are in that cluster's directory, and it goes when that cluster stops, with Pods on
- * it or not.
+ * Another cluster's network is not shared: its addresses are in that cluster's directory, and it is removed when that cluster stops, even
+ * with Pods on it.
  */
 export function chooseNetwork(found: readonly FoundConfiguration[], { bridge, isReady, others }: NetworkQuestion): NetworkChoice {
   const isAbandoned = ({ network }: FoundConfiguration) =>
@@ -84,7 +84,7 @@ export function chooseNetwork(found: readonly FoundConfiguration[], { bridge, is
   const another = rest.find(({ network }) => network !== undefined && network.bridge !== bridge)?.network;
   if (another !== undefined) return { use: "another cluster's", another, abandoned };
   const [first] = rest;
-  // Whose directory cannot be seen from here, since it runs in a container of its own, is ready without any.
+  // A runtime whose directory is not visible from here, since it runs in a container, may be ready without any file.
   const isMachines = isReady && (first === undefined ? abandoned.length === 0 : first.network === undefined);
   return { use: isMachines ? "the machine's" : "this cluster's", abandoned };
 }

@@ -20,7 +20,7 @@ import { buildPod } from "../../../api/testing/pod.ts";
 const ANY = new AbortController().signal;
 const DEADLINE_MS = 30_000;
 
-/** What the API has, by name, for tests to change; whoever changes something says so with `changed`. */
+/** API objects by name, for tests to change; `changed` announces a change. */
 class Objects {
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>();
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
@@ -53,10 +53,10 @@ class Objects {
 interface Case extends AsyncDisposable {
   readonly root: string;
   readonly objects: Objects;
-  /** The first warning that is logged. */
+  /** The first logged warning. */
   readonly warned: Promise<string>;
   volumes: PodVolumes;
-  /** As after a kill: another one on the same disk. */
+  /** Simulates a kill: a new instance on the same disk. */
   restart(): Promise<void>;
 }
 
@@ -120,16 +120,16 @@ async function rightsOf(path: string): Promise<string> {
   return `${(mode & 0o7777).toString(8)} ${uid}:${gid}`;
 }
 
-/** Waits until a file of a volume says this: each update is a rename in the volume's directory. */
+/** Waits until a file of a volume has this content: each update is a rename in the volume's directory. */
 async function untilSays(volume: string, file: string, text: string | undefined): Promise<void> {
   const says = () => readFile(join(volume, file), "utf8").catch(() => undefined);
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const watcher = watch(volume);
   try {
     for (;;) {
-      // Listening begins before each look, so that nothing is missed in between.
+      // Listening begins before each read, so that no change is missed.
       const change = once(watcher, "change", { signal });
-      // Nobody waits for the last one, which the signal rejects while later tests run.
+      // The last wait is not awaited; the signal rejects it while later tests run.
       change.catch(() => undefined);
       if ((await says()) === text) return;
       await change;
@@ -139,7 +139,7 @@ async function untilSays(volume: string, file: string, text: string | undefined)
   }
 }
 
-test("volumes are where kubelets have always had them, with their rights", { ...needs("tmpfs") }, async () => {
+test("volumes have upstream's paths and modes", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   all.objects.configMaps.set("c", { a: "1" });
   all.objects.secrets.set("s", { b: "2" });
@@ -177,7 +177,7 @@ test("volumes are where kubelets have always had them, with their rights", { ...
   assert.equal(all.volumes.mounted("u"), mounted);
 });
 
-test("what a volume lacks is told as upstream tells it, and the next try finds it", async () => {
+test("a volume that cannot be mounted fails with upstream's message, and the next attempt succeeds", async () => {
   await using all = await startCase();
   for (const [source, why] of [
     [{ configMap: { name: "c" } }, 'configmap "c" not found'],
@@ -191,7 +191,7 @@ test("what a volume lacks is told as upstream tells it, and the next try finds i
   assert.equal(await readFile(join(await mountOne(all, { configMap: { name: "c" } }), "a"), "utf8"), "1");
 });
 
-test("a volume that no container uses holds up nothing, and is made when one comes that does", async () => {
+test("an unused volume delays nothing, and is mounted when a container uses it", async () => {
   await using all = await startCase();
   const unused: readonly Volume[] = [
     { name: "secret", secret: { secretName: "none" } },
@@ -218,7 +218,7 @@ test("a volume that no container uses holds up nothing, and is made when one com
   await untilSays(path, "word", "open");
 });
 
-test("every type of hostPath is what it says, or is made", async () => {
+test("every hostPath type is checked or created", async () => {
   await using all = await startCase();
   const at = (name: string) => join(all.root, name);
   await writeFile(at("file"), "");
@@ -256,7 +256,7 @@ test("every type of hostPath is what it says, or is made", async () => {
   assert.deepEqual([await rightsOf(at("new/deep")), await rightsOf(at("new-file"))], ["755 0:0", "644 0:0"]);
 });
 
-test("fsGroup owns the volumes: it may write what is the Pod's and read what it is shown", { ...needs("tmpfs") }, async () => {
+test("fsGroup owns the volumes: writable for the Pod's own, readable for projected ones", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   all.objects.secrets.set("s", { key: "1" });
   const group = { securityContext: { fsGroup: 1_234 } };
@@ -274,7 +274,7 @@ test("fsGroup owns the volumes: it may write what is the Pod's and read what it 
   ]);
 });
 
-test("a change of what it is made of appears in a mounted volume", { ...needs("tmpfs") }, async () => {
+test("a changed source is refreshed in a mounted volume", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   const { objects, volumes } = all;
   objects.configMaps.set("c", { a: "1" });
@@ -304,7 +304,7 @@ test("a change of what it is made of appears in a mounted volume", { ...needs("t
   await untilSays(path, "labels", 'app="web"');
 });
 
-test("an update that fails leaves what was there and is tried again", async () => {
+test("a failed update keeps the old contents and is retried", async () => {
   await using all = await startCase();
   const { objects, warned } = all;
   objects.configMaps.set("c", { a: "1" });
@@ -320,7 +320,7 @@ test("an update that fails leaves what was there and is tried again", async () =
   await untilSays(path, "a", "2");
 });
 
-test("a kubelet that starts anew finds its volumes as they are", { ...needs("tmpfs") }, async () => {
+test("a restarted kubelet keeps its mounted volumes", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   all.objects.secrets.set("s", { a: "1" });
   const pod = aPod(
@@ -360,7 +360,7 @@ test("other volumes can be mounted inside a read-only one", async () => {
   assert.equal((await stat(join(path, "data/x"))).isDirectory(), true);
 });
 
-// ── parts of volumes ────────────────────────────────────────────────────────────────────────────────
+// ── subPaths ────────────────────────────────────────────────────────────────────────────────────────
 
 const MOUNT: VolumeMount = { name: "v", mountPath: "/m" };
 const CONTAINER: Container = { name: "c", image: "i", volumeMounts: [{ name: "w", mountPath: "/w" }, MOUNT] };
@@ -369,7 +369,7 @@ function subPath(all: Case, path: string): Promise<string> {
   return all.volumes.subPath(aPod([]), CONTAINER, MOUNT, path);
 }
 
-test("a subPath is a mount of its own, made with the volume's rights, and found again", { ...needs("tmpfs") }, async () => {
+test("a subPath is a mount of its own, created with the volume's mode, and reused", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   const volume = await mountOne(all, { emptyDir: {} }, { securityContext: { fsGroup: 7 } });
   const path = await subPath(all, "a/b");
@@ -386,7 +386,7 @@ test("a subPath is a mount of its own, made with the volume's rights, and found 
   assert.equal((await mountsUnder(path)).length, 1);
 });
 
-test("a subPath onto a file of a ConfigMap is that file as it is now", { ...needs("tmpfs") }, async () => {
+test("a subPath of a ConfigMap file is its current version", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   all.objects.configMaps.set("c", { "app.conf": "1" });
   const volume = await mountOne(all, { configMap: { name: "c" } });
@@ -399,7 +399,7 @@ test("a subPath onto a file of a ConfigMap is that file as it is now", { ...need
   assert.equal(await readFile(await subPath(all, "app.conf"), "utf8"), "2");
 });
 
-test("a subPath that leads out of the volume is refused without saying where to", { ...needs("tmpfs") }, async () => {
+test("a subPath that leaves the volume is rejected without revealing its target", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   const volume = await mountOne(all, { emptyDir: {} });
   await symlink("/etc", join(volume, "evil"));
@@ -417,9 +417,9 @@ test("a subPath that leads out of the volume is refused without saying where to"
   assert.equal(existsSync("/etc/new"), false);
 });
 
-// ── the end ─────────────────────────────────────────────────────────────────────────────────────────
+// ── unmounting ──────────────────────────────────────────────────────────────────────────────────────
 
-test("unmounting removes all that is the Pod's, whatever was left in it, and nothing else", { ...needs("tmpfs") }, async () => {
+test("unmounting removes everything of the Pod, whatever is in it, and nothing else", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   const host = join(all.root, "host");
   await mkdir(join(host, "part"), { recursive: true });
@@ -438,7 +438,7 @@ test("unmounting removes all that is the Pod's, whatever was left in it, and not
   const deep = `cd "${empty}" && for i in $(seq 40); do mkdir ${name} && cd -P ./${name} || exit 1; done`;
   execFileSync("sh", ["-c", `${litter} && mount -t tmpfs tmpfs "${memory}/inner" && mount --bind "${host}" "${empty}/locked" && ${deep}`]);
 
-  // As after a kill: what is there is known only to the disk and the kernel.
+  // As after a kill: the state is only on disk and in the kernel.
   await all.restart();
   assert.deepEqual(await all.volumes.pods(), ["u"]);
   await all.volumes.unmount("u");
@@ -450,7 +450,7 @@ test("unmounting removes all that is the Pod's, whatever was left in it, and not
   await assert.rejects(all.volumes.unmount("../host"), /is not a valid directory name/);
 });
 
-test("unmounting ends what is under way for the Pod", async () => {
+test("unmounting aborts pending operations of the Pod", async () => {
   await using all = await startCase();
   const { objects, volumes } = all;
   let asked = (): void => {};

@@ -28,11 +28,11 @@ import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
 
 export interface PodVolumesOptions {
-  /** /var/lib/kubelet, say. Is made if it is missing. */
+  /** For example /var/lib/kubelet. Created if missing. */
   readonly rootDirectory: string;
   readonly references: Pick<References, "configMap" | "secret" | "listen">;
   readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
-  /** What the node has for Pods, as it is now. */
+  /** The node's current allocatable resources. */
   nodeAllocatable(): ResourceList;
   readonly clock: Clock;
   readonly log: Logger;
@@ -54,7 +54,7 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #options: PodVolumesOptions;
   readonly #directories: PodDirectories;
   readonly #pods = new Map<string, MountedPod>();
-  /** What is being done to a Pod, by its uid, and what comes after it. */
+  /** Pending operations per Pod uid, serialized. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #updates: Updates;
   readonly #listening: readonly Disposable[];
@@ -122,7 +122,7 @@ class PodVolumesOnDisk implements PodVolumes {
       // SubPaths first: they are mounts of parts of volumes.
       await unmountUnder(this.#directories.subPaths(podUid));
       await this.#unmountVolumes(podUid);
-      // Mounts that containers left. Always before removing files: a mount may be a directory of the host, which would be emptied.
+      // Mounts that containers left. Always before removing files: a mount may be a directory of the host, whose contents would be deleted.
       await unmountUnder(directory);
       if (!keepsFiles) await removeTree(directory);
     });
@@ -183,7 +183,7 @@ class PodVolumesOnDisk implements PodVolumes {
     }
   }
 
-  /** All volumes of files that the Pod has by now. Rejects with the first failure, after all were tried. */
+  /** Refreshes all file volumes that the Pod currently has. Rejects with the first failure, after all were tried. */
   async #bringUpToDate(podUid: string): Promise<void> {
     await this.#inTurn(podUid, async () => {
       const mounted = this.#pods.get(podUid);
@@ -191,7 +191,7 @@ class PodVolumesOnDisk implements PodVolumes {
       const { pod, volumes, stop } = mounted;
       const present = usedVolumes(pod).filter((volume) => volumes.has(volume.name) && findPlugin(all, volume).refresh !== undefined);
       const results = await Promise.allSettled(present.map((volume) => this.#setUp(pod, volume, stop.signal)));
-      // A terminating Pod keeps what it has: its sources may go with its namespace.
+      // A terminating Pod keeps its contents: their sources may be deleted with its namespace.
       if (stop.signal.aborted || mounted.pod.metadata.deletionTimestamp !== undefined) return;
       for (const result of results) if (result.status === "rejected") throw result.reason;
     });
@@ -200,7 +200,7 @@ class PodVolumesOnDisk implements PodVolumes {
   #inTurn<T>(podUid: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(podUid);
     const turn = before === undefined ? work() : before.then(work, work);
-    // Who comes next does not mind how it went.
+    // The next operation does not depend on the result.
     const ended = turn.then(
       () => undefined,
       () => undefined,

@@ -1,8 +1,8 @@
 /**
- * A part of a volume as a mount of its own. Whoever writes to the volume may put links there that lead to other places of the machine,
- * also between our look and the runtime's: so the part is opened without following any, and what is open is mounted at a path of our own,
- * which is what the runtime is given. What went wrong is logged; the user is told no more than upstream tells, since it could say what is
- * on the machine.
+ * Mounts a subPath of a volume. A container that writes to the volume may place symbolic links to other paths of the machine, also between
+ * our check and the runtime's mount: so the subPath is opened without following links, and the open file descriptor is mounted at a path of
+ * our own, which the runtime gets. Failures are logged; the user sees only upstream's message, since more could reveal what is on the
+ * machine.
  */
 import type { Logger } from "../../../base/logger.ts";
 import { joinPath } from "../../../host/files/files.ts";
@@ -19,25 +19,25 @@ export interface SubPath {
   readonly container: string;
   readonly volume: string;
   readonly volumePath: string;
-  /** Within the volume. */
+  /** Relative to the volume. */
   readonly path: string;
-  /** Where it is to be shown. */
+  /** Mount point. */
   readonly target: string;
 }
 
-/** Throws if it is no path within a volume. */
+/** Throws if it is not a path within a volume. */
 export function checkSubPath(path: string): void {
   if (path.startsWith("/")) throw new ContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`);
   if (path.split("/").includes("..")) throw new ContainerConfigError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
 }
 
-/** Resolves with the path that the container is given. A directory that is missing is made, with the rights of the volume. */
+/** Resolves with the path for the container. A missing directory is created with the volume's mode. */
 export async function mountSubPath(subPath: SubPath, log: Logger): Promise<string> {
   const { container, volume, target } = subPath;
   try {
     return await mountAt(subPath);
   } catch (error) {
-    log.warn("Cannot mount a part of a volume", { container, volume, target, error });
+    log.warn("Cannot mount a subPath", { container, volume, target, error });
     throw new ContainerConfigError(`failed to prepare subPath for volumeMount "${volume}" of container "${container}"`, { cause: error });
   }
 }

@@ -6,7 +6,7 @@ import { realMacrotask } from "../../../host/real-clock.ts";
 import { MissingSourceError } from "../../volumes/framework/volume-error.ts";
 import { startUpdates } from "./updates.ts";
 
-/** The lines at level "warn" and above that failing updates log within a minute. */
+/** Lines at level "warn" and above that failing updates log within a minute. */
 async function warningsOf(failure: (attempt: number) => Error | undefined): Promise<readonly string[]> {
   const clock = new VirtualClock({ macrotask: realMacrotask });
   const warnings: string[] = [];
@@ -25,7 +25,7 @@ async function warningsOf(failure: (attempt: number) => Error | undefined): Prom
 const LINE = "Cannot update the volumes of a Pod; retrying";
 const missing = () => new MissingSourceError('configmap "kube-root-ca.crt" not found');
 
-test("a source that is missing for a moment, as while its namespace is deleted, is not logged", async () => {
+test("a source that is missing briefly, as while its namespace is deleted, is not logged", async () => {
   deepEqual(await warningsOf((attempt) => (attempt < 2 ? missing() : undefined)), []);
 });
 
@@ -33,6 +33,6 @@ test("a source that stays missing is logged once", async () => {
   deepEqual(await warningsOf(missing), [LINE]);
 });
 
-test("any other failure is logged each time", async () => {
+test("any other update failure is logged each time", async () => {
   deepEqual(await warningsOf((attempt) => (attempt < 2 ? new Error("disk full") : undefined)), [LINE, LINE]);
 });

@@ -1,32 +1,35 @@
-/** Which Pods' volumes are to be brought up to date: each wish is met at once, several of one Pod together, and one that fails again later. */
+/**
+ * Work queue of Pods whose volumes need a refresh: requests run at once, those of one Pod are merged, and failures are retried with
+ * backoff.
+ */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { perKeyExponential } from "../../../base/rate-limiter.ts";
 import { WorkQueue } from "../../../base/work-queue.ts";
 import { isMissingSource } from "../../volumes/framework/volume-error.ts";
 
-/** As upstream's, for volumes that cannot be mounted. */
+/** Upstream's backoff for volumes that cannot be mounted. */
 const RETRY_DELAY = { minMs: 500, maxMs: 122_000 };
 
-/** Pods at a time: it is waiting for the disk, mostly. */
+/** Concurrent Pods: mostly waiting for the disk. */
 const WORKERS = 4;
 
 export interface Updates extends AsyncDisposable {
   want(podUid: string): void;
-  /** It is not tried again. */
+  /** Not retried. */
   forget(podUid: string): void;
 }
 
 /**
- * Attempts that fail for want of a source before it is logged, which is once. A namespace that is deleted loses its ConfigMaps before its
- * Pods are terminating; by then, some 3 s later, they are.
+ * Failures for a missing source before it is logged, once. A deleted namespace loses its ConfigMaps before its Pods are terminating; some 3
+ * s later they are.
  */
 const MISSING_ATTEMPTS = 3;
 
 export interface UpdatesOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Does nothing for a Pod that is gone or terminating. */
+  /** Does nothing for a Pod that is deleted or terminating. */
   update(podUid: string): Promise<void>;
   /** "namespace/name", for the log. */
   nameOf(podUid: string): string;
@@ -34,7 +37,7 @@ export interface UpdatesOptions {
 
 export function startUpdates({ clock, log, update, nameOf }: UpdatesOptions): Updates {
   const queue = new WorkQueue<string>({ clock, rateLimiter: perKeyExponential(RETRY_DELAY) });
-  /** Attempts that failed for want of a source, by the Pod's uid. */
+  /** Failures for a missing source, by Pod uid. */
   const missing = new Map<string, number>();
   const failed = (podUid: string, error: unknown): void => {
     const attempts = isMissingSource(error) ? (missing.get(podUid) ?? 0) + 1 : MISSING_ATTEMPTS;

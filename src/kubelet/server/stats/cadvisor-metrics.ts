@@ -1,6 +1,6 @@
 /**
- * What the containers of a node use, as cadvisor tells it in upstream's kubelets (/metrics/cadvisor): its names, helps and labels, of what
- * a container runtime can say. A Pod as a whole has no container's name, the machine as a whole has the control group "/".
+ * Container metrics as cadvisor exposes them in upstream's kubelets (/metrics/cadvisor): its names, helps and labels, as far as a container
+ * runtime reports them. A Pod as a whole has no container name, the machine as a whole has the control group "/".
  */
 import type { Family, Labels, Sample } from "../../../base/metrics/prometheus-text.ts";
 import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
@@ -27,7 +27,7 @@ interface Used extends Partial<UsageStats> {
   readonly writableLayerBytes?: number | undefined;
 }
 
-/** Undefined: they could not be had. */
+/** Undefined: unavailable. */
 export function cadvisorFamilies(numbers: ResourceNumbers | undefined, options: CadvisorOptions): readonly Family[] {
   const failed: Family = {
     name: "container_scrape_error",
@@ -50,7 +50,7 @@ function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf
   const own = { namespace, pod: name };
   const whole: Used = { ...usageOf(pod), labels: labelsOf({ ...own, id: cgroupOf(podUid) }) };
   const place = sandbox?.id ?? "";
-  // Whose network it is: the sandbox's, which is a container, too.
+  // Network metrics belong to the sandbox container.
   const networked: Used = {
     labels: labelsOf({ ...own, id: cgroupOf(podUid, place), name: place }),
     ...(network === undefined ? {} : { network: { name: "eth0", ...network } }),
@@ -71,7 +71,7 @@ function containerLabels({ id, name: container }: ContainerStats, sandbox: Sandb
   return { container, image, name: id };
 }
 
-/** Every sample of a family has the same labels, whatever is known. */
+/** Every sample of a family has the same labels, even if unknown. */
 function labelsOf(known: Partial<Record<"container" | "id" | "image" | "name" | "namespace" | "pod", string>>): Labels {
   return { container: "", id: "", image: "", name: "", namespace: "", pod: "", ...known };
 }
@@ -90,7 +90,7 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
     extra: (one: Used) => Labels = () => ({}),
   ): Family => ({ name, type, help, samples: used.flatMap((one) => sampleOf(one, value(one), extra(one))) });
   const total = (): Labels => ({ cpu: "total" });
-  // Which device a container's own layer is on is not said: it is the runtime's.
+  // The device of a container's writable layer is unknown: it is the runtime's.
   const onDevice = (): Labels => ({ device: "" });
   const through = ({ network }: Used): Labels => ({ interface: network?.name ?? "" });
   const seconds = ({ cpuNanoseconds }: Used) => (cpuNanoseconds === undefined ? undefined : cpuNanoseconds / 1e9);
@@ -130,7 +130,7 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
 
 function sampleOf({ labels, atMs }: Used, value: number | undefined, extra: Labels): readonly Sample[] {
   if (value === undefined) return [];
-  // In the order of their names, as Prometheus's own libraries write them.
+  // Sorted by name, as Prometheus's own libraries write them.
   const sorted = Object.fromEntries(Object.entries({ ...labels, ...extra }).sort(([a], [b]) => (a < b ? -1 : 1)));
   return [{ labels: sorted, value, ...(atMs === undefined ? {} : { atMs: Math.round(atMs) }) }];
 }

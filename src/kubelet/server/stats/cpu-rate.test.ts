@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { CpuRate } from "./cpu-rate.ts";
 
-test("the first answer is of a short while, the next of the while since then, and after a long one it is short again", async () => {
+test("CpuRate measures a short interval first, then the interval since the last call, and a short one again after a long pause", async () => {
   const clock = virtualClock();
   let nanoseconds = 0;
   let looks = 0;

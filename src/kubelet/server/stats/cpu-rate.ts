@@ -1,14 +1,17 @@
 /**
- * How much of its processors a machine uses now, from a counter that only says how much it has used: the difference since somebody last
- * asked, if that tells of now. Otherwise it is looked twice, shortly one after the other; nobody looks while nobody asks.
+ * Current CPU usage rate of a machine from a cumulative counter: the difference since the last call, if that is recent. Otherwise two
+ * samples are taken in short succession; there is no sampling between calls.
  */
 import type { Clock } from "../../../base/clock.ts";
 
-/** The kernel counts in hundredths of a second: after a shorter while the difference is mostly rounding. Within it the last answer stands. */
+/**
+ * Minimum interval: the kernel counts in hundredths of a second, so a shorter difference is mostly rounding. Within it the last result is
+ * returned.
+ */
 const WHILE_MIN_MS = 1_000;
-/** What was used longer ago says nothing of now. */
+/** Maximum interval: older usage does not describe the current rate. */
 const WHILE_MAX_MS = 60_000;
-/** Between two looks for one answer: whoever asks does not notice, and a core is measured to within a twentieth. */
+/** Interval between two samples of one call: unnoticeable for the caller, and accurate to a twentieth of a core. */
 const LOOK_AGAIN_MS = 200;
 
 interface Look {
@@ -27,7 +30,7 @@ export class CpuRate {
     this.#nanoseconds = nanoseconds;
   }
 
-  /** In billionths of a core. */
+  /** In nanocores. */
   async nanocores(): Promise<number> {
     const { atMs = -Infinity } = this.#last ?? {};
     const agoMs = this.#clock.monotonic() - atMs;

@@ -23,79 +23,79 @@ function sandbox(podUid: string, name: string, containers: readonly Named[], cre
   return { id: `s-${podUid}`, podUid, namespace: "default", name, state: "ready", createdAtMs, ips: [], containers: listed };
 }
 
-/** Counted oldest first, so that nothing depends on an order. */
+/** Statistics oldest first, so that nothing depends on an order. */
 function statsOf({ podUid, namespace, name, containers }: SandboxStatus): PodStats {
   return { podUid, namespace, name, containers: containers.map(({ id, name: own }) => ({ id, name: own })).toReversed() };
 }
 
-const rows: readonly { readonly title: string; readonly listed: readonly SandboxStatus[]; readonly told: readonly string[] }[] = [
+const rows: readonly { readonly title: string; readonly listed: readonly SandboxStatus[]; readonly included: readonly string[] }[] = [
   {
-    title: "a container that was restarted is told of once",
+    title: "a restarted container is included once",
     listed: [
       sandbox("u", "a", [
         ["new", "main", RUNNING],
         ["old", "main", EXITED],
       ]),
     ],
-    told: ["new"],
+    included: ["new"],
   },
   {
-    title: "of two that run under one name the newest counts",
+    title: "of two running containers of one name the newest is included",
     listed: [
       sandbox("u", "a", [
         ["new", "main", RUNNING],
         ["old", "main", RUNNING],
       ]),
     ],
-    told: ["new"],
+    included: ["new"],
   },
   {
-    title: "while the newest is only made, the one before it counts if it runs",
+    title: "while the newest container is only created, the previous one is included if it runs",
     listed: [
       sandbox("u", "a", [
         ["new", "main", CREATED],
         ["old", "main", RUNNING],
       ]),
     ],
-    told: ["old"],
+    included: ["old"],
   },
   {
-    title: "init containers that have ended are not told of",
+    title: "exited init containers are omitted",
     listed: [
       sandbox("u", "a", [
         ["m", "main", RUNNING],
         ["i", "init", EXITED],
       ]),
     ],
-    told: ["m"],
+    included: ["m"],
   },
   {
-    title: "a Pod of which nothing runs is not told of",
+    title: "a Pod without running containers is omitted",
     listed: [sandbox("u", "a", [["m", "main", EXITED]]), sandbox("v", "b", [["n", "main", RUNNING]])],
-    told: ["n"],
+    included: ["n"],
   },
   {
-    title: "of two Pods of one name the newer counts",
+    title: "of two Pods of one name the newer is included",
     listed: [sandbox("v", "a", [["n", "main", RUNNING]], 2), sandbox("u", "a", [["m", "main", RUNNING]], 1)],
-    told: ["n"],
+    included: ["n"],
   },
   {
-    title: "a newer Pod of the same name counts only once it runs",
+    title: "a newer Pod of the same name is included only once it runs",
     listed: [sandbox("v", "a", [["n", "main", CREATED]], 2), sandbox("u", "a", [["m", "main", RUNNING]], 1)],
-    told: ["m"],
+    included: ["m"],
   },
 ];
 
-for (const { title, listed, told } of rows)
+for (const { title, listed, included } of rows)
   test(title, () => {
     const live = liveStats(listed.map(statsOf), listed);
     deepEqual(
       live.map(({ containers }) => containers.map(({ id }) => id).join()),
-      told,
+      included,
     );
   });
 
-test("what is counted and not listed any more is not told of, and the numbers of a Pod stay as they are", () => {
+test("statistics without a listed container are omitted, and those of the Pod are unchanged", () => {
   const listed = sandbox("u", "a", [["m", "main", RUNNING]]);
   const pod: PodStats = { ...statsOf(listed), cpuNanoseconds: 7, processes: 2 };
 

@@ -1,7 +1,7 @@
 /**
- * Of which containers the pages of numbers tell: as in upstream's kubelets of those that run, of each name the newest, and of Pods that have
- * one. Runtimes also count what has ended and is kept for its log, under the same names: a page would tell one series twice, and a scraper
- * refuses all of such a page.
+ * Selects the containers that statistics and metrics include: as upstream's kubelet, running ones, the newest of each name, and Pods that
+ * have one. Runtimes also report exited containers that are kept for their log, under the same names: duplicate series would make a scraper
+ * reject the whole page.
  */
 import { isRunning } from "../../pod/containers/runtime-containers.ts";
 import type { PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
@@ -19,24 +19,24 @@ function runningOnly(sandbox: SandboxStatus): SandboxStatus {
   return { ...sandbox, containers: sandbox.containers.filter(isRunning) };
 }
 
-/** A Pod that was deleted by force may still end when its successor of the same name runs. */
+/** A force-deleted Pod may still be terminating while its successor of the same name runs. */
 function newestOfEachName(sandboxes: readonly SandboxStatus[]): readonly SandboxStatus[] {
   const byAge = sandboxes.filter(({ containers }) => containers.length > 0).toSorted((a, b) => a.createdAtMs - b.createdAtMs);
   return [...new Map(byAge.map((sandbox) => [`${sandbox.namespace}/${sandbox.name}`, sandbox])).values()];
 }
 
-/** The newest of each name comes first, and a map keeps what is put in last. */
+/** The newest of each name comes first, and a map keeps the last entry. */
 function idsOf(containers: SandboxStatus["containers"]): ReadonlySet<string> {
   return new Set(new Map(containers.toReversed().map(({ id, name }) => [name, id])).values());
 }
 
 interface CgroupFigures {
   readonly cgroupUsage: CgroupUsageSource;
-  /** "": it is not known. */
+  /** "": unknown. */
   cgroupOf(podUid: string, containerId?: string): string;
 }
 
-/** What a runtime leaves out (containerd 1.6 says of a Pod as a whole only its working set) is read from the control groups. */
+/** Statistics that a runtime omits (containerd 1.6 reports only the working set of a Pod) are read from the control groups. */
 export async function completeStats(pods: readonly PodStats[], { cgroupUsage, cgroupOf }: CgroupFigures): Promise<readonly PodStats[]> {
   const complete = async <U extends Partial<UsageStats>>(usage: U, cgroup: string): Promise<U> => {
     if (isComplete(usage) || cgroup === "") return usage;
@@ -50,7 +50,7 @@ export async function completeStats(pods: readonly PodStats[], { cgroupUsage, cg
   );
 }
 
-/** All that upstream always says, and clients rely on. */
+/** All that upstream always reports and clients rely on. */
 export function isComplete({ cpuNanoseconds, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes }: Partial<UsageStats>): boolean {
   return [cpuNanoseconds, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes].every((figure) => figure !== undefined);
 }

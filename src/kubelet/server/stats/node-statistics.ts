@@ -1,18 +1,18 @@
-/** What the machine of a node uses, as whoever can look at it tells the server. Everything that is not known is left out. Only types. */
+/** Resource usage of a node's machine, as its provider reports it to the server. Unknown values are omitted. Only types. */
 import type { FilesystemUsage } from "../../contracts/pod-storage.ts";
 import type { LinkTraffic, UsageStats } from "../../contracts/runtime.ts";
 
 export interface NodeNumbers extends Partial<UsageStats> {
-  /** When the machine began to run. */
+  /** Boot time. */
   readonly startedAtMs?: number;
   readonly memoryAvailableBytes?: number;
   readonly network?: NetworkNumbers;
-  /** Of the node itself, of images, and of what containers write. */
+  /** File systems of the node itself, of images, and of containers' writable layers. */
   readonly rootFilesystem?: FilesystemUsage;
   readonly imageFilesystem?: FilesystemUsage;
   readonly containerFilesystem?: FilesystemUsage;
   readonly processes?: { readonly running: number; readonly max: number };
-  /** Control groups that are no Pods', under upstream's names: "pods" is that of all Pods together. */
+  /** Control groups other than Pods', by upstream's names: "pods" is that of all Pods together. */
   readonly systemContainers?: readonly SystemContainerStats[];
 }
 
@@ -21,11 +21,11 @@ export interface SystemContainerStats extends UsageStats {
 }
 
 export interface NetworkNumbers extends LinkTraffic {
-  /** Of the interface with the way out: "eth0". */
+  /** Interface of the default route: "eth0". */
   readonly name: string;
 }
 
-/** What a control group uses. Undefined: it does not exist, or does not count. */
+/** Usage of a control group. Undefined: it does not exist, or has no accounting. */
 export type CgroupUsageSource = (cgroup: string) => Promise<UsageStats | undefined>;
 
 export type NodeNumbersSource = () => Promise<NodeNumbers>;

@@ -1,4 +1,4 @@
-/** What nodes, Pods and containers use, as the metrics that metrics-server scrapes (/metrics/resource): names and helps are upstream's. */
+/** Resource usage of nodes, Pods and containers as metrics for metrics-server (/metrics/resource): names and helps are upstream's. */
 import type { Family, Labels, Sample } from "../../../base/metrics/prometheus-text.ts";
 import type { PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
 import type { NodeNumbers } from "./node-statistics.ts";
@@ -14,7 +14,7 @@ interface Used {
   readonly usage: Partial<UsageStats>;
 }
 
-/** Undefined: they could not be had. */
+/** Undefined: unavailable. */
 export function resourceFamilies(numbers: ResourceNumbers | undefined): readonly Family[] {
   const failed: Family = {
     name: "resource_scrape_error",

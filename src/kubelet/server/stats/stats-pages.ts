@@ -1,4 +1,4 @@
-/** The pages of numbers: the stats summary, the metrics of resources and of containers, the kubelet's own metrics, its configuration. */
+/** Statistics endpoints: the stats summary, resource and container metrics, the kubelet's own metrics, its configuration. */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
@@ -15,19 +15,19 @@ import { resourceFamilies, type ResourceNumbers } from "./resource-metrics.ts";
 import { statsSummary } from "./stats-summary.ts";
 
 export interface StatsSources {
-  /** Of the machine. Absent: nothing is known of it. */
+  /** Usage of the machine. Absent: unknown. */
   readonly nodeNumbers?: NodeNumbersSource;
-  /** Of what the machine is. */
+  /** Hardware of the machine. */
   readonly machine?: MachineNumbers;
-  /** Of what Pods take of its disks. */
+  /** Disk usage of Pods. */
   readonly podStorage?: PodStorageSource;
-  /** The control group of a Pod, or of a container of it, as the kernel names it. */
+  /** Path of the control group of a Pod or one of its containers. */
   readonly cgroupOf?: (pod: Pod, containerId?: string) => string;
-  /** What a control group uses, for what the runtime leaves out of its figures. */
+  /** Usage of a control group, for statistics that the runtime omits. */
   readonly cgroupUsage?: CgroupUsageSource;
-  /** What the kubelet has counted. */
+  /** The kubelet's own metrics. */
   readonly metrics?: KubeletMetrics;
-  /** How it is configured: a KubeletConfiguration. */
+  /** Its configuration: a KubeletConfiguration. */
   readonly configuration?: JsonObject | (() => JsonObject);
 }
 
@@ -50,7 +50,7 @@ export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgro
   };
   const resourceMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
     const numbers = await numbersOf(kubelet).catch((error: unknown) => {
-      log.error("Cannot get the numbers of resources", { error });
+      log.error("Cannot collect resource metrics", { error });
       return undefined;
     });
     sendText(reply, 200, prometheusText(resourceFamilies(numbers)), { type: PROMETHEUS_TYPE });
@@ -61,7 +61,7 @@ export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgro
   };
   const cadvisorMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
     const numbers = await numbersOf(kubelet).catch((error: unknown) => {
-      log.error("Cannot get the numbers of containers", { error });
+      log.error("Cannot collect container metrics", { error });
       return undefined;
     });
     const text = prometheusText(cadvisorFamilies(numbers, { machine, cgroupOf: cgroupsOf(kubelet, cgroupOf) }));
@@ -74,14 +74,14 @@ export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgro
   return { statsSummaryPage, resourceMetricsPage, metricsPage, cadvisorMetricsPage, probeMetricsPage, configzPage };
 }
 
-/** One after the other: whoever looks at disks lets others do so, too. */
+/** Sequential, to leave disk bandwidth to others. */
 async function storageOf(kubelet: ServedKubelet, podStorage: PodStorageSource): Promise<ReadonlyMap<string, PodStorage>> {
   const found = new Map<string, PodStorage>();
   for (const pod of kubelet.pods()) found.set(pod.metadata.uid ?? "", await podStorage(pod));
   return found;
 }
 
-/** "" of what is not known. */
+/** "" if unknown. */
 function cgroupsOf(kubelet: ServedKubelet, cgroupOf: StatsSources["cgroupOf"]) {
   const byUid = new Map(kubelet.pods().map((pod) => [pod.metadata.uid ?? "", pod]));
   return (podUid: string, containerId?: string): string => {

@@ -56,7 +56,7 @@ const link = (name: string, rxBytes: number, txBytes: number) => {
   return { time: "1970-01-01T00:02:02Z", ...one, interfaces: [one] };
 };
 
-test("a summary says what the node, its Pods and their containers use; Pods of which only containers are known are their sum", () => {
+test("the summary has usage of the node, its Pods and their containers; a Pod without usage of its own is the sum of its containers", () => {
   deepEqual(statsSummary(INPUT), {
     node: {
       nodeName: "n1",
@@ -88,7 +88,7 @@ test("a summary says what the node, its Pods and their containers use; Pods of w
   });
 });
 
-test("a summary of only CPU and memory has no networks and no filesystems", () => {
+test("a summary with onlyCpuAndMemory has no networks and no filesystems", () => {
   const { node, pods } = statsSummary(INPUT, { onlyCpuAndMemory: true });
 
   deepEqual(Object.keys(node), ["nodeName", "startTime", "cpu", "memory"]);
@@ -96,7 +96,7 @@ test("a summary of only CPU and memory has no networks and no filesystems", () =
   deepEqual(Object.keys(pods[0]?.containers[0] ?? {}), ["name", "startTime", "cpu", "memory"]);
 });
 
-test("a summary tells what Pods take of disks, and what of that is their own", () => {
+test("the summary has disk usage of Pods, and the ephemeral part of it", () => {
   const disk = { availableBytes: 60, capacityBytes: 100, usedBytes: 40, inodes: 10, inodesFree: 4, inodesUsed: 6 };
   const used = (usedBytes: number, inodesUsed: number) => ({ usedBytes, inodesUsed });
   const storage: PodStorage = {
@@ -125,11 +125,11 @@ test("a summary tells what Pods take of disks, and what of that is their own", (
   deepEqual([pod?.process_stats, pod?.containers[1]?.logs], [{ process_count: 4 }, undefined]);
 });
 
-test("a node of which nothing is known has a name and Pods", () => {
+test("the summary of a node without statistics has its name and Pods", () => {
   deepEqual(statsSummary({ ...INPUT, node: {}, pods: [], sandboxes: [] }), { node: { nodeName: "n1", startTime: null }, pods: [] });
 });
 
-test("metrics of resources have upstream's names, the moment of each number, and nothing of what is not known", () => {
+test("resource metrics have upstream's names and timestamps, and omit unknown values", () => {
   equal(
     prometheusText(resourceFamilies(INPUT))
       .split("\n")
@@ -147,7 +147,7 @@ test("metrics of resources have upstream's names, the moment of each number, and
   );
 });
 
-test("metrics of a Pod as a whole are told if the runtime tells them", () => {
+test("Pod-level resource metrics are exposed if the runtime reports them", () => {
   const pods = [{ ...POD, atMs: 1, cpuNanoseconds: 1e9, memoryWorkingSetBytes: 5 }];
 
   deepEqual(
@@ -161,11 +161,11 @@ test("metrics of a Pod as a whole are told if the runtime tells them", () => {
   );
 });
 
-test("numbers that cannot be had are an error among the metrics", () => {
+test("unavailable statistics set resource_scrape_error", () => {
   equal(prometheusText(resourceFamilies(undefined)).split("\n").at(-2), "resource_scrape_error 1");
 });
 
-test("a container without all the figures that clients rely on is left out", () => {
+test("a container without all statistics that clients rely on is omitted", () => {
   const figures = { atMs: 1, cpuNanoseconds: 1, memoryWorkingSetBytes: 1, memoryUsageBytes: 1, memoryRssBytes: 1 };
   for (const missing of ["cpuNanoseconds", "memoryWorkingSetBytes", "memoryUsageBytes", "memoryRssBytes"]) {
     const { [missing]: _left, ...rest } = figures as Readonly<Record<string, number>>;
@@ -192,7 +192,7 @@ test("the control group of all Pods is a system container with CPU and memory", 
   ]);
 });
 
-test("what a runtime leaves out is read from the control groups of Pods and containers", async () => {
+test("statistics that a runtime omits are read from the control groups of Pods and containers", async () => {
   const whole = { atMs: 1, cpuNanoseconds: 10, memoryWorkingSetBytes: 20, memoryUsageBytes: 30, memoryRssBytes: 40 };
   const asked: string[] = [];
   const [pod] = await completeStats([{ ...POD, containers: [{ id: "c", name: "main", memoryWorkingSetBytes: 5 }] }], {

@@ -1,6 +1,6 @@
 /**
- * What a node and its Pods use, in the form of upstream's stats summary (stats/v1alpha1): what metrics-server and autoscalers read. Computed
- * from the numbers of the runtime and of the machine; what neither knows is left out.
+ * Resource usage of a node and its Pods in the format of upstream's stats summary (stats/v1alpha1), which metrics-server and autoscalers
+ * read. Computed from the statistics of the runtime and the machine; unknown values are omitted.
  */
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
@@ -71,9 +71,9 @@ export interface SummaryInput {
   readonly nowMs: number;
   readonly node: NodeNumbers;
   readonly pods: readonly PodStats[];
-  /** For when things began. */
+  /** For start times. */
   readonly sandboxes: readonly SandboxStatus[];
-  /** By the uid of the Pod. Absent: nobody has looked at disks. */
+  /** By Pod uid. Absent: disk usage was not measured. */
   readonly storage?: ReadonlyMap<string, PodStorage>;
 }
 
@@ -121,7 +121,7 @@ interface PodSummaryOptions {
 
 function podSummary(pod: PodStats, sandbox: SandboxStatus | undefined, options: PodSummaryOptions): PodSummary {
   const { podUid: uid, namespace, name } = pod;
-  // Clients rely on these figures and crash without them: of a container that has just started, nothing is said until they are known.
+  // Clients rely on these values and crash without them: a container that has just started is omitted until they are known.
   const counted = pod.containers.filter(isComplete);
   const containers = counted.map((container) => containerSummary(container, sandbox, options));
   return {
@@ -133,7 +133,7 @@ function podSummary(pod: PodStats, sandbox: SandboxStatus | undefined, options: 
   };
 }
 
-/** The Pod's side of its link to the node has this name. */
+/** Name of a Pod's interface. */
 const POD_INTERFACE = "eth0";
 
 function podExtras({ atMs, network, processes }: PodStats, containers: readonly ContainerSummary[], options: PodSummaryOptions) {
@@ -189,7 +189,7 @@ function usageOf(usage: Partial<UsageStats>, nowMs: number, availableBytes?: num
   };
 }
 
-/** Of a Pod that is not known as a whole. */
+/** Sum for a Pod without statistics of its own. */
 function summed(containers: readonly ContainerStats[]): Partial<UsageStats> {
   if (containers.length === 0) return {};
   const sum = (of: (container: ContainerStats) => number | undefined) =>
@@ -217,7 +217,7 @@ function filesystemOf(numbers: FilesystemUsage | undefined, time: string): Files
   return numbers === undefined ? undefined : { time, ...numbers };
 }
 
-/** One that is not known is null to Go. */
+/** Go's zero time is null. */
 function timeOr(timeMs: number | undefined): string | null {
   return timeMs === undefined ? null : formatTime(timeMs);
 }

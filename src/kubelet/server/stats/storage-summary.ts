@@ -1,4 +1,4 @@
-/** What Pods and containers take of disks, in the form of upstream's stats summary. Pure; who counts it: machine/pod-storage-on-disk.ts. */
+/** Disk usage of Pods and containers in the format of upstream's stats summary. Pure; measured by machine/pod-storage-on-disk.ts. */
 import type { FilesystemUsage, PodStorage, TreeUsage } from "../../contracts/pod-storage.ts";
 
 export interface FilesystemSummary extends Partial<FilesystemUsage> {
@@ -9,7 +9,7 @@ export interface VolumeSummary extends FilesystemSummary {
   readonly name: string;
 }
 
-/** The disk it is on, and what it takes of that. */
+/** Its disk, and its usage of that. */
 export function filesystemSummary(
   time: string,
   filesystem: FilesystemUsage | undefined,
@@ -27,7 +27,7 @@ export function filesystemSummary(
   };
 }
 
-/** Undefined if there are none: then there is no such member. */
+/** Undefined if there are none: the member is then omitted. */
 export function volumeSummaries({ volumes }: PodStorage, time: string): readonly VolumeSummary[] | undefined {
   if (volumes.length === 0) return undefined;
   return volumes.map(({ name, filesystem, used }) => ({ ...filesystemSummary(time, filesystem, used), name }));
@@ -35,13 +35,13 @@ export function volumeSummaries({ volumes }: PodStorage, time: string): readonly
 
 export interface OwnStorage {
   readonly time: string;
-  /** Of the node. */
+  /** File system of the node. */
   readonly filesystem: FilesystemUsage | undefined;
   readonly containers: readonly { readonly rootfs?: FilesystemSummary; readonly logs?: FilesystemSummary }[];
   readonly storage: PodStorage;
 }
 
-/** All that the Pod takes of the node's own disk: what its containers write, their logs, its volumes that go with it, its hosts file. */
+/** Ephemeral storage of the Pod on the node's disk: writable layers, logs, ephemeral volumes, hosts file. */
 export function ephemeralStorage({ time, filesystem, containers, storage }: OwnStorage): FilesystemSummary {
   const parts: readonly (Partial<TreeUsage> | undefined)[] = [
     ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),

@@ -5,7 +5,7 @@ import type { WebSocketConnection } from "../../../host/http/contract.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { OpenStreams } from "./open-streams.ts";
 
-/** A connection of which it is seen how it ends. */
+/** A connection that records how it ends. */
 function aWebSocket() {
   const closed: (() => void)[] = [];
   const hear: ((message: Uint8Array, options: { readonly binary: boolean }) => void)[] = [];
@@ -26,7 +26,7 @@ function aWebSocket() {
   return { connection, ends, says: () => hear.forEach((listener) => listener(new Uint8Array(), { binary: true })) };
 }
 
-test("a WebSocket in which nothing moves for too long is closed, and each message counts as moving", async () => {
+test("an idle WebSocket is closed after the timeout, and each message resets it", async () => {
   const clock = virtualClock();
   const streams = new OpenStreams(clock, 1_000);
   const { connection, ends, says } = aWebSocket();
@@ -43,7 +43,7 @@ test("a WebSocket in which nothing moves for too long is closed, and each messag
   deepEqual([ends, streams.size], [["closed 1001"], 0]);
 });
 
-/** What comes is asked for by the test. */
+/** The test pulls the input. */
 function aStream(chunks: AsyncIterable<Uint8Array>) {
   const ends: string[] = [];
   let close = (): void => undefined;
@@ -61,7 +61,7 @@ function aStream(chunks: AsyncIterable<Uint8Array>) {
   return { stream, ends };
 }
 
-test("bytes that move either way keep a stream open", async () => {
+test("bytes in either direction reset the idle timeout of a stream", async () => {
   const clock = virtualClock();
   const streams = new OpenStreams(clock, 1_000);
   const { stream, ends } = aStream(
@@ -83,7 +83,7 @@ test("bytes that move either way keep a stream open", async () => {
   await read;
 });
 
-test("when the server stops all streams end, and those that come too late", async () => {
+test("stopping closes all streams, and rejects later ones", async () => {
   const streams = new OpenStreams(virtualClock(), 1_000);
   const [early, late] = [aWebSocket(), aWebSocket()];
   const bytes = aStream((async function* (): AsyncGenerator<Uint8Array> {})());

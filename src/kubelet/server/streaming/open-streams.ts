@@ -1,7 +1,4 @@
-/**
- * The streams of exec, attach and port-forward that are open: one in which nothing moves for too long is ended, and all are when the server
- * stops.
- */
+/** The open streams of exec, attach and port-forward: closed after an idle timeout, and when the server stops. */
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { WebSocketConnection } from "../../../host/http/contract.ts";
@@ -9,7 +6,7 @@ import type { WebSocketConnection } from "../../../host/http/contract.ts";
 /** Upstream's default of --streaming-connection-idle-timeout. */
 export const STREAM_IDLE_TIMEOUT_MS = 4 * 60 * 60 * 1000;
 
-/** WebSocket's code of a side that goes away. */
+/** WebSocket close code "going away". */
 const GOING_AWAY = 1001;
 
 export class OpenStreams {
@@ -27,7 +24,7 @@ export class OpenStreams {
     return this.#open.size;
   }
 
-  /** The same, watched until it is closed. */
+  /** The same connection, tracked until it is closed. */
   webSocket(connection: WebSocketConnection): WebSocketConnection {
     const closed = new Promise<void>((resolve) => connection.onClosed(resolve));
     const moved = this.#watch(closed, () => connection.close(GOING_AWAY));
@@ -48,7 +45,7 @@ export class OpenStreams {
   bytes(stream: ByteStream): ByteStream {
     const moved = this.#watch(stream.closed, () => stream.abort());
     return {
-      input: eachTold(stream.input, moved),
+      input: withActivityReported(stream.input, moved),
       write(chunk) {
         moved();
         return stream.write(chunk);
@@ -59,13 +56,13 @@ export class OpenStreams {
     };
   }
 
-  /** Those that are open, and those that come too late. */
+  /** Closes the open streams, and later ones at once. */
   close(): void {
     this.#isOver = true;
     for (const end of this.#open) end();
   }
 
-  /** Returns what is to be called when something moves. */
+  /** Returns the function to call on activity. */
   #watch(closed: Promise<void>, end: () => void): () => void {
     const over = new AbortController();
     let movedAtMs = this.#clock.monotonic();
@@ -94,9 +91,9 @@ export class OpenStreams {
   }
 }
 
-async function* eachTold(source: AsyncIterable<Uint8Array>, told: () => void): AsyncGenerator<Uint8Array> {
+async function* withActivityReported(source: AsyncIterable<Uint8Array>, onActivity: () => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
-    told();
+    onActivity();
     yield chunk;
   }
 }

@@ -13,18 +13,18 @@ for (const { query, expected } of [
   { query: "port=70000", expected: 'unable to parse "70000" as a port: strconv.ParseUint: parsing "70000": value out of range' },
   { query: "port=0", expected: 'port "0" must be > 0' },
 ]) {
-  test(`the ports of "${query}" are ${JSON.stringify(expected)}`, () => {
+  test(`the ports of the query "${query}" are ${JSON.stringify(expected)}`, () => {
     const read = () => portsOf(new URLSearchParams(query));
     if (typeof expected === "string") throws(read, { code: 400, message: expected });
     else deepEqual(read(), expected);
   });
 }
 
-test("more ports than there are channels are refused", () => {
+test("more ports than channels are rejected", () => {
   throws(() => portsOf(new URLSearchParams({ port: Array.from({ length: 128 }, () => "80").join() })), { code: 400 });
 });
 
-test("a client without a protocol gets bytes, one with an unknown one is refused", () => {
+test("without a protocol the channels are binary; an unknown protocol is rejected", () => {
   deepEqual(
     [choosePortForwardProtocol([]), choosePortForwardProtocol(["x", "v4.base64.channel.k8s.io"])],
     ["", "v4.base64.channel.k8s.io"],
@@ -38,7 +38,7 @@ for (const { protocol, framing } of [
   { protocol: "v4.channel.k8s.io", framing: BINARY },
   { protocol: "v4.base64.channel.k8s.io", framing: BASE64 },
 ]) {
-  test(`over ${protocol} each port has its bytes, its number first, and its failures`, async () => {
+  test(`over ${protocol} each port has a data and an error channel, which begin with its number`, async () => {
     const client = new ChannelClient(framing);
     const over = servePortForwardChannels(client, {
       protocol,
@@ -53,8 +53,8 @@ for (const { protocol, framing } of [
       },
     });
     client.says(2, "second");
-    client.says(1, "nobody listens here");
-    client.says(9, "nor here");
+    client.says(1, "ignored: an error channel");
+    client.says(9, "ignored: an unknown channel");
     client.says(0, "first");
     await over;
 
@@ -76,7 +76,7 @@ for (const { protocol, framing } of [
   });
 }
 
-test("a client that goes ends the input of its ports, and is not written to", async () => {
+test("a client disconnect ends the input of its ports and all writes to the client", async () => {
   const client = new ChannelClient();
   const seen: string[] = [];
   const over = servePortForwardChannels(client, {
@@ -93,7 +93,7 @@ test("a client that goes ends the input of its ports, and is not written to", as
   deepEqual(seen, ["gone: true", "The client disconnected"]);
 });
 
-test("a client is held up while any of its ports has too much to read", async () => {
+test("back-pressure of one port pauses reading from the client", async () => {
   const client = new ChannelClient();
   const read: (() => void)[] = [];
   const over = servePortForwardChannels(client, {

@@ -1,6 +1,6 @@
 /**
- * Ports of a Pod over a WebSocket in the old way: the query names them, and each has two channels, one for bytes both ways and one for what
- * goes wrong. Both begin with the port's number, two bytes, the lower one first.
+ * Port-forwarding over the channels of a WebSocket, the older protocol: the query names the ports, and each has two channels, one for data
+ * and one for errors. Both begin with the port number in two bytes, little-endian.
  */
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import {
@@ -22,7 +22,7 @@ const FRAMINGS = new Map<string, Framing>([
   ["v4.base64.channel.k8s.io", BASE64],
 ]);
 
-/** What the client likes best; throws a Refusal if it speaks none of them. */
+/** The client's preferred protocol; throws a Refusal if none is supported. */
 export function choosePortForwardProtocol(offered: readonly string[]): string {
   const chosen = (offered.length === 0 ? [""] : offered).find((name) => FRAMINGS.has(name));
   if (chosen !== undefined) return chosen;
@@ -30,10 +30,10 @@ export function choosePortForwardProtocol(offered: readonly string[]): string {
   throw new Refusal(403, `requested protocol(s) are not supported: [${offered.join(" ")}]; supports [${known.join(" ")}]`);
 }
 
-/** A channel's number is one byte, of which the last means something else in other protocols. */
+/** A channel number is one byte, of which the last is reserved in other protocols. */
 const PORTS_MAX = 127;
 
-/** Of the query; throws a Refusal. */
+/** Parses the query; throws a Refusal. */
 export function portsOf(query: URLSearchParams): readonly number[] {
   const given = query.getAll("port");
   if (given.length === 0) throw new Refusal(400, 'query parameter "port" is required');
@@ -61,7 +61,7 @@ export interface PortForwardChannels extends PortForwarding {
   readonly ports: readonly number[];
 }
 
-/** Until all ports are over or the client has gone. Never rejects. */
+/** Resolves when all ports have ended or the client disconnects. Never rejects. */
 export async function servePortForwardChannels(socket: ChannelSocket, options: PortForwardChannels): Promise<void> {
   const { protocol, ports, forward, describeFailure } = options;
   const framing = FRAMINGS.get(protocol) ?? BINARY;
@@ -89,7 +89,7 @@ export async function servePortForwardChannels(socket: ChannelSocket, options: P
       input.end();
     }),
   );
-  // A socket that is held up would never hear the client's goodbye.
+  // A paused socket would never receive the client's close frame.
   socket.resume();
   socket.close(NORMAL_CLOSURE);
 }
@@ -110,7 +110,7 @@ interface PortChannel {
   readonly closed: Promise<void>;
 }
 
-/** The protocol cannot end a channel: that is only told when all is over. */
+/** The protocol cannot close a single channel: the client learns of it when all have ended. */
 function portStream({ socket, outlet, input, channel, closed }: PortChannel): ByteStream {
   return {
     input,

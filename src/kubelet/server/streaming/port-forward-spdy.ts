@@ -1,7 +1,6 @@
 /**
- * Ports of a Pod over SPDY, on a connection of its own or inside a WebSocket. For each connection to a port the client opens two streams
- * with the same number (`requestid`): one for bytes both ways, one on which it is told what went wrong. Many go side by side.
- * Not here: how a port is reached (the runtime).
+ * Port-forwarding over SPDY, on its own connection or inside a WebSocket. For each connection to a port the client opens two streams with
+ * the same `requestid`: one for data, one for errors. Many run concurrently. Not here: how a port is reached (the runtime).
  */
 import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { ByteStream } from "../../../base/byte-stream.ts";
@@ -11,18 +10,18 @@ import { realClock } from "../../../host/real-clock.ts";
 import type { SpdyStream } from "../../../host/spdy/contract.ts";
 import { spdySession } from "../../../host/spdy/session.ts";
 
-/** How long one stream of a pair waits for the other. Upstream's. */
+/** Timeout for the second stream of a pair. Upstream's. */
 const STREAM_TIMEOUT_MS = 30_000;
 
 export interface PortForwarding {
-  /** Moves bytes between one port and the stream until either side ends. The signal comes when the client has gone. */
+  /** Copies bytes between a port and the stream until either side ends. The signal aborts when the client disconnects. */
   readonly forward: (port: number, stream: ByteStream, signal: AbortSignal) => Promise<void>;
-  /** What the client is told. */
+  /** Error message for the client. */
   readonly describeFailure: (port: number, error: unknown) => string;
   readonly clock?: Clock;
 }
 
-/** Until the client has gone. Never rejects. */
+/** Resolves when the client disconnects. Never rejects. */
 export async function servePortForward(
   connection: ByteStream,
   { forward, describeFailure, clock = realClock }: PortForwarding,
@@ -41,26 +40,26 @@ export async function servePortForward(
       data.end();
       error.end();
     } catch (failure) {
-      tell(error, describeFailure(port, failure));
+      sendError(error, describeFailure(port, failure));
       data.reset();
     }
   }
 }
 
-/** Others are refused. */
+/** Other streams are rejected. */
 function isPortStream({ headers }: SpdyStream): boolean {
   const { port = "", streamtype } = headers;
   return /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535 && (streamtype === "data" || streamtype === "error");
 }
 
-function tell(errorStream: SpdyStream, message: string): void {
-  // A client that has gone need not be told.
+function sendError(errorStream: SpdyStream, message: string): void {
+  // Ignored if the client has disconnected.
   errorStream.write(new TextEncoder().encode(message)).catch(() => undefined);
   errorStream.end();
 }
 
 interface Pair {
-  /** Ends the wait for the other. */
+  /** Cancels the wait for the other stream. */
   readonly complete: AbortController;
   data?: SpdyStream;
   error?: SpdyStream;
@@ -71,7 +70,7 @@ interface WholePair {
   readonly error: SpdyStream;
 }
 
-/** Streams that wait for the other of their pair. How many there can be is what the session allows. */
+/** Streams that wait for the other of their pair, bounded by the session's stream limit. */
 class Pairs {
   readonly #clock: Clock;
   readonly #gone: AbortSignal;
@@ -89,11 +88,11 @@ class Pairs {
     const request = requestOf(stream, type);
     const pair = this.#halves.get(request) ?? this.#begin(request);
     if (pair[type] !== undefined) {
-      if (pair.error !== undefined) tell(pair.error, `error processing stream for request ${request}: ${type} stream already assigned`);
+      if (pair.error !== undefined) sendError(pair.error, `error processing stream for request ${request}: ${type} stream already assigned`);
       return stream.reset();
     }
     pair[type] = stream;
-    // Nothing comes on it; what does is dropped.
+    // Input on it is discarded.
     if (type === "error") void discard(stream.input);
     const { data, error } = pair;
     if (data === undefined || error === undefined) return;
@@ -114,12 +113,12 @@ class Pairs {
     await this.#clock.sleep(STREAM_TIMEOUT_MS, over).catch(() => undefined);
     if (this.#halves.get(request) !== pair) return;
     this.#halves.delete(request);
-    if (pair.error !== undefined) tell(pair.error, `(request=${request}) timed out waiting for streams`);
+    if (pair.error !== undefined) sendError(pair.error, `(request=${request}) timed out waiting for streams`);
     pair.data?.reset();
   }
 }
 
-/** Clients from before there were numbers open the error stream first and the data stream next. */
+/** Clients without request ids open the error stream first and the data stream next. */
 function requestOf({ id, headers }: SpdyStream, type: "data" | "error"): string {
   const given = headers["requestid"] ?? "";
   return given === "" ? String(type === "error" ? id : id - 2) : given;

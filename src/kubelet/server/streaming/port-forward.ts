@@ -1,6 +1,6 @@
 /**
- * Ports of a Pod's network for a client: SPDY on the connection itself, SPDY inside a WebSocket, or the old channels of a WebSocket.
- * Not here: the protocols (port-forward-spdy.ts, port-forward-channels.ts), and how a port is reached (the runtime).
+ * Port-forwarding to a Pod: SPDY on the connection itself, SPDY inside a WebSocket, or the older channels of a WebSocket. Not here: the
+ * protocols (port-forward-spdy.ts, port-forward-channels.ts), and how a port is reached (the runtime).
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -16,7 +16,7 @@ import { webSocketStream } from "./web-socket-stream.ts";
 /** SPDY inside a WebSocket. */
 const TUNNELLED = "SPDY/3.1+portforward.k8s.io";
 
-/** What is spoken inside SPDY. */
+/** Protocol inside SPDY. */
 const PROTOCOLS = ["portforward.k8s.io"] as const;
 
 export const portForwardHandler: Handler = async (context, call) => {
@@ -46,7 +46,7 @@ async function overChannels(context: ServerContext, call: Call, offer: WebSocket
   await servePortForwardChannels(context.streams.webSocket(await offer.accept(protocol)), { protocol, ports, ...forwarding });
 }
 
-/** Throws a Refusal if there is no such Pod, or nothing of it runs. */
+/** Throws a Refusal if the Pod does not exist or does not run. */
 async function forwardingTo({ kubelet, clock }: ServerContext, call: Call): Promise<PortForwarding> {
   const pod = await runningPod(kubelet, call);
   const { namespace, name, uid = "" } = pod.metadata;

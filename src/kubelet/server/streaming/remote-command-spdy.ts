@@ -1,7 +1,7 @@
 /**
- * Commands in containers over SPDY: the client opens one stream for each of input, output and errors, one for the sizes of its terminal,
- * and one on which it is told how the command ended: as a Status (v4), or as the words of a failure (before). The end of its input is the
- * end of that stream. Not here: how a command runs (the runtime), the same over a WebSocket (exec-channels.ts).
+ * Exec and attach over SPDY: the client opens one stream each for stdin, stdout, stderr, terminal sizes, and the result: a Status (v4), or
+ * an error text (before). Closing its stream ends stdin. Not here: running a command (the runtime), the same over a WebSocket
+ * (exec-channels.ts).
  */
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -16,14 +16,14 @@ import { TerminalSizes } from "../../exec/terminal-sizes.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { chooseStreamProtocol, switchToSpdy } from "./stream-protocols.ts";
 
-/** Best first. v5 differs only over WebSockets. */
+/** In order of preference. v5 differs only over WebSockets. */
 export const REMOTE_COMMAND_PROTOCOLS = ["v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"] as const;
 export type RemoteCommandProtocol = (typeof REMOTE_COMMAND_PROTOCOLS)[number];
 
-/** How long the client has to open its streams. Upstream's. */
+/** Timeout for the client to open its streams. Upstream's. */
 const STREAM_TIMEOUT_MS = 30_000;
 
-/** Runs a command, or joins one: with an exit code, or without. The signal comes when the client has gone. */
+/** Runs a command (with an exit code) or attaches to one (without). The signal aborts when the client disconnects. */
 export type RemoteCommand = (streams: ExecStreams, signal: AbortSignal) => Promise<number | void>;
 
 export interface RemoteCommandCall {
@@ -34,7 +34,7 @@ export interface RemoteCommandCall {
   readonly run: RemoteCommand;
 }
 
-/** Throws a Refusal if there is no protocol that both sides speak. */
+/** Throws a Refusal if there is no common protocol. */
 export async function serveRemoteCommandOverSpdy({ request, tunnel, streams, channels, run }: RemoteCommandCall): Promise<void> {
   const protocol = chooseStreamProtocol(request, REMOTE_COMMAND_PROTOCOLS);
   await joinRemoteCommand(streams.bytes(await switchToSpdy(tunnel, protocol)), { protocol, channels }, run);
@@ -46,7 +46,7 @@ export interface RemoteCommandOptions {
   readonly clock?: Clock;
 }
 
-/** Joins the command to the client, tells how it ended, and closes the connection. Never rejects. */
+/** Connects the command to the client, sends its result, and closes the connection. Never rejects. */
 export async function joinRemoteCommand(connection: ByteStream, options: RemoteCommandOptions, run: RemoteCommand): Promise<void> {
   const session = spdySession(connection, { role: "server" });
   const gone = new AbortController();
@@ -72,13 +72,13 @@ function wanted({ protocol, channels: { stdin, stdout, stderr, tty } }: RemoteCo
     "error",
     ...(stdin === true ? (["stdin"] as const) : []),
     ...(stdout === true ? (["stdout"] as const) : []),
-    // A terminal has one way out.
+    // A terminal has no separate stderr.
     ...(stderr === true && tty !== true ? (["stderr"] as const) : []),
     ...(tty === true && hasSizes ? (["resize"] as const) : []),
   ];
 }
 
-/** Undefined if the client does not open them in time. Others, and second ones, are refused. */
+/** Undefined if the client does not open them before the timeout. Unexpected and duplicate streams are rejected. */
 async function expectedStreams(
   session: SpdySession,
   types: readonly StreamType[],
@@ -91,7 +91,7 @@ async function expectedStreams(
     const type = types.find((name) => name === stream.headers["streamtype"]);
     if (type === undefined || found[type] !== undefined) return stream.reset();
     found[type] = stream;
-    // Of the others nothing comes; what does is dropped.
+    // Input on the other streams is discarded.
     if (type !== "stdin" && type !== "resize") void discard(stream.input);
     if (types.every((name) => found[name] !== undefined)) complete.abort();
   });
@@ -111,7 +111,7 @@ function execStreams({ stdin, stdout, stderr, resize }: Streams, { tty }: ExecCh
   };
 }
 
-/** A size is a few bytes; a line that does not end is no size. */
+/** A size is a few bytes; an endless line is not a size. */
 const SIZE_LINE_BYTES_MAX = 1_024;
 
 /** One JSON object per line. */
@@ -127,7 +127,7 @@ function sizesOf({ input }: SpdyStream): TerminalSizes {
       if (partial.length > SIZE_LINE_BYTES_MAX) return;
     }
   };
-  // A connection that is cut has no more sizes; whoever reads something else is told of it.
+  // A broken connection ends the sizes; the readers of other streams get the error.
   void read()
     .catch(() => undefined)
     .finally(() => sizes.end());

@@ -1,7 +1,6 @@
 /**
- * Commands in containers (exec, run) and joining a container's own process (attach), over WebSocket or SPDY. What cannot be had is refused
- * before there is a stream, in upstream's words, which is what kubectl shows.
- * Not here: the protocols themselves (exec-channels.ts, remote-command-spdy.ts).
+ * Commands in containers (exec, run) and attach, over WebSocket or SPDY. Invalid requests are rejected before the upgrade with upstream's
+ * messages, which kubectl prints. Not here: the protocols themselves (exec-channels.ts, remote-command-spdy.ts).
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -34,7 +33,7 @@ export const attachHandler: Handler = async (context, call) => {
   const { runtime } = kubelet;
   if (runtime.attach === undefined)
     throw new Refusal(500, `cannot attach to container ${quoteGo(container)}: its runtime has no process for it`);
-  // Whether it has a terminal was decided when it was made.
+  // Whether it has a terminal was decided at its creation.
   const tty = spec.tty === true;
   const channels = { ...asked, tty, stderr: asked.stderr && !tty };
   await serveStreams(context, call, channels, async (streams, signal) => {
@@ -43,10 +42,10 @@ export const attachHandler: Handler = async (context, call) => {
   });
 };
 
-/** What commands that are run without a stream may say. Upstream's limit of one message of the runtime. */
+/** Output limit of commands without a stream. Upstream's limit of one runtime message. */
 const RUN_OUTPUT_BYTES_MAX = 16 << 20;
 
-/** The whole output at once, in an answer that says it is JSON, as upstream. */
+/** Returns the whole output at once with a JSON content type, as upstream. */
 export const runHandler: Handler = async ({ kubelet }, call) => {
   const containerId = await runningContainer(kubelet, podOf(kubelet, call), call);
   if (containerId === undefined) throw new Refusal(500, `container not found (${quoteGo(call.parameters["container"] ?? "")})`);
@@ -73,11 +72,11 @@ class Gathered {
   }
 }
 
-/** Only "1" means yes, as upstream. */
+/** Only "1" is true, as upstream. */
 function channelsOf(query: URLSearchParams): Required<ExecChannels> {
   const isAsked = (name: string): boolean => query.get(name) === "1";
   const tty = isAsked("tty");
-  // A terminal has one way out.
+  // A terminal has no separate stderr.
   const channels = { stdin: isAsked("input"), stdout: isAsked("output"), stderr: isAsked("error") && !tty, tty };
   if (!channels.stdin && !channels.stdout && !channels.stderr)
     throw new Refusal(400, "you must specify at least 1 of stdin, stdout, stderr");
@@ -90,7 +89,7 @@ function podOf(kubelet: ServedKubelet, { parameters: { namespace = "", pod: name
   return pod;
 }
 
-/** Its id; undefined if it does not run, or the Pod is another than the one that is meant. */
+/** Container id; undefined if it does not run, or the Pod has another uid. */
 async function runningContainer(kubelet: ServedKubelet, { metadata }: Pod, { parameters }: Call): Promise<string | undefined> {
   const { uid, container = "" } = parameters;
   if (uid !== undefined && uid !== metadata.uid) return undefined;

@@ -31,7 +31,7 @@ async function openAll<T extends string>({ session }: Client, ...types: readonly
   return Object.fromEntries(opened) as Record<T, SpdyStream>;
 }
 
-test("a command gets its input until the client ends it, and the client gets output, errors and the outcome", async () => {
+test("exec over SPDY passes stdin until the client closes it, and returns stdout, stderr and the result", async () => {
   const client = command(async ({ input, output, error }) => {
     for await (const chunk of input ?? []) await output(chunk);
     await error(bytes("that was all"));
@@ -66,12 +66,12 @@ for (const protocol of REMOTE_COMMAND_PROTOCOLS) {
       "Internal error occurred: no such file",
     ],
   ] as const) {
-    test(`over ${protocol} the client of a command that ${what} is told so`, async () => {
+    test(`over ${protocol} the result of a command that ${what} is sent to the client`, async () => {
       const { error } = await openAll(command(run, { stdout: false }, protocol), "error");
-      const told = text(await readAll(error.input));
+      const received = text(await readAll(error.input));
 
-      if (protocol !== "v4.channel.k8s.io") return assert.equal(told, words);
-      const outcome = JSON.parse(told) as Record<string, unknown>;
+      if (protocol !== "v4.channel.k8s.io") return assert.equal(received, words);
+      const outcome = JSON.parse(received) as Record<string, unknown>;
       for (const [name, value] of Object.entries(status)) if (name !== "details") assert.equal(outcome[name], value);
       if ("details" in status) assert.deepEqual(outcome["details"], status.details);
       assert.equal(outcome["message"] ?? "", words);
@@ -79,7 +79,7 @@ for (const protocol of REMOTE_COMMAND_PROTOCOLS) {
   }
 }
 
-test("a terminal's sizes come one after the other, and its errors on the one way out", async () => {
+test("terminal sizes arrive in order, and a terminal has no separate stderr", async () => {
   const client = command(
     async ({ sizes, output, error, tty }) => {
       for await (const { width, height } of sizes ?? []) await output(bytes(`${width}x${height} `));
@@ -100,7 +100,7 @@ test("a terminal's sizes come one after the other, and its errors on the one way
   assert.equal(text((await reader.next()).value as Uint8Array), "tty true");
 });
 
-test("streams that are not expected, and second ones, are refused", async () => {
+test("unexpected and duplicate streams are rejected", async () => {
   const client = command(() => new Promise(() => undefined), { stdout: true });
 
   await openAll(client, "error");
@@ -110,7 +110,7 @@ test("streams that are not expected, and second ones, are refused", async () => 
   await client.served;
 });
 
-test("a client that goes away is told to the command", async () => {
+test("a client disconnect aborts the command", async () => {
   let reason: unknown;
   const client = command(
     (_streams, signal) => new Promise((resolve) => signal.addEventListener("abort", () => ((reason = signal.reason), resolve(0)))),
@@ -124,7 +124,7 @@ test("a client that goes away is told to the command", async () => {
   assert.match(String(reason), /The client disconnected/);
 });
 
-test("a client that does not open its streams in time is cut off, and the command never runs", async () => {
+test("a client that does not open its streams before the timeout is disconnected, and the command never runs", async () => {
   const clock = virtualClock();
   const [near, far] = streamPair();
   const session = spdySession(near, { role: "client" });
@@ -154,12 +154,12 @@ async function openPort(session: SpdySession, port: number, request?: string): P
   return { error, data: await session.open({ ...headers, streamtype: "data" }) };
 }
 
-test("many connections to ports go side by side, each with its own bytes and its own failure", async () => {
+test("many port connections run concurrently, each with its own data and error", async () => {
   const [near, far] = streamPair();
   const session = spdySession(near, { role: "client" });
   const served = forwarding(echo, far);
 
-  const told = await Promise.all(
+  const received = await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {
       const { data, error } = await openPort(session, index % 10 === 0 ? 9999 : 8080, String(index));
       await data.write(bytes(`connection ${index}`)).catch(() => undefined);
@@ -170,14 +170,14 @@ test("many connections to ports go side by side, each with its own bytes and its
   );
 
   assert.deepEqual(
-    told,
-    told.map((_, index) => (index % 10 === 0 ? ["cut", "error forwarding port 9999: connection refused"] : [`connection ${index}`, ""])),
+    received,
+    received.map((_, index) => (index % 10 === 0 ? ["cut", "error forwarding port 9999: connection refused"] : [`connection ${index}`, ""])),
   );
   session.close();
   await served;
 });
 
-test("clients that give no number are understood if they open one pair after the other", async () => {
+test("clients without request ids may open one pair after the other", async () => {
   const [near, far] = streamPair();
   const session = spdySession(near, { role: "client" });
   void forwarding(echo, far);
@@ -196,7 +196,7 @@ for (const headers of [
   { streamtype: "x", port: "80" },
   { port: "80" },
 ]) {
-  test(`a stream with the headers ${JSON.stringify(headers)} is refused`, async () => {
+  test(`a stream with the headers ${JSON.stringify(headers)} is rejected`, async () => {
     const [near, far] = streamPair();
     void forwarding(echo, far);
 
@@ -204,7 +204,7 @@ for (const headers of [
   });
 }
 
-test("half a pair whose other half does not come is told so", async () => {
+test("a stream whose pair is incomplete gets a timeout error", async () => {
   const clock = virtualClock();
   const [near, far] = streamPair();
   const session = spdySession(near, { role: "client" });
@@ -218,7 +218,7 @@ test("half a pair whose other half does not come is told so", async () => {
   await assert.rejects(readAll(data.input), /reset/);
 });
 
-/** A WebSocket whose other side is the test. */
+/** A WebSocket whose peer is the test. */
 function fakeWebSocket() {
   const listeners = {
     message: (_message: Uint8Array, _options: { binary: boolean }): void => undefined,
@@ -244,7 +244,7 @@ function fakeWebSocket() {
   return { socket, listeners, seen };
 }
 
-test("a WebSocket's binary messages are one stream of bytes, and a client that sends too fast is held up", async () => {
+test("binary WebSocket messages form one byte stream, with back-pressure to the client", async () => {
   const { socket, listeners, seen } = fakeWebSocket();
   const { input } = webSocketStream(socket);
 
@@ -256,7 +256,7 @@ test("a WebSocket's binary messages are one stream of bytes, and a client that s
   assert.deepEqual(seen, ["pause", "pause", "resume"]);
 });
 
-test("whoever writes to a WebSocket waits until the client has taken it, and is told that it has gone", async () => {
+test("a write to a WebSocket waits for the client to receive it, and fails after a disconnect", async () => {
   const { socket, listeners } = fakeWebSocket();
   const stream = webSocketStream(socket);
   let isWritten = false;
@@ -274,7 +274,7 @@ test("whoever writes to a WebSocket waits until the client has taken it, and is 
   await stream.closed;
 });
 
-test("a text message is not understood", () => {
+test("a text message closes the WebSocket", () => {
   const { socket, listeners, seen } = fakeWebSocket();
   webSocketStream(socket);
 

@@ -1,6 +1,6 @@
 /**
- * Which protocol is spoken inside SPDY: the client names those it knows, best first, in X-Stream-Protocol-Version, and is told which one it
- * is in the same header. In upstream's words.
+ * Negotiates the protocol inside SPDY: the client lists its protocols in X-Stream-Protocol-Version in order of preference, and the response
+ * has the selected one in the same header. Messages are upstream's.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { HttpRequest, TunnelOffer } from "../../../host/http/contract.ts";
@@ -9,7 +9,7 @@ import { Refusal } from "../call.ts";
 
 const HEADER = "X-Stream-Protocol-Version";
 
-/** The first of the client's that is known; throws a Refusal. */
+/** The client's first supported protocol; throws a Refusal. */
 export function chooseStreamProtocol<P extends string>(request: HttpRequest, known: readonly P[]): P {
   const values = request.headerValues(HEADER.toLowerCase());
   if (values.length === 0)

@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 
 type Socket = ReturnType<Served["webSocket"]>;
 
-/** Everything that it is sent until it is closed, by channel. */
+/** Everything received until the close, by channel. */
 async function receivedBy(socket: Socket): Promise<Record<number, string>> {
   const received: Record<number, string> = {};
   socket.on("message", (message: Buffer) => {
@@ -30,7 +30,7 @@ const echo: Runtime["exec"] = async (_id, command, { input, output, error }) => 
   return 0;
 };
 
-test("a command runs over a WebSocket with its words, input until the client ends it, both outputs and the outcome", async () => {
+test("exec over a WebSocket passes arguments and stdin, and returns stdout, stderr and the result", async () => {
   const ids: string[] = [];
   await using server = await serve(
     aKubelet({
@@ -52,7 +52,7 @@ test("a command runs over a WebSocket with its words, input until the client end
   deepEqual([ids, await received], [["c-main"], { 1: "hello", 2: "sh|-c|a b", 3: '{"metadata":{},"status":"Success"}' }]);
 });
 
-test("a terminal has one output, and the command hears of its sizes", async () => {
+test("a terminal has one output, and the command receives its sizes", async () => {
   const sizes: TerminalSize[] = [];
   const seen: (boolean | undefined)[] = [];
   const kubelet = aKubelet({
@@ -77,7 +77,7 @@ test("a terminal has one output, and the command hears of its sizes", async () =
   match(outcome, /"message":"5"/);
 });
 
-test("attaching joins the container's own process, with a terminal if that has one", async () => {
+test("attach joins the container's process, with a terminal if it has one", async () => {
   const joined: [string, boolean | undefined][] = [];
   const kubelet = aKubelet({
     async attach(id, { tty, output }) {
@@ -102,7 +102,7 @@ test("attaching joins the container's own process, with a terminal if that has o
   );
 });
 
-test("a runtime without processes cannot be attached to, and a WebSocket of an unknown protocol is refused", async () => {
+test("attach is rejected by a runtime without processes, and a WebSocket with an unknown protocol is rejected", async () => {
   await using server = await serve(aKubelet());
   using attach = server.webSocket("/attach/default/web/main?output=1");
   const [, attaching] = (await once(attach, "unexpected-response")) as [unknown, { readonly statusCode: number }];
@@ -112,7 +112,7 @@ test("a runtime without processes cannot be attached to, and a WebSocket of an u
   deepEqual([attaching.statusCode, speaking.statusCode], [500, 403]);
 });
 
-test("a client that goes away ends its command", async () => {
+test("a client disconnect aborts its command", async () => {
   let ended = (): void => undefined;
   const over = new Promise<void>((resolve) => (ended = resolve));
   const kubelet = aKubelet({
@@ -130,7 +130,7 @@ test("a client that goes away ends its command", async () => {
   await over;
 });
 
-test("a server that stops ends its streams and their commands", async () => {
+test("stopping the server closes its streams and aborts their commands", async () => {
   let ended = (): void => undefined;
   const over = new Promise<void>((resolve) => (ended = resolve));
   const kubelet = aKubelet({
@@ -149,7 +149,7 @@ test("a server that stops ends its streams and their commands", async () => {
   deepEqual([(await closed)[0], await over], [1001, undefined]);
 });
 
-test("a stream in which nothing moves is ended", async () => {
+test("an idle stream is closed", async () => {
   const kubelet = aKubelet({
     async exec(_id, _command, _streams, signal) {
       await once(signal, "abort");
@@ -162,7 +162,7 @@ test("a stream in which nothing moves is ended", async () => {
   equal((await once(client, "close"))[0], 1001);
 });
 
-test("a client that does not read holds up its command, and gets everything once it reads", async () => {
+test("a slow client applies back-pressure to its command, and receives everything once it reads", async () => {
   const chunk = new Uint8Array(64 << 10).fill(120);
   const total = 1_024;
   let written = 0;
@@ -218,7 +218,7 @@ async function textOf({ input }: Pick<ByteStream, "input">): Promise<string> {
   return text;
 }
 
-test("a command runs over SPDY", async () => {
+test("exec works over SPDY", async () => {
   await using server = await serve(aKubelet({ exec: echo }));
   const { session, chosen } = await spdyTo(server, "/exec/default/web/main?input=1&output=1&error=1&command=cat", "v4.channel.k8s.io");
   const [outcome, stdin, stdout, stderr] = await Promise.all(
@@ -232,7 +232,7 @@ test("a command runs over SPDY", async () => {
   deepEqual([chosen, texts], ["v4.channel.k8s.io", ['{"metadata":{},"status":"Success"}', "hello", "cat"]]);
 });
 
-/** Says which port of which Pod it is, and what comes, in capitals. */
+/** Answers with Pod and port, and the input in capitals. */
 const shout: NonNullable<Runtime["portForward"]> = async (podUid, port, stream) => {
   if (port === 81) throw new Error("connection refused");
   await stream.write(encoder.encode(`${podUid}:${port} `));
@@ -251,7 +251,7 @@ async function portOver(session: SpdySession, port: string): Promise<readonly [d
 
 const REFUSED = "error forwarding port 81 to pod web_default, uid u-1: connection refused";
 
-test("ports are forwarded over SPDY", async () => {
+test("port-forward works over SPDY", async () => {
   await using server = await serve(aKubelet({ portForward: shout }));
   const { session } = await spdyTo(server, "/portForward/default/web", "portforward.k8s.io");
   const [good, [, refusal]] = [await portOver(session, "80"), await portOver(session, "81")];
@@ -260,7 +260,7 @@ test("ports are forwarded over SPDY", async () => {
   deepEqual([good, refusal], [["u-1:80 HELLO", ""], REFUSED]);
 });
 
-test("ports are forwarded over SPDY inside a WebSocket", async () => {
+test("port-forward works over SPDY inside a WebSocket", async () => {
   await using server = await serve(aKubelet({ portForward: shout }));
   const answer = await openTunnel({
     ...{ scheme: "https", host: "127.0.0.1", port: server.port, tls: { authorities: server.authority }, path: "/portForward/default/web" },
@@ -275,7 +275,7 @@ test("ports are forwarded over SPDY inside a WebSocket", async () => {
   deepEqual([answer.headers["sec-websocket-protocol"], good, refusal], ["SPDY/3.1+portforward.k8s.io", ["u-1:80 HELLO", ""], REFUSED]);
 });
 
-test("ports are forwarded over the channels of a WebSocket", async () => {
+test("port-forward works over the channels of a WebSocket", async () => {
   await using server = await serve(aKubelet({ portForward: shout }));
   using client = server.webSocket("/portForward/default/web?port=80,81", ["v4.channel.k8s.io"]);
   const received = receivedBy(client);
@@ -285,14 +285,14 @@ test("ports are forwarded over the channels of a WebSocket", async () => {
   deepEqual(await received, { 0: "P\0u-1:80 HELLO", 1: "P\0", 2: "Q\0", 3: `Q\0${REFUSED}` });
 });
 
-test("a runtime without a network says so in each connection to a port", async () => {
+test("a runtime without a network returns an error for each port connection", async () => {
   await using server = await serve(aKubelet());
   using client = server.webSocket("/portForward/default/web?port=80", []);
 
   match((await receivedBy(client))[1] ?? "", /uid u-1: its runtime has no network$/);
 });
 
-test("a client of a command over SPDY that goes away ends it", async () => {
+test("a disconnect of an exec client over SPDY aborts the command", async () => {
   let begun: (streams: ExecStreams) => void = () => undefined;
   let ended = (): void => undefined;
   const [hasBegun, over] = [new Promise<ExecStreams>((resolve) => (begun = resolve)), new Promise<void>((resolve) => (ended = resolve))];

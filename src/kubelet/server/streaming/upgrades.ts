@@ -1,7 +1,7 @@
-/** Words of upgrades that several handlers have. */
+/** Upgrade constants that several handlers share. */
 
-/** As the header Upgrade says it, in lower case. */
+/** Value of the Upgrade header, in lower case. */
 export const SPDY = "spdy/3.1";
 
-/** To a request that needs a stream and does not ask for one. */
+/** Response to a request that requires an upgrade and has none. */
 export const UPGRADE_REQUIRED = "Upgrade request required\n";

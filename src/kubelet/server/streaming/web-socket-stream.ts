@@ -1,18 +1,18 @@
 /**
- * The binary messages of a WebSocket as one stream of bytes: how SPDY is carried inside it (SPDY/3.1+portforward.k8s.io). A WebSocket has
- * no half of it to end, so ending is its goodbye; what the client has sent until it answers that can still be read.
+ * The binary messages of a WebSocket as one byte stream: the transport of SPDY inside it (SPDY/3.1+portforward.k8s.io). A WebSocket cannot
+ * be half-closed, so ending sends a close frame; data that the client sent before its own close frame can still be read.
  */
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import { ByteInbox } from "../../../host/network/byte-inbox.ts";
 import type { WebSocketConnection } from "../../../host/http/contract.ts";
 
-/** Received and not read: from here on the client is held up. */
+/** High-water mark of received, unread bytes: above it the client is paused. */
 const INPUT_WAITING_BYTES_MAX = 256 << 10;
-/** Sent and not taken by the client: from here on whoever writes is held up. */
+/** High-water mark of sent, unreceived bytes: above it the writer is paused. */
 const OUTPUT_WAITING_BYTES_MAX = 256 << 10;
-/** What a message costs besides its bytes, so that many tiny ones are not free. */
+/** Overhead per message, so that many tiny ones are not free. */
 const MESSAGE_COST_BYTES = 128;
-/** WebSocket's code for a message of a kind that cannot be taken. */
+/** WebSocket close code "unsupported data". */
 const UNSUPPORTED_DATA = 1003;
 
 export function webSocketStream(socket: WebSocketConnection): ByteStream {
@@ -39,7 +39,7 @@ export function webSocketStream(socket: WebSocketConnection): ByteStream {
     write: (chunk) => output.write(chunk),
     end() {
       output.end();
-      // One that is held up would not hear the answer to its goodbye.
+      // A paused socket would not receive the answer to its close frame.
       socket.resume();
     },
     abort() {

@@ -1,4 +1,4 @@
-/** A kubelet's server for tests, behind real TLS, of a kubelet with one Pod in a runtime that does what the test says. */
+/** A kubelet's server for tests, with real TLS, of a kubelet with one Pod in a runtime that the test controls. */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -46,7 +46,7 @@ export const SANDBOX: SandboxStatus = {
   ],
 };
 
-/** `runtime`: what the test is about. */
+/** `runtime`: the subject of the test. */
 export function aKubelet(runtime: Partial<Runtime> = {}): ServedKubelet {
   const whole = { list: () => Promise.resolve([SANDBOX]), status: () => Promise.resolve(SANDBOX), ...runtime } as Runtime;
   return {
@@ -61,7 +61,7 @@ export function aKubelet(runtime: Partial<Runtime> = {}): ServedKubelet {
 export interface Served extends KubeletServer {
   readonly authority: string;
   ask(path: string, options?: AskOptions): Promise<Answer>;
-  /** Resolves when the head is there. */
+  /** Resolves when the response head arrives. */
   open(path: string, options?: AskOptions): Promise<IncomingMessage>;
   webSocket(path: string, protocols?: readonly string[]): ReturnType<typeof webSocketClient>;
 }
@@ -80,7 +80,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Everybody may everything, unless it says otherwise. */
+/** AlwaysAllow by default. */
 export async function serve(kubelet: ServedKubelet, options: Partial<KubeletServerOptions> = {}): Promise<Served> {
   const server = await startKubeletServer({
     ...{ kubelet, host: "127.0.0.1", port: 0, tls: serving, clock: realClock, log: silentLogger },
