@@ -61,7 +61,8 @@ async function pour(pieces: AsyncIterable<Uint8Array>, sink: HttpSink): Promise<
   sink.onDrained(() => resume());
   sink.onClosed(() => resume());
   try {
-    for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await new Promise<void>((resolve) => (resume = resolve));
+    for await (const bytes of pieces)
+      if (sink.write({ bytes }) > WAITING_BYTES_MAX) await new Promise<void>((resolve) => (resume = resolve));
   } catch (error) {
     sink.write({ bytes: new TextEncoder().encode(error instanceof Error ? error.message : String(error)) });
   }

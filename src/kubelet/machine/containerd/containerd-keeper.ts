@@ -87,7 +87,9 @@ export class ContainerdKeeper {
   /** For an adopted containerd the earlier tasks are unknown. */
   async #clearCurrent(): Promise<void> {
     const { log } = this.#options;
-    const running = await findOwnContainerd(this.#options).catch((error: unknown) => log.warn("Looking up the running containerd failed", { error }));
+    const running = await findOwnContainerd(this.#options).catch((error: unknown) =>
+      log.warn("Looking up the running containerd failed", { error }),
+    );
     if (running) await this.#clear(running, []);
   }
 

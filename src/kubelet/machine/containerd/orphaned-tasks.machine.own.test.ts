@@ -84,22 +84,18 @@ test("adopting a containerd terminates unfinished shims of an earlier one, and n
   equal(await findOwnContainerd(containerd.places), undefined);
 });
 
-test(
-  "a shim start that outlives a killed containerd is terminated before the next containerd starts",
-  needs("containerd"),
-  async () => {
-    await using containerd = await startTestContainerd({ images: false });
-    const { socket } = containerdFiles(containerd.places);
-    await containerd.kill();
-    // Blocks on a line that never comes, and is named as containerd names shims.
-    const words = ["-namespace", "k8s.io", "-address", socket, "-id", "late", "start"];
-    const child = spawn("sh", ["-c", "echo; read line", "shim", ...words], { stdio: ["pipe", "pipe", "ignore"] });
-    await new Promise((resolve) => child.stdout.once("data", resolve));
-    const starter = processMark(child.pid ?? 0);
-    ok(isAlive(starter));
+test("a shim start that outlives a killed containerd is terminated before the next containerd starts", needs("containerd"), async () => {
+  await using containerd = await startTestContainerd({ images: false });
+  const { socket } = containerdFiles(containerd.places);
+  await containerd.kill();
+  // Blocks on a line that never comes, and is named as containerd names shims.
+  const words = ["-namespace", "k8s.io", "-address", socket, "-id", "late", "start"];
+  const child = spawn("sh", ["-c", "echo; read line", "shim", ...words], { stdio: ["pipe", "pipe", "ignore"] });
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  const starter = processMark(child.pid ?? 0);
+  ok(isAlive(starter));
 
-    await containerd.restart();
+  await containerd.restart();
 
-    ok(!isAlive(starter));
-  },
-);
+  ok(!isAlive(starter));
+});

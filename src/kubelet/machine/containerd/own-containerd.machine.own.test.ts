@@ -205,7 +205,8 @@ describe("an own containerd", { ...NEEDS }, () => {
   test("that ends immediately is reported with the tail of its log", () =>
     withFakeContainerd("echo old news; echo boom: no such thing >&2; exit 1", (PATH) =>
       inDirectory(
-        (options) => rejects(startOwnContainerd(options), /it exited immediately; the end of its log .*\n.*old news\n.*boom: no such thing/),
+        (options) =>
+          rejects(startOwnContainerd(options), /it exited immediately; the end of its log .*\n.*old news\n.*boom: no such thing/),
         {
           environment: { PATH },
         },

@@ -119,8 +119,18 @@ describe("layers must match the diff ids of the config", () => {
       layer: { unpacked: other },
       says: /1+" is damaged: it is sha256:3+,/,
     },
-    { it: "mismatching content is rejected", documents: docker(config), layer: { unpacked: other }, says: /and should be sha256:2+; save the/ },
-    { it: "a layer that cannot be decompressed is rejected", documents: docker(config), layer: { unpacked: undefined }, says: /it is not readable/ },
+    {
+      it: "mismatching content is rejected",
+      documents: docker(config),
+      layer: { unpacked: other },
+      says: /and should be sha256:2+; save the/,
+    },
+    {
+      it: "a layer that cannot be decompressed is rejected",
+      documents: docker(config),
+      layer: { unpacked: undefined },
+      says: /it is not readable/,
+    },
     {
       it: "a zstd layer, whose content cannot be verified, is rejected",
       documents: docker(config),

@@ -36,8 +36,7 @@ export async function ensureSandboxImage({ endpoint, isOwn, report, clock }: San
   }
   if (name === undefined) return;
   await importImage({ endpoint, tar: [pauseImage({ architecture: machineFacts().architecture, name })], clock });
-  if (!isOwn)
-    report(`The sandbox image ${name} cannot be pulled; k8ts has loaded its own into the runtime under that name`);
+  if (!isOwn) report(`The sandbox image ${name} cannot be pulled; k8ts has loaded its own into the runtime under that name`);
 }
 
 async function lacking(channel: GrpcChannel, name: string): Promise<string | undefined> {

@@ -41,7 +41,11 @@ describe("network of a runtime that k8ts did not start", () => {
     { it: "a network whose directory is not visible is used", found: [], chosen: ["the machine's", undefined, ""] },
     { it: "without a network this cluster's is created", found: [], isReady: false, chosen: ["this cluster's", undefined, ""] },
     { it: "this cluster's network is never taken for the machine's", found: [of("k8-own")], chosen: ["this cluster's", undefined, ""] },
-    { it: "this cluster's network is kept though the machine has one by now", found: [of("k8-own"), machines], chosen: ["this cluster's", undefined, ""] },
+    {
+      it: "this cluster's network is kept though the machine has one by now",
+      found: [of("k8-own"), machines],
+      chosen: ["this cluster's", undefined, ""],
+    },
     { it: "the machine's network that sorts first is used", found: [machines, of("k8-own")], chosen: ["the machine's", undefined, ""] },
     { it: "another cluster's network is recognized", found: [of("k8-other")], chosen: ["another cluster's", "k8-other", ""] },
     { it: "a deleted cluster's network is orphaned", found: [of("k8-gone")], chosen: ["this cluster's", undefined, "k8-gone"] },

@@ -88,7 +88,8 @@ class Pairs {
     const request = requestOf(stream, type);
     const pair = this.#halves.get(request) ?? this.#begin(request);
     if (pair[type] !== undefined) {
-      if (pair.error !== undefined) sendError(pair.error, `error processing stream for request ${request}: ${type} stream already assigned`);
+      if (pair.error !== undefined)
+        sendError(pair.error, `error processing stream for request ${request}: ${type} stream already assigned`);
       return stream.reset();
     }
     pair[type] = stream;

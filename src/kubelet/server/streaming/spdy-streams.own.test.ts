@@ -171,7 +171,9 @@ test("many port connections run concurrently, each with its own data and error",
 
   assert.deepEqual(
     received,
-    received.map((_, index) => (index % 10 === 0 ? ["cut", "error forwarding port 9999: connection refused"] : [`connection ${index}`, ""])),
+    received.map((_, index) =>
+      index % 10 === 0 ? ["cut", "error forwarding port 9999: connection refused"] : [`connection ${index}`, ""],
+    ),
   );
   session.close();
   await served;
