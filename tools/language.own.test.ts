@@ -11,7 +11,6 @@ const NOT_YET: readonly string[] = [
   // src/base
   // src/cli
   // src/client
-
   // src/cluster
   // src/components
   // src/host
