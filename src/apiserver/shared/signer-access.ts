@@ -3,7 +3,6 @@
  * certificates.k8s.io, by the signer's name or by `<domain>/*` for all signers of its domain.
  */
 import type { Authorizer } from "../framework/authorization.ts";
-import type { Endpoint } from "../framework/endpoints.ts";
 import type { User } from "../framework/request.ts";
 
 const GROUP = "certificates.k8s.io";
@@ -21,8 +20,4 @@ export function maySign(authorizer: Authorizer, user: User, { verb, signerName }
     const resource = { group: GROUP, version: "*", plural: "signers", subresource: "", namespace: "", name };
     return authorizer.authorize({ user, verb, resource, path: "" }).allowed;
   });
-}
-
-export function isCertificateRequest({ name: { group, plural } }: Endpoint): boolean {
-  return group === GROUP && plural === "certificatesigningrequests";
 }

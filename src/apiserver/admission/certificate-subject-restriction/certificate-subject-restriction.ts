@@ -2,13 +2,13 @@
  * The cluster's own client signer never grants membership of system:masters, which bypasses authorization. Equivalent to upstream's plugin
  * of this name.
  */
-import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
+import { certificateSigningRequests } from "../../../api/certificates.k8s.io/v1/certificate-signing-request.ts";
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { forbiddenError } from "../../../api/machinery/status-error.ts";
 import { parsePemRequest } from "../../../api/machinery/x509/certificate-request.ts";
 import { X509Error } from "../../../api/machinery/x509/error.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isCertificateRequest } from "../../shared/signer-access.ts";
+import { isCreateOf } from "../../shared/admission-request.ts";
 import { MASTERS } from "../../framework/authorization.ts";
 
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
@@ -18,9 +18,9 @@ export function certificateSubjectRestriction(): AdmissionPlugin {
     name: "CertificateSubjectRestriction",
 
     validate(request) {
-      const { operation, subresource, endpoint, object, name } = request;
-      if (operation !== "CREATE" || subresource !== "" || !isCertificateRequest(endpoint)) return;
-      const { spec } = object as CertificateSigningRequest;
+      if (!isCreateOf(request, certificateSigningRequests)) return;
+      const { endpoint, name } = request;
+      const { spec } = request.object;
       if (spec.signerName !== CLIENT_SIGNER || !groupsOf(request, spec.request ?? "").includes(MASTERS)) return;
       throw forbiddenError(endpoint.name, name, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
     },

@@ -3,13 +3,13 @@
  * plugin of this name: on create only; a claim created while no default existed is defaulted later by the PersistentVolume controller. The
  * class "" opts out of defaulting.
  */
+import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
-import { isOf } from "../../shared/admission-request.ts";
+import { isCreateOf } from "../../shared/admission-request.ts";
 import { byAge, PreferredObject } from "../../shared/preferred-object.ts";
 
-const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };
 
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
@@ -26,8 +26,8 @@ export function defaultStorageClass({ objects }: Pick<AdmissionDependencies, "ob
     start: () => objects.follow(STORAGE_CLASSES, defaultClass),
 
     mutate(request) {
-      if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, CLAIMS)) return undefined;
-      const claim = request.object as PersistentVolumeClaim;
+      if (!isCreateOf(request, persistentVolumeClaims)) return undefined;
+      const { object: claim } = request;
       if (hasClass(claim)) return undefined;
       const storageClassName = defaultClass.get()?.metadata.name;
       return storageClassName === undefined ? undefined : ({ ...claim, spec: { ...claim.spec, storageClassName } } as KubeObject);

@@ -2,12 +2,11 @@
  * Adds default tolerations for not-ready and unreachable nodes, so that Pods are evicted only after a delay, unless they set their own
  * tolerations. Equivalent to upstream's plugin of this name: on create and on every update, so that a removed toleration is restored.
  */
-import type { Pod, Toleration } from "../../../api/generated/core/v1.ts";
+import { pods } from "../../../api/core/v1/pod.ts";
+import type { Toleration } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf } from "../../shared/admission-request.ts";
-
-const PODS = { group: "", plural: "pods" };
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isCreateOf, isUpdateOf } from "../../shared/admission-request.ts";
 
 export function defaultTolerationSeconds({ config }: Pick<AdmissionDependencies, "config">): AdmissionPlugin {
   const defaults = [
@@ -18,18 +17,14 @@ export function defaultTolerationSeconds({ config }: Pick<AdmissionDependencies,
     name: "DefaultTolerationSeconds",
 
     mutate(request) {
-      if (!concerns(request)) return undefined;
-      const pod = request.object as Pod;
+      if (!isCreateOf(request, pods) && !isUpdateOf(request, pods)) return undefined;
+      const { object: pod } = request;
       const given = pod.spec?.tolerations ?? [];
       const missing = defaults.filter(({ key }) => !given.some((one) => covers(one, key)));
       if (missing.length === 0) return undefined;
       return { ...pod, spec: { ...pod.spec, tolerations: [...given, ...missing] } } as KubeObject;
     },
   };
-}
-
-function concerns(request: AdmissionRequest): boolean {
-  return (request.operation === "CREATE" || request.operation === "UPDATE") && request.subresource === "" && isOf(request, PODS);
 }
 
 function toleration(key: string, tolerationSeconds: number): Toleration & { readonly key: string } {

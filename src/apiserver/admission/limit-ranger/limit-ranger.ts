@@ -3,52 +3,57 @@
  * outside their minimum and maximum. Equivalent to upstream's plugin of this name: Pods on create and resize, claims also on update, and
  * never objects that are being deleted.
  */
-import type { Container, LimitRange, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
+import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";
+import { pods } from "../../../api/core/v1/pod.ts";
+import type { Container, LimitRange, Pod } from "../../../api/generated/core/v1.ts";
 import { filledFrom } from "../../../api/core/v1/pod/defaults/resources.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf, refused } from "../../shared/admission-request.ts";
+import { isCreateOf, isUpdateOf, refused, type CreateOf, type UpdateOf } from "../../shared/admission-request.ts";
 import { ByNamespace } from "../../shared/by-namespace.ts";
 import { claimViolations, podViolations } from "./constraints.ts";
 import { joinedErrors } from "../../../base/joined-errors.ts";
 
 const LIMIT_RANGES = { group: "", plural: "limitranges" };
-const PODS = { group: "", plural: "pods" };
-const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 
 /** Annotation that lists the defaults that were set. */
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
 export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
   const ranges = new ByNamespace<LimitRange>();
-  const rangesFor = (request: AdmissionRequest) => (concerns(request) ? ranges.of(request.namespace) : []);
+  const rangesFor = (request: AdmissionRequest) => (isTerminating(request) ? [] : ranges.of(request.namespace));
   return {
     name: "LimitRanger",
     start: () => objects.follow(LIMIT_RANGES, ranges),
 
     mutate(request) {
-      if (!isOf(request, PODS)) return undefined;
-      const sent = request.object as Pod;
+      if (!isPodWrite(request)) return undefined;
+      const { object: sent } = request;
       const pod = rangesFor(request).reduce(withDefaults, sent);
       return pod === sent ? undefined : pod;
     },
 
     validate(request) {
       for (const range of rangesFor(request)) {
-        const sentences = isOf(request, PODS)
-          ? podViolations(range, request.object as Pod)
-          : claimViolations(range, request.object as PersistentVolumeClaim);
+        const sentences = violationsOf(range, request);
         if (sentences.length > 0) throw refused(request, joinedErrors(sentences));
       }
     },
   };
 }
 
-function concerns(request: AdmissionRequest): boolean {
-  const { operation, subresource, oldObject } = request;
-  if (oldObject?.metadata.deletionTimestamp !== undefined) return false;
-  if (isOf(request, PODS)) return (operation === "CREATE" && subresource === "") || (operation === "UPDATE" && subresource === "resize");
-  return isOf(request, CLAIMS) && subresource === "" && (operation === "CREATE" || operation === "UPDATE");
+function isTerminating({ oldObject }: AdmissionRequest): boolean {
+  return oldObject?.metadata.deletionTimestamp !== undefined;
+}
+
+function isPodWrite(request: AdmissionRequest): request is CreateOf<Pod> | UpdateOf<Pod> {
+  return isCreateOf(request, pods) || isUpdateOf(request, pods, "resize");
+}
+
+function violationsOf(range: LimitRange, request: AdmissionRequest): readonly string[] {
+  if (isPodWrite(request)) return podViolations(range, request.object);
+  const isClaimWrite = isCreateOf(request, persistentVolumeClaims) || isUpdateOf(request, persistentVolumeClaims);
+  return isClaimWrite ? claimViolations(range, request.object) : [];
 }
 
 interface Filled {

@@ -1,15 +1,17 @@
 /** A node may update only the resize-related status fields of a claim. */
+import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
+import { isUpdateOf } from "../../shared/admission-request.ts";
 import { refuse } from "./refuse.ts";
 
 export function checkClaim(request: AdmissionRequest, node: string): void {
-  const { operation, subresource, object, oldObject } = request;
+  const { operation, subresource } = request;
   if (subresource !== "status") refuse(request, "may only update PVC status");
-  if (operation !== "UPDATE") refuse(request, `unexpected operation ${quoteGo(operation)}`);
-  const changed = changedFields(object as PersistentVolumeClaim, oldObject as PersistentVolumeClaim);
+  if (!isUpdateOf(request, persistentVolumeClaims, "status")) return refuse(request, `unexpected operation ${quoteGo(operation)}`);
+  const changed = changedFields(request.object, request.oldObject);
   if (changed.length === 0) return;
   const why = `is not allowed to update fields other than status.quantity and status.conditions: ${changed.join(", ")}`;
   refuse(request, `node ${quoteGo(node)} ${why}`);

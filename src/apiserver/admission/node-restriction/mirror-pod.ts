@@ -6,13 +6,14 @@ import type { Node, Pod, Volume, VolumeProjection } from "../../../api/generated
 import { configMapNames, isMirror, MIRROR_ANNOTATION, secretNames } from "../../../api/core/v1/pod/references.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { OwnerReference } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
+import type { AdmissionDependencies } from "../../framework/admission.ts";
+import type { CreateOf } from "../../shared/admission-request.ts";
 import { missing, refuse } from "./refuse.ts";
 
 const NODES = { group: "", plural: "nodes" };
 
-export async function checkMirrorPod(request: AdmissionRequest, node: string, { objects }: AdmissionDependencies): Promise<void> {
-  const pod = request.object as Pod;
+export async function checkMirrorPod(request: CreateOf<Pod>, node: string, { objects }: AdmissionDependencies): Promise<void> {
+  const { object: pod } = request;
   const whose = `node ${quoteGo(node)}`;
   if (!isMirror(pod)) {
     refuse(request, `pod does not have ${quoteGo(MIRROR_ANNOTATION)} annotation, ${whose} can only create mirror pods`);

@@ -2,10 +2,12 @@
  * A node may write its own Node object, but must not attract workloads: taints, owner references and all reserved Kubernetes labels except
  * those that kubelets have always set are protected.
  */
+import { nodes } from "../../../api/core/v1/node.ts";
 import type { Node } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
+import { isCreateOf, isUpdateOf } from "../../shared/admission-request.ts";
 import { refuse } from "./refuse.ts";
 
 /** Labels that describe the machine. */
@@ -28,10 +30,10 @@ const KUBELET_PREFIXES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 const KUBERNETES_PREFIXES = ["kubernetes.io", "k8s.io"];
 
 export function checkNode(request: AdmissionRequest, node: string): void {
-  const { operation, name, object, oldObject } = request;
+  const { name, subresource } = request;
   if (name !== node) refuse(request, `node ${quoteGo(node)} is not allowed to modify node ${quoteGo(name)}`);
-  if (operation === "CREATE") checkNew(request, node, object as Node);
-  if (operation === "UPDATE") checkChange(request, node, object as Node, oldObject as Node);
+  if (isCreateOf(request, nodes)) checkNew(request, node, request.object);
+  if (isUpdateOf(request, nodes, subresource)) checkChange(request, node, request.object, request.oldObject);
 }
 
 function checkNew(request: AdmissionRequest, node: string, { metadata, spec }: Node): void {

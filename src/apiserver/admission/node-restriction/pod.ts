@@ -1,10 +1,12 @@
 /**
  * A node may create mirror pods, and update the status of, evict and delete pods bound to it; no other part of a pod is writable by nodes.
  */
+import { pods } from "../../../api/core/v1/pod.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
+import { isCreateOf, isUpdateOf } from "../../shared/admission-request.ts";
 import { checkMirrorPod } from "./mirror-pod.ts";
 import { missing, refuse } from "./refuse.ts";
 
@@ -26,7 +28,7 @@ export function checkPod(request: AdmissionRequest, node: string, dependencies: 
 
 function checkWholePod(request: AdmissionRequest, node: string, dependencies: AdmissionDependencies): Promise<void> | void {
   const { operation, oldObject } = request;
-  if (operation === "CREATE") return checkMirrorPod(request, node, dependencies);
+  if (isCreateOf(request, pods)) return checkMirrorPod(request, node, dependencies);
   if (operation !== "DELETE") {
     return refuse(request, `unexpected operation ${quoteGo(operation)}, node ${quoteGo(node)} can only create and delete mirror pods`);
   }
@@ -35,8 +37,8 @@ function checkWholePod(request: AdmissionRequest, node: string, dependencies: Ad
 }
 
 function checkStatus(request: AdmissionRequest, node: string): void {
-  if (request.operation !== "UPDATE") refuse(request, `unexpected operation ${quoteGo(request.operation)}`);
-  const [next, previous] = [request.object as Pod, request.oldObject as Pod];
+  if (!isUpdateOf(request, pods, "status")) return refuse(request, `unexpected operation ${quoteGo(request.operation)}`);
+  const { object: next, oldObject: previous } = request;
   const whose = `node ${quoteGo(node)}`;
   if (nodeOf(previous) !== node) refuse(request, `${whose} can only update pod status for pods with spec.nodeName set to itself`);
   if (!deepEqual(next.metadata.labels ?? {}, previous.metadata.labels ?? {})) {

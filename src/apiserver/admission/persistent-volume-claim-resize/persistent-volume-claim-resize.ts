@@ -2,14 +2,14 @@
  * A claim may be expanded only if it is bound and its class allows volume expansion. Equivalent to upstream's plugin of this name: on
  * update. Shrinking is rejected by the resource's validation.
  */
+import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import type { StorageClass } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { compareQuantities, parseQuantity, quantityOf, type Quantity } from "../../../api/machinery/quantity.ts";
 import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
-import { isOf, refused } from "../../shared/admission-request.ts";
+import { isUpdateOf, refused } from "../../shared/admission-request.ts";
 import type { Objects } from "../../framework/objects.ts";
 
-const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };
 
 /** Legacy annotation that predates the field; it takes precedence. */
@@ -24,9 +24,8 @@ export function persistentVolumeClaimResize({ objects }: Pick<AdmissionDependenc
     start: () => objects.load(STORAGE_CLASSES),
 
     validate(request) {
-      if (request.operation !== "UPDATE" || request.subresource !== "" || !isOf(request, CLAIMS)) return;
-      const claim = request.object as PersistentVolumeClaim;
-      const before = request.oldObject as PersistentVolumeClaim;
+      if (!isUpdateOf(request, persistentVolumeClaims)) return;
+      const { object: claim, oldObject: before } = request;
       if (compareQuantities(sizeOf(claim), sizeOf(before)) <= 0) return;
       if (before.status?.phase !== "Bound") throw refused(request, "Only bound persistent volume claims can be expanded");
       if (!allowsExpansion(objects, classOf(claim), classOf(before))) throw refused(request, CANNOT_GROW);

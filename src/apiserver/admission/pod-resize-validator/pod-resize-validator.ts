@@ -2,6 +2,7 @@
  * Rejects resizing a bound pod beyond its node's allocatable resources. Equivalent to upstream's plugin of this name: on updates of
  * `/resize` that change the pod. Whether the resize fits beside the node's other pods is for the kubelet to decide.
  */
+import { pods } from "../../../api/core/v1/pod.ts";
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
 import { isSameSpec } from "../../../api/core/v1/pod/same-spec.ts";
 import { readQuantity } from "../../../api/core/v1/pod/resource-list.ts";
@@ -9,9 +10,8 @@ import { asSpecified, podRequests } from "../../../api/core/v1/resource-quota/po
 import { compareQuantities, quantityMilliValue, quantityOf, quantityToNumber, type Quantity } from "../../../api/machinery/quantity.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
-import { isOf, refused } from "../../shared/admission-request.ts";
+import { isUpdateOf, refused } from "../../shared/admission-request.ts";
 
-const PODS = { group: "", plural: "pods" };
 const NODES = { group: "", plural: "nodes" };
 
 const OS_LABEL = "kubernetes.io/os";
@@ -23,8 +23,8 @@ export function podResizeValidator({ objects }: Pick<AdmissionDependencies, "obj
     start: () => objects.load(NODES),
 
     validate(request) {
-      if (request.operation !== "UPDATE" || request.subresource !== "resize" || !isOf(request, PODS)) return;
-      const [pod, before] = [request.object, request.oldObject] as readonly [Pod, Pod];
+      if (!isUpdateOf(request, pods, "resize")) return;
+      const { object: pod, oldObject: before } = request;
       const name = pod.spec?.nodeName ?? "";
       if (name === "" || (pod.spec !== undefined && before.spec !== undefined && isSameSpec(pod.spec, before.spec))) return;
       const node = objects.cached<Node>(NODES, { namespace: "", name });

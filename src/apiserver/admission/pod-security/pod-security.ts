@@ -4,10 +4,11 @@
  * Equivalent to upstream's plugin of this name.
  */
 import { deepEqual } from "../../../base/deep.ts";
+import { namespaces } from "../../../api/core/v1/namespace.ts";
 import type { Container, Namespace, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
 import { forbiddenError, internalError, invalidObject } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf } from "../../shared/admission-request.ts";
+import { isCreateOf, isOf, isUpdateOf, type CreateOf, type UpdateOf } from "../../shared/admission-request.ts";
 import type { CheckedPod } from "./check.ts";
 import { describeViolations, violationsOf } from "./evaluate.ts";
 import { warningsOfPods } from "./existing-pods.ts";
@@ -53,7 +54,7 @@ class PodSecurity {
     if (operation !== "CREATE" && operation !== "UPDATE") return undefined;
     if (isOf(request, PODS)) return IGNORED_SUBRESOURCES.includes(subresource) ? undefined : this.#withPolicy(request, checkPod);
     if (subresource !== "") return undefined;
-    if (isOf(request, NAMESPACES)) return this.#checkNamespace(request);
+    if (isCreateOf(request, namespaces) || isUpdateOf(request, namespaces)) return this.#checkNamespace(request);
     return hasPodTemplate(endpoint.name) ? this.#withPolicy(request, checkTemplate) : undefined;
   }
 
@@ -73,11 +74,10 @@ class PodSecurity {
     return policyOf(metadata.labels, this.#defaults);
   }
 
-  #checkNamespace(request: AdmissionRequest): Promise<void> | void {
-    const namespace = request.object as Namespace | undefined;
-    if (namespace === undefined) return undefined;
+  #checkNamespace(request: CreateOf<Namespace> | UpdateOf<Namespace>): Promise<void> | void {
+    const { object: namespace } = request;
     const { policy, errors } = this.#policyOf(namespace);
-    const previous = request.operation === "UPDATE" ? this.#policyOf(request.oldObject as Namespace) : undefined;
+    const previous = request.operation === "UPDATE" ? this.#policyOf(request.oldObject) : undefined;
     // Labels that were already invalid are tolerated, so that other labels can be changed.
     if (errors.length > 0 && (previous === undefined || !deepEqual(errors, previous.errors)))
       throw invalidObject({ group: "", kind: "Namespace" }, request.name, errors);

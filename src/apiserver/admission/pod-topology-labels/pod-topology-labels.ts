@@ -3,10 +3,11 @@
  * of this name: on binding, whose labels are copied to the pod (bind-pod.ts), and on create of a pod with a node name. An unknown node, or
  * one without these labels, changes nothing; labels set by the pod are overwritten.
  */
-import type { Binding, Node, Pod } from "../../../api/generated/core/v1.ts";
+import { pods } from "../../../api/core/v1/pod.ts";
+import type { Binding, Node } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf } from "../../shared/admission-request.ts";
+import { isCreateOf, isOf } from "../../shared/admission-request.ts";
 
 const PODS = { group: "", plural: "pods" };
 const NODES = { group: "", plural: "nodes" };
@@ -36,9 +37,9 @@ export function podTopologyLabels({ objects }: Pick<AdmissionDependencies, "obje
 }
 
 /** The node that the pod is bound to; "" if none. */
-function nodeNameOf({ subresource, object }: AdmissionRequest): string {
-  if (subresource === "") return (object as Pod).spec?.nodeName ?? "";
-  if (subresource !== "binding") return "";
-  const { target } = object as Partial<Binding>;
+function nodeNameOf(request: AdmissionRequest): string {
+  if (isCreateOf(request, pods)) return request.object.spec?.nodeName ?? "";
+  if (request.subresource !== "binding") return "";
+  const { target } = request.object as Partial<Binding>;
   return target?.kind === "Node" ? (target.name ?? "") : "";
 }

@@ -2,15 +2,16 @@
  * Resolves the PriorityClass of a pod to its value and preemption policy; a pod without a class gets the global default or, if none exists,
  * 0. Pods cannot set the value themselves. Equivalent to upstream's plugin of this name, which also keeps the global default unique.
  */
+import { pods } from "../../../api/core/v1/pod.ts";
+import { priorityClasses } from "../../../api/scheduling.k8s.io/v1/priority-class.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { PriorityClass } from "../../../api/generated/scheduling.k8s.io/v1.ts";
 import { changed, withChanges } from "../../../api/changes.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf, refused } from "../../shared/admission-request.ts";
+import { isCreateOf, isUpdateOf, refused } from "../../shared/admission-request.ts";
 import { PreferredObject } from "../../shared/preferred-object.ts";
 
-const PODS = { group: "", plural: "pods" };
 const PRIORITY_CLASSES = { group: "scheduling.k8s.io", plural: "priorityclasses" };
 
 /** Priority of pods if there is no default class. */
@@ -43,20 +44,18 @@ export function priority({ objects }: Pick<AdmissionDependencies, "objects">): A
     start: () => objects.follow(PRIORITY_CLASSES, defaultClass),
 
     mutate(request) {
-      if (request.subresource !== "" || !isOf(request, PODS)) return undefined;
-      const pod = request.object as Pod;
-      if (request.operation === "UPDATE") return kept(pod, request.oldObject as Pod);
-      if (request.operation !== "CREATE") return undefined;
+      if (isUpdateOf(request, pods)) return kept(request.object, request.oldObject);
+      if (!isCreateOf(request, pods)) return undefined;
+      const { object: pod } = request;
       return prioritized(request, pod, priorityOf(request, pod.spec?.priorityClassName ?? ""));
     },
 
     validate(request) {
-      const { operation, subresource } = request;
-      if ((operation !== "CREATE" && operation !== "UPDATE") || subresource !== "" || !isOf(request, PRIORITY_CLASSES)) return;
-      const { globalDefault, metadata } = request.object as PriorityClass;
+      if (!isCreateOf(request, priorityClasses) && !isUpdateOf(request, priorityClasses)) return;
+      const { globalDefault, metadata } = request.object;
       if (globalDefault !== true) return;
       const other = defaultClass.get()?.metadata.name;
-      if (other === undefined || (operation === "UPDATE" && other === metadata.name)) return;
+      if (other === undefined || (request.operation === "UPDATE" && other === metadata.name)) return;
       throw refused(request, `PriorityClass ${other} is already marked as default. Only one default can exist`);
     },
   };

@@ -2,6 +2,7 @@
  * Copies overhead and scheduling constraints of its RuntimeClass to a pod. Equivalent to upstream's plugin of this name: on create only, so
  * that later changes of the class change no pod. Overhead can be set by the class only.
  */
+import { pods } from "../../../api/core/v1/pod.ts";
 import type { Pod, PodSpec } from "../../../api/generated/core/v1.ts";
 import type { RuntimeClass } from "../../../api/generated/node.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -9,10 +10,9 @@ import type { KubeObject } from "../../../api/machinery/object.ts";
 import { compareQuantities, parseQuantity } from "../../../api/machinery/quantity.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf, refused } from "../../shared/admission-request.ts";
+import { isCreateOf, refused, type CreateOf } from "../../shared/admission-request.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
 
-const PODS = { group: "", plural: "pods" };
 const RUNTIME_CLASSES = { group: "node.k8s.io", plural: "runtimeclasses" };
 
 type Amounts = NonNullable<PodSpec["overhead"]>;
@@ -34,12 +34,13 @@ export function runtimeClass({ objects }: Pick<AdmissionDependencies, "objects">
     start: () => objects.load(RUNTIME_CLASSES),
 
     mutate(request) {
-      const name = concerns(request) ? classNameOf(request) : undefined;
+      if (!isCreateOf(request, pods)) return undefined;
+      const name = classNameOf(request);
       return name === undefined ? undefined : classOf(request, name).then((found) => withClass(request, found));
     },
 
     validate(request) {
-      if (!concerns(request)) return;
+      if (!isCreateOf(request, pods)) return;
       const name = classNameOf(request);
       if (name === undefined) return checkOverhead(request, undefined);
       return classOf(request, name).then((found) => checkOverhead(request, found));
@@ -47,19 +48,15 @@ export function runtimeClass({ objects }: Pick<AdmissionDependencies, "objects">
   };
 }
 
-function concerns(request: AdmissionRequest): boolean {
-  return request.operation === "CREATE" && request.subresource === "" && isOf(request, PODS);
+function specOf({ object }: CreateOf<Pod>): Partial<PodSpec> {
+  return object.spec ?? {};
 }
 
-function specOf({ object }: AdmissionRequest): Partial<PodSpec> {
-  return (object as Pod).spec ?? {};
-}
-
-function classNameOf(request: AdmissionRequest): string | undefined {
+function classNameOf(request: CreateOf<Pod>): string | undefined {
   return specOf(request).runtimeClassName;
 }
 
-function withClass(request: AdmissionRequest, { overhead, scheduling }: RuntimeClass): KubeObject {
+function withClass(request: CreateOf<Pod>, { overhead, scheduling }: RuntimeClass): KubeObject {
   const spec = specOf(request);
   const ofOverhead = overhead === undefined ? {} : overheadOf(request, spec, overhead.podFixed);
   const ofScheduling =
@@ -75,7 +72,7 @@ function overheadOf(request: AdmissionRequest, { overhead = {} }: Partial<PodSpe
 }
 
 /** Validated after all mutating plugins, which may have changed the values of the class. */
-function checkOverhead(request: AdmissionRequest, found: RuntimeClass | undefined): void {
+function checkOverhead(request: CreateOf<Pod>, found: RuntimeClass | undefined): void {
   const { overhead } = specOf(request);
   if (found?.overhead === undefined) {
     if (overhead === undefined) return;

@@ -3,17 +3,16 @@
  * of the account. Mirror pods are not changed and may not use service accounts. Equivalent to upstream's plugin of this name: pods are
  * changed on create; references of ephemeral containers are checked, too.
  */
+import { pods } from "../../../api/core/v1/pod.ts";
 import type { Pod, PodSpec, ServiceAccount } from "../../../api/generated/core/v1.ts";
 import { isMirror, secretNames } from "../../../api/core/v1/pod/references.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
-import { isOf, refused } from "../../shared/admission-request.ts";
+import { isCreateOf, isUpdateOf, refused } from "../../shared/admission-request.ts";
 import { AccountDirectory, DEFAULT_ACCOUNT } from "./account-directory.ts";
 import { forbiddenReference, forbiddenEphemeralReference } from "./secret-references.ts";
 import { withToken } from "./token-volume.ts";
-
-const PODS = { group: "", plural: "pods" };
 
 const ENFORCES_ANNOTATION = "kubernetes.io/enforce-mountable-secrets";
 
@@ -29,8 +28,8 @@ export function serviceAccount({ objects, clock, random }: Pick<AdmissionDepende
     start: () => directory.start(),
 
     mutate(request) {
-      if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, PODS)) return undefined;
-      const pod = request.object as Pod;
+      if (!isCreateOf(request, pods)) return undefined;
+      const { object: pod } = request;
       if (isMirror(pod)) {
         refuseMirror(request, pod);
         return undefined;
@@ -45,13 +44,12 @@ export function serviceAccount({ objects, clock, random }: Pick<AdmissionDepende
     },
 
     validate(request) {
-      if (!isOf(request, PODS)) return;
-      const { operation, subresource } = request;
-      const pod = request.object as Pod;
-      if (operation === "UPDATE" && subresource === "ephemeralcontainers") {
-        return withAccount(directory, request, nameOf(request, pod), (account) => refuseEphemeralSecrets(account, pod));
+      if (isUpdateOf(request, pods, "ephemeralcontainers")) {
+        const { object: changed } = request;
+        return withAccount(directory, request, nameOf(request, changed), (account) => refuseEphemeralSecrets(account, changed));
       }
-      if (operation !== "CREATE" || subresource !== "") return;
+      if (!isCreateOf(request, pods)) return;
+      const { object: pod } = request;
       if (isMirror(pod)) return refuseMirror(request, pod);
       return withAccount(directory, request, nameOf(request, pod), (account) => refuseSecrets(request, account, pod));
     },
