@@ -83,7 +83,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     await open.push("team/app", "9", { ballastBytes: 4_000_000 });
     const pod = aRealPod("patient", SLEEP, { container: { image } });
     await kubectl("apply -f -", { input: pod });
-    await cluster.says(new RegExp(`^  pulling ${image}: \\d+\\.\\d of 4\\.\\d MB$`));
+    await cluster.says(new RegExp(`^  pulling image ${image}: \\d+\\.\\d of 4\\.\\d MB$`));
     match(await kubectl("get pod patient --no-headers"), /^patient +0\/1 +ContainerCreating +0 /);
     slow.release();
     await ready(kubectl, pod);

@@ -70,7 +70,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     for (const { process } of own) ok(process !== undefined && isAlive(process));
     match((await cluster.k8ts("status")).stdout, /controllers: +running\n/);
     match((await cluster.k8ts("status")).stdout, /processes: +API server \d+, controllers \d+, scheduler \d+, node \d+\n/);
-    match((await cluster.k8ts("logs", "kubelet")).stdout, /^node \S+ of https:/m);
+    match((await cluster.k8ts("logs", "kubelet")).stdout, /^registered node \S+ with https:/m);
     match((await cluster.k8ts("logs", "apiserver")).stdout, /^listening on https:/m);
   });
 

@@ -9,7 +9,7 @@ import { get } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { apiServer as command } from "./apiserver.ts";
@@ -112,16 +112,16 @@ test("a port in use is reported with the port and the remedy", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
+  after(() => void other.close());
   await rejects(
     run(["--store", "memory", "--secure-port", String(port)], async () => {}),
     {
       name: "Error",
       message: new RegExp(
-        `^Cannot listen on 127\\.0\\.0\\.1:${port}: process ${process.pid} \\(.*\\) already listens there; stop it, or choose another port with --secure-port \\(0 takes any that is free\\)$`,
+        `^Cannot listen on 127\\.0\\.0\\.1:${port}: process ${process.pid} \\(.*\\) already listens there; stop it, or choose another port with --secure-port \\(0 picks a free port\\)$`,
       ),
     },
   );
-  other.close();
 });
 
 test("an address that this machine does not have is reported with the flag that sets it", () =>

@@ -110,7 +110,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     {
       it: "a name that is none",
       content: busyboxImage("BAD NAME:1"),
-      says: /Cannot load ".*\/bad": .* calls it "docker\.io\/library\/BAD NAME:1", which is no name .*; set --image-name/,
+      says: /Cannot load ".*\/bad": .* calls it "docker\.io\/library\/BAD NAME:1", which is not a valid image name .*; give another with --image-name/,
     },
     { it: "a tar without an image", content: new Uint8Array(10_240), says: /Cannot load ".*\/bad": Cannot find an image in the tar/ },
   ]) {
@@ -140,7 +140,7 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
   test("reports that simulated Pods have no images", async () => {
     await record(held, undefined);
     try {
-      await rejects(run(await file("a.tar", busyboxImage("a:1")), ...home()), /into cluster "loaded": its Pods are simulated/);
+      await rejects(run(await file("a.tar", busyboxImage("a:1")), ...home()), /into cluster "loaded": its nodes are simulated/);
     } finally {
       await record(held, containerd.endpoint);
     }

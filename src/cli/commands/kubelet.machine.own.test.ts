@@ -61,9 +61,9 @@ describe("without a cluster", () => {
     );
     match(
       await fails(`--config=${file}`, "--max-pods=x", "--client-ca-file=/none/ca", "--kubeconfig=/none/kubeconfig"),
-      /^--max-pods must be .*\n.*kubelet\.yaml: Unknown or unsupported field "maxPod".*\n.*port must be a number, is "many"\nCannot read \/none\/kubeconfig: the file does not exist; .* --kubeconfig\nCannot read \/none\/ca: the file does not exist; .* --client-ca-file\n/,
+      /^--max-pods must be .*\n.*kubelet\.yaml: Unknown or unsupported field "maxPod".*\n.*port must be a number, is "many"\nCannot read \/none\/kubeconfig: the file does not exist; set --kubeconfig to a readable file\nCannot read \/none\/ca: the file does not exist; set --client-ca-file to a readable file\n/,
     );
-    match(await fails("--config=/none/config"), /^Cannot read \/none\/config: the file does not exist; .* --config\n/);
+    match(await fails("--config=/none/config"), /^Cannot read \/none\/config: the file does not exist; set --config to a readable file\n/);
   });
 
   test("a missing kubeconfig and an unresponsive container runtime are reported with the remedy", async () => {
@@ -151,10 +151,10 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
   });
 
   test("the machine is registered as a node according to the flags, which override the file", async () => {
-    kubelet = await startKubelet(words, /^node /);
+    kubelet = await startKubelet(words, /^registered node /);
     ends.use(kubelet.program);
 
-    match(kubelet.line, /^node node-1 of https:.*, on containerd \d\S* at unix:.*, listening on port \d+$/);
+    match(kubelet.line, /^registered node node-1 with https:.*, container runtime containerd \d\S* at unix:.*, listening on port \d+$/);
     const shown = "{.metadata.labels.disk} {.spec.taints[0].key} {.status.capacity.pods}";
     equal(await server.kubectl(`get node node-1 -o jsonpath='${shown}'`), "ssd dedicated 9");
   });
@@ -204,7 +204,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     const first = JSON.parse(await kubectl("get pod web -o json")) as Pod;
 
     await kubelet.program[Symbol.asyncDispose]();
-    kubelet = await startKubelet(words, /^node /);
+    kubelet = await startKubelet(words, /^registered node /);
     ends.use(kubelet.program);
 
     equal(await kubectl("logs web"), "hello\n");

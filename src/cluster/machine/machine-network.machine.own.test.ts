@@ -138,7 +138,8 @@ describe("in a foreign runtime without a network", { ...needs(...REAL_CLUSTER_NE
     equal(exitCode, 1, stdout);
     equal(
       stderr.trim(),
-      `Error: Cannot use the container runtime at ${containerd.endpoint}: it has the Pod network of the cluster "default" in ` +
+      `Error: Cannot use the container runtime at ${containerd.endpoint}: it can have only one Pod network, and has the Pod network of the ` +
+        `cluster "default" in ` +
         `${machine.home()}; remove that with "k8ts down", or choose another endpoint`,
     );
   });

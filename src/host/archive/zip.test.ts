@@ -90,8 +90,8 @@ describe("an unreadable zip is reported with the reason", () => {
       bytes: Buffer.from("not a zip at all, but long enough to be one"),
       says: /Cannot read the zip: it has no end-of-central-directory record/,
     },
-    { it: "nothing", bytes: Buffer.alloc(0), says: /it has no directory at its end/ },
-    { it: "a damaged entry", bytes: changed((view) => view.setUint32(directoryAt, 0)), says: /its entry 0 is damaged/ },
+    { it: "nothing", bytes: Buffer.alloc(0), says: /it has no end-of-central-directory record/ },
+    { it: "a damaged entry", bytes: changed((view) => view.setUint32(directoryAt, 0)), says: /its entry 0 is corrupt/ },
     {
       it: "a wrong place",
       bytes: changed((view) => view.setUint32(directoryAt + 42, 1, true)),
@@ -105,13 +105,13 @@ describe("an unreadable zip is reported with the reason", () => {
     {
       it: "an unknown method",
       bytes: changed((view) => view.setUint16(directoryAt + 10, 12, true)),
-      says: /its method 12 is neither stored nor deflated/,
+      says: /its compression method 12 is neither stored nor deflated/,
     },
     { it: "a wrong checksum", bytes: changed((view) => view.setUint32(directoryAt + 16, 1, true)), says: /"hello": checksum mismatch/ },
     {
       it: "a size that is too large",
       bytes: changed((view) => view.setUint32(directoryAt + 24, 100, true)),
-      says: /it should have 100 bytes, has 17/,
+      says: /its size must be 100 bytes, is 17/,
     },
     { it: "a size that is too small", bytes: changed((view) => view.setUint32(directoryAt + 24, 3, true)), says: /larger than/ },
   ]) {

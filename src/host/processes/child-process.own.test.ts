@@ -13,7 +13,7 @@ test("a program that exits with 0 returns its lines of stdout and stderr", async
 
 test("a program that fails rejects with its exit code and output", async () => {
   await rejects(runProgram(node(`console.error("out of tea"); process.exit(3)`)), (error: Error) => {
-    match(error.message, /exited with 3: out of tea/);
+    match(error.message, /exited with code 3: out of tea/);
     return true;
   });
 });

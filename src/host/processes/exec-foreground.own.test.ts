@@ -8,7 +8,7 @@ import { runInForeground } from "./exec-foreground.ts";
 function start(command: string, words: readonly string[]) {
   const module = JSON.stringify(new URL("./exec-foreground.js", import.meta.url).href);
   const options = JSON.stringify({ command, arguments: words, environment: { GIVEN: "yes" } });
-  const program = `import(${module}).then((m) => m.passThrough(${options})).then((code) => process.exit(code))`;
+  const program = `import(${module}).then((m) => m.runInForeground(${options})).then((code) => process.exit(code))`;
   return spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] });
 }
 

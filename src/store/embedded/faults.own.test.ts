@@ -161,7 +161,7 @@ test("a data directory that is writable by other users is rejected as Unusable, 
     await rejects(openIn(directory), {
       reason: "Unusable",
       message:
-        /^Cannot open (\S+): it can be written by other users \(mode 0777\); take that right away: chmod g?o-w \1, or choose another data directory$/,
+        /^Cannot open (\S+): it is writable by other users \(mode 0777\); remove that permission: chmod g?o-w \1, or choose another data directory$/,
     });
     deepEqual(await readdir(directory), []);
     await chmod(directory, 0o755);
@@ -172,10 +172,10 @@ test("a data directory, or data file, of another user is rejected as Unusable", 
   inDirectory(async (directory) => {
     await (await openIn(directory)).close();
     await chown(join(directory, "store.mdb"), MALLORY, MALLORY);
-    await rejects(openIn(directory), { reason: "Unusable", message: /store\.mdb belongs to user 61234; / });
+    await rejects(openIn(directory), { reason: "Unusable", message: /store\.mdb is owned by user 61234; / });
     await chown(join(directory, "store.mdb"), 0, 0);
     await chown(directory, MALLORY, MALLORY);
-    await rejects(openIn(directory), { reason: "Unusable", message: /it belongs to user 61234; .* or choose another data directory/ });
+    await rejects(openIn(directory), { reason: "Unusable", message: /it is owned by user 61234; .* or choose another data directory/ });
     await chown(directory, 0, 0);
     await (await openIn(directory)).close();
   }),

@@ -113,7 +113,7 @@ describe("imported images", { ...NEEDS }, () => {
     {
       it: "are rejected if their name is invalid",
       tar: () => oldDockerArchive("BAD NAME:1"),
-      says: /BAD NAME:1", which is no name/,
+      says: /BAD NAME:1", which is not a valid image name/,
     },
   ]) {
     test(it, () => rejects(load(typeof tar === "function" ? tar() : tar), says));
