@@ -31,6 +31,8 @@ const COMPONENTS = [
   "proxy/**",
   "dns/**",
   "ingress/**",
+  "networkpolicy/**",
+  "podnetwork/**",
   "dashboard/**",
 ];
 
@@ -116,7 +118,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "kubelet/machine": { knows: [...API, "host/**", "client", "kubelet", "kubelet/volumes/**"] },
   "kubelet/server": { knows: [...API, "host/**", "client", "kubelet"] },
   proxy: { knows: [...API, "host/**", "client"] },
+  "proxy/appliers": { knows: [...API, "host/**", "proxy"] },
   dns: { knows: [...API, "host/**", "client"] },
+  "dns/plugins": { knows: [...API, "host/**", "client", "dns"] },
+  networkpolicy: { knows: [...API, "host/**", "client"] },
+  podnetwork: { knows: [...API, "host/**", "client"] },
   ingress: { knows: [...API, "host/**", "client"] },
   "dashboard/web": { knows: [...API, "client"] },
   dashboard: { knows: [...API, "host/**", "client"] },
@@ -138,6 +144,7 @@ const STRANGERS = [
   "controllers",
   "scheduler/plugins",
   "dns/plugins",
+  "proxy/appliers",
   "kubelet/runtime",
   "kubelet/volumes",
   "cli/commands",

@@ -1,0 +1,4 @@
+/** The network components, in start order. One more is a file in this folder and a line here. */
+import type { NetworkComponent } from "./network-component.ts";
+
+export const networkComponents: readonly NetworkComponent[] = [];

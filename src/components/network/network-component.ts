@@ -1,0 +1,73 @@
+/**
+ * Contract of the components that connect Pods: Pod network, service proxy, network policies, DNS, ingress. One file each, listed in
+ * all.ts. `k8ts up` and `k8ts join` start them after the node's network and before its kubelet's first Pod, in the order of the list, and
+ * stop them in reverse. `k8ts up --processes` runs those with a command as processes of their own.
+ */
+import type { IdentityName } from "../../api/identities.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
+import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
+
+/** Names what a node of a cluster has in the kernel. */
+export interface KernelOwner {
+  /** Prefix of chains, tables and sets: lower-case letters and digits, at most 6. Unique per cluster and node on a machine. */
+  readonly owner: string;
+  readonly namespace: NetworkNamespace;
+  readonly log: Logger;
+}
+
+export interface NodeNetwork extends KernelOwner {
+  readonly nodeName: string;
+  /** Addresses of the node, the first is its InternalIP. */
+  readonly nodeIps: readonly string[];
+  /** The bridge of its Pods. Absent: the container runtime's network is not managed by k8ts. */
+  readonly bridge?: string;
+  /** The node's address on the bridge: reachable from all Pods of the cluster. */
+  readonly gateway?: string;
+  readonly podCidr?: string;
+  /** Range of all nodes' podCIDRs. */
+  readonly clusterCidr?: string;
+}
+
+export interface NetworkContext<Flags extends FlagSet = FlagSet> {
+  readonly network: NodeNetwork;
+  /** Values of the component's flags. */
+  readonly values: FlagValues<Flags>;
+  /** Cluster IP of the Service kube-system/kube-dns. */
+  readonly clusterDns: string;
+  readonly clusterDomain: string;
+  transportFor(identity: IdentityName, userAgent: string): Transport;
+  /** For files of the component. Created on demand. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** A warning for the user at the terminal. */
+  warn(message: string): void;
+}
+
+export interface RunningNetworkComponent extends AsyncDisposable {
+  /** For `k8ts status`: "iptables", "10.96.0.10 on 10.244.0.1:53". */
+  readonly description: string;
+}
+
+export interface NetworkComponent<Flags extends FlagSet = FlagSet> {
+  /** "proxy", "dns". */
+  readonly name: string;
+  /** "node": on every node. "cluster": once per cluster, beside the API server. */
+  readonly scope: "node" | "cluster";
+  /** Flags of `k8ts up` and, with scope "node", `k8ts join`. */
+  readonly flags: Flags;
+  /** Resolves when it works. Disposing stops it and leaves the kernel's state, so that traffic continues during a restart. */
+  start(context: NetworkContext<Flags>): Promise<RunningNetworkComponent>;
+  /** Removes all of its kernel state. Idempotent; works after any end of the component. */
+  cleanUp?(owner: KernelOwner): Promise<void>;
+}
+
+/** Keeps the types of the flags. */
+export function defineNetworkComponent<Flags extends FlagSet>(component: NetworkComponent<Flags>): NetworkComponent {
+  return component;
+}

@@ -1,0 +1,56 @@
+/**
+ * What the service proxy of one node programs: the result of computeModel (compute-model.ts), the only input of the appliers. Everything
+ * that a decision of the API influences is decided here (topology, traffic policies, terminating endpoints, node addresses); appliers only
+ * translate. Sorted and free of duplicates: equal inputs give equal models, and unchanged service ports keep their identity, so that an
+ * applier finds what changed by comparing references.
+ */
+
+export type Protocol = "TCP" | "UDP" | "SCTP";
+
+export interface ProxyModel {
+  /** By `key`, sorted by it. */
+  readonly servicePorts: ReadonlyMap<string, ServicePort>;
+  /** Addresses on which node ports are served, each with its family. Loopback is included only if the node's configuration allows it. */
+  readonly nodePortAddresses: readonly string[];
+  /** Traffic from these ranges is not masqueraded on its way to cluster IPs. Empty: unknown. */
+  readonly podCidrs: readonly string[];
+}
+
+/** One port of a Service for one IP family. */
+export interface ServicePort {
+  /** "default/web:http/TCP/4", unique. */
+  readonly key: string;
+  /** "default/web:http", as events, comments and metrics name it. */
+  readonly displayName: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly portName: string;
+  readonly protocol: Protocol;
+  readonly family: 4 | 6;
+  readonly port: number;
+  readonly clusterIp: string;
+  readonly externalIps: readonly string[];
+  /** Of `status.loadBalancer.ingress` with ipMode VIP. */
+  readonly loadBalancerIps: readonly string[];
+  readonly nodePort?: number;
+  /** CIDRs; empty: all sources may use the load balancer addresses. */
+  readonly sourceRanges: readonly string[];
+  /** Timeout of ClientIP session affinity. Absent: none. */
+  readonly affinitySeconds?: number;
+  readonly internalPolicy: "Cluster" | "Local";
+  readonly externalPolicy: "Cluster" | "Local";
+  readonly healthCheckNodePort?: number;
+  /** Usable endpoints for policy Cluster, after topology hints and the fallback to terminating ones. */
+  readonly clusterEndpoints: readonly ServiceEndpoint[];
+  /** Usable endpoints on this node, for policy Local. */
+  readonly localEndpoints: readonly ServiceEndpoint[];
+  /** True if any node has a usable endpoint: without a local one, traffic of policy Local is dropped; without any, it is rejected. */
+  readonly hasEndpoints: boolean;
+}
+
+export interface ServiceEndpoint {
+  readonly address: string;
+  readonly port: number;
+  /** On this node. */
+  readonly isLocal: boolean;
+}
