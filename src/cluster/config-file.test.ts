@@ -1,9 +1,9 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { readConfigFile } from "../cli/framework/config-file.ts";
-import { COMMAND_LINE_ONLY, upFlags } from "./up-flags.ts";
+import { COMMAND_LINE_ONLY, allUpFlags } from "./up-flags.ts";
 
-const read = (text: string) => readConfigFile("c.yaml", text, upFlags, COMMAND_LINE_ONLY);
+const read = (text: string) => readConfigFile("c.yaml", text, allUpFlags, COMMAND_LINE_ONLY);
 
 test("a config file sets flags by their names", () => {
   const { values, problems } = read(

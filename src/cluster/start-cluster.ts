@@ -143,9 +143,15 @@ export async function chooseRuntime(options: UpOptions, context: StartClusterCon
   return choice.is === "none" ? { simulated: 1, because: choice.why } : { simulated: 0, runtime: choice };
 }
 
-export function machineOptions({ nodeName, runtimeEndpoint }: UpOptions, { held, environment, steps, clock, log }: StartClusterContext) {
+export function machineOptions(
+  { nodeName, runtimeEndpoint, networkValues }: UpOptions,
+  { held, environment, steps, clock, log }: StartClusterContext,
+) {
   const { home } = held;
-  return { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
+  return {
+    ...{ home, nodeName, networkValues, environment, steps, clock, log },
+    ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
+  };
 }
 
 export function recordedNode(name: string, { endpoint, name: runtime, version }: FoundRuntime): RecordedNode {

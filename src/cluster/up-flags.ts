@@ -9,6 +9,7 @@ import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { schedulerConfigFlag } from "../config/scheduler-config.ts";
 import type { ConfigValue } from "../cli/framework/config-file.ts";
 import { homeFlags } from "./home/home-flags.ts";
+import { networkFlags } from "../components/network/start-network-components.ts";
 import { SIMULATED_NODES_MAX } from "../components/simulated-nodes/simulated-fleet.ts";
 
 const PORT_MAX = 65_535;
@@ -71,6 +72,9 @@ export const upFlags = {
   ...chosenFlag,
   "scheduler-config": schedulerConfigFlag,
 } as const satisfies FlagSet;
+
+/** With the flags of the network components. */
+export const allUpFlags: typeof upFlags = { ...upFlags, ...networkFlags("cluster") };
 
 /** Valid node names. */
 const NODE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

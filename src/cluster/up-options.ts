@@ -5,7 +5,7 @@ import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-con
 import { clusterFlagOptions, clusterFlags } from "../config/cluster-flags.ts";
 import type { Environment } from "../cli/framework/command.ts";
 import { chosenControllers, chosenControllersProblems, CLUSTER_CONTROLLERS } from "../config/controller-flags.ts";
-import { parseArguments, type Parsed } from "../cli/framework/flags.ts";
+import { parseArguments, type FlagSet, type FlagValues, type Parsed } from "../cli/framework/flags.ts";
 import { ownAddressTypes } from "../config/kubelet-access.ts";
 import { fileCheck, type FileCheck } from "../cli/framework/check-files.ts";
 import { clusterFileChecks } from "../components/api-server/check-files.ts";
@@ -16,7 +16,7 @@ import type { ConfigFile, ConfigValue } from "../cli/framework/config-file.ts";
 import { chooseHome, type HomeChoice } from "./home/home-flags.ts";
 import { homePaths } from "./home/home-paths.ts";
 import { kubectlFiles } from "./kubeconfig/user-kubeconfig.ts";
-import { overlay, plain, upFlags, type UpFlagValues } from "./up-flags.ts";
+import { overlay, plain, allUpFlags, type UpFlagValues } from "./up-flags.ts";
 
 export interface UpOptions {
   readonly home: HomeChoice;
@@ -34,6 +34,8 @@ export interface UpOptions {
   readonly nodeName: string;
   /** Absent: detected. */
   readonly runtimeEndpoint?: string;
+  /** Values of the flags of network components, and of others. */
+  readonly networkValues: FlagValues<FlagSet>;
   /** Candidates for the context, chosen as kubectl does. Empty: none is written. */
   readonly kubeconfigs: readonly string[];
   readonly isDetached: boolean;
@@ -71,7 +73,7 @@ export function upFileChecks(typed: CommandLineFlags, file: ConfigFile | undefin
 }
 
 function withDefaults(given: ReadonlyMap<string, ConfigValue>): UpFlagValues {
-  const defaults = parseArguments({ flags: upFlags, arguments: {} }, []).values;
+  const defaults = parseArguments({ flags: allUpFlags, arguments: {} }, []).values;
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
@@ -108,6 +110,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
       runsContainers: values.containers,
       nodeName: values["node-name"] ?? machineName().toLowerCase(),
       isDetached: values.detach,
+      networkValues: values,
       kubeconfigs: chosenKubeconfigs(values, environment),
       ...(scheduler === undefined ? {} : { scheduler }),
       ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),

@@ -32,7 +32,7 @@ import { startNodesPart, type NodesConfig, type NodesPart } from "./simulated-no
 import { serveStore } from "./store/serve-store.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pki } from "../pki/pki.ts";
-import { kubernetesServiceIpv4 } from "./api-server/serving-tls.ts";
+import { dnsServiceIpv4, kubernetesServiceIpv4 } from "./api-server/serving-tls.ts";
 import { silentSteps, type Steps } from "../cli/framework/progress.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler, type LeaderElectedScheduler } from "./scheduler.ts";
 import type { StoreConfig } from "../config/store-config.ts";
@@ -70,6 +70,8 @@ export interface NodeContext {
   transportFor(identity: IdentityName, userAgent: string): Transport;
   /** Cluster IP of the Service "kubernetes", and the API server's address for Pods. Absent: Pods cannot reach it. */
   readonly apiServer?: { readonly clusterIp: string; readonly target: AdvertisedAddress };
+  /** Cluster IP of the Service kube-system/kube-dns. Absent: the range of cluster IPs has no IPv4 address for it. */
+  readonly clusterDns?: string;
   readonly pki: Pki;
   readonly clock: Clock;
   readonly random: Random;
@@ -79,6 +81,8 @@ export interface NodeContext {
 export interface NodePart extends AsyncDisposable {
   /** Its name and container runtime. */
   readonly description: string;
+  /** Components that run beside its kubelet. */
+  readonly parts: readonly ClusterPart[];
 }
 
 /** A running component. */
@@ -126,7 +130,8 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;
   const { pki } = server.certificates;
-  const reached = podsReach(apiServer, server.door?.advertised);
+  const clusterDns = dnsServiceIpv4(apiServer.api.serviceClusterIpRange);
+  const reached = { ...podsReach(apiServer, server.door?.advertised), ...(clusterDns === undefined ? {} : { clusterDns }) };
   const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const electionOptions = { clock, log, isFenced: config.driver === "etcd" };
@@ -159,7 +164,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     { name: "API server", description: server.door?.url ?? "in this process, without a port" },
     { name: "controllers", description: describeControllers(await acting(controllers, config)) },
     ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(await acting(scheduler, config)) }]),
-    ...(node === undefined ? [] : [{ name: "node", description: node.description }]),
+    ...(node === undefined ? [] : [{ name: "node", description: node.description }, ...node.parts]),
     ...(nodes.names().length === 0 ? [] : [{ name: "nodes", description: `${nodes.names().length} simulated` }]),
   ];
   const owned = starting.move();

@@ -59,6 +59,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./kubelet.ts")).kubelet,
   },
   {
+    name: "network",
+    summary: "Run the network components of a node as a separate process",
+    load: async () => (await import("./network.ts")).network,
+  },
+  {
     name: "simulated-nodes",
     summary: "Join simulated nodes to a cluster",
     load: async () => (await import("./simulated-nodes.ts")).simulatedNodes,

@@ -5,7 +5,7 @@ import { parseArguments, type Parsed } from "../framework/flags.ts";
 import { readFileFlag } from "../framework/file-flag.ts";
 import { readConfigFile, type ConfigFile, type ConfigValue } from "../framework/config-file.ts";
 import { runCluster } from "../../cluster/run-cluster.ts";
-import { COMMAND_LINE_ONLY, upFlags } from "../../cluster/up-flags.ts";
+import { COMMAND_LINE_ONLY, allUpFlags } from "../../cluster/up-flags.ts";
 import { upFileChecks, upOptions, type CommandLineFlags, type UpOptions } from "../../cluster/up-options.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { UnusableFiles } from "../framework/unusable-files.ts";
@@ -29,7 +29,7 @@ export const up: Command<UpOptions | WithFile> = {
   description:
     "Start a cluster and run it until Ctrl-C (SIGINT) or SIGTERM, or in the background with --detach. " +
     "A second signal terminates it immediately. Its data is kept for the next start unless the store is in memory.",
-  flags: upFlags,
+  flags: allUpFlags,
   arguments: {},
   examples: [
     "k8ts up",
@@ -65,7 +65,7 @@ export const up: Command<UpOptions | WithFile> = {
 };
 
 function readTyped(argv: readonly string[]): TypedWords {
-  const { values, given, problems, refused } = parseArguments({ flags: upFlags, arguments: {} }, argv);
+  const { values, given, problems, refused } = parseArguments({ flags: allUpFlags, arguments: {} }, argv);
   const typed = new Map([...given].map((name) => [name, values[name as keyof typeof values] as ConfigValue]));
   return { file: values.config, values: typed, problems, refused };
 }
@@ -83,7 +83,7 @@ async function readWithFile({ file, typed }: WithFile, environment: Environment)
     const others = await problemsOfFiles(upFileChecks(typed.values, undefined));
     return { ok: false, problems: withoutRefused([text.message, ...others], typed) };
   }
-  const config = readConfigFile(file, text, upFlags, COMMAND_LINE_ONLY);
+  const config = readConfigFile(file, text, allUpFlags, COMMAND_LINE_ONLY);
   const parsed = allTogether({ ...typed, problems: [] }, config, environment);
   const problems = withoutRefused(await problemsOfFiles(upFileChecks(typed.values, config)), typed);
   if (parsed.ok && problems.length === 0) return parsed;

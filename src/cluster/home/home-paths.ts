@@ -38,6 +38,8 @@ export interface HomePaths {
   readonly kubeletDirectory: string;
   readonly containerdDirectory: string;
   readonly cniDirectory: string;
+  /** Files of the network components. */
+  readonly networkDirectory: string;
 }
 
 export function homePaths(directory: string): HomePaths {
@@ -57,11 +59,12 @@ export function homePaths(directory: string): HomePaths {
     kubeletDirectory: joinPath(directory, "kubelet"),
     containerdDirectory: joinPath(directory, "containerd"),
     cniDirectory: joinPath(directory, "cni"),
+    networkDirectory: joinPath(directory, "network"),
   };
 }
 
 /** Components that have log files with --processes. */
-export const LOGGED_COMPONENTS = ["apiserver", "controllers", "scheduler", "kubelet", "nodes"] as const;
+export const LOGGED_COMPONENTS = ["apiserver", "controllers", "scheduler", "kubelet", "nodes", "network"] as const;
 
 export function componentLog({ logDirectory }: Pick<HomePaths, "logDirectory">, part: (typeof LOGGED_COMPONENTS)[number]): string {
   return joinPath(logDirectory, `${part}.log`);
@@ -70,7 +73,19 @@ export function componentLog({ logDirectory }: Pick<HomePaths, "logDirectory">, 
 export const MARKER_FILE = "k8ts.json";
 
 /** Names of all files that k8ts creates in a home; others belong to the user. */
-const OWN_ENTRIES = new Set([MARKER_FILE, "run", "logs", "pki", "kubeconfig", "kubelet", "containerd", "cni", "holder", "store.sock"]);
+const OWN_ENTRIES = new Set([
+  MARKER_FILE,
+  "run",
+  "logs",
+  "pki",
+  "kubeconfig",
+  "kubelet",
+  "containerd",
+  "cni",
+  "network",
+  "holder",
+  "store.sock",
+]);
 
 export function isOwnEntry(name: string): boolean {
   // Files of the store, and partially written files.

@@ -3,10 +3,13 @@
  * -9`. The cluster's data is kept. Idempotent; the caller holds the lock of the home, so that the cluster cannot start meanwhile.
  */
 import type { Clock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { cleanUpNetworkComponents } from "../../components/network/start-network-components.ts";
+import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { fileExists } from "../../host/files/files.ts";
 import { leftovers, removeLeftovers } from "../../kubelet/machine/containerd/leftovers.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
-import { machinePaths } from "./container-paths.ts";
+import { kernelOwner, machinePaths } from "./container-paths.ts";
 import { removeRuntimeDirectory } from "../home/runtime-directory.ts";
 
 /** Resolves with counts for output: "3 processes", "12 mounts". */
@@ -49,6 +52,7 @@ export async function removeContainers(
   const places = machinePaths(home, clock);
   const found = await leftovers(places);
   await removeLeftovers(places);
+  await cleanUpNetworkComponents({ owner: kernelOwner(home), namespace: ownNetworkNamespace, log: silentLogger });
   return countedByKind(found.map(({ is }) => is));
 }
 

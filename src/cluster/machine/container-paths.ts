@@ -11,6 +11,11 @@ export function machineOwner(home: Pick<ClusterHome, "name" | "directory">): str
   return bridgeName(home);
 }
 
+/** The same for names in the kernel that must be short: the hash at the end of the bridge's name. */
+export function kernelOwner(home: Pick<ClusterHome, "name" | "directory">): string {
+  return bridgeName(home).split("-").at(-1) ?? "";
+}
+
 /** Parent cgroup of all Pods of the cluster. */
 export function machineCgroup(home: Pick<ClusterHome, "name" | "directory">): string {
   return `/${machineOwner(home)}`;

@@ -151,6 +151,7 @@ describe("in a foreign runtime without a network", { ...needs(...REAL_CLUSTER_NE
     const choice = await findRuntime({
       home: held.home,
       nodeName: "second",
+      networkValues: {},
       sockets: [containerd.endpoint.replace("unix://", "")],
       environment: process.env,
       steps: { ...silentSteps, note: (line) => void notes.push(line) },

@@ -27,8 +27,11 @@ export interface MachineNetworkOptions {
 export interface MachineNetwork {
   /** Absent: the runtime's network is not managed by k8ts. */
   readonly podCidr?: string;
+  /** Range of all nodes' podCIDRs. */
+  readonly clusterCidr?: string;
   /** The node's address on the bridge. */
   readonly gateway?: string;
+  readonly bridge?: string;
   /** Routes the cluster IP of the Service "kubernetes" to the API server. Absent: the network is not managed by k8ts. */
   allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
   remove(): Promise<void>;
@@ -86,11 +89,13 @@ export async function removeForeignConfiguration(home: ClusterHome): Promise<str
 
 async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<MachineNetwork> {
   const network = { ...networkPaths(home), configDirectory };
-  const { podCidr, gateway } = await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge });
+  const { clusterCidr, podCidr, gateway } = await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge });
   await prepareNetwork({ ...network, podCidr });
   return {
     podCidr,
+    clusterCidr,
     gateway,
+    bridge: network.bridge,
     allowApiServer: (access) => allowApiServerAccess({ ...access, bridge: network.bridge }),
     async remove() {
       await removeNetwork(network);

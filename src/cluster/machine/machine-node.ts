@@ -5,15 +5,21 @@
 import { nodeIdentity } from "../../api/identities.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { joinPath } from "../../host/files/files.ts";
+import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
 import { openCriRuntime, type CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 import type { NodeContext, NodePart } from "../../components/control-plane.ts";
-import { machineCgroup, machineOwner } from "./container-paths.ts";
+import { kernelOwner, machineCgroup, machineOwner } from "./container-paths.ts";
 import type { MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
 import { startContainerNode, type ContainerNode } from "../../components/node/container-node.ts";
+import {
+  cleanUpNetworkComponents,
+  startNetworkComponents,
+  type StartedNetworkComponents,
+} from "../../components/network/start-network-components.ts";
 import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
 
 /** Upstream's default. */
@@ -31,6 +37,8 @@ export async function startMachineNode(
   if (context.apiServer !== undefined) await network.allowApiServer?.(context.apiServer);
   const machine = starting.use(await prepareMachine(choice, network, options));
   const log = context.log;
+  // Before the kubelet: its first Pod finds Services, names and policies.
+  const components = starting.use(await startNodeNetwork({ machine, network }, options, context));
   const metrics = new KubeletMetrics();
   const opened = { endpoint: machine.endpoint, owner: machineOwner(home), clock, log, observer: metrics };
   const runtime = starting.use(await openCriRuntime(opened));
@@ -38,18 +46,52 @@ export async function startMachineNode(
   const node = starting.use(await steps.step(`registered node ${nodeName}`, () => startNode(options, context, parts)));
   starting.defer(() => steps.step("stopped Pods", () => node.stopPods({ graceMs: STOP_GRACE_MS })));
   const owned = starting.move();
-  return { description: `${nodeName} (${choice.name} ${choice.version})`, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return {
+    description: `${nodeName} (${choice.name} ${choice.version})`,
+    parts: components.list,
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** Removed with the node: its Pods are stopped by then. */
+async function startNodeNetwork(
+  { machine, network }: { readonly machine: PreparedMachine; readonly network: MachineNetwork },
+  { home, nodeName, networkValues, steps }: MachineOptions,
+  { transportFor, clusterDns, clock, random, log }: NodeContext,
+): Promise<StartedNetworkComponents> {
+  const owner = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log };
+  const { podCidr, clusterCidr, gateway, bridge } = network;
+  const started = await steps.step("started network", () =>
+    startNetworkComponents({
+      scope: "cluster",
+      network: { ...owner, nodeName, nodeIps: [machine.nodeIp], podCidr, clusterCidr, gateway, bridge },
+      values: networkValues,
+      ...(clusterDns === undefined ? {} : { clusterDns }),
+      clusterDomain: CLUSTER_DOMAIN,
+      directory: home.networkDirectory,
+      ...{ transportFor, clock, random: random.derive("network"), log },
+      warn: (message) => steps.note(`  warning: ${message}`),
+    }),
+  );
+  return {
+    list: started.list,
+    async [Symbol.asyncDispose]() {
+      await started[Symbol.asyncDispose]();
+      await cleanUpNetworkComponents(owner);
+    },
+  };
 }
 
 function startNode(
   { home, nodeName, steps }: MachineOptions,
-  { transportFor, pki, apiServer: _apiServer, ...context }: NodeContext,
+  { transportFor, pki, apiServer: _apiServer, clusterDns, ...context }: NodeContext,
   { runtime, machine, metrics }: { readonly runtime: CriRuntime; readonly machine: PreparedMachine; readonly metrics: KubeletMetrics },
 ): Promise<ContainerNode> {
   const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;
   return startContainerNode({
     ...context,
-    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDns: [], clusterDomain: CLUSTER_DOMAIN },
+    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDomain: CLUSTER_DOMAIN },
+    clusterDns: clusterDns === undefined ? [] : [clusterDns],
     rootDirectory: home.kubeletDirectory,
     podLogDirectory: joinPath(home.logDirectory, "pods"),
     cgroupRoot: machineCgroup(home),

@@ -12,6 +12,7 @@ import { ContainerdKeeper } from "../../kubelet/machine/containerd/containerd-ke
 import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
 import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
 import type { Environment } from "../../cli/framework/command.ts";
+import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
 import { machinePaths } from "./container-paths.ts";
 import type { Steps } from "../../cli/framework/progress.ts";
@@ -22,6 +23,8 @@ export interface MachineOptions {
   readonly home: HeldHome["home"];
   readonly nodeName: string;
   readonly runtimeEndpoint?: string;
+  /** Values of the flags of network components. */
+  readonly networkValues: FlagValues<FlagSet>;
   /** Sockets of the machine's runtimes, in order of preference. Default: the conventional ones. */
   readonly sockets?: readonly string[];
   readonly environment: Environment;

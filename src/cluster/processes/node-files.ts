@@ -25,6 +25,8 @@ export interface NodeFilesOptions {
   /** URL of the API server, and its CA (PEM). */
   readonly server: string;
   readonly authority: string;
+  /** Cluster IP of the Service kube-system/kube-dns. */
+  readonly clusterDns?: string;
 }
 
 export interface NodeFiles {
@@ -123,7 +125,7 @@ function kubeconfigText({ server, authority, nodeName }: NodeFilesOptions, { cer
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
-function configurationText({ home, certificateDirectory, machine }: NodeFilesOptions, serving: PairFiles): string {
+function configurationText({ home, certificateDirectory, machine, clusterDns }: NodeFilesOptions, serving: PairFiles): string {
   const { endpoint, podCidr } = machine;
   const configuration = {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
@@ -133,6 +135,7 @@ function configurationText({ home, certificateDirectory, machine }: NodeFilesOpt
     podLogsDir: joinPath(home.logDirectory, "pods"),
     cgroupRoot: machineCgroup(home),
     clusterDomain: CLUSTER_DOMAIN,
+    ...(clusterDns === undefined ? {} : { clusterDNS: [clusterDns] }),
     authentication: { x509: { clientCAFile: joinPath(certificateDirectory, "ca.crt") } },
     tlsCertFile: serving.certificate,
     tlsPrivateKeyFile: serving.key,

@@ -35,8 +35,19 @@ import {
 } from "../start-cluster.ts";
 import type { UpOptions } from "../up-options.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../../config/scheduler-config.ts";
-import { prepareMachine, preparePodNetwork, type FoundRuntime, type PodNetworkPart } from "../machine/prepare-machine.ts";
-import { kubernetesServiceIpv4 } from "../../components/api-server/serving-tls.ts";
+import {
+  prepareMachine,
+  preparePodNetwork,
+  type FoundRuntime,
+  type PodNetworkPart,
+  type PreparedMachine,
+} from "../machine/prepare-machine.ts";
+import { dnsServiceIpv4, kubernetesServiceIpv4 } from "../../components/api-server/serving-tls.ts";
+import { formatFlagArguments } from "../../cli/framework/format-flags.ts";
+import { cleanUpNetworkComponents, networkFlags } from "../../components/network/start-network-components.ts";
+import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
+import type { RecordedPart } from "../home/cluster-record.ts";
+import { kernelOwner } from "../machine/container-paths.ts";
 import { stopMachinePods } from "../machine/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-order.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
@@ -79,9 +90,9 @@ export async function startProcesses(
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
   const nodeStart = { options, context, door, supervise, owner: starting };
   if (network !== undefined) await allowApiServer(network, options, { serving, url: door.url });
-  const node = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
+  const started = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
-  await markFirstNode(node === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
+  await markFirstNode(started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
   const controllers = await supervise("started controllers", controllersPart(options, context));
   const scheduler = await supervise("started scheduler", schedulerPart(options, context));
   const owned = starting.move();
@@ -92,9 +103,12 @@ export async function startProcesses(
         { name: "API server", description: door.url, ...processOf(server) },
         { name: "controllers", description: "running", ...processOf(controllers) },
         { name: "scheduler", description: profiles.map(({ schedulerName }) => schedulerName).join(", "), ...processOf(scheduler) },
-        ...(node === undefined || runtime === undefined
+        ...(started === undefined || runtime === undefined
           ? []
-          : [{ name: "node", description: `${options.nodeName} (${runtime.name} ${runtime.version})`, ...processOf(node) }]),
+          : [
+              { name: "node", description: `${options.nodeName} (${runtime.name} ${runtime.version})`, ...processOf(started.node) },
+              ...networkParts(started.components),
+            ]),
         ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
       ];
     },
@@ -224,13 +238,16 @@ async function allowApiServer(
 async function startNode(
   { runtime, network }: { readonly runtime: FoundRuntime; readonly network: PodNetworkPart },
   { options, context, door, supervise, owner }: NodeStart,
-): Promise<SupervisedProcess> {
+): Promise<{ readonly node: SupervisedProcess; readonly components: SupervisedProcess }> {
   const { held, clock, log } = context;
   const { home } = held;
   const { nodeName } = options;
   const machine = owner.use(await prepareMachine(runtime, network, machineOptions(options, context)));
   const directory = certificateDirectory(options);
   const pki = await pkiOf(directory, clock);
+  const clusterDns = dnsServiceIpv4(options.apiServer.api.serviceClusterIpRange);
+  // Before the kubelet: its first Pod finds Services, names and policies.
+  const components = await startNetwork({ machine, network, clusterDns }, { options, context, door, supervise, owner });
   const files: NodeFilesOptions = {
     home,
     certificateDirectory: directory,
@@ -239,6 +256,7 @@ async function startNode(
     pki,
     server: door.url,
     authority: door.authority,
+    ...(clusterDns === undefined ? {} : { clusterDns }),
   };
   const renew = async (): Promise<boolean> => {
     await pki.renew(clock.now());
@@ -249,7 +267,7 @@ async function startNode(
   owner.defer(() => renewal.stop());
   // Only if the kubelet could not stop them.
   owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
-  return supervise(`registered node ${nodeName}`, {
+  const node = await supervise(`registered node ${nodeName}`, {
     name: "kubelet",
     logFile: componentLog(home, "kubelet"),
     ready: /^registered node .* listening on port \d+$/,
@@ -261,6 +279,42 @@ async function startNode(
       return [...words, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
     },
   });
+  return { node, components };
+}
+
+interface NodeNetworkStart {
+  readonly machine: PreparedMachine;
+  readonly network: PodNetworkPart;
+  readonly clusterDns: string | undefined;
+}
+
+/** Service proxy, DNS and so on, in a process of their own. Its rules stay while it restarts, and are removed after the Pods were stopped. */
+async function startNetwork({ machine, network, clusterDns }: NodeNetworkStart, start: NodeStart): Promise<SupervisedProcess> {
+  const { options, context, door, supervise, owner } = start;
+  const { home } = context.held;
+  const kernel = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log: context.log };
+  owner.defer(() => context.clock.external(cleanUpNetworkComponents(kernel)));
+  const { bridge, gateway, podCidr, clusterCidr } = network;
+  const known = {
+    ...{ kubeconfig: door.kubeconfig, "node-name": options.nodeName, "node-ip": machine.nodeIp, owner: kernel.owner },
+    ...{ bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns },
+    "network-dir": home.networkDirectory,
+  };
+  const words = Object.entries(known).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
+  return supervise("started network", {
+    name: "network",
+    logFile: componentLog(home, "network"),
+    ready: NETWORK_STARTED,
+    words: () => ["network", ...words, ...formatFlagArguments(networkFlags("cluster"), options.networkValues)],
+  });
+}
+
+const NETWORK_STARTED = /^network of \S+: (\[.*\])$/;
+
+/** The components and whether they run, from the line that the process printed. */
+function networkParts(components: SupervisedProcess) {
+  const list = JSON.parse(NETWORK_STARTED.exec(components.readyLine)?.[1] ?? "[]") as readonly RecordedPart[];
+  return list.map((part) => ({ ...part, ...processOf(components) }));
 }
 
 /** The server itself determines the names in its certificate. */

@@ -1,5 +1,5 @@
 /** TLS of the HTTPS server: serving certificate and client CAs, generated or from files, and their renewal. */
-import { addToIp, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
+import { addToIp, cidrContains, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { HttpsServerTls } from "../../host/http/server.ts";
@@ -118,9 +118,21 @@ export function kubernetesServiceIpv4(serviceClusterIpRange: string): string | u
     .find((address) => !address.includes(":"));
 }
 
+/** Cluster IP of the Service kube-system/kube-dns: the tenth address, as upstream's tools choose it. Undefined: the range is too small. */
+export function dnsServiceIpv4(serviceClusterIpRange: string): string | undefined {
+  return serviceClusterIpRange
+    .split(",")
+    .flatMap((range) => serviceAddress(range, 10))
+    .find((address) => !address.includes(":"));
+}
+
 /** Address of the Service "kubernetes". */
 function firstServiceAddress(range: string): string[] {
+  return serviceAddress(range, 1);
+}
+
+function serviceAddress(range: string, index: number): string[] {
   const cidr = parseCidr(range);
-  const first = cidr === undefined ? undefined : addToIp(networkOf(cidr).address, 1);
-  return first === undefined ? [] : [formatIp(first)];
+  const address = cidr === undefined ? undefined : addToIp(networkOf(cidr).address, index);
+  return cidr === undefined || address === undefined || !cidrContains(cidr, address) ? [] : [formatIp(address)];
 }

@@ -24,20 +24,20 @@ export interface NodeNetwork extends KernelOwner {
   /** Addresses of the node, the first is its InternalIP. */
   readonly nodeIps: readonly string[];
   /** The bridge of its Pods. Absent: the container runtime's network is not managed by k8ts. */
-  readonly bridge?: string;
+  readonly bridge?: string | undefined;
   /** The node's address on the bridge: reachable from all Pods of the cluster. */
-  readonly gateway?: string;
-  readonly podCidr?: string;
+  readonly gateway?: string | undefined;
+  readonly podCidr?: string | undefined;
   /** Range of all nodes' podCIDRs. */
-  readonly clusterCidr?: string;
+  readonly clusterCidr?: string | undefined;
 }
 
 export interface NetworkContext<Flags extends FlagSet = FlagSet> {
   readonly network: NodeNetwork;
   /** Values of the component's flags. */
   readonly values: FlagValues<Flags>;
-  /** Cluster IP of the Service kube-system/kube-dns. */
-  readonly clusterDns: string;
+  /** Cluster IP of the Service kube-system/kube-dns. Absent: the range of cluster IPs has no IPv4 address for it. */
+  readonly clusterDns?: string;
   readonly clusterDomain: string;
   transportFor(identity: IdentityName, userAgent: string): Transport;
   /** For files of the component. Created on demand. */
