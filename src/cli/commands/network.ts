@@ -45,9 +45,7 @@ export const network = defineCommand({
     "k8ts up --processes uses it. The user of the kubeconfig must be an administrator: each component impersonates its own user.",
   flags,
   arguments: {},
-  examples: [
-    "k8ts network --kubeconfig a.conf --node-name n1 --node-ip 192.0.2.1 --owner a1b2 --network-dir n",
-  ],
+  examples: ["k8ts network --kubeconfig a.conf --node-name n1 --node-ip 192.0.2.1 --owner a1b2 --network-dir n"],
   options: (values) => ({ ok: true, options: values }),
 
   fileProblems: (values, environment) => problemsOfFiles(connectionFileCheck(values, environment)),
