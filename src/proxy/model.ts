@@ -10,10 +10,26 @@ export type Protocol = "TCP" | "UDP" | "SCTP";
 export interface ProxyModel {
   /** By `key`, sorted by it. */
   readonly servicePorts: ReadonlyMap<string, ServicePort>;
-  /** Addresses on which node ports are served, each with its family. Loopback is included only if the node's configuration allows it. */
+  /**
+   * CIDRs: node ports are served on all addresses of this machine in these ranges, loopback included (of IPv4: it needs route_localnet).
+   * All: "0.0.0.0/0" and "::/0".
+   */
   readonly nodePortAddresses: readonly string[];
   /** Traffic from these ranges is not masqueraded on its way to cluster IPs. Empty: unknown. */
   readonly podCidrs: readonly string[];
+  /** Addresses of the node. Traffic from them passes the source ranges of a load balancer if one of the ranges contains them. */
+  readonly nodeIps: readonly string[];
+  /** By namespace and name of the Service, sorted. Served by the engine. */
+  readonly healthChecks: readonly HealthCheck[];
+}
+
+/** Answer of a healthCheckNodePort. */
+export interface HealthCheck {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+  /** Number of ready endpoints on this node. */
+  readonly localEndpoints: number;
 }
 
 /** One port of a Service for one IP family. */
@@ -46,6 +62,8 @@ export interface ServicePort {
   readonly localEndpoints: readonly ServiceEndpoint[];
   /** True if any node has a usable endpoint: without a local one, traffic of policy Local is dropped; without any, it is rejected. */
   readonly hasEndpoints: boolean;
+  /** "10.244.0.5:53", the serving endpoints of all nodes, whatever the policies. Protocol UDP only, for the clean-up of conntrack entries. */
+  readonly servingEndpoints: readonly string[];
 }
 
 export interface ServiceEndpoint {
