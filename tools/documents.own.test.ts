@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { all } from "../src/controllers/all.ts";
 import { SETTING_NAMES } from "../src/kubelet/runtime/simulated/settings.ts";
-import { SchedulerFigures } from "../src/scheduler/metrics.ts";
+import { SchedulerStatistics } from "../src/scheduler/metrics.ts";
 import { all as plugins } from "../src/scheduler/plugins/all.ts";
 import { packageDirectory } from "../src/testing/package-directory.ts";
 import { readTexts, type TextFile } from "./source/read-texts.ts";
@@ -48,7 +48,7 @@ test("docs/scheduler.md has every plugin with its weight, in order, and every me
 function metricsOfScheduler(): readonly string[] {
   const queue = { counts: () => ({ active: 0, backoff: 0, unschedulable: 0, gated: 0 }) };
   const cache = { sizes: { nodes: 0, pods: 0, assumedPods: 0 } };
-  return new SchedulerFigures().families(queue as never, cache as never).map(({ name }) => name);
+  return new SchedulerStatistics().families(queue as never, cache as never).map(({ name }) => name);
 }
 
 /** The text from a line to the next heading. */

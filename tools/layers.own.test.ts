@@ -150,6 +150,18 @@ describe("rooms import only the rooms of their line", () => {
       says: "imports controllers/b/b.ts: the children of controllers must not import each other",
     },
     {
+      it: "an authenticator on another",
+      file: "apiserver/authentication/a/a.ts",
+      imports: "../b/b.ts",
+      says: "imports apiserver/authentication/b/b.ts: the children of apiserver/authentication must not import each other",
+    },
+    {
+      it: "an authorizer on another",
+      file: "apiserver/authorization/a/a.ts",
+      imports: "../b/b.ts",
+      says: "imports apiserver/authorization/b/b.ts: the children of apiserver/authorization must not import each other",
+    },
+    {
       it: "a command on another",
       file: "cli/commands/a.ts",
       imports: "./b.ts",

@@ -153,6 +153,9 @@ const STRANGERS = [
   "apiserver/resources",
 ];
 
+/** The same for the folders of these rooms; the files directly in the room are shared by its folders. */
+const STRANGER_FOLDERS = ["apiserver/authentication", "apiserver/authorization"];
+
 /** Modules that tests of any room may import. */
 const TEST_MODULES = ["node:test", "node:assert", "node:assert/strict", "fast-check"];
 
@@ -189,7 +192,9 @@ function wrongWithFile(file: string, from: string, room: string, target: string)
   // A test may also import what an enclosing room may: plugins of the API server are tested on the real engine.
   if (!mayKnow(room, other) && !(isTestCode(file) && enclosingRooms(room).some((around) => mayKnow(around, other))))
     return `imports ${to}: ${room} may import ${roomsOf(room)}`;
-  const parent = STRANGERS.find((strangers) => areStrangers(strangers, from, to));
+  const parent =
+    STRANGERS.find((strangers) => areStrangers(strangers, from, to)) ??
+    STRANGER_FOLDERS.find((strangers) => isInFolderOf(strangers, from) && isInFolderOf(strangers, to) && areStrangers(strangers, from, to));
   return parent === undefined ? undefined : `imports ${to}: the children of ${parent} must not import each other`;
 }
 
@@ -228,6 +233,10 @@ function isOwnTestCode(file: string, room: string): boolean {
 function areStrangers(parent: string, from: string, to: string): boolean {
   if (!isIn(parent, from) || !isIn(parent, to) || from === `${parent}/all.ts`) return false;
   return roomOf(to) === roomOf(from) && childOf(parent, from) !== childOf(parent, to);
+}
+
+function isInFolderOf(room: string, path: string): boolean {
+  return isIn(room, path) && path.slice(room.length + 1).includes("/");
 }
 
 /** "deployment" of ("controllers", "controllers/deployment/plan.ts"); a test belongs to the file it tests. */

@@ -257,7 +257,7 @@ function fieldDetails(schema: Schema, { merge, patchStrategy, patchMergeKey, def
 
 export const schemas: SchemaSet = linkSchemas(schemaData);
 
-/** The schema of a struct type. Throws if there is none of that name: the names are constants of the source. */
+/** The schema of a struct type. Throws if no type has that name: the names are constants of the source. */
 export function schemaOf(name: string): ObjectSchema {
   const schema = schemas.get(name);
   if (schema?.type !== "object") throw new Error(`There is no built-in type ${JSON.stringify(name)} that is made of fields`);

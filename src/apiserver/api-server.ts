@@ -22,7 +22,7 @@ import { bootstrap } from "./bootstrap/bootstrap.ts";
 import { Causes } from "./framework/causes.ts";
 import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
-import { Keeper } from "./bootstrap/keeper.ts";
+import { BootstrapReconciler } from "./bootstrap/bootstrap-reconciler.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
 import { all as documentFactories } from "./documents/all.ts";
 import type { Document, MetricFamilies, Readiness } from "./framework/document.ts";
@@ -49,7 +49,7 @@ import type { ServerContext } from "./framework/server-context.ts";
 import { leaseLeadership } from "./shared/lease-leadership.ts";
 import { storeAnswers } from "./shared/store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
-import { WatchKeeper } from "./watch/watch-keeper.ts";
+import { WatchRegistry } from "./watch/watch-registry.ts";
 import type { NodeConnector } from "./framework/node-connector.ts";
 import { fairnessReport } from "./fairness/report.ts";
 import { PipelineRequests } from "./pipeline/own-requests.ts";
@@ -102,8 +102,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { clock, config } = server;
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
-  const keeper = countedWatches(clock, metrics, flowControl);
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, gate, checkLeadership: leaseLeadership(server.objects) });
+  const bootstrapReconciler = countedWatches(clock, metrics, flowControl);
+  const pipeline = new Pipeline(server, new Verbs(server, bootstrapReconciler), {
+    metrics,
+    gate,
+    checkLeadership: leaseLeadership(server.objects),
+  });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
   const state = { hooks, isStopping: false };
@@ -115,8 +119,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new PipelineRequests(pipeline) };
   late.requests = own.requests;
-  const builtIns = new Keeper(own);
-  const closeParts = () => [gate, keeper, deadlines, endpoints].forEach((part) => part.close());
+  const builtIns = new BootstrapReconciler(own);
+  const closeParts = () => [gate, bootstrapReconciler, deadlines, endpoints].forEach((part) => part.close());
   try {
     await bootstrap(own, bootstrapSteps, hooks);
     await authorizer.start();
@@ -165,8 +169,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 }
 
 /** Watches are counted by metrics, and by Priority and Fairness: the more watches receive a write, the more it costs. */
-function countedWatches(clock: Clock, metrics: Metrics, flowControl: FlowControl | undefined): WatchKeeper {
-  return new WatchKeeper(clock, {
+function countedWatches(clock: Clock, metrics: Metrics, flowControl: FlowControl | undefined): WatchRegistry {
+  return new WatchRegistry(clock, {
     started: (endpoint, request) => {
       metrics.watchStarted(endpoint);
       flowControl?.watches.started(request);

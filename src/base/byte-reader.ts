@@ -23,7 +23,7 @@ export class ByteReader {
     return this.#take(length);
   }
 
-  /** The text before the next line feed, or undefined if there is none within `lengthMax` bytes. */
+  /** The text before the next line feed, or undefined if none exists within `lengthMax` bytes. */
   async readLine(lengthMax: number): Promise<string | undefined> {
     const bytes: number[] = [];
     while (bytes.length < lengthMax) {

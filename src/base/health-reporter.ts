@@ -66,13 +66,13 @@ export class HealthReporter {
     return [
       {
         name: "kubernetes_healthcheck",
-        help: "Result of a health check when it was last asked for: 1 if it passed, 0 if it failed",
+        help: "Result of the last run of a health check: 1 if it passed, 0 if it failed",
         type: "gauge",
         samples: counted.map(({ name, type, isPassing }) => ({ labels: { name, type }, value: isPassing ? 1 : 0 })),
       },
       {
         name: "kubernetes_healthchecks_total",
-        help: "Results of health checks, by whether they passed",
+        help: "Number of health check results by status",
         type: "counter",
         samples: counted.flatMap(totals),
       },

@@ -11,7 +11,7 @@ export interface RateLimiter<K> {
   /** Counts one more retry of `key` and returns its delay. */
   nextDelayMs(key: K): number;
   /**
-   * The work succeeded or was abandoned: the next retry starts anew. Must be called eventually for every key, or its count stays in memory.
+   * The work succeeded or was abandoned: the back-off of the next retry starts from the beginning. Must be called eventually for every key, or its count stays in memory.
    */
   forget(key: K): void;
   /** Retries of `key` since it was last forgotten. */

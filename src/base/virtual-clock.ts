@@ -76,7 +76,7 @@ export class VirtualClock implements Clock {
   sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
     assert(!Number.isNaN(durationMs), "a sleep lasts a number of milliseconds");
     if (signal?.aborted) return Promise.reject(signal.reason);
-    this.#rememberCaller("sleep");
+    this.#recordCaller("sleep");
     return new Promise((resolve, reject) => {
       // Whole milliseconds, as real timers: rounding errors must not decide an order.
       const wakeAtMs = this.#elapsedMs + Math.ceil(Math.max(0, durationMs));
@@ -95,12 +95,12 @@ export class VirtualClock implements Clock {
   }
 
   soon(work: () => void): void {
-    this.#rememberCaller("soon");
+    this.#recordCaller("soon");
     this.#soon.push(work);
   }
 
   external<T>(operation: Promise<T>): Promise<T> {
-    this.#rememberCaller("external");
+    this.#recordCaller("external");
     this.#openExternals++;
     const closed = () => {
       this.#openExternals--;
@@ -224,7 +224,7 @@ export class VirtualClock implements Clock {
     );
   }
 
-  #rememberCaller(queue: Queue): void {
+  #recordCaller(queue: Queue): void {
     if (this.#turnsSoFar() < this.#turnsMax - WATCHED_TURNS) return;
     this.#lastCaller = new Error(`"${queue}" was called here`);
   }

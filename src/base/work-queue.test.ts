@@ -132,7 +132,7 @@ test("a key re-added before the shutdown is still handed out", async () => {
   await queue.take();
   queue.add("a");
   queue.shutDown();
-  equal(await queue.take(), undefined, "nothing stands in the line yet");
+  equal(await queue.take(), undefined, "the queue is still empty");
 
   queue.done("a");
 
@@ -238,12 +238,12 @@ test("no key is held by two workers, and each is processed after its last add, u
       const busy = new Set<string>();
       const lookedAt = new Map<string, number>();
       const addedAt = new Map<string, number>();
-      let moment = 0; // Increases with every add and every take, so that "after" is exact.
+      let tick = 0; // Increases with every add and every take, so that "after" is exact.
       const work = async () => {
         for (let taken = await queue.take(); taken !== undefined; taken = await queue.take()) {
           equal(busy.has(taken), false, "a key is with one worker");
           busy.add(taken);
-          lookedAt.set(taken, moment++);
+          lookedAt.set(taken, tick++);
           await clock.sleep(workMs);
           busy.delete(taken);
           queue.done(taken);
@@ -253,7 +253,7 @@ test("no key is held by two workers, and each is processed after its last add, u
       for (const one of steps) {
         if ("advanceMs" in one) await clock.advance(one.advanceMs);
         else {
-          addedAt.set("add" in one ? one.add : one.addAfter, moment++);
+          addedAt.set("add" in one ? one.add : one.addAfter, tick++);
           if ("add" in one) queue.add(one.add);
           else queue.addAfter(one.addAfter, one.delayMs);
         }

@@ -112,7 +112,7 @@ const ROWS: readonly Row[] = [
   },
   { call: "delete", ask: (client) => client.delete(configMaps, KEY), asks: { verb: "delete", ...MAPS, ...KEY, options: {} } },
   {
-    call: "delete with everything, which stands in the body",
+    call: "delete with everything, options are in the body",
     ask: (client) =>
       client.delete(configMaps, KEY, {
         ...{ propagationPolicy: "Orphan", gracePeriodSeconds: 0, preconditions: { uid: "u", resourceVersion: "1" } },

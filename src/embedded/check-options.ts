@@ -1,6 +1,6 @@
 /**
  * Validates options for callers without type checking: misspelt names, values of the wrong type. The error names the option and the
- * expected value. Not here: the meaning of values, validated by their users (simulated-nodes.ts, scheduler-config.ts, length-of-time.ts).
+ * expected value. Not here: the meaning of values, validated by their users (simulated-nodes.ts, scheduler-config.ts, duration-input.ts).
  */
 import type { ClusterOptions, ForkOptions } from "./cluster.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ServingConfig } from "../config/api-server-config.ts";

@@ -52,10 +52,10 @@ test("a program in the same process uses the API without a socket", async () => 
 
 test("the API server's metrics include those of the controllers in the same process", async () => {
   await using cluster = await startCluster({ controllers: ["deployment-controller"], listen: true });
-  const figures = await read(cluster, "/metrics");
+  const metrics = await read(cluster, "/metrics");
 
-  match(figures, /^workqueue_depth\{name="deployment-controller"\} 0$/m);
-  match(figures, /^apiserver_request_total\{/m);
+  match(metrics, /^workqueue_depth\{name="deployment-controller"\} 0$/m);
+  match(metrics, /^apiserver_request_total\{/m);
 });
 
 test("the API server serves the scheduling decisions of the scheduler in the same process", async () => {

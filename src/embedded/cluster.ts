@@ -15,7 +15,7 @@ import type { Decision } from "../scheduler/decisions.ts";
 import type { WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import type { ServingConfig } from "../config/api-server-config.ts";
 import type { ClusterPart } from "../components/control-plane.ts";
-import type { LengthOfTime } from "./length-of-time.ts";
+import type { DurationInput } from "./duration-input.ts";
 import type { Manifests } from "./manifests.ts";
 import type { UntilOptions } from "./until.ts";
 import type { ClusterNodes, NodesOptions } from "../components/simulated-nodes/simulated-nodes.ts";
@@ -108,7 +108,7 @@ export interface Cluster extends AsyncDisposable {
   ): Promise<T>;
 
   /** Advances virtual time ("6m"): everything that is due happens at its exact time. Concurrent calls advance the same time. */
-  advance(length: LengthOfTime): Promise<void>;
+  advance(length: DurationInput): Promise<void>;
   /** Runs everything that is due at the current virtual time. */
   settle(): Promise<void>;
 

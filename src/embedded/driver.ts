@@ -186,8 +186,8 @@ class VirtualDriver implements Driver {
   }
 
   /** An instant is over when everything that was due at it has happened. */
-  #isPast(momentMs: number): boolean {
+  #isPast(instantMs: number): boolean {
     const nowMs = this.#clock.monotonic();
-    return nowMs > momentMs || (nowMs === momentMs && (this.#clock.nextWakeMs ?? Infinity) > nowMs);
+    return nowMs > instantMs || (nowMs === instantMs && (this.#clock.nextWakeMs ?? Infinity) > nowMs);
   }
 }

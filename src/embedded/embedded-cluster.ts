@@ -14,7 +14,7 @@ import type { ClusterPart, ClusterParts } from "../components/control-plane.ts";
 import type { ClusterNodes } from "../components/simulated-nodes/simulated-nodes.ts";
 import { drivenTransport, untilClosed } from "./in-process-transports.ts";
 import type { Driver } from "./driver.ts";
-import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
+import { durationInputMs, type DurationInput } from "./duration-input.ts";
 import { checkForkOptions, checkUntilOptions } from "./check-options.ts";
 import { objectsOf, type Manifests } from "./manifests.ts";
 import { kindOfObject, resolveReference } from "./object-reference.ts";
@@ -136,8 +136,8 @@ export class EmbeddedCluster implements Cluster {
     return (await untilSeen({ ...resolved, text: reference }, condition as (seen: Seen) => boolean, options, context)) as never;
   }
 
-  async advance(length: LengthOfTime): Promise<void> {
-    await this.#virtual("advance").advance(lengthOfTimeMs(length));
+  async advance(length: DurationInput): Promise<void> {
+    await this.#virtual("advance").advance(durationInputMs(length));
   }
 
   async settle(): Promise<void> {

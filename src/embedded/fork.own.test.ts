@@ -1,4 +1,4 @@
-/** "fork() copies the store in O(1) and starts the components anew on the copy": same state, same time, both on their own from then on. */
+/** "fork() copies the store in O(1) and restarts the components on the copy": same state, same time, both on their own from then on. */
 import { deepEqual, equal, notDeepEqual, notEqual, ok, rejects } from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

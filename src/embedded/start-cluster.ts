@@ -95,7 +95,7 @@ function placeOf({ serving }: ApiServerOptions): ListenPlace {
   return { address, port, addressFlag: "listen.bindAddress", portFlag: "listen.securePort" };
 }
 
-/** Its parts start anew on a copy of the store, at the same time. */
+/** Its components start on a copy of the store, at the same time. */
 async function fork(
   parts: ClusterParts,
   options: ClusterOptions & { readonly log: Logger },

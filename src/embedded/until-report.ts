@@ -19,7 +19,7 @@ const LINE_CHARACTERS_MAX = 240;
 /** Length of an object's JSON. */
 const JSON_CHARACTERS_MAX = 2_000;
 
-/** The one object that the reference names, or undefined while there is none; all of them if it names a kind. */
+/** The one object that the reference names, or undefined while none exists; all of them if it names a kind. */
 export type Seen = KubeObject | undefined | readonly KubeObject[];
 
 export interface UntilFailure {

@@ -7,7 +7,7 @@ import type { Random } from "../base/random.ts";
 import type { Informer, InformerScope } from "../client/informer/informer.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import type { Driver } from "./driver.ts";
-import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
+import { durationInputMs, type DurationInput } from "./duration-input.ts";
 import type { ObjectReference } from "./object-reference.ts";
 import { untilReport, type ReportSources, type Seen } from "./until-report.ts";
 
@@ -21,7 +21,7 @@ export interface UntilOptions {
   /** For a reference without a name: label selector. */
   readonly labelSelector?: string;
   /** Default: 10 minutes of virtual time, 30 seconds of real time. */
-  readonly within?: LengthOfTime;
+  readonly within?: DurationInput;
 }
 
 export interface UntilContext {
@@ -47,7 +47,7 @@ export async function untilSeen(
   if (reference.name !== undefined && reference.kind.scope === "Namespaced" && options.namespace === "")
     throw new Error(`Ambiguous object reference "${reference.text}": a named object needs a namespace`);
   const within = options.within ?? (driver === undefined ? WITHIN_REAL : WITHIN_VIRTUAL);
-  const withinMs = lengthOfTimeMs(within);
+  const withinMs = durationInputMs(within);
   await using informers = createInformers(context);
   const informer = informers.of(reference.kind, scopeOf(reference, options));
   const synced = informer.synced(signal);

@@ -184,7 +184,7 @@ test("a deleted object is undefined, in types and at run time", async () => {
   deepEqual([gone, alsoGone], [undefined, undefined]);
 });
 
-test("an object with generateName is created anew by each apply", async () => {
+test("an object with generateName is created again by each apply", async () => {
   await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "c-" } };
   const [first, second] = await cluster.apply([object, object]);

@@ -17,7 +17,7 @@ import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
 import type { KubeletMetrics } from "./kubelet-metrics.ts";
 import { hostIpsOf, type NodeFacts } from "./node/node-facts.ts";
-import { NodeKeeper } from "./node/node-status.ts";
+import { NodeStatusManager } from "./node/node-status.ts";
 import { NodeLease } from "./node/node-lease.ts";
 import type { PodMachine } from "./contracts/pod-machine.ts";
 import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod/pod-source.ts";
@@ -109,7 +109,7 @@ class RunningKubelet implements Kubelet {
   readonly #random: Random;
   readonly #stop = new AbortController();
   readonly #pods: PodSource;
-  readonly #keeper: NodeKeeper;
+  readonly #nodeStatus: NodeStatusManager;
   readonly #lease: NodeLease;
   readonly #workers: PodWorkers;
   readonly #starting: Disposables;
@@ -134,8 +134,8 @@ class RunningKubelet implements Kubelet {
     const recorder = options.recorder ?? this.#recorder(client);
     const common = { nodeName, facts, client, runtime, machine, recorder, clock, random: this.#random, log };
     const kept = { ...common, client: ending, failures: options.failures ?? loggedFailures(log) };
-    this.#keeper = new NodeKeeper({ ...kept, shownNode: sources.node });
-    const node = () => this.#keeper.node;
+    this.#nodeStatus = new NodeStatusManager({ ...kept, shownNode: sources.node });
+    const node = () => this.#nodeStatus.node;
     this.#lease = new NodeLease({ ...kept, node });
     this.#workers = new PodWorkers({
       ...common,
@@ -144,7 +144,7 @@ class RunningKubelet implements Kubelet {
       hostIps: hostIpsOf(facts),
       random: this.#random.derive("probes"),
       startedAtMs: clock.now(),
-      onImage: () => this.#keeper.imagesChanged(),
+      onImage: () => this.#nodeStatus.imagesChanged(),
       ...(options.onPull === undefined ? {} : { onPull: options.onPull }),
     });
     // Disposed in reverse order.
@@ -178,7 +178,7 @@ class RunningKubelet implements Kubelet {
     await this.#pods.synced(signal);
     this.runtime.recover?.(this.#pods.list());
     const there = await this.runtime.list();
-    await this.#keeper.register(signal);
+    await this.#nodeStatus.register(signal);
     await this.#lease.renew(signal);
     this.#starting.use(this.runtime.watch((podUid) => this.#workers.wake(podUid)));
     this.#starting.use(this.#pods.listen(this.#workers));
@@ -240,10 +240,10 @@ class RunningKubelet implements Kubelet {
   async #sleepUntilHeartbeat(durationMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let leftMs = durationMs;
-    while (this.runtime.notReadyReason !== undefined && this.#keeper.hasTrouble && leftMs > TROUBLE_LOOK_MS) {
+    while (this.runtime.notReadyReason !== undefined && this.#nodeStatus.hasTrouble && leftMs > TROUBLE_LOOK_MS) {
       await clock.sleep(TROUBLE_LOOK_MS, signal);
       leftMs -= TROUBLE_LOOK_MS;
-      await this.#keeper.sync();
+      await this.#nodeStatus.sync();
     }
     await clock.sleep(leftMs, signal);
   }
@@ -258,7 +258,7 @@ class RunningKubelet implements Kubelet {
       for (;;) {
         await this.#sleepUntilHeartbeat(leaseRenewIntervalMs() * part, signal);
         await this.#lease.renew(signal);
-        await this.#keeper.sync();
+        await this.#nodeStatus.sync();
         // The node's capacity may have grown.
         this.#workers.decideResizes();
         part = 1 + HEARTBEAT_JITTER * this.#random.fraction();

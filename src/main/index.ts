@@ -21,7 +21,7 @@ export {
   isSucceeded,
   isUnschedulable,
 } from "../embedded/conditions.ts";
-export type { LengthOfTime } from "../embedded/length-of-time.ts";
+export type { DurationInput as LengthOfTime } from "../embedded/duration-input.ts";
 export type { Manifests } from "../embedded/manifests.ts";
 export type { UntilOptions } from "../embedded/until.ts";
 export type { ClusterNodes, NodesOptions } from "../components/simulated-nodes/simulated-nodes.ts";

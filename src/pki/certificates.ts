@@ -38,8 +38,8 @@ export interface CertificateMaker {
 /** Caches parsed and generated keys: OpenSSL takes a good part of a millisecond to parse one. */
 export function trackLocation(maker: CertificateMaker): CertificateMaker {
   const known = new Map<string, Signer>();
-  const remember = (pem: string, signer: Signer) => {
-    if (known.size >= KEYS_REMEMBERED_MAX) known.clear();
+  const cacheKey = (pem: string, signer: Signer) => {
+    if (known.size >= KEYS_CACHED_MAX) known.clear();
     known.set(pem, signer);
     return signer;
   };
@@ -47,15 +47,15 @@ export function trackLocation(maker: CertificateMaker): CertificateMaker {
     ...maker,
     newKey() {
       const key = maker.newKey();
-      remember(key.pem, key.signer);
+      cacheKey(key.pem, key.signer);
       return key;
     },
-    readKey: (pem) => known.get(pem) ?? remember(pem, maker.readKey(pem)),
+    readKey: (pem) => known.get(pem) ?? cacheKey(pem, maker.readKey(pem)),
   };
 }
 
 /** More than a cluster has; keys of renewed certificates are evicted. */
-const KEYS_REMEMBERED_MAX = 50;
+const KEYS_CACHED_MAX = 50;
 
 export interface LeafRequest {
   readonly subject: Subject;

@@ -98,7 +98,7 @@ function without(name: string): PkiFiles {
 }
 
 for (const { when, files, made, ...options } of REPAIRED) {
-  test(`when ${when}, just that is made anew, and what was signed before is still good`, () => {
+  test(`when ${when}, only that is recreated, and certificates signed before stay valid`, () => {
     const written = missing(files, options);
 
     deepEqual(Object.keys(written).toSorted(), made.toSorted());

@@ -33,7 +33,7 @@ const DAMAGES: readonly { readonly what: string; readonly damaged: (text: string
   { what: "garbage", damaged: () => "garbage" },
 ];
 
-/** All that is done with the files of a cluster, now and when everything has to be signed anew. */
+/** All that is done with the files of a cluster, now and when everything has to be signed again. */
 async function useAll(directory: string): Promise<void> {
   const pki = await open(directory);
   void pki.certificateSigning;
@@ -45,7 +45,7 @@ async function useAll(directory: string): Promise<void> {
 const IRREPLACEABLE = ["ca.key", "front-proxy-ca.key", "sa.key"];
 
 for (const file of FILE_NAMES) {
-  test(`${file} is made anew or named, however it is damaged`, async () => {
+  test(`${file} is recreated, or named in the error, however it is damaged`, async () => {
     await using directory = await temporaryDirectory();
     await open(directory.path);
     const path = join(directory.path, file);

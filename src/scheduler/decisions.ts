@@ -4,7 +4,7 @@
  */
 import type { ObjectKey } from "../client/client.ts";
 import { Lru } from "../base/lru.ts";
-import type { RefusedNodes } from "./cycle/refusals.ts";
+import type { RefusedNodes } from "./cycle/rejections.ts";
 import type { NodeScore } from "./cycle/scores.ts";
 
 /** Enough to see a changed decision. */

@@ -42,7 +42,7 @@ interface OfResult {
   readonly durations: Histogram;
 }
 
-export class SchedulerFigures {
+export class SchedulerStatistics {
   readonly #results = new Map<string, OfResult>();
   readonly #attempts = new Histogram(ATTEMPT_BOUNDS);
   readonly #victims = new Histogram(VICTIM_BOUNDS);

@@ -8,7 +8,7 @@ import { rounds, testSeed } from "../testing/rounds.ts";
 import { startScheduledServer, type ScheduledServer } from "../testing/servers/scheduled-server.ts";
 import { bindingsThrough } from "./framework/testing/bindings.ts";
 import { aNode } from "./framework/testing/builders.ts";
-import { brokenRules, type Moment } from "./framework/testing/naive-rules.ts";
+import { brokenRules, type ClusterState } from "./framework/testing/naive-rules.ts";
 import { nodesOf, podsOf, randomClusters, type Happening, type RandomCluster } from "./framework/testing/random-clusters.ts";
 
 const RUNS = rounds({ quick: 30, full: 1_000 });
@@ -41,16 +41,16 @@ class Watched {
   }
 
   async check(podName: string, nodeName: string): Promise<void> {
-    const moment = await this.moment();
-    const pod = moment.waiting.find(({ metadata }) => metadata.name === podName);
-    const node = moment.nodes.find(({ metadata }) => metadata.name === nodeName);
+    const state = await this.state();
+    const pod = state.waiting.find(({ metadata }) => metadata.name === podName);
+    const node = state.nodes.find(({ metadata }) => metadata.name === nodeName);
     // It was deleted after the decision: the server will report that.
     if (pod === undefined) return;
-    const problems = node === undefined ? ["no such node"] : brokenRules(pod, node, moment);
+    const problems = node === undefined ? ["no such node"] : brokenRules(pod, node, state);
     if (problems.length > 0) this.broken.push(`${podName} on ${nodeName}: ${problems.join(", ")}`);
   }
 
-  async moment(): Promise<Moment & { readonly waiting: readonly Pod[] }> {
+  async state(): Promise<ClusterState & { readonly waiting: readonly Pod[] }> {
     const { client } = this.cluster;
     const all = (await client.list(pods)).items;
     const isPlaced = ({ spec }: Pod): boolean => spec?.nodeName !== undefined;
@@ -61,7 +61,7 @@ class Watched {
   async happen(happening: Happening): Promise<void> {
     const { cluster } = this;
     const { client, clock } = cluster;
-    const all = await this.moment();
+    const all = await this.state();
     const node = "which" in happening ? all.nodes[happening.which % all.nodes.length] : undefined;
     const everyPod = [...all.placed, ...all.waiting];
     const pod = "which" in happening ? everyPod[happening.which % Math.max(1, everyPod.length)] : undefined;
@@ -98,7 +98,7 @@ class Watched {
   async rest(): Promise<void> {
     for (let left = true; left;) {
       await this.cluster.clock.advance(30_000);
-      const going = (await this.moment()).placed.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+      const going = (await this.state()).placed.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
       for (const { metadata } of going)
         await this.cluster.client.delete(pods, { namespace: "default", name: metadata.name }, { gracePeriodSeconds: 0 });
       left = going.length > 0;
@@ -124,10 +124,10 @@ test("no Pod is ever bound to a node without capacity or against a hard rule, an
       await using watched = await play(random);
       deepEqual(watched.broken, []);
 
-      const moment = await watched.moment();
-      const inVain = moment.waiting.flatMap((pod) =>
-        moment.nodes
-          .filter((node) => brokenRules(pod, node, moment).length === 0)
+      const state = await watched.state();
+      const inVain = state.waiting.flatMap((pod) =>
+        state.nodes
+          .filter((node) => brokenRules(pod, node, state).length === 0)
           .map((node) => `${pod.metadata.name} could go to ${node.metadata.name}`),
       );
       deepEqual(inVain, []);

@@ -1,6 +1,6 @@
 /**
  * Writes the PodScheduled condition and the nominated node of unschedulable Pods, concurrently with the cycles; of several pending writes
- * of one Pod only the newest is sent. A failed write is not retried: the next attempt writes it anew.
+ * of one Pod only the newest is sent. A failed write is not retried: the next attempt writes it again.
  *
  * An assigned Pod never gets PodScheduled=False: binding cancels what is pending (`supersede`), and waits for the write in flight, which
  * would otherwise come after the binding and overwrite the server's condition.
@@ -70,7 +70,7 @@ export class PodConditions {
     this.#writes.set(uid, write);
   }
 
-  /** The Pod is about to be bound: nothing more is written. Resolves when the write in flight is done; undefined if there is none. */
+  /** The Pod is about to be bound: nothing more is written. Resolves when the write in flight is done; undefined if none exists. */
   supersede(uid: string): Promise<void> | undefined {
     const write = this.#writes.get(uid);
     if (write !== undefined) write.next = undefined;

@@ -1,6 +1,6 @@
 /**
  * The scheduler: assigns every unassigned Pod to a node, by the plugins of the profile that the Pod names. It reads the cluster from its
- * informers and changes it by bindings. It starts from current state: what was decided and not bound is decided anew.
+ * informers and changes it by bindings. It starts from current state: what was decided and not bound is decided again.
  */
 import type { Pod } from "../api/generated/core/v1.ts";
 import { nodes } from "../api/core/v1/node.ts";
@@ -26,7 +26,7 @@ import { RoundRobin } from "./cycle/round-robin.ts";
 import { Decisions, type Decision } from "./decisions.ts";
 import { effectsOn } from "./effects.ts";
 import type { PluginContext, QueuedPod } from "./framework/plugin.ts";
-import { SchedulerFigures } from "./metrics.ts";
+import { SchedulerStatistics } from "./metrics.ts";
 import { PodConditions } from "./pod-conditions.ts";
 import { Nominator } from "./queue/nominator.ts";
 import { SchedulingQueue } from "./queue/scheduling-queue.ts";
@@ -91,12 +91,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   });
   const queue = starting.use(newQueue(options, profiles, nominator));
   const cache = new SchedulerCache({ log });
-  const figures = new SchedulerFigures();
+  const statistics = new SchedulerStatistics();
   const decisions = new Decisions();
   const conditions = new PodConditions({ client, cluster, clock, log, signal });
   const turns = new Turns(new RoundRobin(random.derive("equal nodes")));
   const scheduling = new Scheduling({
-    ...{ profiles, recorders, cache, queue, nominator, cluster, conditions, decisions, figures, turns, clock, log, signal },
+    ...{ profiles, recorders, cache, queue, nominator, cluster, conditions, decisions, statistics, turns, clock, log, signal },
   });
   late.scheduling = scheduling;
   const isOurs = ({ spec }: Pod) => profiles.has(spec?.schedulerName ?? "");
@@ -115,7 +115,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
     schedulerNames: [...profiles.keys()],
     decisions: (pod) => decisions.of(pod),
     waiting: ({ namespace = "", name }) => queue.find(`${namespace}/${name}`),
-    metrics: () => figures.families(queue, cache),
+    metrics: () => statistics.families(queue, cache),
     underWay: () => (scheduling.underWay === 0 ? [] : [`${scheduling.underWay} bindings or evictions`]),
     stop: () => (stopped ??= stop()),
   };

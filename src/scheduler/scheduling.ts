@@ -29,7 +29,7 @@ import { POD_DELETED } from "./events/pod-changes.ts";
 import { podInfoOf } from "./framework/make-pod-info.ts";
 import type { ClusterView } from "./framework/plugin.ts";
 import type { PodInfo } from "./framework/pod-info.ts";
-import type { SchedulerFigures } from "./metrics.ts";
+import type { SchedulerStatistics } from "./metrics.ts";
 import type { PodConditions } from "./pod-conditions.ts";
 import type { Nominator } from "./queue/nominator.ts";
 import { NO_NODES } from "./queue/retry-rules.ts";
@@ -45,7 +45,7 @@ export interface SchedulingContext {
   readonly cluster: ClusterView;
   readonly conditions: PodConditions;
   readonly decisions: Decisions;
-  readonly figures: SchedulerFigures;
+  readonly statistics: SchedulerStatistics;
   readonly turns: Turns;
   readonly clock: Clock;
   readonly log: Logger;
@@ -82,7 +82,7 @@ export class Scheduling {
     return this.#underWay.size;
   }
 
-  /** Resolves when one of them is done; at once if there is none. */
+  /** Resolves when one of them is done; at once if none exists. */
   async oneIsOver(): Promise<void> {
     if (this.#underWay.size > 0) await Promise.race(this.#underWay);
   }
@@ -204,12 +204,12 @@ export class Scheduling {
   }
 
   #placedFor(attempt: Attempt, { nodeName, refused, scores }: Placed): void {
-    const { queue, recorders, figures, log } = this.#context;
+    const { queue, recorders, statistics, log } = this.#context;
     const { info, profile } = attempt;
     queue.done(info.uid);
     const message = `Successfully assigned ${info.key} to ${nodeName}`;
     recorders.get(profile.schedulerName)?.record(info.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
-    figures.ended("scheduled", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    statistics.ended("scheduled", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     this.#record(attempt, { outcome: "placed", nodeName, message, refused, scores });
     for (const plugin of profile.postBind) {
       try {
@@ -240,12 +240,12 @@ export class Scheduling {
 
   #refused(attempt: Attempt, { diagnosis, whatIf }: Unschedulable): void {
     const { info, profile } = attempt;
-    const { figures } = this.#context;
-    if (whatIf !== undefined && profile.postFilter.length > 0) figures.preemptionTried();
+    const { statistics } = this.#context;
+    if (whatIf !== undefined && profile.postFilter.length > 0) statistics.preemptionTried();
     const answer = whatIf === undefined ? undefined : askPostFilters(profile, info, whatIf);
     if (answer?.is !== "nominated") return this.#turnedAway(attempt, diagnosis, answer);
     this.#turnedAway(attempt, diagnosis, undefined, answer.nodeName);
-    figures.victimsChosen(answer.victims);
+    statistics.victimsChosen(answer.victims);
     track(this.#underWay, this.#makeRoom(attempt, answer.act));
   }
 
@@ -274,11 +274,11 @@ export class Scheduling {
     answer?: { readonly message: string; readonly clearsNomination: boolean },
     nominatedNodeName?: string,
   ): void {
-    const { nominator, figures } = this.#context;
+    const { nominator, statistics } = this.#context;
     const { profile } = attempt;
     const message =
       diagnosis.nodeCount === 0 ? NO_NODES_MESSAGE : fitErrorMessage({ ...diagnosis, postFilterMessage: answer?.message ?? "" });
-    figures.ended("unschedulable", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    statistics.ended("unschedulable", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     const nomination = nominatedNodeName ?? (answer?.clearsNomination === true ? "" : undefined);
     const by = diagnosis.nodeCount === 0 ? new Set([NO_NODES]) : diagnosis.unschedulablePlugins;
     const isBack = this.#putBack(attempt, { is: "refused", by });
@@ -290,12 +290,12 @@ export class Scheduling {
   }
 
   #failed(attempt: Attempt, error: unknown): void {
-    const { figures, log, signal } = this.#context;
+    const { statistics, log, signal } = this.#context;
     const { info, profile } = attempt;
     if (signal.aborted) return this.#context.queue.done(info.uid);
     const message = error instanceof Error ? error.message : String(error);
     log.warn("Cannot schedule a Pod; it is tried again", { pod: info.key, error });
-    figures.ended("error", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    statistics.ended("error", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     const isBack = this.#putBack(attempt, { is: "error" });
     this.#record(attempt, { outcome: "failed", message, refused: [], scores: [] });
     if (isBack) this.#report(attempt, "SchedulerError", message, undefined);

@@ -72,7 +72,7 @@ export function orderOf(key: string): string {
   return OUT_OF_ORDER.test(key) ? key.replace(OUT_OF_ORDER_ALL, shiftUnit) : key;
 }
 
-/** The smallest order after all keys that begin with `prefix`; undefined if there is none. */
+/** The smallest order after all keys that begin with `prefix`; undefined if none exists. */
 export function orderAfterPrefix(prefix: string): string | undefined {
   const order = orderOf(prefix);
   for (let end = order.length; end > 0; end--) {

@@ -189,7 +189,7 @@ function folderOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf("/") + 1);
 }
 
-/** The end of the next narrower folder of a key after the one that ends at `end`; 0 if there is none. */
+/** The end of the next narrower folder of a key after the one that ends at `end`; 0 if none exists. */
 function nextFolderEnd(key: string, end: number): number {
   return key.indexOf("/", end) + 1;
 }

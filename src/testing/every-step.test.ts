@@ -9,8 +9,8 @@ import { everyStepMayBeTheLast, runScenario } from "./every-step.ts";
 
 const SOURCE = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "source", namespace: "default" } } as const;
 
-/** Creates two copies of the ConfigMap "source". With `remembers` it wrongly trusts its memory over the stored state. */
-function copier({ remembers }: { readonly remembers: boolean }): Controller {
+/** Creates two copies of the ConfigMap "source". With `trustsMemory` it wrongly trusts its memory over the stored state. */
+function copier({ trustsMemory }: { readonly trustsMemory: boolean }): Controller {
   return defineController({
     name: "copier",
     account: "copier",
@@ -21,12 +21,12 @@ function copier({ remembers }: { readonly remembers: boolean }): Controller {
       return async ({ namespace, name }, { read, write }) => {
         if (name !== "source") return onChange;
         const there = read.list(configMaps, namespace).filter(({ metadata }) => metadata.name.startsWith("copy-"));
-        for (let index = remembers ? made : there.length; index < 2; index++) {
+        for (let index = trustsMemory ? made : there.length; index < 2; index++) {
           made++;
           await write.create(configMaps, {
             apiVersion: "v1",
             kind: "ConfigMap",
-            metadata: { namespace: namespace ?? "", ...(remembers ? { generateName: "copy-" } : { name: `copy-${index}` }) },
+            metadata: { namespace: namespace ?? "", ...(trustsMemory ? { generateName: "copy-" } : { name: `copy-${index}` }) },
           });
         }
         return onChange;
@@ -36,14 +36,14 @@ function copier({ remembers }: { readonly remembers: boolean }): Controller {
 }
 
 test("everyStepMayBeTheLast passes a level-triggered controller, wherever its process dies", async () => {
-  const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: false })], restMs: 5_000 };
+  const scenario = { objects: [SOURCE], controllers: () => [copier({ trustsMemory: false })], restMs: 5_000 };
 
   assert.equal((await runScenario(scenario)).calls, 2);
   await everyStepMayBeTheLast(scenario, { disturbedRuns: 3 });
 });
 
 test("everyStepMayBeTheLast rejects a controller that depends on in-memory state", async () => {
-  const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: true })], restMs: 5_000 };
+  const scenario = { objects: [SOURCE], controllers: () => [copier({ trustsMemory: true })], restMs: 5_000 };
 
   await assert.rejects(everyStepMayBeTheLast(scenario, { disturbedRuns: 0 }), /The process died after call 1 of 2/);
 });
@@ -113,7 +113,7 @@ for (const [it, { start, found }] of Object.entries(WRONG)) {
 }
 
 test("everyStepMayBeTheLast shows only the fields that differ", async () => {
-  const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: true })], restMs: 20_000 };
+  const scenario = { objects: [SOURCE], controllers: () => [copier({ trustsMemory: true })], restMs: 20_000 };
   const error: unknown = await everyStepMayBeTheLast(scenario, { disturbedRuns: 0 }).catch((failure: unknown) => failure);
 
   const [, ...lines] = (error as Error).message.split("\n");

@@ -124,7 +124,7 @@ type WatchRequest = Omit<TransportRequest, "verb">;
 const LAG_MAX = 30;
 
 /** Number of states per object that are kept for repetition. */
-const REMEMBERED_MAX = 5;
+const RECORDED_MAX = 5;
 
 class DisturbedStream implements TransportWatchListener {
   readonly #options: MortalOptions;
@@ -158,16 +158,16 @@ class DisturbedStream implements TransportWatchListener {
     const times = random.fraction() < repeats && event.type !== "BOOKMARK" ? 2 : 1;
     for (let time = 0; time < times; time++) this.#later(random.fraction() * delayMsMax, () => this.#listener.event(event));
     if (event.type === "BOOKMARK" && event.initialEventsEnd) this.#isComplete = true;
-    const older = this.#isComplete && "object" in event ? this.#remember(event) : undefined;
+    const older = this.#isComplete && "object" in event ? this.#recordLatest(event) : undefined;
     if (older !== undefined && random.fraction() < replays) this.#later(0, () => this.#listener.event(older));
     if (random.fraction() < cuts) this.cut();
   }
 
   /** Returns an earlier delivered state of the same object, if there is one. */
-  #remember(event: ObjectEvent): ObjectEvent | undefined {
+  #recordLatest(event: ObjectEvent): ObjectEvent | undefined {
     const { uid = "" } = event.object.metadata;
     const before = this.#delivered.get(uid) ?? [];
-    this.#delivered.set(uid, [...before, event].slice(-REMEMBERED_MAX));
+    this.#delivered.set(uid, [...before, event].slice(-RECORDED_MAX));
     return before.length === 0 ? undefined : pick(this.#options.random, before);
   }
 

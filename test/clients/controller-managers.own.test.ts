@@ -34,7 +34,7 @@ const times = (lease: string, deadline: string, retry: string): readonly string[
 const LEASE_MS = 10_000;
 /** Long enough that a busy machine alone does not make the leader lose its lease. */
 const SHORT = times("10s", "8s", "500ms");
-/** So long that a test fails if a process has to wait for it to expire. */
+/** Long enough that a test fails if a process waits for its expiry. */
 const LONG = times("600s", "300s", "2s");
 
 /** By user instead of by service account, so that the record distinguishes the processes. */

@@ -285,12 +285,12 @@ const PLANS: readonly Plan[] = [
   },
 ];
 
-const MOMENT = "2026-01-01T00:00:00Z";
+const TIMESTAMP = "2026-01-01T00:00:00Z";
 const JOB_IS_DONE = {
-  startTime: MOMENT,
-  completionTime: MOMENT,
+  startTime: TIMESTAMP,
+  completionTime: TIMESTAMP,
   succeeded: 1,
-  conditions: ["SuccessCriteriaMet", "Complete"].map((type) => ({ type, status: "True", lastTransitionTime: MOMENT })),
+  conditions: ["SuccessCriteriaMet", "Complete"].map((type) => ({ type, status: "True", lastTransitionTime: TIMESTAMP })),
 };
 
 /** Marks the next object of a kind as finished as soon as it exists. */

@@ -175,8 +175,8 @@ async function prepare(cluster: Cluster, quotas: readonly string[]): Promise<str
 }
 
 async function crashInTheMiddle(cluster: Cluster, clients: Clients): Promise<void> {
-  const moment = clients.acknowledged((CLIENTS * STEPS) / 4);
-  const crash = moment.then(() => cluster.crash());
+  const written = clients.acknowledged((CLIENTS * STEPS) / 4);
+  const crash = written.then(() => cluster.crash());
   await clients.run(STEPS, (random, own) => (own.length > 0 && random.below(2) === 0 ? "DELETE" : "POST"));
   await crash;
 }

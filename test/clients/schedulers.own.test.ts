@@ -92,9 +92,9 @@ test(`the leading scheduler is killed ${ROUNDS} times while Pods are created, an
 
   deepEqual(new Set(stage.bindings.values()), new Set([1]), "each Pod was bound once");
   equal(stage.bindings.size, made);
-  const moment = { nodes: (await stage.client.list(nodes)).items, placed: placed(stage) };
+  const state = { nodes: (await stage.client.list(nodes)).items, placed: placed(stage) };
   deepEqual(
-    moment.nodes.flatMap((node) => overCapacity(node, on(node, moment))),
+    state.nodes.flatMap((node) => overCapacity(node, on(node, state))),
     [],
   );
 });

@@ -102,9 +102,9 @@ async function quarrel(t: TestContext, cluster: Cluster, admin: Reconnecting): P
 
 async function crashInTheMiddle(cluster: Cluster, churn: Churn, random: Random): Promise<void> {
   // About half of the steps are acknowledged; a quarter is guaranteed.
-  const moment = churn.acknowledged(1 + random.below((CLIENTS * STEPS) / 4));
+  const written = churn.acknowledged(1 + random.below((CLIENTS * STEPS) / 4));
   let crashed = false;
-  const crash = moment.then(() => cluster.crash()).then(() => (crashed = true));
+  const crash = written.then(() => cluster.crash()).then(() => (crashed = true));
   await churn.run();
   await crash;
   ok(crashed);

@@ -263,7 +263,7 @@ interface Death {
   readonly gapMaxMs: number;
 }
 
-/** Kills a process in the middle of a rollout; what kubectl changes at that moment takes effect, and writes continue. */
+/** Kills a process in the middle of a rollout; what kubectl changes meanwhile takes effect, and writes continue. */
 async function survive(context: TestContext, { kubectl }: Site, load: Load, { of, kill, gapMaxMs }: Death): Promise<void> {
   const rollout = await rollOut(kubectl, of);
   const atMs = realClock.monotonic();

@@ -171,9 +171,9 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     const containers = pods.flatMap((pod) => pod.containers ?? []);
     equal(containers.length > 0, true);
     for (const { cpu, memory } of [node, ...pods, ...containers, ...(all === undefined ? [] : [all])]) {
-      const figures = [cpu?.usageCoreNanoSeconds, memory?.usageBytes, memory?.workingSetBytes, memory?.rssBytes, memory?.pageFaults];
+      const values = [cpu?.usageCoreNanoSeconds, memory?.usageBytes, memory?.workingSetBytes, memory?.rssBytes, memory?.pageFaults];
       ok(
-        figures.every((figure) => Number.isInteger(figure)),
+        values.every((value) => Number.isInteger(value)),
         JSON.stringify({ cpu, memory }),
       );
     }

@@ -152,7 +152,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const pod = aRealPod("limited", `${memory}; ${processor}`, { container: { resources: { limits } }, ...once });
     match(await said(kubectl, pod), /^67108864\n25000( 100000)?\n$/);
 
-    // The container lives on for a moment: the runtime receives exit and OOM as two messages, in any order.
+    // The container keeps running briefly: the runtime receives exit and OOM as two messages, in any order.
     const script = "tail /dev/zero; code=$?; sleep 1; exit $code";
     await apply(kubectl, aRealPod("greedy", script, { container: { resources: { limits: { memory: "16Mi" } } }, ...once }));
     await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/greedy --timeout=60s");

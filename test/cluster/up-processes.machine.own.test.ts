@@ -120,7 +120,7 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     await cluster.up("--processes");
 
     await rolledOut(kubectl);
-    // A program that one of them starts has that one's name for a moment.
+    // A program that one of them starts briefly has that one's name.
     await becomes(async () => (await childrenOf(cluster)).length, COMMANDS.length);
     deepEqual(await runsOf(kubectl), runs);
   });

@@ -1,4 +1,4 @@
-/** The real kubectl with an embedded cluster: container logs and exec, with upstream's messages where there are none. */
+/** The real kubectl with an embedded cluster: container logs and exec, with upstream's messages where none exist. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startKubectlCluster } from "../../src/testing/clients/kubectl-cluster.ts";

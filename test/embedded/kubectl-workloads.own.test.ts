@@ -70,7 +70,7 @@ test("a rollout whose new pods do not become ready keeps the old ones", needs("k
   const spec = { containers: [{ name: "web", image: "example/web:broken" }] };
   await kubectl(`patch deployment web -p '${JSON.stringify({ spec: { template: { metadata, spec } } })}'`);
   await cluster.until("pods", (pods) => pods.length === 4, { namespace: "stuck" });
-  // The status counts it a moment later.
+  // The status counts it shortly afterwards.
   await kubectl("wait --for=jsonpath={.status.updatedReplicas}=1 deployment/web");
 
   match(await kubectl("rollout status deployment/web --watch=false"), /^Waiting for deployment "web" rollout to finish: 1 out of 3 new/);

@@ -54,9 +54,9 @@ test("descriptions and enumerations are read from a declaration, without comment
 });
 
 test("an alias of string has a description", () => {
-  const text = "/**\n * Time is a moment.\n */\nexport type ITime = string;\nexport type Time = ITime;\n";
+  const text = "/**\n * Time is an instant.\n */\nexport type ITime = string;\nexport type Time = ITime;\n";
 
-  deepEqual(parseDeclaration(text, "Time"), { description: "Time is a moment.", fields: new Map() });
+  deepEqual(parseDeclaration(text, "Time"), { description: "Time is an instant.", fields: new Map() });
 });
 
 test("the packages and the tables have the same fields, so they are of the same version", () => {

@@ -65,7 +65,7 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   ],
 });
 
-/** Current metrics are always written, also if there are none. */
+/** Current metrics are always written, also if none exist. */
 function withMetrics(status: HorizontalPodAutoscalerStatus | undefined): HorizontalPodAutoscalerStatus | undefined {
   return status === undefined ? undefined : withChanges(status, { currentMetrics: listOrAbsent(status.currentMetrics) });
 }

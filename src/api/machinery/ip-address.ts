@@ -93,7 +93,7 @@ function readIpv6(text: string, reading: Reading): bigint | undefined {
   return joinGroups(groups);
 }
 
-/** Returns the end of the hexadecimal digits that begin here; undefined if there are none, or too many. */
+/** Returns the end of the hexadecimal digits that begin here; undefined if none exist, or too many. */
 function groupEnd(text: string, start: number, { sloppy }: Reading): number | undefined {
   let end = start;
   // Leading zeros do not count where they are allowed, but at least one digit is required.

@@ -5,10 +5,10 @@ import { rounds, testSeed } from "../../testing/rounds.ts";
 import {
   canonicalMicroTime,
   canonicalTime,
-  compareMoments,
+  compareInstants,
   formatMicroTime,
   formatTime,
-  parseMoment,
+  parseInstant,
   parseTime,
   ZERO_TIME,
   ZERO_TIME_MS,
@@ -56,8 +56,8 @@ test("a MicroTime has exactly six fraction digits", () => {
 });
 
 test("fraction digits beyond microseconds are dropped and missing ones are zeros", () => {
-  deepEqual(parseMoment("1970-01-01T00:00:01.5Z"), { seconds: 1, microseconds: 500_000 });
-  deepEqual(parseMoment("1969-12-31T23:59:59.9999999Z"), { seconds: -1, microseconds: 999_999 });
+  deepEqual(parseInstant("1970-01-01T00:00:01.5Z"), { seconds: 1, microseconds: 500_000 });
+  deepEqual(parseInstant("1969-12-31T23:59:59.9999999Z"), { seconds: -1, microseconds: 999_999 });
 });
 
 test("a formatted timestamp parses to the same instant, to the second and to the microsecond", () => {
@@ -73,7 +73,7 @@ test("a formatted timestamp parses to the same instant, to the second and to the
 
 test("timestamps are ordered by seconds, then by microseconds", () => {
   const texts = ["2024-01-01T00:00:00.000002Z", "2024-01-01T00:00:00.000001Z", "2023-01-01T00:00:00.9Z"];
-  const sorted = texts.map((text) => parseMoment(text)!).toSorted(compareMoments);
+  const sorted = texts.map((text) => parseInstant(text)!).toSorted(compareInstants);
   deepEqual(
     sorted.map(({ microseconds }) => microseconds),
     [900_000, 1, 2],

@@ -19,14 +19,14 @@ export const UNKNOWN_TIME = null as unknown as string;
 export const ZERO_TIME_MS = -62_135_596_800_000;
 
 /** An instant: whole seconds since the epoch, and the microseconds within that second. */
-export interface Moment {
+export interface Instant {
   readonly seconds: number;
   /** 0 to 999,999. */
   readonly microseconds: number;
 }
 
 /** Undefined if the text is not RFC 3339, or names a day or hour that does not exist. */
-export function parseMoment(text: string): Moment | undefined {
+export function parseInstant(text: string): Instant | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
@@ -53,8 +53,8 @@ function readOffsetMs(text: string): number | undefined {
 
 /** Milliseconds since the epoch; undefined if it is not a timestamp. */
 export function parseTime(text: string): number | undefined {
-  const moment = parseMoment(text);
-  return moment === undefined ? undefined : moment.seconds * 1000 + Math.floor(moment.microseconds / 1000);
+  const instant = parseInstant(text);
+  return instant === undefined ? undefined : instant.seconds * 1000 + Math.floor(instant.microseconds / 1000);
 }
 
 /** Formats a Time: whole seconds. */
@@ -65,27 +65,27 @@ export function formatTime(timeMs: number): string {
 /** Formats a MicroTime. */
 export function formatMicroTime(timeMs: number): string {
   const seconds = Math.floor(timeMs / 1000);
-  return formatMomentMicro({ seconds, microseconds: Math.floor((timeMs - seconds * 1000) * 1000) });
+  return formatInstantMicro({ seconds, microseconds: Math.floor((timeMs - seconds * 1000) * 1000) });
 }
 
-export function formatMomentMicro({ seconds, microseconds }: Moment): string {
+export function formatInstantMicro({ seconds, microseconds }: Instant): string {
   return `${upToSeconds(seconds)}.${String(microseconds).padStart(6, "0")}Z`;
 }
 
 /** The stored form of a Time; undefined if it is not a timestamp. */
 export function canonicalTime(text: string): string | undefined {
-  const moment = parseMoment(text);
-  return moment === undefined ? undefined : `${upToSeconds(moment.seconds)}Z`;
+  const instant = parseInstant(text);
+  return instant === undefined ? undefined : `${upToSeconds(instant.seconds)}Z`;
 }
 
 /** The stored form of a MicroTime. */
 export function canonicalMicroTime(text: string): string | undefined {
-  const moment = MICRO_FRACTION.test(text) ? parseMoment(text) : undefined;
-  return moment === undefined ? undefined : formatMomentMicro(moment);
+  const instant = MICRO_FRACTION.test(text) ? parseInstant(text) : undefined;
+  return instant === undefined ? undefined : formatInstantMicro(instant);
 }
 
 /** Negative, zero or positive. */
-export function compareMoments(a: Moment, b: Moment): number {
+export function compareInstants(a: Instant, b: Instant): number {
   return a.seconds - b.seconds || (a.microseconds - b.microseconds) / MICROSECONDS_PER_SECOND;
 }
 

@@ -13,7 +13,7 @@ export function headerTexts(request: ExchangeRequest, name: string): readonly st
   return request.headerValues(name).map(headerText);
 }
 
-/** Returns the first header of this name; "" if there is none. */
+/** Returns the first header of this name; "" if none exists. */
 export function firstHeaderText(request: ExchangeRequest, name: string): string {
   const [first] = request.headerValues(name);
   return first === undefined ? "" : headerText(first);

@@ -11,7 +11,7 @@ import { AuthenticationError } from "../framework/authentication.ts";
 import type { PeerCertificate } from "../framework/exchange.ts";
 
 export interface PeerSubject {
-  /** "" if there is none; of several the last, as Go. */
+  /** "" if none exists; of several the last, as Go. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   /** From the Kubernetes UID attribute. */

@@ -1,5 +1,5 @@
 /**
- * Objects that every cluster has from the start. They are created if missing, at start and after a deletion (keeper.ts); each step decides
+ * Objects that every cluster has from the start. They are created if missing, at start and after a deletion (bootstrap-reconciler.ts); each step decides
  * how it reconciles existing ones. Steps run one after the other, so that a server with an in-flight limit of one can start, too.
  */
 import type { PostStartHook, PostStartHooks } from "./post-start-hooks.ts";

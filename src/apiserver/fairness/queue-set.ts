@@ -70,7 +70,7 @@ export class QueueSet {
     return this.#currentR;
   }
 
-  /** When lingering seats become free; undefined: there are none. */
+  /** When lingering seats become free; undefined: none exist. */
   get nextReleaseMs(): number | undefined {
     return this.#lingering.peek()?.lingersUntilMs;
   }

@@ -28,13 +28,13 @@ export class RetryAfter {
       this.#requests++;
       return;
     }
-    this.#remember();
+    this.#record();
     this.#second = second;
     this.#requests = 1;
     this.#adjust(second);
   }
 
-  #remember(): void {
+  #record(): void {
     const keptSeconds = Math.min(2 * this.#seconds, RETRY_AFTER_MAX_S);
     this.#history.push({ second: this.#second, requests: this.#requests });
     this.#history = this.#history.filter(({ second }) => this.#second - second <= keptSeconds);

@@ -13,7 +13,7 @@ export const SERVICE_DURATION_S = 0.003;
 export interface QueuedFlow {
   readonly flowSchema: string;
   readonly distinguisher: string;
-  /** Queues that the flow may use; empty where there are none. */
+  /** Queues that the flow may use; empty where none exist. */
   readonly hand: readonly number[];
   readonly statistics: FlowStatistics;
 }

@@ -10,7 +10,7 @@ export interface ExchangeRequest {
   readonly method: string;
   /** The path as it was sent, still percent-encoded, without the query. */
   readonly path: string;
-  /** Without the question mark; "" if there is none. */
+  /** Without the question mark; "" if none exists. */
   readonly query: string;
   /** One header by its lower-case name; repeated ones joined with ", ". */
   header(name: string): string | undefined;

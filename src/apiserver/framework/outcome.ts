@@ -10,27 +10,22 @@ import type { WatchStart } from "./watch.ts";
 import type { StoredObject } from "./storage/storage.ts";
 
 export type Outcome =
-  | ({ readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject } & DryRunMark)
-  | ({ readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList } & DryRunMark)
+  | { readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject }
+  | { readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList }
   | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
   /** Bytes from another server, or a WebSocket to it. */
   | { readonly is: "connection"; readonly answer: ExchangeAnswer }
   /** A non-resource path: discovery, OpenAPI, health, metrics, version. */
   | { readonly is: "document"; readonly answer: ExchangeAnswer }
   /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
-  | ({
+  | {
       readonly is: "value";
       readonly code: 200 | 201;
       readonly schema: string;
       readonly value: JsonObject;
       /** Its table form, if it has one. */
       readonly columns?: readonly Column[];
-    } & DryRunMark);
-
-/** A deletion whose body, which only its verb decodes, requested a dry run: nothing was written. */
-export interface DryRunMark {
-  readonly isDryRun?: true;
-}
+    };
 
 export interface ObjectList {
   readonly objects: readonly StoredObject[];

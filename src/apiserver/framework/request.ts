@@ -61,7 +61,7 @@ export interface ApiRequest {
 /** The HTTP side of a request for a connection. */
 export interface ConnectionRequest {
   readonly exchange: ExchangeRequest;
-  /** The path after the subresource, decoded, beginning with a slash; "" if there is none. */
+  /** The path after the subresource, decoded, beginning with a slash; "" if none exists. */
   readonly path: string;
   readonly offer?: UpgradeOffer;
   readonly switching?: SwitchOffer;

@@ -17,7 +17,7 @@ const MANAGED_FIELDS = ',"managedFields":[';
 export interface ParsedObject {
   /** Without managedFields. */
   readonly object: KubeObject;
-  /** The JSON text of managedFields; "" if there are none. */
+  /** The JSON text of managedFields; "" if none exist. */
   readonly managedFields: string;
 }
 

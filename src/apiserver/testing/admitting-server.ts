@@ -26,7 +26,7 @@ import { all as extensionFactories } from "../resources/all.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { Verbs } from "../verbs/verbs.ts";
 import { asUser } from "./server.ts";
-import { WatchKeeper } from "../watch/watch-keeper.ts";
+import { WatchRegistry } from "../watch/watch-registry.ts";
 import type { NodeConnector } from "../framework/node-connector.ts";
 import { all as resolvers } from "../connections/all.ts";
 import { objectWrites } from "../write/object-writes.ts";
@@ -44,8 +44,8 @@ export interface AdmittingOptions {
 
 export function admittingServer(options: AdmittingOptions): Transport {
   const server = admittingContext(options);
-  const keeper = new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} });
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), {
+  const watches = new WatchRegistry(server.clock, { started() {}, ended() {}, event() {} });
+  const pipeline = new Pipeline(server, new Verbs(server, watches), {
     metrics: new Metrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
     checkLeadership: leaseLeadership(server.objects),

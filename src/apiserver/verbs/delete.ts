@@ -2,8 +2,8 @@
 import type { GroupVersion } from "../../api/machinery/object.ts";
 import { forbiddenError, internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
-import type { ObjectList, Outcome, DryRunMark } from "../framework/outcome.ts";
-import { isDryRun, type ApiRequest } from "../framework/request.ts";
+import type { ObjectList, Outcome } from "../framework/outcome.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { ObjectName } from "../framework/storage/object-key.ts";
 import { decodeOptions } from "../write/decode-body.ts";
@@ -27,14 +27,10 @@ export async function deleteOne(server: ServerContext, endpoint: Endpoint, reque
   const result = await deleteObject(server, { endpoint, request, name, options });
   if (!result.gone || endpoint.resource.returnsDeletedObject === true) {
     const isAccepted = !result.gone && options.orphanDependents === false;
-    return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object, ...dryRunMark(options) };
+    return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object };
   }
   const value = successOf(endpoint, result);
-  return { is: "value", code: 200, schema: STATUS_SCHEMA, value, ...dryRunMark(options) };
-}
-
-function dryRunMark(options: DeleteOptions): DryRunMark {
-  return isDryRun(options) ? { isDryRun: true } : {};
+  return { is: "value", code: 200, schema: STATUS_SCHEMA, value };
 }
 
 async function checkRefusal({ resource, storage, name: resourceName }: Endpoint, name: ObjectName): Promise<void> {
@@ -74,7 +70,7 @@ export async function deleteCollection(server: ServerContext, endpoint: Endpoint
     const { namespace = "", name } = object.object.metadata;
     return deleteObject(server, { endpoint, request, name: { namespace, name }, options });
   });
-  return { is: "list", endpoint, list, ...dryRunMark(options) };
+  return { is: "list", endpoint, list };
 }
 
 async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject) => Promise<DeleteResult>): Promise<void> {

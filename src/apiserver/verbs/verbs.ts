@@ -12,7 +12,7 @@ import { isDryRun, type ApiRequest } from "../framework/request.ts";
 import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { yieldLoop, yieldLoopOf, runSteps } from "../limits/slices.ts";
-import type { WatchKeeper } from "../watch/watch-keeper.ts";
+import type { WatchRegistry } from "../watch/watch-registry.ts";
 import { createObject, withoutSystemFields } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
 import { checkName, inNamespace, withoutRepeatedOwners } from "../write/metadata.ts";
@@ -33,11 +33,11 @@ import type { NextObject } from "../framework/storage/writes.ts";
 
 export class Verbs {
   readonly #server: ServerContext;
-  readonly #keeper: WatchKeeper;
+  readonly #watches: WatchRegistry;
 
-  constructor(server: ServerContext, keeper: WatchKeeper) {
+  constructor(server: ServerContext, watches: WatchRegistry) {
     this.#server = server;
-    this.#keeper = keeper;
+    this.#watches = watches;
   }
 
   /** Throws a StatusError. */
@@ -56,7 +56,7 @@ export class Verbs {
         if (!endpoint.resource.stored) return listUnstored(this.#server, endpoint, request);
         return { is: "list", endpoint, list: await listObjects(endpoint, request) };
       case "watch":
-        return { is: "watch", endpoint, watch: await watchObjects(this.#server, this.#keeper, { endpoint, request }) };
+        return { is: "watch", endpoint, watch: await watchObjects(this.#server, this.#watches, { endpoint, request }) };
       case "create":
         return this.#create(endpoint, request);
       case "update":

@@ -5,7 +5,7 @@ import type { ServerContext } from "../framework/server-context.ts";
 import { translated } from "../framework/storage/store-failure.ts";
 import { ObjectWatch, type ObjectWatchOptions } from "../watch/object-watch.ts";
 import { selectionOf } from "../watch/selection.ts";
-import type { WatchKeeper } from "../watch/watch-keeper.ts";
+import type { WatchRegistry } from "../watch/watch-registry.ts";
 import type { WatchStart } from "../framework/watch.ts";
 import { snapshotInStore, currentSnapshot } from "./list.ts";
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
@@ -13,7 +13,7 @@ import type { ResourceStorage } from "../framework/storage/storage.ts";
 
 export async function watchObjects(
   server: ServerContext,
-  keeper: WatchKeeper,
+  watches: WatchRegistry,
   { endpoint, request }: { readonly endpoint: Endpoint; readonly request: ApiRequest },
 ): Promise<WatchStart> {
   const { options } = request;
@@ -32,8 +32,8 @@ export async function watchObjects(
   };
   return {
     start(receiver) {
-      const watch = new ObjectWatch(settings, keeper.counted({ endpoint, request }, receiver));
-      keeper.keep(watch, { endpoint, request, timeoutMs: timeoutMsOf(server, request) });
+      const watch = new ObjectWatch(settings, watches.counted({ endpoint, request }, receiver));
+      watches.keep(watch, { endpoint, request, timeoutMs: timeoutMsOf(server, request) });
       return watch;
     },
   };

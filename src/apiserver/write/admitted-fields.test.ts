@@ -9,7 +9,7 @@ import { Pipeline } from "../pipeline/pipeline.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import { admittingContext } from "../testing/admitting-server.ts";
 import { Verbs } from "../verbs/verbs.ts";
-import { WatchKeeper } from "../watch/watch-keeper.ts";
+import { WatchRegistry } from "../watch/watch-registry.ts";
 
 const LABELS: AdmissionPlugin = {
   name: "labels",
@@ -21,7 +21,7 @@ const LABELS: AdmissionPlugin = {
 
 test("fields that an admission plugin adds have no owner, in a create and in an update", async () => {
   const server = admittingContext({ plugins: [LABELS] });
-  const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
+  const pipeline = new Pipeline(server, new Verbs(server, new WatchRegistry(server.clock, { started() {}, ended() {}, event() {} })), {
     metrics: new Metrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
     checkLeadership: leaseLeadership(server.objects),

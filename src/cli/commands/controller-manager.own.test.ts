@@ -27,9 +27,9 @@ test("only the leader acts, both instances serve metrics on loopback, and after 
 
   const [its, others] = [await one.says("metrics at "), await other.says("metrics at ")];
   match(its, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-  const figures = await get(its);
-  match(figures, /^workqueue_depth\{name="deployment-controller"\} \d+$/m);
-  match(figures, /^leader_election_master_status\{name="kube-controller-manager"\} 1$/m);
+  const metrics = await get(its);
+  match(metrics, /^workqueue_depth\{name="deployment-controller"\} \d+$/m);
+  match(metrics, /^leader_election_master_status\{name="kube-controller-manager"\} 1$/m);
   equal(await get(its.replace("/metrics", "/healthz")), "ok");
   match(await get(others), /^leader_election_master_status\{name="kube-controller-manager"\} 0$/m);
   equal((await get(others)).includes("workqueue"), false, "a standby instance has no controllers");
@@ -47,9 +47,9 @@ test("without leader election the controller manager does not mention it", async
   await one.says("active as ");
 
   equal(await one.says("controllers for "), server.url);
-  const figures = await get(await one.says("metrics at "));
-  match(figures, /^workqueue_depth\{name="deployment-controller"\}/m);
-  equal(figures.includes("leader_election"), false);
+  const metrics = await get(await one.says("metrics at "));
+  match(metrics, /^workqueue_depth\{name="deployment-controller"\}/m);
+  equal(metrics.includes("leader_election"), false);
   await one.stop();
 });
 

@@ -10,7 +10,7 @@ import { elect } from "./elect.ts";
 const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const LEASE_PATH = `${LEASES_PATH}/web`;
-/** So long that who has to wait for its end makes the test fail. */
+/** Long enough that a test fails if it waits for expiry. */
 const LONG = ["--lease-duration=120s", "--renew-deadline=60s", "--retry-period=1s"];
 const SHORT_LEASE_MS = 10_000;
 /** Long enough to be renewed in time on a busy machine. */
@@ -66,7 +66,7 @@ class Sidecar implements AsyncDisposable {
   /** GET on its address. */
   async ask(path: string): Promise<string> {
     const address = (await this.says("listening on ")).slice("listening on ".length);
-    // One that is kept may be closed by the other side in the moment in which it is used again.
+    // One that is kept may be closed by the server just as it is reused.
     const response = await fetch(address + path, { headers: { connection: "close" } });
     return `${response.status} ${await response.text()}`;
   }

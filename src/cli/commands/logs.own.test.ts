@@ -52,5 +52,5 @@ test("without a cluster `k8ts logs` fails with the remedy", async (context) => {
   const machine = await K8tsMachine.make(context);
   const { exitCode, stderr } = await machine.k8ts("logs");
   equal(exitCode, 1);
-  match(stderr, /^Error: Cannot print logs: there are none in .*"k8ts status --all"/);
+  match(stderr, /^Error: Cannot print logs: no log files in .*"k8ts status --all"/);
 });

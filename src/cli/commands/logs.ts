@@ -47,7 +47,7 @@ const longLogs = defineCommand({
   async run({ home: choice, follows, tail, component }: LogsOptions, { out, environment, signal }) {
     const home = await findHome(choice, environment);
     if (home === undefined || !(await fileExists(home.logFile)))
-      throw new Error(`Cannot print logs: there are none in ${choice.directory}; "k8ts status --all" lists the clusters of this machine`);
+      throw new Error(`Cannot print logs: no log files in ${choice.directory}; "k8ts status --all" lists the clusters of this machine`);
     const ownLog = LOGGED_COMPONENTS.map((name) => ({ name, file: componentLog(home, name) })).find(({ name }) => name === component)?.file;
     const isOwn = ownLog !== undefined && (await fileExists(ownLog));
     const isWanted = component === undefined || isOwn ? () => true : isOfComponent(component);

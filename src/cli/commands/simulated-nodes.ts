@@ -50,7 +50,7 @@ const flags = {
   "node-ip": {
     type: "string",
     placeholder: "ADDRESS",
-    doc: "Address that the API server uses to reach this process. Default: an address of this machine's network, or 127.0.0.1 if there is none.",
+    doc: "Address that the API server uses to reach this process. Default: an address of this machine's network, or 127.0.0.1 if it has none.",
     expects: nodeAddressExpected,
   },
   ...kubeletServingFlags,

@@ -206,7 +206,7 @@ test("of two concurrent starts in the background, the second does not report the
   const both = await Promise.all([machine.k8ts("up", "--detach", ...IN_MEMORY), machine.k8ts("up", "--detach", ...IN_MEMORY)]);
   const [winner, loser] = both.toSorted((a, b) => (a.exitCode ?? 0) - (b.exitCode ?? 0));
   deepEqual([winner?.exitCode, loser?.exitCode], [0, 1]);
-  // Who has it is known a moment after it was taken.
+  // The owner of the lock is recorded shortly after it is acquired.
   match(loser?.stderr ?? "", /^Error: Cannot start cluster "default": it is already running as (process \d+ |another process;).*\n$/);
 });
 

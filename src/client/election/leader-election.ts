@@ -82,7 +82,7 @@ export interface LeaderElectionOptions extends ElectionTimes {
 export interface LeaderElection extends AsyncDisposable {
   /** Whether this candidate is leader right now. Cheap: check it before everything that must not be done twice. */
   isLeading(): boolean;
-  /** The last observed holder; "" if there is none. */
+  /** The last observed holder; "" if none exists. */
   readonly leader: string;
   /** Stops leading and standing. Resolves when the work has ended (or was abandoned) and the Lease was released, or could not be. */
   stop(): Promise<void>;

@@ -41,7 +41,7 @@ export class LeaseLock {
     return this.#lease;
   }
 
-  /** The last observed holder; "" if there is none or it was never observed. */
+  /** The last observed holder; "" if none exists or it was never observed. */
   get holder(): string {
     return holderOf(this.#lease?.spec);
   }

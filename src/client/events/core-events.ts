@@ -12,7 +12,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";
 import { TokenBucket } from "../../base/rate-limiter.ts";
 import type { Draft } from "../client.ts";
-import { keyOf, namespaceOf, REMEMBERED_MAX, type EventForm, type EventNames, type EventWrite, type Happening } from "./event-write.ts";
+import { keyOf, namespaceOf, CACHED_MAX, type EventForm, type EventNames, type EventWrite, type Happening } from "./event-write.ts";
 
 /** Aggregation: after this many events that differ only in their message, with at most this interval between two. */
 const SIMILAR_MAX = 10;
@@ -47,9 +47,9 @@ export class CoreEvents implements EventForm {
   readonly chores = [];
   readonly #options: CoreEventsOptions;
   readonly #source: EventSource;
-  readonly #similar = new Lru<string, Similar>({ max: REMEMBERED_MAX });
-  readonly #written = new Lru<string, Written>({ max: REMEMBERED_MAX });
-  readonly #allowances = new Lru<string, TokenBucket>({ max: REMEMBERED_MAX });
+  readonly #similar = new Lru<string, Similar>({ max: CACHED_MAX });
+  readonly #written = new Lru<string, Written>({ max: CACHED_MAX });
+  readonly #allowances = new Lru<string, TokenBucket>({ max: CACHED_MAX });
 
   constructor(options: CoreEventsOptions) {
     this.#options = options;

@@ -212,7 +212,7 @@ test("a source with more than 25 Events about one object is limited to one every
   assert.equal((await s.events()).find(({ type, involvedObject }) => type === "Normal" && involvedObject.kind === "ReplicaSet")?.count, 41);
 });
 
-test("the recorder caches at most 4,096 Events and writes evicted ones anew", async () => {
+test("the recorder caches at most 4,096 Events and writes evicted ones again", async () => {
   await using s = await stage();
   const about = (index: number): KubeObject => ({ ...web, metadata: { ...web.metadata, uid: `uid-${index}` } });
   s.answer = () => Promise.resolve({ is: "object", object: web, created: true, warnings: [] });

@@ -40,7 +40,7 @@ export interface EventForm {
 }
 
 /** Upstream's limit for all caches of a recorder. */
-export const REMEMBERED_MAX = 4_096;
+export const CACHED_MAX = 4_096;
 
 /** Namespace of Events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = "default";

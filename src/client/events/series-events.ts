@@ -8,7 +8,7 @@ import { formatMicroTime } from "../../api/machinery/time.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";
 import type { Draft, ResourceKind } from "../client.ts";
-import { keyOf, namespaceOf, REMEMBERED_MAX, type EventForm, type EventWrite, type Happening } from "./event-write.ts";
+import { keyOf, namespaceOf, CACHED_MAX, type EventForm, type EventWrite, type Happening } from "./event-write.ts";
 import type { ObjectReference } from "../../api/generated/core/v1.ts";
 
 const REFRESH_EVERY_MS = 30 * 60_000;
@@ -44,7 +44,7 @@ export class SeriesEvents implements EventForm {
     { everyMs: FINISH_AFTER_MS, due: () => this.#finish() },
   ];
   readonly #options: SeriesEventsOptions;
-  readonly #recorded = new Lru<string, Recorded>({ max: REMEMBERED_MAX });
+  readonly #recorded = new Lru<string, Recorded>({ max: CACHED_MAX });
 
   constructor(options: SeriesEventsOptions) {
     this.#options = options;

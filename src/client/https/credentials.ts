@@ -26,7 +26,7 @@ export interface Shown {
 }
 
 /** What to do after a 401: nothing; retry; retry over new connections, since the certificate changed. */
-export type AfterRefusal = "give-up" | "again" | "again-anew";
+export type AfterRefusal = "give-up" | "again" | "again-reconnected";
 
 export interface CredentialsOptions {
   readonly clock: Clock;
@@ -56,7 +56,7 @@ export class Credentials {
       this.#exec = new ExecPlugin(exec, connection, { clock, run: options.run, authority: () => this.#text(connection.authority) });
   }
 
-  /** Rejects with one sentence if there are none. */
+  /** Rejects with one sentence if none exist. */
   show(): Shown | Promise<Shown> {
     const { tokenSource, token: fixedToken, basic } = this.#connection.credentials ?? {};
     if (tokenSource !== undefined) {
@@ -86,7 +86,7 @@ export class Credentials {
     const used = this.#certificate;
     const next = await this.#exec?.refused(shown.exec);
     const current = next === undefined ? await this.#currentCertificate() : next.certificate;
-    if (current?.certificate !== used?.certificate || current?.key !== used?.key) return "again-anew";
+    if (current?.certificate !== used?.certificate || current?.key !== used?.key) return "again-reconnected";
     if (next !== undefined) return next === shown.exec ? "give-up" : "again";
     if (tokenSource !== undefined) return (await tokenSource.token()) === shown.token ? "give-up" : "again";
     if (this.#tokenFile === undefined) return "give-up";

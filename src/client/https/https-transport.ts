@@ -205,7 +205,7 @@ class Sender implements HttpsTransport {
   async #renew(shown: Shown): Promise<boolean> {
     try {
       const next = await this.#credentials.refused(shown);
-      if (next === "again-anew") this.#client.renew();
+      if (next === "again-reconnected") this.#client.renew();
       return next !== "give-up";
     } catch (error) {
       this.#options.log.warn("Cannot renew rejected credentials", { server: this.#server, error });

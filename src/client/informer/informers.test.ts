@@ -163,7 +163,7 @@ test("after closing no informer is started", async () => {
   assert.throws(() => world.informers.of(configMaps), /nothing is begun/);
 });
 
-test("a stopped informer is silent, rejects its waiters, and is started anew on request", async () => {
+test("a stopped informer is silent, rejects its waiters, and is restarted on request", async () => {
   await using world = await started(map("a"));
   const whole = world.informers.of(configMaps);
   const part = world.informers.of(configMaps, { namespace: "default" });

@@ -119,7 +119,7 @@ const FORGOTTEN: readonly (readonly [string, ScriptedAnswer])[] = [
 ];
 
 for (const [how, forgotten] of FORGOTTEN) {
-  test(`a server that has compacted the version and ${how} is listed anew, and the difference is delivered`, async () => {
+  test(`a server that has compacted the version and ${how} is listed again, and the difference is delivered`, async () => {
     const before = [aMap("a", 1), aMap("b", 2), aMap("c", 3), aMap("d", 4)];
     const now = [aMap("a", 1), aMap("b", 7), aMap("d", 8, { uid: "another" }), aMap("e", 9)];
     await using world = following({ delivers: whole(5, ...before), thenEnds: true }, forgotten, { delivers: whole(9, ...now) });

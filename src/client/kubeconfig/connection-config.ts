@@ -25,7 +25,7 @@ export interface ConnectionConfig {
 
 /** Source of tokens that change, for programs that obtain their own. */
 export interface TokenSource {
-  /** The current token. Rejects with one sentence if there is none. */
+  /** The current token. Rejects with one sentence if none exists. */
   token(): string | Promise<string>;
   /** The server rejected this token: the next one must differ. */
   refused(token: string): void;

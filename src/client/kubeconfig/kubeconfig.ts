@@ -12,7 +12,7 @@ export interface Kubeconfig {
   readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
   readonly users: ReadonlyMap<string, KubeconfigUser>;
   readonly contexts: ReadonlyMap<string, KubeconfigContext>;
-  /** "" if there is none. */
+  /** "" if none exists. */
   readonly currentContext: string;
 }
 
@@ -42,7 +42,7 @@ export interface KubeconfigUser {
   readonly impersonateGroups: readonly string[];
   readonly impersonateExtra: ReadonlyMap<string, readonly string[]>;
   readonly exec: KubeconfigExec | undefined;
-  /** Name of the auth provider, which upstream has removed; undefined if there is none. */
+  /** Name of the auth provider, which upstream has removed; undefined if none exists. */
   readonly authProvider: string | undefined;
 }
 

@@ -57,7 +57,7 @@ export async function makeRuntimeDirectory(directory: string, environment: Envir
   );
 }
 
-/** Undefined if there is none. One that another user could have made is none. */
+/** Undefined if none exists. One that another user could have made is none. */
 export async function findRuntimeDirectory(directory: string, environment: Environment): Promise<string | undefined> {
   for (const place of places(environment)) {
     const path = joinPath(place, homeId(directory));

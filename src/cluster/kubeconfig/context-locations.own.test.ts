@@ -7,7 +7,7 @@ import { CONTEXT_LOCATIONS_MAX, placesIn, readContextLocations, recordContextLoc
 
 for (const [text, expected] of [
   ["", []],
-  ["/of/a/k8ts/that/remembered/one", ["/of/a/k8ts/that/remembered/one"]],
+  ["/of/a/k8ts/that/recorded/one", ["/of/a/k8ts/that/recorded/one"]],
   ['["/a","/b"]\n', ["/a", "/b"]],
   ['["/a",7]', ["/a"]],
   ["{}", []],

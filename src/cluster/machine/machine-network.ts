@@ -54,7 +54,7 @@ export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: Ma
     await removeConfiguration({ ...places, configDirectory });
     return { remove: () => Promise.resolve() };
   }
-  await rememberConfiguration(home, configDirectory);
+  await recordConfiguration(home, configDirectory);
   return makeNetwork(home, configDirectory);
 }
 
@@ -105,7 +105,7 @@ async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<
 }
 
 /** Removes the configuration of an earlier start in another directory: only one location is recorded. */
-async function rememberConfiguration(home: ClusterHome, configDirectory: string): Promise<void> {
+async function recordConfiguration(home: ClusterHome, configDirectory: string): Promise<void> {
   await removeForeignConfiguration(home);
   await writePrivateText(foreignConfigFile(home), `${configDirectory}\n`);
 }

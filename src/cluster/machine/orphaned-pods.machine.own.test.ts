@@ -25,7 +25,7 @@ describe("Pods whose k8ts was killed", { ...needs(...REAL_CLUSTER_NEEDS) }, () =
     nothing = (await cluster.onMachine()).filter((one) => one.startsWith("link veth"));
     notes = join(cluster.directory, "notes");
     kubectl = await cluster.inNamespace("left");
-    // It notes each time that it was asked to end, and takes a moment for that.
+    // It records every SIGTERM, which takes some time.
     const script = "trap 'sleep 1; echo asked >> /notes/log; exit 0' TERM\necho started >> /notes/log\nsleep 1d & wait $!";
     const volumes = [{ name: "notes", hostPath: { path: notes, type: "DirectoryOrCreate" } }];
     const container = { volumeMounts: [{ name: "notes", mountPath: "/notes" }] };

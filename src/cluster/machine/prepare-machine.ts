@@ -8,7 +8,7 @@ import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
 import { chooseRuntime, RUNTIME_SOCKETS, type RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
-import { ContainerdKeeper } from "../../kubelet/machine/containerd/containerd-keeper.ts";
+import { ContainerdSupervisor } from "../../kubelet/machine/containerd/containerd-supervisor.ts";
 import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
 import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
 import type { Environment } from "../../cli/framework/command.ts";
@@ -36,7 +36,7 @@ export interface MachineOptions {
 export type FoundRuntime = Extract<RuntimeChoice, { readonly is: "there" }>;
 
 /**
- * Finds a container runtime; none, with the reason, if there is none. One with another cluster's network is skipped, and rejected if it was
+ * Finds a container runtime; none, with the reason, if none exists. One with another cluster's network is skipped, and rejected if it was
  * set explicitly.
  */
 export async function findRuntime(options: MachineOptions): Promise<RuntimeChoice> {
@@ -78,8 +78,8 @@ export async function prepareMachine(choice: FoundRuntime, network: MachineNetwo
   await using starting = new Disposables();
   const { endpoint, isOwn, stop } = choice;
   if (stop !== undefined) {
-    const keeper = new ContainerdKeeper({ ...ownContainerd(options), stop, report: (line) => steps.note(line) });
-    starting.defer(() => steps.step("stopped containerd", () => keeper.stop()));
+    const supervisor = new ContainerdSupervisor({ ...ownContainerd(options), stop, report: (line) => steps.note(line) });
+    starting.defer(() => steps.step("stopped containerd", () => supervisor.stop()));
   }
   await steps.step("loaded pause image", () =>
     ensureSandboxImage({ endpoint, isOwn, report: (sentence) => steps.note(`  ${sentence}`), clock }),

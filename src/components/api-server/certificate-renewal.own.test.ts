@@ -72,7 +72,7 @@ test("a running server presents its new certificate on new connections, keeps op
   const places = { certificateDirectory: join(directory, "pki"), kubeconfig: join(directory, "kubeconfig") };
   const options = { ...DEFAULT_API_SERVER_OPTIONS, serving: { ...DEFAULT_API_SERVER_OPTIONS.serving, ...places } };
   const core = { exchange: () => Promise.resolve({ code: 200, headers: {}, body: [] }), close: () => Promise.resolve() };
-  // Made so long ago that they are soon due: every ten minutes of a year would be many files to read.
+  // Issued long enough ago to be due soon: every ten minutes of a year would be many files to read.
   const place = pkiDirectory(places.certificateDirectory, clock);
   const servingNames = servingNamesOf(options.serving, options.api.serviceClusterIpRange);
   await openPki({ place, maker: machineMaker, servingNames, nowMs: clock.now() - 335 * DAY_MS + HOUR_MS });

@@ -18,7 +18,7 @@ import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../../apis
 
 export interface NodesConnectorOptions {
   readonly clock: Clock;
-  /** Connector to nodes that are not simulated. Absent: there are none. */
+  /** Connector to nodes that are not simulated. Absent: none exist. */
   readonly network?: NodeConnector | undefined;
 }
 

@@ -8,7 +8,7 @@ import { X509Error } from "../../api/machinery/x509/error.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** Enough time to fetch the certificate, or to read why there is none. */
+/** Enough time to fetch the certificate, or to read why none exists. */
 const DECIDED_MS = HOUR_MS;
 /** An administrator has to decide, or a signer to sign. */
 const WAITING_MS = 24 * HOUR_MS;

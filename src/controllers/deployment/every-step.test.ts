@@ -1,4 +1,4 @@
-/** A crash at any step of an update leads to the same result. */
+/** A crash at any step of an update does not change the final state. */
 import test from "node:test";
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import type { DeploymentSpec } from "../../api/generated/apps/v1.ts";

@@ -13,7 +13,7 @@ import { isComplete, observedStatus, statusWith } from "./status.ts";
 /** Upstream's value for "no deadline". */
 const NO_DEADLINE_SECONDS = 2 ** 31 - 1;
 
-/** A deadline just reached has certainly passed a moment later. */
+/** A deadline just reached has certainly passed after this margin. */
 const PASSED_MS = 1;
 
 function deadlineMsOf({ spec }: Deployment): number | undefined {
@@ -85,7 +85,7 @@ function deadlineOf(deployment: Deployment, condition: DeploymentCondition | und
   return sinceMs === undefined ? undefined : sinceMs + deadlineMs;
 }
 
-/** Delay until the deadline check; undefined if there is none. */
+/** Delay until the deadline check; undefined if none exists. */
 export function progressCheckDelayMs(deployment: Deployment, status: DeploymentStatus, nowMs: number): number | undefined {
   const condition = progressingOf(status);
   if (isComplete(deployment, status) || condition?.reason === PROGRESS.timedOut) return undefined;

@@ -30,8 +30,8 @@ for (const { it, deployment = {}, has, becomes } of [
   { it: "is given the revision", has: {}, becomes: { [REVISION]: "5" } },
   { it: "keeps a higher revision", has: { [REVISION]: "7" }, becomes: { [REVISION]: "7" } },
   { it: "keeps what is no number, and is not touched", deployment: { a: "b" }, has: { [REVISION]: "x" }, becomes: { [REVISION]: "x" } },
-  { it: "remembers what it was", has: { [REVISION]: "2" }, becomes: { [REVISION]: "5", [HISTORY]: "2" } },
-  { it: "remembers all it was", has: { [REVISION]: "3", [HISTORY]: "1,2" }, becomes: { [REVISION]: "5", [HISTORY]: "1,2,3" } },
+  { it: "records the previous revision", has: { [REVISION]: "2" }, becomes: { [REVISION]: "5", [HISTORY]: "2" } },
+  { it: "records all previous revisions", has: { [REVISION]: "3", [HISTORY]: "1,2" }, becomes: { [REVISION]: "5", [HISTORY]: "1,2,3" } },
   {
     it: "forgets the first of a long history",
     has: { [REVISION]: "3", [HISTORY]: LONG_HISTORY },

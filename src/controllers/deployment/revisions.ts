@@ -44,7 +44,7 @@ export function nextRevision(oldReplicaSets: readonly ReplicaSet[]): bigint {
   return highest(revisionsOf(oldReplicaSets)) + 1n;
 }
 
-/** The previous revision; undefined if there is none. */
+/** The previous revision; undefined if none exists. */
 export function previousRevision(replicaSets: readonly ReplicaSet[]): bigint | undefined {
   const revisions = revisionsOf(replicaSets);
   const present = highest(revisions);

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus } from "../../api/generated/policy/v1.ts";
-import { isReady, momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { isReady, timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import { withCondition, type Condition } from "../../api/machinery/conditions.ts";
 import { shareOf } from "../../api/number-or-percent.ts";
 
@@ -31,7 +31,7 @@ export function disruptedOf({ status }: PodDisruptionBudget, pods: readonly Pod[
     const { name, deletionTimestamp } = pod.metadata;
     const evictedAt = Object.hasOwn(evictions, name) ? evictions[name] : undefined;
     if (evictedAt === undefined || deletionTimestamp !== undefined) continue;
-    const dueMs = (momentMs(evictedAt) ?? 0) + DELETION_TIMEOUT_MS;
+    const dueMs = (timestampMs(evictedAt) ?? 0) + DELETION_TIMEOUT_MS;
     if (dueMs <= nowMs) {
       overdue.push(pod);
       continue;

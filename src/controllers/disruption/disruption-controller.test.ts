@@ -284,7 +284,7 @@ test("a Pod that is no longer selected no longer counts", async () => {
   equal((await statusOf(cluster))?.expectedPods, 0);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [aBudget({ minAvailable: 1 }), aPod("a"), aPod("b"), aPod("c", undefined, "False")],

@@ -54,9 +54,9 @@ export const disruptionController = defineController({
 function* keysOfPod({ is, object, previous }: Change<Pod>, read: Reader): Iterable<WorkKey> {
   const budgets = budgetsOf(object.metadata.labels, object, read);
   yield* budgets.map(keyOf);
-  const isNamedAnew = is === "added" || !deepEqual(object.metadata.labels, previous?.metadata.labels);
-  if (previous !== undefined && isNamedAnew) yield* budgetsOf(previous.metadata.labels, object, read).map(keyOf);
-  const isContested = budgets.length > 1 && isNamedAnew;
+  const areLabelsChanged = is === "added" || !deepEqual(object.metadata.labels, previous?.metadata.labels);
+  if (previous !== undefined && areLabelsChanged) yield* budgetsOf(previous.metadata.labels, object, read).map(keyOf);
+  const isContested = budgets.length > 1 && areLabelsChanged;
   const isMarked = object.status?.conditions?.some(({ type, status }) => type === DISRUPTION_TARGET && status === "True") === true;
   if (is !== "deleted" && (isContested || isMarked)) yield { kind: POD, ...keyOf(object) };
 }

@@ -1,7 +1,7 @@
 /** A DisruptionTarget condition on a Pod that was not deleted is reset after a timeout. Pure. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { DISRUPTION_TARGET } from "../../api/core/v1/pod/disruption-target.ts";
-import { isActive, momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { isActive, timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import { findCondition } from "../../api/machinery/conditions.ts";
 
 /** Timeout of the component that set it. */
@@ -13,5 +13,5 @@ export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   if (target?.status !== "True" || !isActive(pod)) return undefined;
   // A kubelet terminates its Pods itself, without a timeout.
   if (target.reason === "TerminationByKubelet") return undefined;
-  return (momentMs(target.lastTransitionTime) ?? 0) + STALE_AFTER_MS - nowMs;
+  return (timestampMs(target.lastTransitionTime) ?? 0) + STALE_AFTER_MS - nowMs;
 }

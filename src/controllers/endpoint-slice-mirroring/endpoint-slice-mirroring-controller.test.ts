@@ -111,7 +111,7 @@ test("a mirrored slice that is deleted or changed is restored", async () => {
   deepEqual(await shown(cluster), [["10.0.0.0"]]);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   const two = { ...anEndpoints(), subsets: [{ addresses: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }], ports: [{ port: 80 }] }] };
   const scenario = {
     objects: [SERVICE, two],

@@ -124,9 +124,9 @@ for (const { it, endpoints, does } of [
     does: { create: 1, update: 0, remove: 1 },
   },
   { it: "nothing", endpoints: anEndpoints([]), does: { create: 0, update: 0, remove: 1 } },
-  { it: "the same, written anew", endpoints: anEndpoints(FIRST.subsets ?? [], { uid: "2" }), does: { create: 0, update: 1, remove: 0 } },
+  { it: "the same, written again", endpoints: anEndpoints(FIRST.subsets ?? [], { uid: "2" }), does: { create: 0, update: 1, remove: 0 } },
 ]) {
-  test(`Endpoints with ${it} lead to ${JSON.stringify(does)}`, () => {
+  test(`Endpoints with ${it} result in ${JSON.stringify(does)}`, () => {
     const { create, update, remove } = plan(endpoints, EXISTING);
     deepEqual({ create: create.length, update: update.length, remove: remove.length }, does);
   });

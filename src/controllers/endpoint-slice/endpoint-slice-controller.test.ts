@@ -335,7 +335,7 @@ test("the running controller follows Pods, nodes and slices, and converges", asy
   deepEqual(await shown(cluster), ["web- IPv4 80: 10.0.0.1,10.0.0.2"]);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   const many = Array.from({ length: 5 }, (_, index) => aPod(`p${index}`, { ips: [`10.0.0.${index}`], port: index < 3 ? 8080 : 9090 }));
   const scenario = {
     objects: [NODE, aService("web", { spec: { ports: [{ port: 80, targetPort: "web" }] } }), ...many],

@@ -34,7 +34,7 @@ function unchanged(zones: string, hints: string): PlannedSlice {
   return { ports: [], endpoints: hinted, isChanged: false };
 }
 
-/** The hints of all slices, in the same letters; or why there are none. */
+/** The hints of all slices, in the same letters; or why none exist. */
 function hintsOf(slices: readonly PlannedSlice[], shares: ZoneShares | typeof NO_SHARES = SHARES): readonly string[] | string {
   const hinted = topologyHints(slices, shares === NO_SHARES ? undefined : shares);
   if ("refused" in hinted) return hinted.refused;
@@ -71,7 +71,7 @@ const rows: readonly { readonly it: string; readonly hints: readonly string[] | 
   },
   { it: "hints that still fit stay, however they are", hints: hintsOf([unchanged("aabb", "baba")]), are: ["baba"] },
   { it: "a slice without hints gets them", hints: hintsOf([unchanged("aabb", "aab_")]), are: ["aabb"] },
-  { it: "hints for a zone that is gone are made anew", hints: hintsOf([unchanged("aabb", "aacc")]), are: ["aabb"] },
+  { it: "hints for a zone that is gone are recomputed", hints: hintsOf([unchanged("aabb", "aacc")]), are: ["aabb"] },
   {
     it: "what one slice has, another need not give",
     hints: hintsOf([unchanged("bb", "bb"), changed("aaaa")]),

@@ -22,7 +22,7 @@ function anEndpoints(metadata: JsonObject = {}) {
   return { apiVersion: "v1", kind: "Endpoints", metadata: { ...WEB, ...metadata }, subsets: [{ addresses: [{ ip: "10.9.0.1" }] }] };
 }
 
-/** Undefined if there are none. */
+/** Undefined if none exist. */
 async function shown(cluster: Given) {
   const found = (await cluster.list(endpoints)).find(({ metadata }) => metadata.name === "web");
   return found === undefined
@@ -156,7 +156,7 @@ test("Endpoints stay if only the informer lacks their Service", async () => {
   deepEqual(cluster.actions, ["delete endpoints default/web"]);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   const scenario = {
     objects: [aService("web"), aService("other", { spec: { selector: { app: "web" } } }), A],
     controllers: () => [endpointsController],

@@ -13,7 +13,7 @@ import type { KindTable } from "./kind-table.ts";
 import { blocks, uidOf } from "./ownership.ts";
 
 /** Maximum number of concurrently waiting owners in the cache. */
-const REMEMBERED_MAX = 1_000;
+const CACHED_MAX = 1_000;
 
 export interface Dependent {
   readonly kind: ResourceKind;
@@ -23,7 +23,7 @@ export interface Dependent {
 export class Dependents {
   readonly #read: Reader;
   readonly #kinds: KindTable;
-  readonly #blocking = new Lru<string, Dependent>({ max: REMEMBERED_MAX });
+  readonly #blocking = new Lru<string, Dependent>({ max: CACHED_MAX });
 
   constructor({ read, kinds }: { readonly read: Reader; readonly kinds: KindTable }) {
     this.#read = read;
@@ -48,8 +48,8 @@ export class Dependents {
 
   /** Whether a dependent blocks the owner of this uid. */
   hasBlocking(ownerUid: string): boolean {
-    const remembered = this.#blocking.get(ownerUid);
-    if (remembered !== undefined && this.#isStillBlocking(remembered, ownerUid)) return true;
+    const cached = this.#blocking.get(ownerUid);
+    if (cached !== undefined && this.#isStillBlocking(cached, ownerUid)) return true;
     const found = this.#findBlocking(ownerUid);
     if (found === undefined) this.#blocking.delete(ownerUid);
     else this.#blocking.set(ownerUid, found);

@@ -35,7 +35,7 @@ function deletionOf(propagationPolicy: NonNullable<DeleteOptions["propagationPol
 }
 
 for (const policy of ["Background", "Foreground", "Orphan"] as const) {
-  test(`a deletion with ${policy} leads to the same result after a crash at any step`, async () => {
+  test(`a deletion with ${policy} ends in the same state after a crash at any step`, async () => {
     await everyStepMayBeTheLast(deletionOf(policy), OPTIONS);
   });
 }

@@ -6,7 +6,7 @@ import { namespaceController } from "./namespace-controller.ts";
 
 const IN_SPACE = { namespace: "space" };
 
-test("namespace deletion leads to the same result after a crash at any step", async () => {
+test("namespace deletion ends in the same state after a crash at any step", async () => {
   const spec = { containers: [{ name: "c", image: "i" }] };
   const scenario = {
     objects: [

@@ -29,7 +29,7 @@ const CONCURRENCY = 10;
 /** Concurrent deletions of kinds within one reconciliation. */
 const ATTEMPTS_MAX = 4;
 /** Concurrently terminating namespaces. */
-const REMEMBERED_MAX = 1_000;
+const CACHED_MAX = 1_000;
 
 export const namespaceController = defineController({
   name: "namespace-controller",
@@ -46,7 +46,7 @@ export const namespaceController = defineController({
   ],
   concurrency: CONCURRENCY,
   start() {
-    const waits = new Lru<string, Wait>({ max: REMEMBERED_MAX });
+    const waits = new Lru<string, Wait>({ max: CACHED_MAX });
     return (key, pass) => empty(key, pass, waits);
   },
 });

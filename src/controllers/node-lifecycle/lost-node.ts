@@ -1,7 +1,7 @@
 /** Status of a lost Node, with upstream's messages: its conditions are Unknown, and its Pods are not ready. */
 import type { Node, NodeCondition, Pod } from "../../api/generated/core/v1.ts";
 import { readyCondition } from "../../api/core/v1/node/health.ts";
-import { isReady, momentMs, readySinceMs } from "../../api/core/v1/pod/readiness.ts";
+import { isReady, timestampMs, readySinceMs } from "../../api/core/v1/pod/readiness.ts";
 import { findCondition, withCondition } from "../../api/machinery/conditions.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 
@@ -44,7 +44,7 @@ function noLongerSaid(condition: NodeCondition): NodeCondition {
 export function podsToTakeBack(node: Node, pods: readonly Pod[], { isSilent }: { readonly isSilent: boolean }): readonly Pod[] {
   const ready = readyCondition(node);
   if (ready?.status !== "Unknown") return [];
-  const lostAtMs = momentMs(ready.lastTransitionTime) ?? 0;
+  const lostAtMs = timestampMs(ready.lastTransitionTime) ?? 0;
   return pods.filter((pod) => isReady(pod) && (isSilent || (readySinceMs(pod) ?? 0) <= lostAtMs));
 }
 

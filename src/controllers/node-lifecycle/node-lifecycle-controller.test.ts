@@ -224,7 +224,7 @@ test("of several lost Nodes of a zone one is evicted every 10 s", async () => {
   await live(cluster, 1, ...alive);
   equal(await driving(), 2);
 
-  // A Node that was evicted before must wait for its turn anew.
+  // A Node that was evicted before waits for the rate limiter again.
   await say(cluster.client, "d1", "True", formatTime(cluster.clock.now()));
   await cluster.settled();
   await say(cluster.client, "d1", "False", formatTime(cluster.clock.now() + 1_000));
@@ -309,7 +309,7 @@ test("healthy Nodes that renew their leases cause no writes", async () => {
   deepEqual(cluster.actions, []);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   const heartbeat = async ({ client, clock }: { readonly client: Client; readonly clock: Given["clock"] }): Promise<void> => {
     await say(client, "n2", "True", formatTime(clock.now()));
   };

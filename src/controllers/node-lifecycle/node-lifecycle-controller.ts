@@ -18,7 +18,7 @@ import { keyOf } from "../runtime/keys.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
 import { lostConditions, podsToTakeBack, withoutReadiness } from "./lost-node.ts";
 import { plannedLabels, plannedTaints } from "./node-marks.ts";
-import { Observation, signOfLife } from "./observation.ts";
+import { Observation, heartbeatOf } from "./observation.ts";
 import { NODE_LIFECYCLE_DEFAULTS, type NodeLifecycleSettings } from "./settings.ts";
 import { planZones, zoneFacts } from "./zones.ts";
 
@@ -108,7 +108,7 @@ async function lookAtNode(name: string, pass: Pass, memory: Memory): Promise<Out
   if (seen === undefined) return forget(name, pass, memory);
   if (!known.has(name)) emitEvent(seen, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`, pass);
   known.set(name, seen);
-  observation.hear(name, signOfLife(seen, read.get(leases, { namespace: LEASE_NAMESPACE, name })), clock.monotonic());
+  observation.observe(name, heartbeatOf(seen, read.get(leases, { namespace: LEASE_NAMESPACE, name })), clock.monotonic());
 
   const graceMs = graceOf(seen, memory.settings);
   const silentMs = observation.silentMs(name, clock.monotonic());

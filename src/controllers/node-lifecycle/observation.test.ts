@@ -4,7 +4,7 @@ import { Observation } from "./observation.ts";
 
 function listening(): Observation {
   const observation = new Observation({ nowMs: 0, pauseMs: 10_000 });
-  observation.hear("n", "1", 0);
+  observation.observe("n", "1", 0);
   return observation;
 }
 
@@ -16,8 +16,8 @@ function pass(observation: Observation, fromMs: number, toMs: number): void {
 test("a Node is silent since its last heartbeat, and a repeated one does not count", () => {
   const observation = listening();
   pass(observation, 5_000, 30_000);
-  observation.hear("n", "2", 20_000);
-  observation.hear("n", "2", 25_000);
+  observation.observe("n", "2", 20_000);
+  observation.observe("n", "2", 25_000);
 
   equal(observation.silentMs("n", 30_000), 10_000);
 });

@@ -12,7 +12,7 @@ import { readyCondition } from "../../api/core/v1/node/health.ts";
 const SUSPICIOUS_SILENCE_MS = 15_000;
 
 /** What differs between heartbeats. This controller's own writes change none of it. */
-export function signOfLife(node: Node, lease: Lease | undefined): string {
+export function heartbeatOf(node: Node, lease: Lease | undefined): string {
   const { uid = "", creationTimestamp = "" } = node.metadata;
   return [uid, lease?.spec?.renewTime ?? "", readyCondition(node)?.lastHeartbeatTime ?? creationTimestamp].join(" ");
 }
@@ -30,7 +30,7 @@ export class Observation {
     this.#checkedAtMs = nowMs;
   }
 
-  hear(name: string, sign: string, nowMs: number): void {
+  observe(name: string, sign: string, nowMs: number): void {
     if (this.#heard.get(name)?.sign !== sign) this.#heard.set(name, { sign, atMs: nowMs });
   }
 

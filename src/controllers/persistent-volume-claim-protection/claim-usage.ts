@@ -22,7 +22,7 @@ function isMadeFor(claim: PersistentVolumeClaim, { metadata }: Pod): boolean {
 }
 
 /**
- * The kubelet is done with it, or there is none. Its own claims may be deleted before it: it may itself be held by a finalizer that waits
+ * The kubelet is done with it, or none exists. Its own claims may be deleted before it: it may itself be held by a finalizer that waits
  * for them.
  */
 function isShutDown({ metadata }: Pod): boolean {

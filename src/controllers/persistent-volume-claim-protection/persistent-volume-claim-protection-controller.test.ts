@@ -152,7 +152,7 @@ test("with a cluster's roles and admission a namespace with claims in use is emp
   assert.equal((await server.call("GET", "/api/v1/namespaces/shop")).code, 404);
 });
 
-test("a crash at any step leads to the same result", () =>
+test("a crash at any step does not change the final state", () =>
   everyStepMayBeTheLast(
     {
       objects: [claim("a"), claim("b"), claim("bare", []), pod("x", ["a", "b"]), pod("y", ["bare"])],

@@ -69,7 +69,7 @@ test("with a cluster's roles and admission a deleted volume is removed", async (
   assert.equal((await server.call("GET", "/api/v1/persistentvolumes/disk")).code, 404);
 });
 
-test("a crash at any step leads to the same result", () =>
+test("a crash at any step does not change the final state", () =>
   everyStepMayBeTheLast(
     {
       objects: [volume("disk"), volume("bare", { finalizers: [] }), volume("bound", { phase: "Bound" })],

@@ -7,7 +7,7 @@ import { isNodeReady } from "../../api/core/v1/node/health.ts";
 import { TAINT_OUT_OF_SERVICE } from "../../api/core/v1/node/taint-keys.ts";
 import { nodeOf } from "../../api/core/v1/pod/by-node.ts";
 import { disruptionTarget } from "../../api/core/v1/pod/disruption-target.ts";
-import { isTerminal, momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { isTerminal, timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 
 /** It was deleted before it was scheduled, and is held by a finalizer. */
@@ -46,7 +46,7 @@ export function surplusOf(ended: readonly Pod[], threshold: number): readonly Po
 }
 
 function evictedAndOldFirst(a: Pod, b: Pod): number {
-  const bornAtMs = ({ metadata }: Pod): number => momentMs(metadata.creationTimestamp) ?? 0;
+  const bornAtMs = ({ metadata }: Pod): number => timestampMs(metadata.creationTimestamp) ?? 0;
   return (
     Number(isEvicted(b)) - Number(isEvicted(a)) ||
     bornAtMs(a) - bornAtMs(b) ||

@@ -160,7 +160,7 @@ test("the number of terminated Pods is limited", async () => {
   deepEqual(await names(cluster), ["c", "d"]);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [

@@ -113,7 +113,7 @@ async function lookAtNode(name: string, pass: Pass, { missingSinceMs }: Memory):
   if (remainingMs > 0) return after(remainingMs);
   if (!(await isGone(name, pass))) return after(QUARANTINE_MS);
   await remove(itsPods, { because: NODE_IS_GONE, nowMs: clock.now() }, pass);
-  // Pods bound to it later wait anew.
+  // Pods bound to it later wait for the full time again.
   missingSinceMs.delete(name);
   return onChange;
 }

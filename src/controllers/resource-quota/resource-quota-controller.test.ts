@@ -180,7 +180,7 @@ test("usage charged after the quota was read is not overwritten by an older coun
   assert.deepEqual((await cluster.client.get(resourceQuotas, key)).status, charged);
 });
 
-test("a crash at any step leads to the same result", () => {
+test("a crash at any step does not change the final state", () => {
   const metadata = (name: string) => ({ name, namespace: "default" });
   return everyStepMayBeTheLast(
     {

@@ -52,7 +52,7 @@ test("nothing is created in a terminating namespace, and an up-to-date ConfigMap
   assert.equal(cluster.actions.length, 1);
 });
 
-test("a crash at any step leads to the same result", () =>
+test("a crash at any step does not change the final state", () =>
   everyStepMayBeTheLast(
     {
       objects: [SHOP],

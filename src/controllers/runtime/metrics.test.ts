@@ -1,12 +1,12 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { prometheusText } from "../../base/metrics/prometheus-text.ts";
-import { ControllerFigures, metricFamilies, type ControllerMetrics, type QueueNow } from "./metrics.ts";
+import { ControllerStatistics, metricFamilies, type ControllerMetrics, type QueueNow } from "./metrics.ts";
 
 /** Like a running controller, whose `now` needs its `this`. */
 class Fixed implements ControllerMetrics {
   readonly name: string;
-  readonly figures = new ControllerFigures();
+  readonly statistics = new ControllerStatistics();
   readonly #now: QueueNow;
 
   constructor(name: string, now: QueueNow) {
@@ -26,10 +26,10 @@ function linesOf(text: string): readonly string[] {
 
 test("controller metrics have upstream's names, so that dashboards work", () => {
   const [a, b] = [new Fixed("a", { depth: 2, inProgress: 1 }), new Fixed("b", { depth: 0, inProgress: 0 })];
-  Object.assign(a.figures, { adds: 5, passes: 3, failures: 2, retries: 1 });
-  a.figures.waited.observe(0.5);
-  a.figures.waited.observe(20);
-  a.figures.worked.observe(0.25);
+  Object.assign(a.statistics, { adds: 5, passes: 3, failures: 2, retries: 1 });
+  a.statistics.waited.observe(0.5);
+  a.statistics.waited.observe(20);
+  a.statistics.worked.observe(0.25);
 
   deepEqual(linesOf(prometheusText(metricFamilies([a, b]))), [
     'workqueue_adds_total{name="a"} 5',
@@ -57,7 +57,7 @@ test("controller metrics have upstream's names, so that dashboards work", () => 
 
 test("a duration falls into the first bucket whose bound it does not exceed, and a longer one into the last", () => {
   const one = new Fixed("a", { depth: 0, inProgress: 0 });
-  for (const seconds of [0, 0.1, 0.2, 1, 5_000]) one.figures.worked.observe(seconds);
+  for (const seconds of [0, 0.1, 0.2, 1, 5_000]) one.statistics.worked.observe(seconds);
   const buckets = prometheusText(metricFamilies([one]))
     .split("\n")
     .flatMap((line) => /^workqueue_work_duration_seconds_bucket\{name="a",le="(.*)"\} (\d+)$/.exec(line)?.slice(1).join(" ") ?? []);

@@ -19,7 +19,7 @@ class Histogram {
 }
 
 /** Of one controller. */
-export class ControllerFigures {
+export class ControllerStatistics {
   /** Adds, including those of keys already queued. */
   adds = 0;
   passes = 0;
@@ -37,7 +37,7 @@ export interface QueueNow {
 
 export interface ControllerMetrics {
   readonly name: string;
-  readonly figures: ControllerFigures;
+  readonly statistics: ControllerStatistics;
   now(): QueueNow;
 }
 
@@ -48,29 +48,34 @@ export function metricFamilies(controllers: readonly ControllerMetrics[]): reado
     help,
     samples: controllers.map((controller) => ({ labels: { name: controller.name }, value: read(controller) })),
   });
-  const histogram = (name: string, help: string, read: (figures: ControllerFigures) => Histogram): HistogramFamily => ({
+  const histogram = (name: string, help: string, read: (statistics: ControllerStatistics) => Histogram): HistogramFamily => ({
     name,
     type: "histogram",
     help,
     bounds: BOUNDS_S,
-    samples: controllers.map(({ name: label, figures }): HistogramSample => {
-      const { counts, sum, count } = read(figures);
+    samples: controllers.map(({ name: label, statistics }): HistogramSample => {
+      const { counts, sum, count } = read(statistics);
       return { labels: { name: label }, counts, sum, count };
     }),
   });
   return [
-    family("workqueue_adds_total", "counter", "Keys that were to be looked at", ({ figures }) => figures.adds),
-    family("workqueue_depth", "gauge", "Keys that wait for a worker now", (controller) => controller.now().depth),
+    family("workqueue_adds_total", "counter", "Number of keys added to the work queue", ({ statistics }) => statistics.adds),
+    family("workqueue_depth", "gauge", "Number of keys in the work queue", (controller) => controller.now().depth),
     family(
       "workqueue_retries_total",
       "counter",
-      "Keys that were put back because looking at them failed",
-      ({ figures }) => figures.retries,
+      "Number of keys queued again after a failed reconciliation",
+      ({ statistics }) => statistics.retries,
     ),
-    family("k8ts_controller_in_progress", "gauge", "Keys that workers have now", (controller) => controller.now().inProgress),
-    histogram("workqueue_queue_duration_seconds", "How long keys waited for a worker", ({ waited }) => waited),
-    histogram("workqueue_work_duration_seconds", "How long a look at a key took", ({ worked }) => worked),
-    family("k8ts_controller_passes_total", "counter", "Looks at a key that ended, well or not", ({ figures }) => figures.passes),
-    family("k8ts_controller_failures_total", "counter", "Looks at a key that failed", ({ figures }) => figures.failures),
+    family("k8ts_controller_in_progress", "gauge", "Number of keys being reconciled", (controller) => controller.now().inProgress),
+    histogram("workqueue_queue_duration_seconds", "Time in seconds that keys spent in the work queue", ({ waited }) => waited),
+    histogram("workqueue_work_duration_seconds", "Duration in seconds of reconciling a key", ({ worked }) => worked),
+    family(
+      "k8ts_controller_passes_total",
+      "counter",
+      "Number of reconciliations, including failed ones",
+      ({ statistics }) => statistics.passes,
+    ),
+    family("k8ts_controller_failures_total", "counter", "Number of failed reconciliations", ({ statistics }) => statistics.failures),
   ];
 }

@@ -19,7 +19,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Change, Controller, Outcome, Reconcile, Watch, WatchOfEveryKind, WorkKey } from "./controller.ts";
 import type { EveryKind } from "./all-kinds.ts";
 import { keyOf, keyText, kindName, parseKey } from "./keys.ts";
-import { ControllerFigures, type ControllerMetrics } from "./metrics.ts";
+import { ControllerStatistics, type ControllerMetrics } from "./metrics.ts";
 
 /** Upstream's first delay; its longest is over 16 minutes, too long to wait after fixing a problem. */
 const RETRY_DELAY = { minMs: 5, maxMs: 60_000 };
@@ -70,7 +70,7 @@ export class RunningController implements ControllerMetrics {
   readonly #underWay = new Set<string>();
   readonly #stopping = new AbortController();
   readonly #listening = new Set<Listening>();
-  readonly figures = new ControllerFigures();
+  readonly statistics = new ControllerStatistics();
   #workers: readonly Promise<void>[] = [];
 
   constructor(options: RunningControllerOptions) {
@@ -167,7 +167,7 @@ export class RunningController implements ControllerMetrics {
   }
 
   #wake(text: string, trigger: Trigger | undefined): void {
-    this.figures.adds++;
+    this.statistics.adds++;
     const before = this.#woken.get(text);
     this.#woken.set(text, { atMs: before?.atMs ?? this.#options.clock.monotonic(), trigger: trigger ?? before?.trigger });
     this.#queue.add(text);
@@ -205,7 +205,7 @@ export class RunningController implements ControllerMetrics {
     const startedMs = clock.monotonic();
     const { atMs, trigger } = this.#woken.get(text) ?? {};
     this.#woken.delete(text);
-    if (atMs !== undefined) this.figures.waited.observe((startedMs - atMs) / 1_000);
+    if (atMs !== undefined) this.statistics.waited.observe((startedMs - atMs) / 1_000);
     const cause: Cause = { controller: controller.name, key: text, ...trigger };
     const wake = (key: WorkKey): void => this.#wake(keyText(key), trigger);
     const passLog = log.with({ key: text });
@@ -219,8 +219,8 @@ export class RunningController implements ControllerMetrics {
     } catch (error) {
       this.#failed(text, error, { trigger, log: passLog });
     } finally {
-      this.figures.passes++;
-      this.figures.worked.observe((clock.monotonic() - startedMs) / 1_000);
+      this.statistics.passes++;
+      this.statistics.worked.observe((clock.monotonic() - startedMs) / 1_000);
     }
   }
 
@@ -237,9 +237,9 @@ export class RunningController implements ControllerMetrics {
   }
 
   #failed(text: string, error: unknown, { trigger, log }: { readonly trigger: Trigger | undefined; readonly log: Logger }): void {
-    if (this.#stopping.signal.aborted) return; // It was dropped, and starts anew when queued.
-    this.figures.failures++;
-    this.figures.retries++;
+    if (this.#stopping.signal.aborted) return; // It was dropped, and starts from the beginning when queued.
+    this.statistics.failures++;
+    this.statistics.retries++;
     const retries = this.#queue.retries(text);
     // Conflicts are normal; and repeated failures are logged ever less often.
     if (isReason(error, "Conflict") || isReason(error, "NotFound")) log.debug("A pass was overtaken", { error });

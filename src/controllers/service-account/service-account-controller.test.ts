@@ -53,7 +53,7 @@ test("a deleted default ServiceAccount is recreated, and all namespaces have one
   );
 });
 
-test("a crash at any step leads to the same result", () =>
+test("a crash at any step does not change the final state", () =>
   everyStepMayBeTheLast(
     {
       objects: [SHOP],

@@ -14,7 +14,7 @@ import { inTurns, together } from "../runtime/concurrent-writes.ts";
 export interface ClaimOptions<O extends KubeObject, T extends KubeObject> {
   readonly owner: O;
   readonly ownerKind: ResourceKind<O>;
-  /** Of what is claimed. */
+  /** Kind of the claimed objects. */
   readonly kind: ResourceKind<T>;
   readonly selector: LabelSelector;
   /** Additional condition for ownership besides the selector. Default: none. */

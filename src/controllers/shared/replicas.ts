@@ -33,94 +33,89 @@ import { isSameStatus, nextAvailableInMs, replicaStatus } from "./replica-status
 import { inTurns, slowStart } from "../runtime/concurrent-writes.ts";
 
 /** What the kinds have in common. */
-export interface ReplicaKeeper extends KubeObject {
+export interface ReplicaOwner extends KubeObject {
   readonly spec?: { readonly replicas?: number; readonly minReadySeconds?: number; readonly template?: PodTemplateSpec };
   readonly status?: ReplicaSetStatus;
 }
 
-export interface ReplicaKeeping<O extends ReplicaKeeper> {
+export interface ReplicaRules<O extends ReplicaOwner> {
   readonly kind: ResourceKind<O>;
   /** Undefined if it is unusable: then nothing is done. Called often. */
-  selectorOf(keeper: O): LabelSelector | undefined;
+  selectorOf(owner: O): LabelSelector | undefined;
   /** Whether its status has terminatingReplicas. */
   readonly reportsTerminating: boolean;
   /** Related Pods, its own among them: of those on one node one is deleted first. Default: none. */
-  siblingPods?(keeper: O, read: Reader): Iterable<Pod>;
+  siblingPods?(owner: O, read: Reader): Iterable<Pod>;
 }
 
 type Identity = Pick<ControllerDefinition, "name" | "aliases" | "account" | "rules">;
 
-export function replicaController<O extends ReplicaKeeper>(identity: Identity, keeping: ReplicaKeeping<O>): Controller {
+export function replicaController<O extends ReplicaOwner>(identity: Identity, rules: ReplicaRules<O>): Controller {
   return defineController({
     ...identity,
-    watches: [watch(keeping.kind, itself), watch(pods, itsControllerOrAdopters(keeping.kind, keeping.selectorOf))],
+    watches: [watch(rules.kind, itself), watch(pods, itsControllerOrAdopters(rules.kind, rules.selectorOf))],
     async reconcile(key, pass) {
-      const keeper = pass.read.get(keeping.kind, key);
-      const selector = keeper && keeping.selectorOf(keeper);
+      const owner = pass.read.get(rules.kind, key);
+      const selector = owner && rules.selectorOf(owner);
       // If it was deleted, the garbage collector deletes its Pods.
-      if (keeper === undefined || selector === undefined) return onChange;
-      return await keepReplicas(keeper, selector, keeping, pass);
+      if (owner === undefined || selector === undefined) return onChange;
+      return await keepReplicas(owner, selector, rules, pass);
     },
   });
 }
 
-async function keepReplicas<O extends ReplicaKeeper>(
-  keeper: O,
+async function keepReplicas<O extends ReplicaOwner>(
+  owner: O,
   selector: LabelSelector,
-  keeping: ReplicaKeeping<O>,
+  rules: ReplicaRules<O>,
   pass: Pass,
 ): Promise<Outcome> {
-  const { kind, reportsTerminating } = keeping;
-  const terminating = reportsTerminating ? countTerminating(keeper, selector, pass.read) : undefined;
-  const active = await claim({ owner: keeper, ownerKind: kind, kind: pods, selector, considers: isActive, pass });
+  const { kind, reportsTerminating } = rules;
+  const terminating = reportsTerminating ? countTerminating(owner, selector, pass.read) : undefined;
+  const active = await claim({ owner, ownerKind: kind, kind: pods, selector, considers: isActive, pass });
 
-  const isTerminating = keeper.metadata.deletionTimestamp !== undefined;
-  const plan: ReplicaPlan = isTerminating ? { does: "nothing" } : planOf(keeper, active, keeping, pass);
-  const failure = await act(plan, keeper, pass);
+  const isTerminating = owner.metadata.deletionTimestamp !== undefined;
+  const plan: ReplicaPlan = isTerminating ? { does: "nothing" } : planOf(owner, active, rules, pass);
+  const failure = await act(plan, owner, pass);
 
-  const availability: AvailabilityRule = { minReadySeconds: keeper.spec?.minReadySeconds ?? 0, nowMs: pass.clock.now() };
+  const availability: AvailabilityRule = { minReadySeconds: owner.spec?.minReadySeconds ?? 0, nowMs: pass.clock.now() };
   const reason = plan.does === "delete" ? "FailedDelete" : "FailedCreate";
   const status = replicaStatus(
     {
       active,
       terminating,
-      templateLabels: keeper.spec?.template?.metadata?.labels,
+      templateLabels: owner.spec?.template?.metadata?.labels,
       availability,
-      generation: keeper.metadata.generation,
+      generation: owner.metadata.generation,
       failure: failure && { reason, message: messageOf(failure.error) },
     },
-    keeper.status,
+    owner.status,
   );
-  await report(status, keeper, kind, pass);
+  await report(status, owner, kind, pass);
   if (failure !== undefined) throw failure.error;
   const nextMs = nextAvailableInMs(active, availability);
   return nextMs === undefined ? onChange : after(nextMs);
 }
 
-function countTerminating(keeper: ReplicaKeeper, selector: LabelSelector, read: Reader): number {
-  return read.controlledBy(pods, keeper).filter((pod) => isTerminating(pod) && selector.matches(pod.metadata.labels)).length;
+function countTerminating(owner: ReplicaOwner, selector: LabelSelector, read: Reader): number {
+  return read.controlledBy(pods, owner).filter((pod) => isTerminating(pod) && selector.matches(pod.metadata.labels)).length;
 }
 
-function planOf<O extends ReplicaKeeper>(
-  keeper: O,
-  active: readonly Pod[],
-  keeping: ReplicaKeeping<O>,
-  { read, clock }: Pass,
-): ReplicaPlan {
-  const wanted = keeper.spec?.replicas ?? 0;
+function planOf<O extends ReplicaOwner>(owner: O, active: readonly Pod[], rules: ReplicaRules<O>, { read, clock }: Pass): ReplicaPlan {
+  const wanted = owner.spec?.replicas ?? 0;
   if (wanted >= active.length) return planReplicas(wanted, active, { nowMs: 0 });
-  const perNode = podsPerNode(keeping.siblingPods?.(keeper, read) ?? []);
+  const perNode = podsPerNode(rules.siblingPods?.(owner, read) ?? []);
   return planReplicas(wanted, active, { nowMs: clock.now(), neighbours: ({ spec }) => perNode.get(spec?.nodeName ?? "") ?? 0 });
 }
 
 /** Resolves with the failure, if there was one: it is reported before the retry. */
-async function act(plan: ReplicaPlan, keeper: ReplicaKeeper, pass: Pass): Promise<{ readonly error: unknown } | undefined> {
+async function act(plan: ReplicaPlan, owner: ReplicaOwner, pass: Pass): Promise<{ readonly error: unknown } | undefined> {
   try {
     if (plan.does === "create") {
-      const draft = podDraft(keeper.spec?.template ?? {}, keeper);
-      await slowStart(plan.count, () => createPod(draft, keeper, pass));
+      const draft = podDraft(owner.spec?.template ?? {}, owner);
+      await slowStart(plan.count, () => createPod(draft, owner, pass));
     } else if (plan.does === "delete") {
-      await inTurns(plan.pods, (pod) => deletePod(pod, keeper, pass));
+      await inTurns(plan.pods, (pod) => deletePod(pod, owner, pass));
     }
     return undefined;
   } catch (error) {
@@ -128,15 +123,15 @@ async function act(plan: ReplicaPlan, keeper: ReplicaKeeper, pass: Pass): Promis
   }
 }
 
-/** Others write the object too, mostly its spec: the status write is retried once, as upstream does, and then reconciled anew. */
-async function report<O extends ReplicaKeeper>(status: ReplicaSetStatus, keeper: O, kind: ResourceKind<O>, { write }: Pass): Promise<void> {
-  if (isSameStatus(status, keeper.status)) return;
+/** Others write the object too, mostly its spec: the status write is retried once, as upstream does, and then reconciled again. */
+async function report<O extends ReplicaOwner>(status: ReplicaSetStatus, owner: O, kind: ResourceKind<O>, { write }: Pass): Promise<void> {
+  if (isSameStatus(status, owner.status)) return;
   try {
-    await write.updateStatus(kind, { ...keeper, status });
+    await write.updateStatus(kind, { ...owner, status });
   } catch (error) {
     if (!isReason(error, "Conflict")) throw error;
-    const fresh = await write.get(kind, keyOf(keeper));
-    if (fresh.metadata.uid !== keeper.metadata.uid) throw error;
+    const fresh = await write.get(kind, keyOf(owner));
+    if (fresh.metadata.uid !== owner.metadata.uid) throw error;
     await write.updateStatus(kind, { ...fresh, status });
   }
 }

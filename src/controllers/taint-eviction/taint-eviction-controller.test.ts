@@ -135,7 +135,7 @@ test("a terminating Pod is ignored", async () => {
   deepEqual([cluster.actions, cluster.events], [[], []]);
 });
 
-test("a crash at any step leads to the same result", async () => {
+test("a crash at any step does not change the final state", async () => {
   await everyStepMayBeTheLast(
     {
       objects: [NODE, aPod("now"), aPod("later", 30), aPod("never", 3_600)],

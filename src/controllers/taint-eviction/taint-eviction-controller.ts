@@ -1,5 +1,5 @@
 /**
- * Evicts Pods from Nodes with NoExecute taints, when their toleration expires (eviction-moment.ts). A Pod gets a DisruptionTarget condition
+ * Evicts Pods from Nodes with NoExecute taints, when their toleration expires (eviction-time.ts). A Pod gets a DisruptionTarget condition
  * before it is deleted. The origin of the taint does not matter: the node lifecycle controller, or a user.
  *
  * The remaining time is computed once, from the stored timestamps, and then measured by the monotonic clock: a jump of the wall clock
@@ -15,7 +15,7 @@ import { deepEqual } from "../../base/deep.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { keyOf, objectText } from "../runtime/keys.ts";
-import { noExecuteTaints, stayOf } from "./eviction-moment.ts";
+import { noExecuteTaints, stayOf } from "./eviction-time.ts";
 
 const WHY = { status: "True", reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" } as const;
 

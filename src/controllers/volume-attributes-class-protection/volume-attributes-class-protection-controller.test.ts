@@ -112,7 +112,7 @@ for (const user of [volume("gold"), claim("gold")]) {
   });
 }
 
-test("a crash at any step leads to the same result", () =>
+test("a crash at any step does not change the final state", () =>
   everyStepMayBeTheLast(
     {
       objects: [attributesClass("gold"), attributesClass("bare", []), attributesClass("silver"), volume("gold"), claim("silver")],

@@ -92,7 +92,7 @@ function modeText(mode: number): string {
 }
 
 /**
- * Rejects with UntrustedPathError unless only trusted users can change what the path leads to. Symbolic links of trusted users are followed.
+ * Rejects with UntrustedPathError unless only trusted users can change what the path resolves to. Symbolic links of trusted users are followed.
  * Rejects with the system's error (ENOENT) if it does not exist. On systems without user ids every path is trusted.
  */
 export async function checkTrustedPath(path: string, options: TrustOptions = {}): Promise<void> {

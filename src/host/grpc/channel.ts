@@ -94,7 +94,7 @@ export interface GrpcStream {
 }
 
 export interface GrpcChannel {
-  /** Number of the current connection; undefined if there is none. Another number means that the server may be another one. */
+  /** Number of the current connection; undefined if none exists. Another number means that the server may be another one. */
   readonly connection: number | undefined;
   /** `path` is `/<package>.<Service>/<Method>`. Rejects with GrpcError. */
   call(path: string, request: Uint8Array, options: GrpcCallOptions): Promise<Uint8Array>;

@@ -22,7 +22,7 @@ export interface HttpRequest {
   readonly method: string;
   /** As received, still percent-encoded, without the query. */
   readonly path: string;
-  /** Without the question mark; "" if there is none. */
+  /** Without the question mark; "" if none exists. */
   readonly query: string;
   /** One header by its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;

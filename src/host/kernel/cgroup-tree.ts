@@ -24,7 +24,7 @@ export async function cgroupDirectories(path: string): Promise<readonly string[]
 async function cgroupRoots(): Promise<readonly string[]> {
   const names = await readdir(ROOT, { withFileTypes: true }).catch(() => []);
   if (names.some(({ name }) => name === "cgroup.controllers")) return [ROOT];
-  // Links such as "cpu,cpuacct" lead to trees that are in the list already.
+  // Links such as "cpu,cpuacct" resolve to hierarchies that are in the list already.
   return names.filter((entry) => entry.isDirectory()).map(({ name }) => join(ROOT, name));
 }
 

@@ -85,7 +85,7 @@ function memoryUsage(text: string): MemoryUsage {
   };
 }
 
-/** Of lines such as "pgfault 123". 0 if there is none. */
+/** Of lines such as "pgfault 123". 0 if none exists. */
 export function countOf(text: string, name: string): number {
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 }

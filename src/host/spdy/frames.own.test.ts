@@ -128,7 +128,7 @@ for (const [what, bytes, why] of [
   ],
   ["that are not packed", Buffer.from("plain text"), /must be compressed with zlib/],
   ["with another dictionary", deflateSync("", { dictionary: Buffer.from("other") }), /with the dictionary of SPDY\/3/],
-  ["of which there are none", Buffer.alloc(0), /must be compressed with zlib/],
+  ["without any bytes", Buffer.alloc(0), /must be compressed with zlib/],
   ["whose lengths lie", zlib(lie), /Headers are truncated/],
   ["that say they are four billion", zlib(Buffer.from([0xff, 0xff, 0xff, 0xff])), /Headers are truncated/],
   [

@@ -7,7 +7,7 @@ export class EnvironmentFileError extends Error {
   override readonly name = "EnvironmentFileError";
 }
 
-/** Value of the first line for this name; later lines are not parsed. Undefined if there is none. */
+/** Value of the first line for this name; later lines are not parsed. Undefined if none exists. */
 export function environmentFileValue(text: string, key: string): string | undefined {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();

@@ -74,7 +74,7 @@ test("a runtime that supports it mounts recursively read-only", async () => {
 });
 
 test("a subPath failure does not reveal its reason", async () => {
-  const volumes = { subPath: () => Promise.reject(new Error("/vol/data/x leads to /etc/shadow")) };
+  const volumes = { subPath: () => Promise.reject(new Error("/vol/data/x resolves to /etc/shadow")) };
   const message = 'failed to prepare subPath for volumeMount "data" of container "main"';
   await assert.rejects(mountsOf({ subPath: "x" }, { volumes }), new ContainerConfigError(message));
 });

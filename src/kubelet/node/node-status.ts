@@ -31,7 +31,7 @@ const REGISTER_FAILURE = "Cannot register the node";
 /** Reasons with which the server rejects the Node for good. */
 const FINAL_REASONS = ["Invalid", "BadRequest", "Forbidden"] as const;
 
-export interface NodeKeeperOptions {
+export interface NodeStatusManagerOptions {
   readonly nodeName: string;
   readonly facts: NodeFacts;
   readonly client: Client;
@@ -45,8 +45,8 @@ export interface NodeKeeperOptions {
   readonly failures: NodeFailures;
 }
 
-export class NodeKeeper {
-  readonly #options: NodeKeeperOptions;
+export class NodeStatusManager {
+  readonly #options: NodeStatusManagerOptions;
   /** The newest answer of the server. */
   #answered: Node | undefined;
   /** The version that was last found correct: it is not checked again. */
@@ -57,7 +57,7 @@ export class NodeKeeper {
   #isUnschedulable = false;
   #trouble: string | undefined;
 
-  constructor(options: NodeKeeperOptions) {
+  constructor(options: NodeStatusManagerOptions) {
     this.#options = options;
   }
 

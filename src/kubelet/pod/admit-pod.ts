@@ -62,15 +62,15 @@ function isRepelled({ spec }: Pod, taint: Taint): boolean {
 const FIRST = ["cpu", "memory", "ephemeral-storage"];
 
 /** Requests per Pod, cached: they are read for every Pod that is admitted. */
-const remembered = new WeakMap<Pod, ReadonlyMap<string, number>>();
+const cached = new WeakMap<Pod, ReadonlyMap<string, number>>();
 
 function demandOf(pod: Pod): ReadonlyMap<string, number> {
-  const known = remembered.get(pod);
+  const known = cached.get(pod);
   if (known !== undefined) return known;
   const demand = new Map<string, number>();
   for (const [name, quantity] of podRequests(pod))
     demand.set(name, name === "cpu" ? quantityMilliValue(quantity) : quantityToNumber(quantity));
-  remembered.set(pod, demand);
+  cached.set(pod, demand);
   return demand;
 }
 

@@ -374,7 +374,7 @@ export class PodWorker {
     this.#endWait = undefined;
   }
 
-  /** Replaces the previous timer: each plan computes the time anew. */
+  /** Replaces the previous timer: each plan recomputes the time. */
   #syncAt(atMs: number | undefined): void {
     const { clock } = this.#options;
     this.#timer?.abort(TIMER_CANCELLED);

@@ -8,7 +8,7 @@
  * each had failed at once. Not here: failures to create or start a container, which are retried after ten seconds anyway.
  */
 import type { ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
-import { momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type BackOff } from "./containers/back-off.ts";
 import type { PodWorkerMemory } from "./pod-state.ts";
 import type { Waiting } from "./plan/plan-contract.ts";
@@ -84,7 +84,7 @@ function crashOf(status: ContainerStatus, sandbox: SandboxStatus | undefined): B
   if (restarts === 0) return undefined;
   const reported = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? "")?.[1];
   const begun = state?.running?.startedAt ?? state?.terminated?.startedAt ?? lastState?.terminated?.startedAt;
-  const updatedAtMs = newest?.createdAtMs ?? momentMs(begun) ?? 0;
+  const updatedAtMs = newest?.createdAtMs ?? timestampMs(begun) ?? 0;
   const reportedMs = reported === undefined ? undefined : parseSeconds(reported);
   if (reportedMs === undefined) return { delayMs: delayBefore({ name, restarts }, sandbox), updatedAtMs };
   // Starts after that were not reported.
@@ -114,7 +114,7 @@ function restorePull(memory: PodWorkerMemory, { name, image, state, lastState }:
   const isInit = pod.spec?.initContainers?.some((container) => container.name === name) === true;
   const initialized = pod.status?.conditions?.find(({ type, status }) => type === "Initialized" && status === "True");
   const begun = [pod.status?.startTime, isInit ? undefined : initialized?.lastTransitionTime, lastState?.terminated?.finishedAt];
-  const begunAtMs = Math.max(...begun.map((time) => momentMs(time) ?? 0));
+  const begunAtMs = Math.max(...begun.map((time) => timestampMs(time) ?? 0));
   memory.pulls.set(image, { backOff: pullBackOff(begunAtMs, nowMs), error, message });
 }
 

@@ -6,7 +6,7 @@
  * (admit-pod.ts), the order of resizes (resize-order.ts), applying them (start-containers.ts).
  */
 import type { Pod, PodCondition } from "../../api/generated/core/v1.ts";
-import { momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import { findCondition } from "../../api/machinery/conditions.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -54,7 +54,7 @@ export class PodResize {
   }
 
   get pendingSinceMs(): number | undefined {
-    return momentMs(this.#pending?.lastTransitionTime);
+    return timestampMs(this.#pending?.lastTransitionTime);
   }
 
   /** In upstream's order. */

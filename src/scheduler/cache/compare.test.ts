@@ -162,12 +162,12 @@ test("the lists of a snapshot are consistent, and a generation identifies one st
         history.apply(one);
         if (one.is !== "snapshot") continue;
         const snapshot = history.cache.snapshot();
-        assertOneMoment(snapshot);
+        assertConsistent(snapshot);
         // Another state under an old generation would be mistaken for the old one.
         const state = JSON.stringify([snapshot.nodes.map(({ name }) => name), dumpCache(history.cache).nodes]);
         assert.equal(states.get(snapshot.generation) ?? state, state);
         states.set(snapshot.generation, state);
-        for (const info of snapshot.nodes) assert.equal((infos.get(info.generation) ?? remember(infos, info)).info, info);
+        for (const info of snapshot.nodes) assert.equal((infos.get(info.generation) ?? record(infos, info)).info, info);
       }
       for (const { info, text } of infos.values()) assert.equal(textOf(info), text, "a NodeInfo never changes");
     }),
@@ -175,7 +175,7 @@ test("the lists of a snapshot are consistent, and a generation identifies one st
   );
 });
 
-function assertOneMoment(snapshot: Snapshot): void {
+function assertConsistent(snapshot: Snapshot): void {
   const { nodes, generation, nodesWithAffinityPods, nodesWithRequiredAntiAffinityPods } = snapshot;
   // Missing nodes must not be found, nor another in their place.
   for (const name of ["n0", "n1", "n2", "n3"])
@@ -187,7 +187,7 @@ function assertOneMoment(snapshot: Snapshot): void {
   assert.ok(nodes.every((info) => info.generation <= generation));
 }
 
-function remember(infos: Map<number, { readonly info: NodeInfo; readonly text: string }>, info: NodeInfo) {
+function record(infos: Map<number, { readonly info: NodeInfo; readonly text: string }>, info: NodeInfo) {
   const entry = { info, text: textOf(info) };
   infos.set(info.generation, entry);
   return entry;

@@ -158,7 +158,7 @@ export class SchedulerCache {
     this.#dropIfEmpty(cached);
   }
 
-  /** Another scheduler of the same name placed it, or the response to our binding was lost and it was decided anew. */
+  /** Another scheduler of the same name placed it, or the response to our binding was lost and it was decided again. */
   #moved(previous: CachedPod, nodeName: string): void {
     const { info, nodeName: from, isAssumed } = previous;
     const sentence = isAssumed ? "The Pod is on another node than assumed" : "The Pod is on another node than before";

@@ -25,9 +25,9 @@ export interface PlacedNode {
 export class SlotSnapshot implements Snapshot {
   /** Generation of the inserted states: set before them. */
   generation = 0;
-  /** Changed slots with their generation, oldest first. Those before `#rememberedFrom` are dropped. */
+  /** Changed slots with their generation, oldest first. Those before `#cachedFrom` are dropped. */
   #changed: { readonly index: number; readonly generation: number }[] = [];
-  #rememberedFrom = 0;
+  #cachedFrom = 0;
   readonly #nodes: NodeInfo[] = [];
   readonly #places = new Map<string, Place>();
   readonly #affinity = new Selected("inAffinity");
@@ -51,7 +51,7 @@ export class SlotSnapshot implements Snapshot {
   }
 
   changedSince(generation: number): readonly number[] | undefined {
-    if (generation < this.#rememberedFrom) return undefined;
+    if (generation < this.#cachedFrom) return undefined;
     const indexes: number[] = [];
     for (let last = this.#changed.length - 1; last >= 0; last--) {
       const change = this.#changed[last];
@@ -72,7 +72,7 @@ export class SlotSnapshot implements Snapshot {
 
   #forgetHalf(): void {
     const [forgotten] = this.#changed.splice(0, CHANGES_MAX / 2).slice(-1);
-    this.#rememberedFrom = forgotten?.generation ?? this.generation;
+    this.#cachedFrom = forgotten?.generation ?? this.generation;
   }
 
   /** All nodes, in their new order. An existing one may keep its slot; a returning one must have a new one. */
@@ -81,7 +81,7 @@ export class SlotSnapshot implements Snapshot {
     this.#affinity.clear();
     this.#antiAffinity.clear();
     this.#changed = [];
-    this.#rememberedFrom = this.generation;
+    this.#cachedFrom = this.generation;
     for (const node of nodes) this.#append(node);
     if (this.#places.size === nodes.length) return;
     this.#places.clear();

@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import type { Plugin } from "../framework/plugin.ts";
 import { type Decision, decide } from "./decide.ts";
-import { fakeMoment, fakePod, fakeProfile, fakeTurns, narrowing, nodeNames, refusing, rejection } from "./testing/fakes.ts";
+import { fakeCycleInput, fakePod, fakeProfile, fakeTurns, narrowing, nodeNames, refusing, rejection } from "./testing/fakes.ts";
 
 const flat: Plugin = { name: "Flat", score: () => 1 };
 
@@ -20,7 +20,7 @@ test("the best feasible node is chosen, and the rejections of the others are rec
   const likes: Plugin = { name: "Likes", score: (_state, _pod, node) => (node.name === "n2" ? 90 : 10) };
   const profile = fakeProfile([refusing("Fit", "full", "n0", "n3"), likes], { weights: { Likes: 2 } });
 
-  const decision = decide(profile, fakePod("p"), fakeMoment(4), fakeTurns());
+  const decision = decide(profile, fakePod("p"), fakeCycleInput(4), fakeTurns());
 
   deepEqual(decision, {
     is: "placed",
@@ -37,12 +37,12 @@ test("the best feasible node is chosen, and the rejections of the others are rec
 
 test("a single feasible node is chosen without scoring", () => {
   const never: Plugin = { name: "Never", score: () => Number.NaN };
-  const decision = decide(fakeProfile([refusing("Fit", "full", "n0"), never]), fakePod("p"), fakeMoment(2), fakeTurns());
+  const decision = decide(fakeProfile([refusing("Fit", "full", "n0"), never]), fakePod("p"), fakeCycleInput(2), fakeTurns());
   deepEqual([placement(decision), decision.is === "placed" && decision.scores], ["n1", []]);
 });
 
 test("without nodes a Pod waits for any event", () => {
-  const decision = decide(fakeProfile([flat]), fakePod("p"), fakeMoment(0), fakeTurns());
+  const decision = decide(fakeProfile([flat]), fakePod("p"), fakeCycleInput(0), fakeTurns());
   deepEqual(decision, {
     is: "unschedulable",
     diagnosis: { nodeCount: 0, preFilterMessage: "", refused: [], unschedulablePlugins: new Set() },
@@ -52,7 +52,7 @@ test("without nodes a Pod waits for any event", () => {
 
 test("when no node is feasible, reasons are counted and every rejecting plugin is named", () => {
   const profile = fakeProfile([refusing("Taints", "tainted", "n0"), refusing("Fit", "full", "n0", "n1", "n2"), flat]);
-  const decision = decide(profile, fakePod("p"), fakeMoment(3), fakeTurns());
+  const decision = decide(profile, fakePod("p"), fakeCycleInput(3), fakeTurns());
   deepEqual(diagnosis(decision), {
     nodeCount: 3,
     preFilterMessage: "",
@@ -66,7 +66,7 @@ test("when no node is feasible, reasons are counted and every rejecting plugin i
 
 test("nodes excluded by a preFilter are not examined, and counted as such", () => {
   const profile = fakeProfile([narrowing("NodeAffinity", "n1", "gone"), refusing("Fit", "full", "n1"), flat]);
-  const decision = decide(profile, fakePod("p"), fakeMoment(3), fakeTurns());
+  const decision = decide(profile, fakePod("p"), fakeCycleInput(3), fakeTurns());
   deepEqual(diagnosis(decision), {
     nodeCount: 3,
     preFilterMessage: "",
@@ -80,29 +80,29 @@ test("nodes excluded by a preFilter are not examined, and counted as such", () =
 
 test("a preFilter rejection ends the cycle with its message", () => {
   const no: Plugin = { name: "No", preFilter: () => ({ is: "rejected", rejection: { reasons: ["this", "that"], resolvable: false } }) };
-  const decision = decide(fakeProfile([no, refusing("Fit", "full", "n0")]), fakePod("p"), fakeMoment(2), fakeTurns());
+  const decision = decide(fakeProfile([no, refusing("Fit", "full", "n0")]), fakePod("p"), fakeCycleInput(2), fakeTurns());
   deepEqual(diagnosis(decision), { nodeCount: 2, preFilterMessage: "this, that", refused: [], unschedulablePlugins: new Set(["No"]) });
 });
 
 test("the nominated node is chosen if feasible, however good others are", () => {
   const likes: Plugin = { name: "Likes", score: (_state, _pod, node) => (node.name === "n0" ? 90 : 10) };
   const pod = fakePod("p", { nominatedNodeName: "n2" });
-  const decision = decide(fakeProfile([refusing("Fit", "full", "n1"), likes]), pod, fakeMoment(3), fakeTurns());
+  const decision = decide(fakeProfile([refusing("Fit", "full", "n1"), likes]), pod, fakeCycleInput(3), fakeTurns());
   deepEqual(decision, { is: "placed", nodeName: "n2", evaluated: 1, feasible: 1, refused: [], scores: [] });
 });
 
 for (const nominatedNodeName of ["n1", "gone"]) {
   test(`a Pod nominated to ${nominatedNodeName}, which is infeasible or missing, is placed elsewhere`, () => {
     const pod = fakePod("p", { nominatedNodeName });
-    const decision = decide(fakeProfile([refusing("Fit", "full", "n1"), flat]), pod, fakeMoment(2), fakeTurns());
+    const decision = decide(fakeProfile([refusing("Fit", "full", "n1"), flat]), pod, fakeCycleInput(2), fakeTurns());
     equal(placement(decision), "n0");
   });
 }
 
 test("a node nominated for a Pod of higher priority is left to it", () => {
   const onePerNode: Plugin = { name: "One", filter: (_state, _pod, node) => (node.pods.length > 0 ? rejection("full") : undefined) };
-  const moment = fakeMoment(2, { n0: [fakePod("high", { priority: 9 })] });
-  equal(placement(decide(fakeProfile([onePerNode, flat]), fakePod("p"), moment, fakeTurns())), "n1");
+  const input = fakeCycleInput(2, { n0: [fakePod("high", { priority: 9 })] });
+  equal(placement(decide(fakeProfile([onePerNode, flat]), fakePod("p"), input, fakeTurns())), "n1");
 });
 
 test("in a large cluster the search stops when enough nodes are feasible, and resumes there for the next Pod", () => {
@@ -115,10 +115,10 @@ test("in a large cluster the search stops when enough nodes are feasible, and re
     },
   };
   const profile = fakeProfile([asking, flat], { percentageOfNodesToScore: 20 });
-  const moment = fakeMoment(1_000);
+  const input = fakeCycleInput(1_000);
   const turns = fakeTurns();
 
-  const decisions = Array.from({ length: 6 }, () => decide(profile, fakePod("p"), moment, turns));
+  const decisions = Array.from({ length: 6 }, () => decide(profile, fakePod("p"), input, turns));
 
   deepEqual(
     decisions.map((decision) => decision.is === "placed" && [decision.feasible, decision.evaluated]),
@@ -131,21 +131,16 @@ test("in a large cluster the search stops when enough nodes are feasible, and re
 test("without scoring the first feasible node suffices", () => {
   const turns = fakeTurns();
   const profile = fakeProfile([refusing("Fit", "full", "n0")]);
-  const moment = fakeMoment(3);
-  const placed = Array.from({ length: 3 }, () => placement(decide(profile, fakePod("p"), moment, turns)));
+  const input = fakeCycleInput(3);
+  const placed = Array.from({ length: 3 }, () => placement(decide(profile, fakePod("p"), input, turns)));
   deepEqual(placed, ["n1", "n2", "n1"]);
 });
 
 test("what-if: the rejections of all nodes are available and filters run on hypothetical nodes", () => {
   const onePerNode: Plugin = { name: "One", filter: (_state, _pod, node) => (node.pods.length > 0 ? rejection("full") : undefined) };
-  const moment = fakeMoment(2);
-  const nodes = moment.snapshot.nodes.map((node) => node.withPod(fakePod("other")));
-  const decision = decide(
-    fakeProfile([onePerNode, flat]),
-    fakePod("p"),
-    { ...moment, snapshot: { ...moment.snapshot, nodes } },
-    fakeTurns(),
-  );
+  const input = fakeCycleInput(2);
+  const nodes = input.snapshot.nodes.map((node) => node.withPod(fakePod("other")));
+  const decision = decide(fakeProfile([onePerNode, flat]), fakePod("p"), { ...input, snapshot: { ...input.snapshot, nodes } }, fakeTurns());
 
   ok(decision.is === "unschedulable" && decision.whatIf !== undefined);
   const { whatIf } = decision;
@@ -159,10 +154,10 @@ test("what-if: the rejections of all nodes are available and filters run on hypo
 
 test("what-if after a preFilter rejection: no node is available, and none would be feasible", () => {
   const no: Plugin = { name: "No", preFilter: () => ({ is: "rejected", rejection: rejection("no") }), filter: () => undefined };
-  const moment = fakeMoment(1);
-  const decision = decide(fakeProfile([no, flat]), fakePod("p"), moment, fakeTurns());
+  const input = fakeCycleInput(1);
+  const decision = decide(fakeProfile([no, flat]), fakePod("p"), input, fakeTurns());
   ok(decision.is === "unschedulable" && decision.whatIf !== undefined);
-  const [node] = moment.snapshot.nodes;
+  const [node] = input.snapshot.nodes;
   ok(node !== undefined);
   equal(decision.whatIf.rejections.size, 0);
   deepEqual(decision.whatIf.filter(decision.whatIf.base(), node), rejection("no"));
@@ -195,9 +190,9 @@ function placements({ nodes, percentage, filters, scorers, pods, seed }: SomeClu
     score: (_s, _p, node) => numberOf(node.name) % modulus,
   }));
   const profile = fakeProfile([...filterPlugins, ...scorePlugins], { percentageOfNodesToScore: percentage });
-  const moment = fakeMoment(nodes);
+  const input = fakeCycleInput(nodes);
   const turns = fakeTurns(seed);
-  return Array.from({ length: pods }, (_, index) => placement(decide(profile, fakePod(`p${index}`), moment, turns)));
+  return Array.from({ length: pods }, (_, index) => placement(decide(profile, fakePod(`p${index}`), input, turns)));
 }
 
 test("equal seeds give equal placements", () => {

@@ -9,7 +9,7 @@ import type { Snapshot } from "../framework/snapshot.ts";
 import { type NominatedPods, PodFilters } from "./pod-filters.ts";
 import { type NarrowedNodes, askPreFilters, notAmong } from "./pre-filter.ts";
 import type { Profile } from "./profile.ts";
-import { type RefusedNodes, Refusals } from "./refusals.ts";
+import { type RefusedNodes, Refusals } from "./rejections.ts";
 import type { RoundRobin } from "./round-robin.ts";
 import { nodesToFind } from "./sample.ts";
 import { type NodeScore, Scores } from "./scores.ts";
@@ -49,7 +49,7 @@ export interface Diagnosis {
 }
 
 /** The cluster at one instant. */
-export interface Moment {
+export interface CycleInput {
   readonly snapshot: Snapshot;
   readonly nominatedPods: NominatedPods;
 }
@@ -76,8 +76,8 @@ interface Cycle {
   readonly narrowed: NarrowedNodes | undefined;
 }
 
-export function decide(profile: Profile, pod: PodInfo, moment: Moment, turns: Turns): Decision {
-  const { snapshot, nominatedPods } = moment;
+export function decide(profile: Profile, pod: PodInfo, input: CycleInput, turns: Turns): Decision {
+  const { snapshot, nominatedPods } = input;
   if (snapshot.nodes.length === 0) return { is: "unschedulable", diagnosis: NO_NODES, whatIf: undefined };
   const before = askPreFilters(profile, pod, snapshot);
   if (before.is === "rejected") {

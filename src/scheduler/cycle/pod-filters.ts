@@ -10,7 +10,7 @@ import type { FilterStates, Plugin, Rejection } from "../framework/plugin.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 
-/** Pods nominated to a node and not on it yet. Undefined: there are none anywhere, as usual. */
+/** Pods nominated to a node and not on it yet. Undefined: usually none. */
 export type NominatedPods = ((nodeName: string) => readonly PodInfo[]) | undefined;
 
 type Filter = NonNullable<Plugin["filter"]>;

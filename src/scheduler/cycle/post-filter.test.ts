@@ -3,12 +3,12 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import type { Plugin, PostFilterAnswer } from "../framework/plugin.ts";
 import { decide } from "./decide.ts";
 import { askPostFilters } from "./post-filter.ts";
-import { fakeMoment, fakePod, fakeProfile, fakeTurns, refusing } from "./testing/fakes.ts";
+import { fakeCycleInput, fakePod, fakeProfile, fakeTurns, refusing } from "./testing/fakes.ts";
 
 function ask(...answers: readonly PostFilterAnswer[]): PostFilterAnswer {
   const plugins = answers.map((answer, index): Plugin => ({ name: `P${index}`, postFilter: () => answer }));
   const profile = fakeProfile([refusing("Fit", "full", "n0"), ...plugins]);
-  const decision = decide(profile, fakePod("p"), fakeMoment(1), fakeTurns());
+  const decision = decide(profile, fakePod("p"), fakeCycleInput(1), fakeTurns());
   ok(decision.is === "unschedulable" && decision.whatIf !== undefined);
   return askPostFilters(profile, fakePod("p"), decision.whatIf);
 }

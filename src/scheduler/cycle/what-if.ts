@@ -6,7 +6,7 @@ import type { FilterStates, Rejection, WhatIf } from "../framework/plugin.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
 import { type PodFilters, SharedStates } from "./pod-filters.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Refusals } from "./rejections.ts";
 
 export function whatIf(snapshot: Snapshot, filters: PodFilters, refusals: Refusals): WhatIf {
   return new AfterCycle(snapshot, filters, refusals);

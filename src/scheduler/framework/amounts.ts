@@ -9,11 +9,11 @@ import { Lru } from "../../base/lru.ts";
 import { NO_SCALARS, type Resources } from "./resources.ts";
 
 /** More than a large cluster uses; invented amounts or names cannot fill the memory. */
-const REMEMBERED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
-const milliValues = new Lru<string, number>({ max: REMEMBERED_MAX });
-const wholeValues = new Lru<string, number>({ max: REMEMBERED_MAX });
-const scalarNames = new Lru<string, boolean>({ max: REMEMBERED_MAX });
+const milliValues = new Lru<string, number>({ max: CACHED_MAX });
+const wholeValues = new Lru<string, number>({ max: CACHED_MAX });
+const scalarNames = new Lru<string, boolean>({ max: CACHED_MAX });
 
 /** The amount that a text says of a resource. */
 export function amountOf(name: string, text: string): number {

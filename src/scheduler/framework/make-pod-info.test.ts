@@ -48,7 +48,12 @@ test("a container port without hostPort is not counted", () => {
 
 const namespaceRows = [
   { title: "without namespaces it is about the Pod's own", term: TERM, named: ["own"], byLabel: [false, false] },
-  { title: "named ones stand in place of the own", term: { ...TERM, namespaces: ["b", "c"] }, named: ["b", "c"], byLabel: [false, false] },
+  {
+    title: "configured constraints replace the defaults",
+    term: { ...TERM, namespaces: ["b", "c"] },
+    named: ["b", "c"],
+    byLabel: [false, false],
+  },
   { title: "an empty selector means all", term: { ...TERM, namespaceSelector: {} }, named: [], byLabel: [true, true] },
   {
     title: "named ones and selected ones are added",
@@ -107,7 +112,7 @@ test("a list with an invalid selector is omitted, the others are not", () => {
   assert.deepEqual([info.requiredAffinity.length, info.requiredAntiAffinity.length], [0, 1]);
 });
 
-test("a new Pod version reuses the rules of the last one, and reads everything else anew", () => {
+test("a new Pod version reuses the rules of the last one, and recomputes everything else", () => {
   const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [TERM] } };
   const last = podInfoOf(aPod("a", { affinity, labels: { v: "1" }, cpu: "1" }));
 

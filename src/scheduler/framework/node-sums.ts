@@ -8,7 +8,7 @@ import { Lru } from "../../base/lru.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** What a sum remembers before it has seen anything. */
+/** Initial value of a cached sum. */
 export const NOTHING_SEEN = -1;
 
 /** Recorded changes. A sum that missed more is recomputed; each recorded one retains an old NodeInfo. */

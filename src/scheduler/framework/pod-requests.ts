@@ -38,7 +38,7 @@ export function requestsOf(pod: Pod): PodRequests {
   };
 }
 
-/** Pod-level requests are used as they are, unless there are none at all. */
+/** Pod-level requests are used as they are, unless none exist at all. */
 function nonZero(total: Amounts, name: string, nonZeroName: string, isForWholePod: boolean): number {
   return (isForWholePod ? total.get(name) : undefined) ?? total.get(nonZeroName) ?? 0;
 }

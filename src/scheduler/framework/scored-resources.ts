@@ -31,7 +31,7 @@ export function scoredResources(written: readonly ResourceSpec[] = []): readonly
   return specs.map(({ name = "", weight = 0 }) => ({ name, weight: weight === 0 ? 1 : weight, isScalar: isScalar(name) }));
 }
 
-/** 0 if there is none. */
+/** 0 if none exists. */
 export function resourceAmount(resources: Resources, name: string): number {
   switch (name) {
     case "cpu":

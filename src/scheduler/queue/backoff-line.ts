@@ -74,7 +74,7 @@ export class BackoffLine {
     return this.#popDue(this.#refused, nowMs) ?? this.#popDue(this.#failed, nowMs);
   }
 
-  /** When the next backoff expires; Infinity if there is none. */
+  /** When the next backoff expires; Infinity if none exists. */
   nextEndMs(): number {
     return Math.min(this.#firstEndMs(this.#refused), this.#firstEndMs(this.#failed));
   }

@@ -25,7 +25,7 @@ import type { Nominator } from "./nominator.ts";
 import { RetryIndex } from "./retry-index.ts";
 import { RetryRules, type QueueProfile, type Worth } from "./retry-rules.ts";
 import { WaitingPod, type Failure, type Place, type PodInQueue, type TakenPod } from "./waiting-pod.ts";
-import { WakeUp } from "./wake-up.ts";
+import { ConditionVariable } from "./condition-variable.ts";
 
 /** Upstream's podMaxInUnschedulablePodsDuration: no plugin's rules are trusted for longer. */
 export const MAX_UNSCHEDULABLE_MS_DEFAULT = 5 * 60_000;
@@ -71,7 +71,7 @@ export class SchedulingQueue {
   #inFlight = 0;
   #sequence = 0;
 
-  readonly #ready = new WakeUp();
+  readonly #ready = new ConditionVariable();
   readonly #alarm: Alarm;
 
   constructor(options: SchedulingQueueOptions) {
@@ -176,7 +176,7 @@ export class SchedulingQueue {
   putBack(uid: string, failure: Failure): void {
     const pod = this.#pods.get(uid);
     if (pod?.place !== "in-flight") return;
-    pod.remember(failure);
+    pod.recordFailure(failure);
     pod.queuedAtMs = this.#clock.monotonic();
     pod.sequence = this.#sequence++;
     const worth = this.#worthOfMissed(pod);

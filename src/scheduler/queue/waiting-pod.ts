@@ -108,7 +108,7 @@ export class WaitingPod implements TakenPod {
   }
 
   /** The outcome of the attempt. */
-  remember(failure: Failure): void {
+  recordFailure(failure: Failure): void {
     this.refusedBy = failure.is === "refused" ? failure.by : NO_PLUGINS;
     this.pendingOn = (failure.is === "refused" ? failure.pendingOn : undefined) ?? NO_PLUGINS;
     const isError = this.refusedBy.size === 0 && this.pendingOn.size === 0;

@@ -102,7 +102,7 @@ export class Disk {
     return this.#read(() => this.#file.log.getBinaryFast(position)?.length ?? 0);
   }
 
-  /** Position of the last record; undefined if there is none. */
+  /** Position of the last record; undefined if none exists. */
   lastPosition(): number | undefined {
     return this.#read(() => {
       for (const key of this.#file.log.getKeys({ reverse: true, start: LAST_POSITION, end: 0, limit: 1 })) return key;

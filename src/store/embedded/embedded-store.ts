@@ -373,7 +373,7 @@ function justAfter(key: string): Uint8Array {
   return Buffer.concat([Buffer.from(key), Buffer.of(0)]);
 }
 
-/** The least bytes after all with this prefix; undefined if there are none. */
+/** The least bytes after all with this prefix; undefined if none exist. */
 function afterPrefix(prefix: string): Uint8Array | undefined {
   const bytes = Buffer.from(prefix);
   const end = bytes.findLastIndex((byte) => byte < 0xff);

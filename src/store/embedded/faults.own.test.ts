@@ -67,7 +67,7 @@ test("a full disk rejects writes as Full, reads still work, and writes do again 
   }),
 );
 
-test("commits queued behind one that does not fit are rejected with it, and later ones are checked anew", { ...needs("tmpfs") }, () =>
+test("commits queued behind one that does not fit are rejected with it, and later ones are checked again", { ...needs("tmpfs") }, () =>
   onTmpfs("8m", async (directory, remount) => {
     const store = await openIn(directory);
     const { keys } = await fill(store);
@@ -234,7 +234,7 @@ test("a value that differs from what was written is rejected as Damaged, by name
     await rejects(store.get(`${PODS}p42`), { reason: "Damaged", message: /the value of \/pods\/p42 at revision/ });
     await rejects(store.list(PODS), { reason: "Damaged" });
     for (let index = 0; index < 100; index++) if (index !== 42) ok(show(await store.get(`${PODS}p${index}`))?.includes("-end"));
-    await committed(store, put(`${PODS}p42`, "written anew"));
+    await committed(store, put(`${PODS}p42`, "written again"));
     equal((await store.list(PODS)).entries.length, 100);
     await store.close();
   }));

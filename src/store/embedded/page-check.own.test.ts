@@ -237,7 +237,7 @@ const ROWS: readonly {
     says: /the data tree points to page \d+, and \S+ has \d+/,
   },
   {
-    it: "a branch that leads to a header",
+    it: "a branch that points to a header",
     damage: (file, at) => set32(file.view, firstNode(file, at.branch), 1),
     says: /the data tree points to page 1,/,
   },

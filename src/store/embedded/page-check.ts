@@ -146,7 +146,7 @@ class PageCheck {
     return { name, holds, record, transaction, order, found: { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 } };
   }
 
-  /** Returns the transaction of the root, 0 if there is none. */
+  /** Returns the transaction of the root, 0 if none exists. */
   async #checkTree(tree: Tree): Promise<number> {
     const { name, record, found } = tree;
     const { flags, depth, root } = record;

@@ -195,7 +195,7 @@ const statusResponse = {
     header: { number: 1, type: responseHeader },
     version: { number: 2, type: "string" },
     dbSize: { number: 3, type: "int64" },
-    /** The member id of the leader; 0 if there is none. */
+    /** The member id of the leader; 0 if none exists. */
     leader: { number: 4, type: "uint64" },
     dbSizeInUse: { number: 9, type: "int64" },
   },

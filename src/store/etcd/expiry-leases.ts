@@ -47,7 +47,7 @@ export class ExpiryLeases {
     this.#options = options;
   }
 
-  /** A lease for `keys` keys that expire at `expiresAtMs`; undefined if there is none. Does not reject. */
+  /** A lease for `keys` keys that expire at `expiresAtMs`; undefined if none exists. Does not reject. */
   async leaseFor(expiresAtMs: number, keys: number): Promise<bigint | undefined> {
     const nowMs = this.#options.clock.now();
     const neededMs = Math.max(expiresAtMs, nowMs) + MARGIN_MS;

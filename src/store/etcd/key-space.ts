@@ -61,7 +61,7 @@ export class KeySpace {
     return [{ ...whole, rangeEnd: foreign }, this.rangeOf(BOOKKEEPING_PREFIX), { ...whole, key: afterForeign, from }];
   }
 
-  /** The part of `range` after `key`; undefined if there is none. */
+  /** The part of `range` after `key`; undefined if none exists. */
   rangeAfter(range: KeyRange, key: string): KeyRange | undefined {
     if (orderOf(key) < orderOf(range.from)) return range;
     if (isBookkeeping(key) !== isBookkeeping(range.from)) return undefined;

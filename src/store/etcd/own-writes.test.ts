@@ -41,7 +41,7 @@ test("a foreign value is copied, so that it does not retain its message", () => 
   notEqual(value.bytes().buffer, message.buffer);
 });
 
-test("the number and bytes of remembered writes are limited", () => {
+test("the number and bytes of recorded writes are limited", () => {
   const own = new OwnWrites();
   for (let revision = 1; revision <= 5_000; revision++) own.begin([write("1", { revision })])(revision);
   deepEqual(

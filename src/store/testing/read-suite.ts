@@ -37,7 +37,7 @@ function listTests(driver: Driver): void {
   });
 
   for (const limit of [1, 3, 7, 100]) {
-    storeTest(driver, `pages of ${limit} show one moment, whatever is written between them, and count what remains`, async (store) => {
+    storeTest(driver, `pages of ${limit} show one revision, whatever is written between them, and count what remains`, async (store) => {
       for (let index = 0; index < 10; index++) await committed(store, put(`${PODS}p${index}`, "old"));
       const whole = (await store.list(PODS)).entries.map(show);
 
@@ -83,13 +83,13 @@ function listTests(driver: Driver): void {
 function pastTests(driver: Driver): void {
   storeTest(driver, "every kept revision is readable, with the keys deleted since", async (store) => {
     const states = new Map<number, (string | undefined)[]>();
-    const remember = async (revision: number) => states.set(revision, (await store.list(PODS)).entries.map(show));
-    await remember(await committed(store, put(`${PODS}a`, "1")));
-    await remember(await committed(store, put(`${PODS}b`, "1")));
-    await remember(await committed(store, put(`${PODS}a`, "2")));
-    await remember(await committed(store, del(`${PODS}a`)));
-    await remember(await committed(store, put(`${PODS}a`, "3")));
-    await remember(await committed(store, del(`${PODS}b`)));
+    const record = async (revision: number) => states.set(revision, (await store.list(PODS)).entries.map(show));
+    await record(await committed(store, put(`${PODS}a`, "1")));
+    await record(await committed(store, put(`${PODS}b`, "1")));
+    await record(await committed(store, put(`${PODS}a`, "2")));
+    await record(await committed(store, del(`${PODS}a`)));
+    await record(await committed(store, put(`${PODS}a`, "3")));
+    await record(await committed(store, del(`${PODS}b`)));
 
     for (const [revision, state] of states) {
       deepEqual((await store.list(PODS, { revision })).entries.map(show), state);

@@ -77,9 +77,9 @@ function expiryTests(driver: Driver): void {
   storeTest(driver, "a key written during or between expiry passes is not missed", async (store) => {
     const clock = virtualClock({ startMs: 1_000_000 });
     const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
-    for (let moment = 0; moment < 5; moment++) {
+    for (let index = 0; index < 5; index++) {
       await clock.advance(300);
-      const key = `${EVENTS}at${moment}`;
+      const key = `${EVENTS}at${index}`;
       const watched = new Seen(store, EVENTS, await store.currentRevision());
       await watched.untilRevision(await committed(store, { type: "put", key, value: text("1"), expiresAtMs: clock.now() + 2_000 }));
       await advanceUntil(clock, async () => (await store.get(key)) === undefined);

@@ -12,7 +12,7 @@ import { Disposables } from "../../base/disposables.ts";
 import { seededRandom } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
-import { on, overCapacity, type Moment } from "../../scheduler/framework/testing/naive-rules.ts";
+import { on, overCapacity, type ClusterState } from "../../scheduler/framework/testing/naive-rules.ts";
 import { MortalTransport, type Disturbance } from "../mortal-transport.ts";
 import { beginScheduler, makeFor } from "./scheduled-server.ts";
 
@@ -34,7 +34,7 @@ export interface SchedulerCrashes {
   /** Overcommitted resources at a binding: "n1: cpu". */
   readonly over: readonly string[];
   /** Final placement. */
-  readonly end: Moment & { readonly waiting: readonly Pod[] };
+  readonly end: ClusterState & { readonly waiting: readonly Pod[] };
 }
 
 /** Longer than the maximum back-off, so that every Pod that fits is placed. */
@@ -76,7 +76,7 @@ export async function runCrashingSchedulers({
   ended.push(life.end());
   await clock.advance(5_000);
   await Promise.all(ended);
-  return { calls: calls + life.transport.calls, bindings: record.bindings, over: record.over, end: await momentOf(client) };
+  return { calls: calls + life.transport.calls, bindings: record.bindings, over: record.over, end: await stateOf(client) };
 }
 
 interface Life {
@@ -124,7 +124,7 @@ class BindingRecord {
     return record;
   }
 
-  #hear(type: string, pod: Pod, nodeList: Moment["nodes"]): void {
+  #hear(type: string, pod: Pod, nodeList: ClusterState["nodes"]): void {
     const { uid = "", name } = pod.metadata;
     const before = this.#pods.get(uid);
     if (type === "DELETED") return void this.#pods.delete(uid);
@@ -144,7 +144,7 @@ async function reap(client: Client): Promise<void> {
   for (const { metadata } of going) await client.delete(pods, metadata, { gracePeriodSeconds: 0 });
 }
 
-async function momentOf(client: Client): Promise<SchedulerCrashes["end"]> {
+async function stateOf(client: Client): Promise<SchedulerCrashes["end"]> {
   const all = (await client.list(pods)).items;
   const isPlaced = ({ spec }: Pod): boolean => spec?.nodeName !== undefined;
   return { nodes: (await client.list(nodes)).items, placed: all.filter(isPlaced), waiting: all.filter((pod) => !isPlaced(pod)) };

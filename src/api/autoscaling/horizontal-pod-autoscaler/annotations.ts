@@ -29,7 +29,7 @@ export function withoutRoundTripAnnotations(metadata: ObjectMeta): ObjectMeta {
   return kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) };
 }
 
-/** With these added; itself if there are none. */
+/** With these added; itself if none exist. */
 export function withAnnotations(metadata: ObjectMeta, added: Annotations): ObjectMeta {
   return Object.keys(added).length === 0 ? metadata : { ...metadata, annotations: { ...metadata.annotations, ...added } };
 }

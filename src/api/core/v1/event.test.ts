@@ -149,7 +149,7 @@ const LEGACY: readonly [title: string, sent: Sent, problems: readonly string[]][
   ],
   ["a name of any sort", { metadata: { name: "A b" }, involvedObject: {} }, []],
   [
-    "a name that cannot stand in a path",
+    "a name that is invalid as a path segment",
     { metadata: { name: "a/b" }, involvedObject: {} },
     ["metadata.name: Invalid value: \"a/b\": may not contain '/'"],
   ],

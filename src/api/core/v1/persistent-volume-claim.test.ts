@@ -47,11 +47,11 @@ const SNAPSHOT = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", 
 const BACKUP = { apiGroup: "example.com", kind: "Backup", name: "a" };
 
 const SOURCES: readonly [title: string, sent: JsonObject, dataSource: JsonObject | undefined, dataSourceRef: JsonObject | undefined][] = [
-  ["a claim in the older field stands in both", { dataSource: CLAIM }, CLAIM, CLAIM],
-  ["a snapshot in the older field stands in both", { dataSource: SNAPSHOT }, SNAPSHOT, SNAPSHOT],
+  ["a claim in the older field is copied to both", { dataSource: CLAIM }, CLAIM, CLAIM],
+  ["a snapshot in the older field is copied to both", { dataSource: SNAPSHOT }, SNAPSHOT, SNAPSHOT],
   ["anything else in the older field is dropped", { dataSource: BACKUP }, undefined, undefined],
   ["a claim of another group in the older field is dropped", { dataSource: { ...CLAIM, apiGroup: "example.com" } }, undefined, undefined],
-  ["anything in the newer field stands in both", { dataSourceRef: BACKUP }, BACKUP, BACKUP],
+  ["anything in the newer field is copied to both", { dataSourceRef: BACKUP }, BACKUP, BACKUP],
   ["anything in both fields stays", { dataSource: BACKUP, dataSourceRef: BACKUP }, BACKUP, BACKUP],
   ["a source of another namespace is dropped", { dataSourceRef: { ...CLAIM, namespace: "n" } }, undefined, undefined],
   [

@@ -55,9 +55,11 @@ export const services = defineResource<Service>({
     textColumn("Type", "How the service is offered", (service) => specOf(service).type ?? ""),
     textColumn("Cluster-IP", "Its address within the cluster", (service) => specOf(service).clusterIPs?.[0] ?? NONE),
     textColumn("External-IP", "Its addresses outside of the cluster", externalAddresses),
-    textColumn("Port(s)", "Ports, and those of the nodes that lead to them", (service) => formatList(specOf(service).ports?.map(portText))),
+    textColumn("Port(s)", "Ports of the Service and their node ports", (service) => formatList(specOf(service).ports?.map(portText))),
     ageColumn,
-    textColumn("Selector", "Labels of the Pods that it leads to", (service) => formatLabels(specOf(service).selector), { priority: 1 }),
+    textColumn("Selector", "Labels of the Pods that receive its traffic", (service) => formatLabels(specOf(service).selector), {
+      priority: 1,
+    }),
   ],
 });
 

@@ -8,7 +8,7 @@ export interface TextItem {
   readonly element: string;
   /** True if the path up to here is itself in the set. */
   readonly member: boolean;
-  /** Text of the object below; undefined if there is none. */
+  /** Text of the object below; undefined if none exists. */
   readonly text: string | undefined;
 }
 

@@ -57,7 +57,7 @@ export class ManagedFields {
     return new ManagedFields([owner], undefined);
   }
 
-  /** The stored and sent form; "" if there are none. */
+  /** The stored and sent form; "" if none exist. */
   text(): string {
     return (this.#text ??= `[${this.owners()
       .map((owner) => owner.text())

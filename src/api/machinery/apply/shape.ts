@@ -36,7 +36,7 @@ export interface Slot {
   readonly named: boolean;
   /** Its initial content; undefined: none. */
   readonly blank: Json | undefined;
-  /** A list or map that upstream always writes, as null if there is none. Here it is absent then, which counts as null. */
+  /** A list or map that upstream always writes, as null if none exists. Here it is absent then, which counts as null. */
   readonly absentIsNull: boolean;
   /** `,"f:name":` and `,"f:name":{}`, precomputed. */
   readonly prefix: string;

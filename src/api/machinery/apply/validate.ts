@@ -7,7 +7,7 @@ import type { ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.t
 import { describeElement, type PathElement } from "./field-path.ts";
 import { DEDUCED, elementOf, isList, slotsOf, UnnamedItem } from "./shape.ts";
 
-/** All errors as one text; undefined if there are none. */
+/** All errors as one text; undefined if none exist. */
 export function describeMistakes(schema: ObjectSchema, object: JsonObject): string | undefined {
   const mistakes: string[] = [];
   look(schema, object, "", mistakes);

@@ -32,7 +32,7 @@ export interface FieldMistake {
 
 /**
  * Numbers with a non-canonical spelling, by their path: "1.0" and "1e2" are no integers upstream. Only the first LITERALS_MAX of a body are
- * kept; absent: there are none.
+ * kept; absent: none exist.
  */
 export type NumberLiterals = ReadonlyMap<string, string>;
 

@@ -135,7 +135,7 @@ const rows: readonly Row[] = [
     result: { items: named("x", "a", "b") },
   },
   {
-    title: "items of the patch stand in its order",
+    title: "items of the patch keep their order",
     document: { items: named("a", "b", "c") },
     patch: { items: named("c", "a") },
     result: { items: named("b", "c", "a") },

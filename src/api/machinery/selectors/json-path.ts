@@ -56,7 +56,7 @@ class ActionReader {
     this.#depth = depth;
   }
 
-  /** Moves after the next one; false if there is none. */
+  /** Moves after the next one; false if none exists. */
   skipTo(character: string): boolean {
     const found = this.#characters.indexOf(character, this.#at);
     this.#at = found + 1;

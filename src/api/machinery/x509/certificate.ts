@@ -53,7 +53,7 @@ export function parseCertificates(der: Uint8Array): readonly Certificate[] {
   return certificates;
 }
 
-/** Parses the certificates of a PEM text, skipping other blocks; empty if there is none. Throws X509Error. */
+/** Parses the certificates of a PEM text, skipping other blocks; empty if none exists. Throws X509Error. */
 export function parsePemCertificates(pem: string): readonly Certificate[] {
   const certificates: Certificate[] = [];
   for (const { type, bytes } of pemBlocks(new TextEncoder().encode(pem))) {

@@ -16,7 +16,7 @@ export type PublicKey =
 
 export interface AlgorithmIdentifier {
   readonly algorithm: string;
-  /** The whole element; empty if there is none. */
+  /** The whole element; empty if none exists. */
   readonly parameters: Uint8Array;
 }
 

@@ -45,7 +45,7 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
     ],
   ],
   [
-    "a namespace where there is none",
+    "a namespace where none exists",
     withParameters({ ...NAMED, namespace: "x" }),
     [`${AT}.namespace: Forbidden: \`parameters.scope\` is set to 'Cluster'`],
   ],

@@ -3,7 +3,7 @@ import test from "node:test";
 import type { JsonObject } from "../../machinery/object.ts";
 import { changedObject, columnNames, newObject, problemsOfChange, problemsOfNew } from "../../testing/kind.ts";
 import { deviceClasses } from "./device-class.ts";
-import { NOT_A_SUBDOMAIN } from "./testing/words.ts";
+import { NOT_A_SUBDOMAIN } from "./testing/messages.ts";
 
 const PARAMETERS_MAX_BYTES = 10 * 1024;
 const LARGE_PARAMETERS = { text: "x".repeat(PARAMETERS_MAX_BYTES) };

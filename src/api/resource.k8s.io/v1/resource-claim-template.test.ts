@@ -3,7 +3,7 @@ import test from "node:test";
 import type { JsonObject } from "../../machinery/object.ts";
 import { columnNames, newObject, problemsOfChange, problemsOfNew, received } from "../../testing/kind.ts";
 import { resourceClaimTemplates } from "./resource-claim-template.ts";
-import { NOT_A_NAME } from "./testing/words.ts";
+import { NOT_A_NAME } from "./testing/messages.ts";
 
 const SPEC: JsonObject = {
   metadata: { labels: { a: "b" } },

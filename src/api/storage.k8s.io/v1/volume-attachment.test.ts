@@ -175,11 +175,11 @@ test("the spec of a VolumeAttachment is immutable, by either path", () => {
 const STATUSES: readonly [title: string, status: JsonObject, problems: readonly string[]][] = [
   ["a status with a mistake of the driver is right", { attached: false, attachError: { message: "m", errorCode: 8 } }, []],
   [
-    "what a driver remembers is not too large",
+    "attachment metadata above the limit is invalid",
     { attached: true, attachmentMetadata: { a: "x".repeat(256 * 1024) } },
     ["status.attachmentMetadata: Too long: may not be more than 262144 bytes"],
   ],
-  ["what a driver remembers may be that large", { attached: true, attachmentMetadata: { a: "x".repeat(256 * 1024 - 1) } }, []],
+  ["attachment metadata up to the limit is valid", { attached: true, attachmentMetadata: { a: "x".repeat(256 * 1024 - 1) } }, []],
   ["a message may be that long", { attached: false, attachError: { message: "x".repeat(1024) } }, []],
   [
     "a message is not too long",

@@ -7,7 +7,7 @@ import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { volumeClaimName } from "../../../api/core/v1/pod/references.ts";
 import { isReason } from "../../../api/machinery/status-error.ts";
 import type { Objects } from "../../framework/objects.ts";
-import { missing } from "./refuse.ts";
+import { missing } from "./errors.ts";
 import { joinedErrors } from "../../../base/joined-errors.ts";
 
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };

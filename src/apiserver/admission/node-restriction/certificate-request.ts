@@ -6,7 +6,7 @@ import { X509Error } from "../../../api/machinery/x509/error.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import { isCreateOf } from "../../shared/admission-request.ts";
 import { NODE_USER_PREFIX } from "../../shared/node-identity.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./errors.ts";
 
 const NODE_SIGNERS: readonly string[] = ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"];
 

@@ -5,7 +5,7 @@ import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import { isUpdateOf } from "../../shared/admission-request.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./errors.ts";
 
 export function checkClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource } = request;

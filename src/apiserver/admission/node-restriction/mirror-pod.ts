@@ -8,7 +8,7 @@ import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { OwnerReference } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies } from "../../framework/admission.ts";
 import type { CreateOf } from "../../shared/admission-request.ts";
-import { missing, refuse } from "./refuse.ts";
+import { missing, refuse } from "./errors.ts";
 
 const NODES = { group: "", plural: "nodes" };
 

@@ -13,7 +13,7 @@ import { checkNode } from "./node.ts";
 import { checkCsiNode, checkLease, checkResourceSlice } from "./own-objects.ts";
 import { checkPod } from "./pod.ts";
 import { checkToken } from "./token.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./errors.ts";
 
 /** Throws a StatusError to reject. */
 type Check = (request: AdmissionRequest, node: string, dependencies: AdmissionDependencies) => Promise<void> | void;

@@ -8,7 +8,7 @@ import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import { isCreateOf, isUpdateOf } from "../../shared/admission-request.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./errors.ts";
 
 /** Labels that describe the machine. */
 const KUBELET_LABELS: ReadonlySet<string> = new Set([

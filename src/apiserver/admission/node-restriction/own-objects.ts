@@ -1,7 +1,7 @@
 /** Objects that belong to a node by their name or by a node name field. */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./errors.ts";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 

@@ -8,7 +8,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { isCreateOf, isUpdateOf } from "../../shared/admission-request.ts";
 import { checkMirrorPod } from "./mirror-pod.ts";
-import { missing, refuse } from "./refuse.ts";
+import { missing, refuse } from "./errors.ts";
 
 export const PODS = { group: "", plural: "pods" };
 

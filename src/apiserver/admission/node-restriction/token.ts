@@ -5,7 +5,7 @@ import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { findRequestedAudience } from "./audience.ts";
 import { nodeOf, PODS } from "./pod.ts";
-import { missing, refuse } from "./refuse.ts";
+import { missing, refuse } from "./errors.ts";
 
 /** Verb that, granted on a resource named like the audience, allows tokens for it regardless of the pod. */
 const AUDIENCE_VERB = "request-serviceaccounts-token-audience";

@@ -8,7 +8,7 @@ const NEWEST = Math.max(...all.flatMap(({ versions }) => versions.map(({ since }
 
 const known = new Map<string, readonly Judge[]>();
 
-/** Violations in reporting order; empty if there are none. */
+/** Violations in reporting order; empty if none exist. */
 export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod): readonly Violation[] {
   return level === "privileged" ? [] : judgesOf(level, minorOf(version)).flatMap((judge) => judge(pod) ?? []);
 }

@@ -1,6 +1,6 @@
 /**
  * Rejects writes that would exceed the quotas of their namespace. Equivalent to upstream's plugin of this name, and exact: see
- * quota-gate.ts. Usage of objects is computed in api/core/v1/resource-quota.
+ * quota-charger.ts. Usage of objects is computed in api/core/v1/resource-quota.
  */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import type { QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
@@ -8,15 +8,15 @@ import { evaluatorOf, isNeverCounted } from "../../../api/core/v1/resource-quota
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 import { ByNamespace } from "../../shared/by-namespace.ts";
-import { QUOTAS } from "./quota-books.ts";
-import { QuotaGate } from "./quota-gate.ts";
+import { QUOTAS } from "./quota-usage.ts";
+import { QuotaCharger } from "./quota-charger.ts";
 
 /** Subresources that write an object of the resource; all others are actions on it. */
 const WRITTEN = ["", "status", "resize"];
 
 export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlugin {
   const quotas = new ByNamespace<ResourceQuota>();
-  const gate = new QuotaGate(dependencies, quotas);
+  const charger = new QuotaCharger(dependencies, quotas);
   return {
     name: "ResourceQuota",
     start: () => dependencies.objects.follow(QUOTAS, quotas),
@@ -26,7 +26,7 @@ export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlu
       const { group, plural } = request.endpoint.name;
       const evaluator = evaluatorOf(group, plural);
       const write = writeOf(request);
-      return evaluator.handles(write) ? gate.charge({ request, evaluator, write }) : undefined;
+      return evaluator.handles(write) ? charger.charge({ request, evaluator, write }) : undefined;
     },
   };
 }

@@ -10,7 +10,7 @@ import { Metrics } from "../../framework/metrics.ts";
 import { Pipeline } from "../../pipeline/pipeline.ts";
 import { admittingContext } from "../../testing/admitting-server.ts";
 import { Verbs } from "../../verbs/verbs.ts";
-import { WatchKeeper } from "../../watch/watch-keeper.ts";
+import { WatchRegistry } from "../../watch/watch-registry.ts";
 import { AccountDirectory } from "./account-directory.ts";
 
 /** Minimum and maximum of upstream's retry time. */
@@ -19,7 +19,7 @@ const WAIT_MAX_MS = 1_791;
 
 async function start() {
   const server = admittingContext({ plugins: [] });
-  const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
+  const pipeline = new Pipeline(server, new Verbs(server, new WatchRegistry(server.clock, { started() {}, ended() {}, event() {} })), {
     metrics: new Metrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
     checkLeadership: leaseLeadership(server.objects),

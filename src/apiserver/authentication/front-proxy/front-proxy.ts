@@ -57,7 +57,7 @@ function userOf(
   };
 }
 
-/** Returns the first non-empty header of these; "" if there is none. */
+/** Returns the first non-empty header of these; "" if none exists. */
 function firstOf(request: ExchangeRequest, headers: readonly string[]): string {
   for (const header of headers) {
     const value = firstHeaderText(request, header);

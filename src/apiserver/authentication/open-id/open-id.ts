@@ -34,17 +34,17 @@ export const openIdTokens: TokenAuthenticatorFactory = ({ identity, clock, log }
   const issuers = new Map(
     openIdIssuers.map((issuer) => [issuer.url, new Issuer(issuer, new KeySet({ ...openId, issuer, clock, log }), clock)]),
   );
-  const remembered = new TokenCache(clock);
+  const cached = new TokenCache(clock);
   return {
     name: "OpenID Connect",
     authenticateToken(text) {
-      const known = remembered.get(text);
+      const known = cached.get(text);
       if (known !== undefined) return known;
       const token = readToken(text);
       const issuer = token === undefined ? undefined : issuers.get(issuerOf(token.payload));
       if (token === undefined || issuer === undefined) return undefined;
       const found = issuer.authenticate(token);
-      const keep = (good: Good) => remembered.keep(text, good);
+      const keep = (good: Good) => cached.keep(text, good);
       return found instanceof Promise ? found.then(keep) : keep(found);
     },
   };

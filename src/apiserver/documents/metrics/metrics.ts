@@ -54,7 +54,7 @@ function requestFamilies({ requests, durations, inFlight, rejected }: Metrics): 
   return [
     {
       name: "apiserver_request_total",
-      help: "Number of answered requests by verb, resource and response code",
+      help: "Number of completed requests by verb, resource and response code",
       type: "counter",
       samples: samplesOf(requests, requestLabels),
     },

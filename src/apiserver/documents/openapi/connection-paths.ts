@@ -1,6 +1,6 @@
 /** The paths of connections (log, exec, attach, portforward, proxy) in OpenAPI. */
 import type { Resource, Subresource, Verb } from "../../../api/machinery/resource.ts";
-import { capitalise } from "./words.ts";
+import { capitalise } from "./word-forms.ts";
 import type { ApiPath, Method, Operation, Place } from "./api-path.ts";
 
 type Connection = Extract<Subresource, { readonly of: "connection" }>;

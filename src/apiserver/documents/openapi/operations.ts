@@ -13,7 +13,7 @@ import {
   PATCH_PARAMETERS,
   WRITE_PARAMETERS,
 } from "./query-parameters.ts";
-import { capitalise, withArticle } from "./words.ts";
+import { capitalise, withArticle } from "./word-forms.ts";
 import type { ApiPath, Operation, Place } from "./api-path.ts";
 
 export const META_TYPES = "io.k8s.apimachinery.pkg.apis.meta.v1";

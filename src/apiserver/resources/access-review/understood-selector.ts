@@ -27,7 +27,7 @@ const LABEL_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-/** Returns the error about omitted parts of a selector; "" if there are none. */
+/** Returns the error about omitted parts of a selector; "" if none exist. */
 export function ignoredSentence(field: string, { text, isPart }: UnderstoodSelector): string {
   if (!isPart) return "";
   return `spec.resourceAttributes.${field} ${text === "" ? "ignored" : "partially ignored"} due to parse error`;

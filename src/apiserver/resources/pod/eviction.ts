@@ -36,21 +36,17 @@ export async function evict(server: ServerContext, call: ActionCall): Promise<Ou
     const pod = stored.object as Pod;
     if (!needsNoBudget(pod)) {
       await evictWithBudget(server, call, { options, stored });
-      return done(options);
+      return success(201);
     }
     try {
       // A pending Pod could start meanwhile, and would need a budget then.
       await remove(server, call, pod.status?.phase === "Pending" ? pinned(options, stored) : options);
-      return done(options);
+      return success(201);
     } catch (error) {
       const isPinned = options.preconditions?.resourceVersion !== undefined;
       if (isPinned || attempt >= ATTEMPTS_MAX || !isReason(error, "Conflict")) throw error;
     }
   }
-}
-
-function done(options: DeleteOptions): Outcome {
-  return isDry(options) ? { ...success(201), isDryRun: true } : success(201);
 }
 
 /** Invalid requests are rejected before the budget is charged. */

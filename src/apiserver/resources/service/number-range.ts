@@ -19,7 +19,7 @@ export function isInRange({ first, last }: NumberRange, number: number): boolean
   return number >= first && number <= last;
 }
 
-/** Returns a free number, or undefined if there is none. */
+/** Returns a free number, or undefined if none exists. */
 export function pickFree(range: NumberRange, random: Random, isTaken: (number: number) => boolean): number | undefined {
   const { first, last, reserved } = range;
   const upper = Math.min(first + reserved, last);

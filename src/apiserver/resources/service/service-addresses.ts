@@ -46,7 +46,7 @@ export class ServiceAddresses {
     return this.#ranges().some((range) => containsAddress(range, address));
   }
 
-  /** Returns a free address of a family; undefined if there is none. `isHeld` covers allocations in progress. */
+  /** Returns a free address of a family; undefined if none exists. `isHeld` covers allocations in progress. */
   pick(family: IpFamily, random: Random, isHeld: (address: string) => boolean): string | undefined {
     const { storage } = this.#addresses();
     const isTaken = (address: string): boolean => isHeld(address) || storage.cache.get(storage.keyOf(nameOf(address))) !== undefined;

@@ -22,7 +22,7 @@ function specOf({ spec }: TokenReview): Partial<TokenReviewSpec> {
   return spec;
 }
 
-/** Upstream returns an empty user if there is none. */
+/** Upstream returns an empty user if none exists. */
 function statusOf(answer: TokenReviewAnswer): TokenReviewStatus {
   if (!answer.authenticated) return { user: {}, ...(answer.error === "" ? {} : { error: answer.error }) };
   const { user, audiences } = answer;

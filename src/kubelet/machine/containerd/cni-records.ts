@@ -51,14 +51,14 @@ export function namespacesDirectory({ stateDirectory }: Pick<CniPlaces, "stateDi
 }
 
 export async function readNetworkRecords(places: CniPlaces): Promise<NetworkRecords> {
-  const [names, addressed, remembered] = await Promise.all([
+  const [names, addressed, recorded] = await Promise.all([
     namesIn(namespacesDirectory(places)),
     addressedSandboxes(places),
-    rememberedSandboxes(places),
+    recordedSandboxes(places),
   ]);
   return {
     namespaces: names.filter((name) => NAMESPACE_NAME.test(name)),
-    sandboxes: [...new Set([...addressed.filter((id) => !remembered.elsewhere.has(id)), ...remembered.ours])],
+    sandboxes: [...new Set([...addressed.filter((id) => !recorded.elsewhere.has(id)), ...recorded.ours])],
   };
 }
 
@@ -105,7 +105,7 @@ async function addressedSandboxes({ addressDirectory, bridge }: CniPlaces): Prom
  * The cluster may have used a runtime of the machine before, whose Pods have addresses in the same directory and may still run: their
  * cached results name a namespace elsewhere.
  */
-async function rememberedSandboxes(places: CniPlaces) {
+async function recordedSandboxes(places: CniPlaces) {
   const results = await fewAtATime(await ownResults(places), async (path) => ({
     id: RESULT_SANDBOX.exec(path)?.[1] ?? "",
     isOurs: (await readTextIfAny(path)).includes(`"${places.runDirectory}/`),

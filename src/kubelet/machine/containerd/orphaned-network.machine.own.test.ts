@@ -13,7 +13,7 @@ import { needs } from "../../../testing/needs.ts";
 import { cniFileName } from "../network/cni-configuration.ts";
 import { endPlugins, namespacesDirectory, pluginsToAsk } from "./cni-records.ts";
 import { cniBinaryDirectory, containerdFiles } from "./own-containerd.ts";
-import { keeperOf } from "./testing/keeper-of.ts";
+import { supervisorOf } from "./testing/supervisor-of.ts";
 
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
@@ -88,11 +88,11 @@ test("after a SIGKILL of containerd, unfinished Pod networks are removed and tho
   ok(begun.size >= ofPod.size + 8, [...begun].join("\n")); // Two files, a mount, a link, an address, a cached result, and rules.
   let onReport = (): void => {};
   const startedAgain = new Promise<void>((resolve) => (onReport = resolve));
-  const keeper = keeperOf(containerd, () => onReport());
+  const supervisor = supervisorOf(containerd, () => onReport());
 
   await containerd.kill();
   await startedAgain;
-  await keeper.stop();
+  await supervisor.stop();
 
   // The kernel removes a namespace's links shortly after the namespace, without an event to wait for.
   for (const until = Date.now() + LINKS_GONE_WITHIN_MS; (await networkOf(containerd)).size > ofPod.size && Date.now() < until;) continue;
@@ -113,7 +113,7 @@ test("adopting a containerd removes unfinished networks of an earlier one, and n
   const young = beginNetwork(containerd, 28_183);
   deepEqual(new Set(namespacesIn(containerd)), new Set([ofEnded, old, young]));
 
-  await keeperOf(containerd, () => {}).stop();
+  await supervisorOf(containerd, () => {}).stop();
 
   deepEqual(new Set(namespacesIn(containerd)), new Set([ofEnded, young]));
   await containerd.restart();

@@ -10,7 +10,7 @@ import { runCriPod } from "../../../testing/fixtures/cri-pod.ts";
 import { needs } from "../../../testing/needs.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { findShims, tasksDirectory, type Shim } from "./shims.ts";
-import { keeperOf } from "./testing/keeper-of.ts";
+import { supervisorOf } from "./testing/supervisor-of.ts";
 
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
@@ -48,11 +48,11 @@ test("after a SIGKILL of containerd, shims without a task are terminated and tho
     await beginTask(containerd, "begun-and-loaded", { isLoaded: true }),
     await beginTask(containerd, "begun-and-forgotten", { isLoaded: false }),
   ];
-  const keeper = keeperOf(containerd, () => onReport());
+  const supervisor = supervisorOf(containerd, () => onReport());
 
   await containerd.kill();
   await startedAgain;
-  await keeper.stop();
+  await supervisor.stop();
 
   deepEqual(begun.map(isAlive), [false, false]);
   deepEqual(
@@ -75,7 +75,7 @@ test("adopting a containerd terminates unfinished shims of an earlier one, and n
   const pod = await runCriPod(containerd, { name: "stays" });
   const young = await beginTask(containerd, "young", { isLoaded: true });
 
-  await keeperOf(containerd, () => {}).stop();
+  await supervisorOf(containerd, () => {}).stop();
 
   deepEqual([isAlive(old), isAlive(young)], [false, true]);
   deepEqual(new Set((await shimsOf(containerd)).map(({ id }) => id)), new Set([pod.sandboxId, "young"]));

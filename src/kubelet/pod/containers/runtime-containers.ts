@@ -22,7 +22,7 @@ export function previousContainer(sandbox: SandboxStatus | undefined, name: stri
   return sandbox?.containers.filter((container) => container.name === name)[1];
 }
 
-/** The runtime's name of an image may differ from the Pod's; comparing them would show a change where there is none. */
+/** The runtime's name of an image may differ from the Pod's; comparing them would show a change where none exists. */
 export function isOfImage({ image, requestedImage }: RuntimeContainer, container: { readonly image?: string }): boolean {
   return (requestedImage ?? image) === container.image;
 }

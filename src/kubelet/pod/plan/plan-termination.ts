@@ -4,7 +4,7 @@
  */
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
-import { isTerminal, momentMs } from "../../../api/core/v1/pod/readiness.ts";
+import { isTerminal, timestampMs } from "../../../api/core/v1/pod/readiness.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "./grace-period.ts";
 import type { Planning } from "./planning.ts";
 import type { PodView } from "./plan-contract.ts";
@@ -35,7 +35,7 @@ export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: {
  */
 function graceLeft({ pod, nowMs, isResumed = false }: PodView): { readonly graceMs: number; readonly passedMs: number } {
   const graceMs = stopGraceMs(pod);
-  const endMs = isResumed ? momentMs(pod.metadata.deletionTimestamp) : undefined;
+  const endMs = isResumed ? timestampMs(pod.metadata.deletionTimestamp) : undefined;
   if (endMs === undefined) return { graceMs, passedMs: 0 };
   const leftMs = Math.min(graceMs, Math.max(0, endMs - nowMs));
   return { graceMs: Math.max(GRACE_MIN_MS, leftMs), passedMs: graceMs - leftMs };
@@ -44,7 +44,7 @@ function graceLeft({ pod, nowMs, isResumed = false }: PodView): { readonly grace
 /** Schedules a sync for the deadline while the Pod runs. */
 export function isExpiredAt(pod: Pod, nowMs: number, planning: Planning): boolean {
   const { spec, status } = pod;
-  const startedAtMs = momentMs(status?.startTime);
+  const startedAtMs = timestampMs(status?.startTime);
   if (spec?.activeDeadlineSeconds === undefined || startedAtMs === undefined || isTerminal(pod)) return false;
   const deadlineMs = startedAtMs + spec.activeDeadlineSeconds * SECOND_MS;
   if (nowMs >= deadlineMs) return true;

@@ -7,7 +7,7 @@
 /** The last digits of a container's id: its creation time in milliseconds since the epoch. */
 const TIMESTAMP_DIGITS = 12;
 /** Upper bound of creation times, in the year 6429: a later one means that the id is another runtime's. */
-const MOMENT_END_MS = 2 ** 47;
+const TIMESTAMP_MAX_MS = 2 ** 47;
 
 const HASH_WORDS = 8;
 
@@ -49,7 +49,7 @@ export function containerId({ podUid, name, attempt, createdAtMs }: ContainerIde
 export function createdAtOf(id: string): number | undefined {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
   const createdAtMs = Number.parseInt(id.slice(-TIMESTAMP_DIGITS), 16);
-  return createdAtMs < MOMENT_END_MS ? createdAtMs : undefined;
+  return createdAtMs < TIMESTAMP_MAX_MS ? createdAtMs : undefined;
 }
 
 /** "0a1b…" of "simulated://0a1b…", as the status of a Pod has it. */

@@ -132,7 +132,7 @@ export function readSetting(name: string, value: Json): Settings | undefined {
   return READERS.get(name)?.(value);
 }
 
-/** Contradiction between settings that are each valid; undefined if there is none. */
+/** Contradiction between settings that are each valid; undefined if none exists. */
 export function contradictionIn({ logs = [], logEveryMs = 0, logRepeat = false }: Settings): string | undefined {
   // An infinite number of lines at one instant.
   return logRepeat && logs.length > 0 && logEveryMs === 0 ? "logs that repeat need a logEvery longer than 0" : undefined;

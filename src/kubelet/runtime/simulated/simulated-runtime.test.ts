@@ -215,7 +215,7 @@ const TWO_CONTAINERS = {
 // ── recovery by a restarted runtime ───────────────────────────────────────────────────────────────────
 
 /** A second runtime of the same node, which knows only what the API has of these Pods. */
-async function anew(runtime: Runtime, simulation: Simulation, pods: readonly Pod[]): Promise<Runtime> {
+async function restarted(runtime: Runtime, simulation: Simulation, pods: readonly Pod[]): Promise<Runtime> {
   const again = simulatedRuntime({ simulation, node: "n1" });
   again.recover?.(await Promise.all(pods.map(async (pod) => reported(pod, await runtime.status(pod.metadata.uid!)))));
   return again;
@@ -228,7 +228,7 @@ test("a restarted simulated runtime has the same Pods, addresses and images, and
   await runtime.stopSandbox((await runtime.status("uid-of-b"))!.id);
   await clock.advance(123_456);
 
-  const again = await anew(runtime, simulation, [...pods, simulatedPod("new")]);
+  const again = await restarted(runtime, simulation, [...pods, simulatedPod("new")]);
 
   deepEqual(await again.list(), await runtime.list());
   deepEqual(await again.images(), await runtime.images());
@@ -255,7 +255,7 @@ test("a Pod whose annotations became invalid after its start keeps running, and 
   const id = await run(runtime, pod);
   const spoilt = { ...pod, metadata: { ...pod.metadata, annotations: { "simulated.k8ts.dev/exit-code": "a" } } };
 
-  const again = await anew(runtime, simulation, [spoilt]);
+  const again = await restarted(runtime, simulation, [spoilt]);
 
   const { id: sandboxId, containers } = (await again.status("uid-of-web"))!;
   deepEqual([containers[0]?.id, containers[0]?.state.is], [id, "running"]);

@@ -34,7 +34,7 @@ export interface SimulatedRuntimeOptions {
   readonly simulation: Simulation;
   /** The node's name. */
   readonly node: string;
-  /** The node's current `spec.podCIDRs`. While there are none, Pods get addresses of `defaultPodCidr(nodeIndex)`. */
+  /** The node's current `spec.podCIDRs`. While it is empty, Pods get addresses of `defaultPodCidr(nodeIndex)`. */
   readonly podCidrs?: () => readonly string[];
   /** Unique among the nodes of the cluster. Default 0. */
   readonly nodeIndex?: number;

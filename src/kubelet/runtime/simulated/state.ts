@@ -97,7 +97,7 @@ function lineCount({ lines, everyMs, repeats }: LogScript, ranForMs: number): nu
   return repeats ? due : Math.min(due, lines.length);
 }
 
-/** The line with this number, counted from 0; undefined if there is none, however long it runs. */
+/** The line with this number, counted from 0; undefined if none exists, however long it runs. */
 export function logLine({ lines, everyMs, repeats }: LogScript, startedAtMs: number, index: number): LogLine | undefined {
   const text = lines[repeats ? index % lines.length : index];
   return text === undefined ? undefined : { atMs: startedAtMs + index * everyMs, stream: "stdout", text };

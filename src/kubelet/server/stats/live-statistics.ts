@@ -30,14 +30,14 @@ function idsOf(containers: SandboxStatus["containers"]): ReadonlySet<string> {
   return new Set(new Map(containers.toReversed().map(({ id, name }) => [name, id])).values());
 }
 
-interface CgroupFigures {
+interface CgroupReading {
   readonly cgroupUsage: CgroupUsageSource;
   /** "": unknown. */
   cgroupOf(podUid: string, containerId?: string): string;
 }
 
 /** Statistics that a runtime omits (containerd 1.6 reports only the working set of a Pod) are read from the control groups. */
-export async function completeStats(pods: readonly PodStats[], { cgroupUsage, cgroupOf }: CgroupFigures): Promise<readonly PodStats[]> {
+export async function completeStats(pods: readonly PodStats[], { cgroupUsage, cgroupOf }: CgroupReading): Promise<readonly PodStats[]> {
   const complete = async <U extends Partial<UsageStats>>(usage: U, cgroup: string): Promise<U> => {
     if (isComplete(usage) || cgroup === "") return usage;
     return { ...(await cgroupUsage(cgroup)), ...usage };

@@ -166,9 +166,9 @@ test("unavailable statistics set resource_scrape_error", () => {
 });
 
 test("a container without all statistics that clients rely on is omitted", () => {
-  const figures = { atMs: 1, cpuNanoseconds: 1, memoryWorkingSetBytes: 1, memoryUsageBytes: 1, memoryRssBytes: 1 };
+  const reading = { atMs: 1, cpuNanoseconds: 1, memoryWorkingSetBytes: 1, memoryUsageBytes: 1, memoryRssBytes: 1 };
   for (const missing of ["cpuNanoseconds", "memoryWorkingSetBytes", "memoryUsageBytes", "memoryRssBytes"]) {
-    const { [missing]: _left, ...rest } = figures as Readonly<Record<string, number>>;
+    const { [missing]: _left, ...rest } = reading as Readonly<Record<string, number>>;
     const { pods } = statsSummary({ ...INPUT, pods: [{ ...POD, containers: [{ id: "c", name: "main", ...rest }] }] });
     deepEqual([pods[0]?.containers, pods[0]?.memory], [[], undefined], missing);
   }

@@ -27,7 +27,7 @@ export function filesystemSummary(
   };
 }
 
-/** Undefined if there are none: the member is then omitted. */
+/** Undefined if none exist: the member is then omitted. */
 export function volumeSummaries({ volumes }: PodStorage, time: string): readonly VolumeSummary[] | undefined {
   if (volumes.length === 0) return undefined;
   return volumes.map(({ name, filesystem, used }) => ({ ...filesystemSummary(time, filesystem, used), name }));

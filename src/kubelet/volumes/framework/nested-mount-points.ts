@@ -1,11 +1,11 @@
 /**
- * Where other volumes are mounted inside a volume of files. Such a volume is read-only to its containers, so a runtime cannot make these
- * directories itself: they are made before.
+ * Where other volumes are mounted inside a volume of files. Such a volume is read-only to its containers, so a runtime cannot create these
+ * directories itself: they are created before.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { allContainers } from "../../../api/core/v1/pod/containers.ts";
 
-/** Relative to the volume. Of what lies inside another only the outer: it is made in that one. */
+/** Paths relative to the volume. A mount point inside another one is omitted: it is created inside that volume. */
 export function nestedMountPoints({ spec }: Pod, volumeName: string): readonly string[] {
   if (spec === undefined) return [];
   const nested = new Set<string>();

@@ -7,7 +7,7 @@ import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin, Rejection } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
 import { aNode, aPod, nodeInfo, podInfo, snapshotOf } from "../../framework/testing/builders.ts";
-import { type Moment, Turns } from "../decide.ts";
+import { type CycleInput, Turns } from "../decide.ts";
 import { type PluginsAtPoints, type Profile, type ProfileOptions, makeProfile } from "../profile.ts";
 import { RoundRobin } from "../round-robin.ts";
 
@@ -24,7 +24,7 @@ export function nodeNames(count: number): string[] {
 }
 
 /** Nodes n0, n1, … without nominations. */
-export function fakeMoment(count: number, nominated: Readonly<Record<string, readonly PodInfo[]>> = {}): Moment {
+export function fakeCycleInput(count: number, nominated: Readonly<Record<string, readonly PodInfo[]>> = {}): CycleInput {
   const nodes = nodeNames(count).map((name) => fakeNode(name));
   return { snapshot: snapshotOf(...nodes), nominatedPods: (name) => nominated[name] ?? [] };
 }

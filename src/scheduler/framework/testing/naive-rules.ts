@@ -5,24 +5,24 @@
 import type { Node, NodeSelectorRequirement, Pod, PodAffinityTerm, Taint } from "../../../api/generated/core/v1.ts";
 
 /** The cluster at one instant. */
-export interface Moment {
+export interface ClusterState {
   readonly nodes: readonly Node[];
   /** Those that are on a node. */
   readonly placed: readonly Pod[];
 }
 
 /** Every violated rule; none: feasible. */
-export function brokenRules(pod: Pod, node: Node, moment: Moment): readonly string[] {
-  const there = on(node, moment);
+export function brokenRules(pod: Pod, node: Node, state: ClusterState): readonly string[] {
+  const there = on(node, state);
   return [
     ...overCapacity(node, [...there, pod]),
     ...(there.some((other) => portsOf(other).some((port) => portsOf(pod).includes(port))) ? ["port"] : []),
     ...(node.spec?.unschedulable === true ? ["unschedulable"] : []),
     ...((node.spec?.taints ?? []).every((taint) => isTolerated(pod, taint)) ? [] : ["taint"]),
     ...(isWanted(pod, node) ? [] : ["node affinity"]),
-    ...brokenAffinity(pod, node, moment),
-    ...brokenAntiAffinity(pod, node, moment),
-    ...brokenSpread(pod, node, moment),
+    ...brokenAffinity(pod, node, state),
+    ...brokenAntiAffinity(pod, node, state),
+    ...brokenSpread(pod, node, state),
   ];
 }
 
@@ -37,7 +37,7 @@ export function overCapacity({ status }: Node, pods: readonly Pod[]): readonly s
   ];
 }
 
-export function on({ metadata: { name } }: Node, { placed }: Moment): readonly Pod[] {
+export function on({ metadata: { name } }: Node, { placed }: ClusterState): readonly Pod[] {
   return placed.filter(({ spec }) => spec?.nodeName === name);
 }
 
@@ -107,40 +107,39 @@ function antiAffinityOf({ spec }: Pod): readonly PodAffinityTerm[] {
 }
 
 /** The nodes of the same topology domain; none if it has none. */
-function domainOf(node: Node, topologyKey: string, { nodes }: Moment): readonly Node[] {
+function domainOf(node: Node, topologyKey: string, { nodes }: ClusterState): readonly Node[] {
   const value = node.metadata.labels?.[topologyKey];
   return value === undefined ? [] : nodes.filter(({ metadata }) => metadata.labels?.[topologyKey] === value);
 }
 
 /** As upstream counts: a followed Pod matches all terms at once, and the first of a self-affine group may be placed anywhere. */
-function brokenAffinity(pod: Pod, node: Node, moment: Moment): readonly string[] {
+function brokenAffinity(pod: Pod, node: Node, state: ClusterState): readonly string[] {
   const terms = affinityOf(pod);
   const isFollowed = (other: Pod): boolean =>
     areOfOneNamespace(pod, other) && terms.every(({ labelSelector }) => matches(labelSelector, other));
-  const isOn = (each: Node): boolean => on(each, moment).some(isFollowed);
+  const isOn = (each: Node): boolean => on(each, state).some(isFollowed);
   if (terms.some(({ topologyKey }) => node.metadata.labels?.[topologyKey] === undefined)) return ["affinity"];
-  if (terms.every(({ topologyKey }) => domainOf(node, topologyKey, moment).some(isOn))) return [];
+  if (terms.every(({ topologyKey }) => domainOf(node, topologyKey, state).some(isOn))) return [];
   const isAnywhere = terms.some(({ topologyKey }) =>
-    moment.nodes.some((each) => each.metadata.labels?.[topologyKey] !== undefined && isOn(each)),
+    state.nodes.some((each) => each.metadata.labels?.[topologyKey] !== undefined && isOn(each)),
   );
   return !isAnywhere && isFollowed(pod) ? [] : ["affinity"];
 }
 
-function brokenAntiAffinity(pod: Pod, node: Node, moment: Moment): readonly string[] {
+function brokenAntiAffinity(pod: Pod, node: Node, state: ClusterState): readonly string[] {
   const avoids = (who: Pod, whom: Pod, { labelSelector }: PodAffinityTerm): boolean =>
     areOfOneNamespace(who, whom) && matches(labelSelector, whom);
-  const near = ({ topologyKey }: PodAffinityTerm): readonly Pod[] =>
-    domainOf(node, topologyKey, moment).flatMap((each) => on(each, moment));
+  const near = ({ topologyKey }: PodAffinityTerm): readonly Pod[] => domainOf(node, topologyKey, state).flatMap((each) => on(each, state));
   const isAvoiding = antiAffinityOf(pod).some((term) => near(term).some((other) => avoids(pod, other, term)));
-  const isAvoided = moment.placed.some((other) =>
+  const isAvoided = state.placed.some((other) =>
     antiAffinityOf(other).some((term) => avoids(other, pod, term) && near(term).includes(other)),
   );
   return [...(isAvoiding ? ["anti-affinity"] : []), ...(isAvoided ? ["anti-affinity of others"] : [])];
 }
 
-function brokenSpread(pod: Pod, node: Node, moment: Moment): readonly string[] {
+function brokenSpread(pod: Pod, node: Node, state: ClusterState): readonly string[] {
   const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule");
-  const counted = moment.nodes.filter(
+  const counted = state.nodes.filter(
     (each) => isWanted(pod, each) && constraints.every(({ topologyKey }) => each.metadata.labels?.[topologyKey] !== undefined),
   );
   return constraints.flatMap(({ topologyKey, maxSkew, labelSelector }) => {
@@ -151,7 +150,7 @@ function brokenSpread(pod: Pod, node: Node, moment: Moment): readonly string[] {
     const counts = new Map<string, number>();
     for (const each of counted) {
       const value = each.metadata.labels?.[topologyKey] ?? "";
-      counts.set(value, (counts.get(value) ?? 0) + on(each, moment).filter(isCounted).length);
+      counts.set(value, (counts.get(value) ?? 0) + on(each, state).filter(isCounted).length);
     }
     const skew = (counts.get(domain) ?? 0) + (matches(labelSelector, pod) ? 1 : 0) - Math.min(...counts.values());
     return skew > maxSkew ? ["spread"] : [];

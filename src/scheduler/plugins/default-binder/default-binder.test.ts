@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Effects } from "../../framework/plugin.ts";
-import { made } from "../../framework/testing/ask-plugin.ts";
+import { made } from "../../framework/testing/call-plugin.ts";
 import { aPod, podInfo } from "../../framework/testing/builders.ts";
 import { defaultBinder } from "./default-binder.ts";
 

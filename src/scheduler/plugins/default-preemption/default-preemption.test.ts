@@ -124,7 +124,7 @@ for (const { why, nodes, parts = {}, pod = high(), victims } of [
     victims: ["a@n"],
   },
   {
-    why: "victims that violate a budget and others stand in the order of importance",
+    why: "victims that violate a budget and others are sorted by importance",
     nodes: [node("n", [low("a", { cpu: "2", labels: { app: "web" } }), low("b", { cpu: "2", priority: 5 })])],
     pod: high({ cpu: "4" }),
     parts: { budgets: [aBudget("web", 0, { app: "web" })] },

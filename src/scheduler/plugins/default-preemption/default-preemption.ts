@@ -15,7 +15,7 @@ import { whyNotEligible } from "./eligibility.ts";
 import { Evictions } from "./evictions.ts";
 import { findCandidate } from "./find-candidate.ts";
 import { Rankings } from "./importance.ts";
-import { contradictionMessage, refusalMessage } from "./refusal.ts";
+import { contradictionMessage, refusalMessage } from "./rejection-message.ts";
 import type { Candidate } from "./victims.ts";
 
 const NAME = "DefaultPreemption";

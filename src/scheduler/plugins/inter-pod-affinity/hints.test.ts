@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import type { Affinity, Namespace, PodAffinityTerm } from "../../../api/generated/core/v1.ts";
 import type { ClusterEvent } from "../../framework/cluster-event.ts";
-import { checkRetries, made, nodeEvent, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, made, nodeEvent, podEvent } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { interPodAffinity } from "./inter-pod-affinity.ts";

@@ -38,7 +38,7 @@ export function affinityRetryRules(cluster: ClusterView): readonly RetryRule[] {
     },
     {
       of: "namespace",
-      isWorthIt: (pod, { namespace, previous }): boolean => isSelectedAnew(podInfoOf(pod), namespace, previous),
+      isWorthIt: (pod, { namespace, previous }): boolean => isNewlySelected(podInfoOf(pod), namespace, previous),
     },
   ];
 }
@@ -85,7 +85,7 @@ function moved({ requiredAffinity }: PodInfo, before: Labels = {}, now: Labels =
  * Whether a term of the Pod starts or stops to select the namespace; or whether the namespace is the Pod's own: others' terms select it by
  * its labels.
  */
-function isSelectedAnew(waiting: PodInfo, namespace: Namespace, previous: Namespace | undefined): boolean {
+function isNewlySelected(waiting: PodInfo, namespace: Namespace, previous: Namespace | undefined): boolean {
   if (namespace.metadata.name === waiting.namespace) return true;
   for (const { namespaceSelector } of [...waiting.requiredAffinity, ...waiting.requiredAntiAffinity]) {
     const isSelected = namespaceSelector.matches(namespace.metadata.labels);

@@ -6,7 +6,7 @@ import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin } from "../../framework/plugin.ts";
 import type { AffinityTerm, PodInfo } from "../../framework/pod-info.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
-import { made } from "../../framework/testing/ask-plugin.ts";
+import { made } from "../../framework/testing/call-plugin.ts";
 import { aPod, podInfo, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView, changes, ChangingCluster, possibilities, steps, verdicts } from "../../framework/testing/changing-cluster.ts";
 import { interPodAffinity } from "./inter-pod-affinity.ts";

@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Affinity, Namespace, PodAffinityTerm } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
-import { made, scored } from "../../framework/testing/ask-plugin.ts";
+import { made, scored } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { interPodAffinity } from "./inter-pod-affinity.ts";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeAffinity, NodeSelectorTerm, Pod } from "../../../api/generated/core/v1.ts";
-import { checkRetries, filtered, made, nodeEvent, problemsOf, scored } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, filtered, made, nodeEvent, problemsOf, scored } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, podInfo, snapshotOf } from "../../framework/testing/builders.ts";
 import { nodeAffinity } from "./node-affinity.ts";
 

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { checkRetries, filtered, made, nodeEvent } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, filtered, made, nodeEvent } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo } from "../../framework/testing/builders.ts";
 import { nodeName } from "./node-name.ts";
 

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { checkRetries, filtered, made, nodeEvent, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, filtered, made, nodeEvent, podEvent } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, type PodPort } from "../../framework/testing/builders.ts";
 import { nodePorts } from "./node-ports.ts";
 

@@ -2,7 +2,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Pod } from "../../../api/generated/core/v1.ts";
-import { made, problemsOf, scored } from "../../framework/testing/ask-plugin.ts";
+import { made, problemsOf, scored } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, type NodeParts, type PodParts } from "../../framework/testing/builders.ts";
 import { nodeResourcesBalancedAllocation } from "./node-resources-balanced-allocation.ts";
 

@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
-import { checkRetries, filtered, made, nodeEvent, podEvent, problemsOf } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, filtered, made, nodeEvent, podEvent, problemsOf } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo } from "../../framework/testing/builders.ts";
 import { nodeResourcesFit } from "./node-resources-fit.ts";
 

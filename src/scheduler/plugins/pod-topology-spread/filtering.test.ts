@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { ClusterView } from "../../framework/plugin.ts";
-import { filtered, made } from "../../framework/testing/ask-plugin.ts";
+import { filtered, made } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, type NodeParts, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView, verdicts } from "../../framework/testing/changing-cluster.ts";
 import { podTopologySpread } from "./pod-topology-spread.ts";

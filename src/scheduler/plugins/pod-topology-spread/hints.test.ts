@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import type { TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
-import { checkRetries, made, nodeEvent, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, made, nodeEvent, podEvent } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { podTopologySpread } from "./pod-topology-spread.ts";

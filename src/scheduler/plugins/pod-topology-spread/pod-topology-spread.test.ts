@@ -7,7 +7,7 @@ import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
-import { made } from "../../framework/testing/ask-plugin.ts";
+import { made } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, podInfo, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView, changes, ChangingCluster, possibilities, steps, verdicts } from "../../framework/testing/changing-cluster.ts";
 import { podTopologySpread } from "./pod-topology-spread.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin } from "../../framework/plugin.ts";
-import { made, scored } from "../../framework/testing/ask-plugin.ts";
+import { made, scored } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "../../framework/testing/builders.ts";
 import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { podTopologySpread } from "./pod-topology-spread.ts";

@@ -1,13 +1,13 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { checkRetries, made, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, made, podEvent } from "../../framework/testing/call-plugin.ts";
 import { aPod } from "../../framework/testing/builders.ts";
 import { schedulingGates } from "./scheduling-gates.ts";
 
 const plugin = made(schedulingGates);
 
 for (const [when, gates, expected] of [
-  ["there are none", [], undefined],
+  ["there is no gate", [], undefined],
   ["there is one", ["a.io/x"], { reasons: ["waiting for scheduling gates: [a.io/x]"], resolvable: false }],
   ["there are two", ["b", "a"], { reasons: ["waiting for scheduling gates: [b a]"], resolvable: false }],
 ] as const) {

@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Taint, Toleration } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
-import { checkRetries, filtered, made, nodeEvent, podEvent, scored } from "../../framework/testing/ask-plugin.ts";
+import { checkRetries, filtered, made, nodeEvent, podEvent, scored } from "../../framework/testing/call-plugin.ts";
 import { aNode, aPod, nodeInfo } from "../../framework/testing/builders.ts";
 import { taintToleration } from "./taint-toleration.ts";
 

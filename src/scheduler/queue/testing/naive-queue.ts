@@ -1,5 +1,5 @@
 /**
- * The rules of the scheduling queue in their plainest form: one list, every rule evaluated anew, no heap, no index, no timer. The oracle
+ * The rules of the scheduling queue in their plainest form: one list, every rule evaluated every time, no heap, no index, no timer. The oracle
  * for the real queue. The plugins' rules are written a second time here, as plain predicates.
  */
 export interface NaivePod {

@@ -7,7 +7,7 @@ import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { child, invalid, notSupported, required, tooLong, tooMany, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";
 import type { Budget } from "./budget.ts";
-import type { EnumWords } from "./enum-words.ts";
+import type { EnumIndex } from "./enum-index.ts";
 import { invalidValue } from "./shown-value.ts";
 
 export interface Failure {
@@ -77,7 +77,7 @@ export function requiredAt(path: string): Failure {
   return failureAt(path, `${path} in body is required`, (field) => required(field));
 }
 
-export function notInEnumAt(path: string, value: Json, { text, words }: EnumWords): Failure {
+export function notInEnumAt(path: string, value: Json, { text, words }: EnumIndex): Failure {
   return failureAt(path, `${path} in body should be one of [${text}]`, (field) => notSupported(field, value, words));
 }
 

@@ -41,7 +41,7 @@ export function findField(text: string, schema: JsonSchema, rules: PathRules = {
   return found;
 }
 
-/** The delimiters, and the text between them. Within single quotes there are none. */
+/** The delimiters, and the text between them. Text within single quotes has none. */
 function* tokensOf(text: string): Generator<string, undefined> {
   for (let at = 0; at < text.length;) {
     const token = /^(?:'(?:[^'\\]|\\[^]|\\$)*'|'[^]*|[.[\]]|[^.[\]]+)/.exec(text.slice(at))?.[0] ?? "";

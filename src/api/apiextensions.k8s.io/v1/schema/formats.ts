@@ -60,7 +60,7 @@ export function formatCheck(format: string): FormatCheck | undefined {
   return CHECKS.get(format.replaceAll("-", ""));
 }
 
-/** True if the server recognizes a format for values of this type ("" if there is none, or several). */
+/** True if the server recognizes a format for values of this type ("" if none exists, or several). */
 export function isSupportedFormat(format: string, type: string): boolean {
   switch (type) {
     case "":

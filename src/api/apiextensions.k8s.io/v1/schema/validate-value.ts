@@ -8,7 +8,7 @@ import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { Budget } from "./budget.ts";
-import { EnumWords } from "./enum-words.ts";
+import { EnumIndex } from "./enum-index.ts";
 import { Patterns } from "./expression/match.ts";
 import {
   type Failure,
@@ -65,7 +65,7 @@ class ValueValidator {
   readonly #of: "object" | "default";
   readonly #patterns: Patterns;
   readonly #budget: Budget;
-  readonly #enums = new Map<readonly Json[], EnumWords>();
+  readonly #enums = new Map<readonly Json[], EnumIndex>();
   /** Computed once for each schema, which may be that of every item of a list. */
   readonly #properties = new Map<JsonSchema, ReturnType<typeof propertiesOf>>();
 
@@ -240,7 +240,7 @@ class ValueValidator {
   #judgeEnum(verdict: Verdict, value: Json, schema: JsonSchema, path: string): void {
     const { enum: allowed = [] } = schema;
     if (allowed.length === 0) return;
-    const words = this.#enums.get(allowed) ?? new EnumWords(allowed);
+    const words = this.#enums.get(allowed) ?? new EnumIndex(allowed);
     this.#enums.set(allowed, words);
     if (!words.has(value)) verdict.add(notInEnumAt(path, value, words));
   }

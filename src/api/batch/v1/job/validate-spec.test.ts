@@ -107,7 +107,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     ],
   ],
   [
-    "an unknown moment of replacing Pods",
+    "an unknown podReplacementPolicy",
     { podReplacementPolicy: "Foo" },
     ['spec.podReplacementPolicy: Unsupported value: "Foo": supported values: "Failed", "TerminatingOrFailed"'],
   ],

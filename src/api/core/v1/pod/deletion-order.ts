@@ -10,7 +10,7 @@
 import type { ContainerStatus, Pod } from "../../../generated/core/v1.ts";
 import { isSidecar } from "./containers.ts";
 import { deletionCost } from "./deletion-cost.ts";
-import { isReady, momentMs, readySinceMs } from "./readiness.ts";
+import { isReady, timestampMs, readySinceMs } from "./readiness.ts";
 
 export interface DeletionOrderOptions {
   readonly nowMs: number;
@@ -40,7 +40,7 @@ function rankOf(pod: Pod, { nowMs, neighbours }: DeletionOrderOptions): Rank {
     isReady(pod) ? magnitude(readySinceMs(pod), nowMs) : 0,
     -restarts.containers,
     -restarts.sidecars,
-    magnitude(momentMs(pod.metadata.creationTimestamp), nowMs),
+    magnitude(timestampMs(pod.metadata.creationTimestamp), nowMs),
   ];
 }
 

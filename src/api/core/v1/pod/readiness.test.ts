@@ -69,7 +69,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: undefined,
   },
   {
-    it: "ready since Go's zero moment, to be waited for",
+    it: "ready since Go's zero time, to be waited for",
     conditions: readySince("0001-01-01T00:00:00Z"),
     minReadySeconds: 1,
     ready: true,

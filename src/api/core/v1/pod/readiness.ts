@@ -30,11 +30,11 @@ export function isReady({ status }: Pod): boolean {
 /** Milliseconds since the epoch; undefined if it is not ready, or has no transition time. */
 export function readySinceMs({ status }: Pod): number | undefined {
   const ready = findCondition(status?.conditions, "Ready");
-  return ready?.status === "True" ? momentMs(ready.lastTransitionTime) : undefined;
+  return ready?.status === "True" ? timestampMs(ready.lastTransitionTime) : undefined;
 }
 
 /** Undefined if absent, or Go's zero time. */
-export function momentMs(text: string | null | undefined): number | undefined {
+export function timestampMs(text: string | null | undefined): number | undefined {
   if (text === undefined || text === null) return undefined;
   const timeMs = parseTime(text);
   return timeMs === ZERO_TIME_MS ? undefined : timeMs;

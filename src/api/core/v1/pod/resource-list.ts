@@ -10,15 +10,15 @@ import { isSidecar } from "./containers.ts";
 export type ResourceList = Readonly<Record<string, string>>;
 
 /** Cache size: more than a large cluster uses; a client that invents amounts cannot fill the memory. */
-const REMEMBERED_MAX = 10_000;
-const remembered = new Lru<string, Quantity>({ max: REMEMBERED_MAX });
+const CACHED_MAX = 10_000;
+const cached = new Lru<string, Quantity>({ max: CACHED_MAX });
 
 /** Parses an amount. The text has passed the decoder, which rejects malformed ones. */
 export function readQuantity(text: string): Quantity {
-  const known = remembered.get(text);
+  const known = cached.get(text);
   if (known !== undefined) return known;
   const quantity = parseQuantity(text);
-  remembered.set(text, quantity);
+  cached.set(text, quantity);
   return quantity;
 }
 

@@ -44,15 +44,15 @@ export const podEvaluator: QuotaEvaluator = {
 };
 
 /** Usage of unfinished Pods, cached: few Pods of a namespace change between two counts. */
-const remembered = new WeakMap<Pod, Amounts>();
+const cached = new WeakMap<Pod, Amounts>();
 
 export function podUsage(pod: Pod, nowMs: number): Amounts {
   if (isOver(pod, nowMs)) return OVER;
-  const known = remembered.get(pod);
+  const known = cached.get(pod);
   if (known !== undefined) return known;
   const usage = new Map<string, Quantity>([[COUNT, ONE]]);
   putCompute(usage, podRequests(pod), podLimits(pod));
-  remembered.set(pod, usage);
+  cached.set(pod, usage);
   return usage;
 }
 

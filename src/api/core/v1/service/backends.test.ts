@@ -13,10 +13,10 @@ function aPod(spec: Partial<PodSpec>, status: PodStatus = {}): Pod {
 }
 
 for (const { it, spec, follows } of [
-  { it: "with a selector leads to Pods", spec: { selector: { app: "web" } }, follows: true },
-  { it: "without a selector leads to none", spec: {}, follows: false },
-  { it: "whose selector has no labels leads to none", spec: { selector: {} }, follows: false },
-  { it: "that is another name leads to none", spec: { type: "ExternalName", selector: { app: "web" } }, follows: false },
+  { it: "with a selector selects Pods", spec: { selector: { app: "web" } }, follows: true },
+  { it: "without a selector selects none", spec: {}, follows: false },
+  { it: "whose selector has no labels selects none", spec: { selector: {} }, follows: false },
+  { it: "that is another name selects none", spec: { type: "ExternalName", selector: { app: "web" } }, follows: false },
 ] as const) {
   test(`a Service ${it}`, () => deepEqual(followsPods(aService(spec)), follows));
 }

@@ -8,7 +8,7 @@ import { ProtobufError, Reader, WIRE_BYTES, WIRE_VARINT } from "../../../../base
 import { formatDuration } from "../../duration.ts";
 import type { Json, JsonObject } from "../../object.ts";
 import type { ChoiceSchema, ObjectSchema } from "../../schema.ts";
-import { formatMomentMicro, formatTime } from "../../time.ts";
+import { formatInstantMicro, formatTime } from "../../time.ts";
 import { encodeBase64 } from "../base64.ts";
 import { setMember } from "../set-member.ts";
 import { isZero, writtenZero } from "../decode-plan.ts";
@@ -281,7 +281,7 @@ function readTime(reader: Reader, isMicro: boolean): Json {
   if (seconds < SECONDS_MIN || seconds > SECONDS_MAX || nanos < 0 || nanos >= 1e9) {
     throw new ProtobufError(`Cannot decode: there is no time of ${seconds} seconds and ${nanos} nanoseconds`);
   }
-  return isMicro ? formatMomentMicro({ seconds, microseconds: Math.floor(nanos / 1_000) }) : formatTime(seconds * 1_000);
+  return isMicro ? formatInstantMicro({ seconds, microseconds: Math.floor(nanos / 1_000) }) : formatTime(seconds * 1_000);
 }
 
 function int32Of(value: number | bigint): number {

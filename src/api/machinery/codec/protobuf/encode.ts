@@ -7,7 +7,7 @@ import { NO_BYTES, Writer, WIRE_BYTES, WIRE_VARINT } from "../../../../base/prot
 import { parseDuration } from "../../duration.ts";
 import type { Json, JsonObject } from "../../object.ts";
 import type { AnySchema, ChoiceSchema, ObjectSchema } from "../../schema.ts";
-import { parseMoment } from "../../time.ts";
+import { parseInstant } from "../../time.ts";
 import { decodeBase64 } from "../base64.ts";
 import { writtenZero } from "../decode-plan.ts";
 import { writeJson } from "../json.ts";
@@ -157,10 +157,10 @@ const ZERO_TIME_SECONDS = -62_135_596_800;
 
 /** {seconds = 1, nanos = 2}. */
 function writeTime(writer: Writer, value: string | null): void {
-  const moment = value === null ? undefined : parseMoment(value);
-  if (moment === undefined || (moment.seconds === ZERO_TIME_SECONDS && moment.microseconds === 0)) return;
-  writeVarint(writer, NUMBER_2, moment.microseconds * 1_000);
-  writeVarint(writer, NUMBER_1, moment.seconds);
+  const instant = value === null ? undefined : parseInstant(value);
+  if (instant === undefined || (instant.seconds === ZERO_TIME_SECONDS && instant.microseconds === 0)) return;
+  writeVarint(writer, NUMBER_2, instant.microseconds * 1_000);
+  writeVarint(writer, NUMBER_1, instant.seconds);
 }
 
 /** Wraps what was written since the length `end` in a message. */

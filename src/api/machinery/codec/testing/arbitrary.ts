@@ -8,7 +8,7 @@ import { formatDuration } from "../../duration.ts";
 import type { Json, JsonObject } from "../../object.ts";
 import { canonicalQuantity } from "../../quantity.ts";
 import type { ChoiceSchema, Field, ObjectSchema, ScalarSchema, Schema } from "../../schema.ts";
-import { formatMomentMicro } from "../../time.ts";
+import { formatInstantMicro } from "../../time.ts";
 import { encodeBase64 } from "../base64.ts";
 import { decodeBySchema } from "../decode.ts";
 
@@ -101,9 +101,9 @@ function textOf({ format, enum: words }: ScalarSchema): Arbitrary<Json> {
     case "byte":
       return fc.uint8Array({ maxLength: 8 }).map(encodeBase64);
     case "date-time":
-      return SECONDS.map((seconds) => formatMomentMicro({ seconds, microseconds: 0 }).replace(".000000", ""));
+      return SECONDS.map((seconds) => formatInstantMicro({ seconds, microseconds: 0 }).replace(".000000", ""));
     case "micro-time":
-      return fc.tuple(SECONDS, fc.nat(999_999)).map(([seconds, microseconds]) => formatMomentMicro({ seconds, microseconds }));
+      return fc.tuple(SECONDS, fc.nat(999_999)).map(([seconds, microseconds]) => formatInstantMicro({ seconds, microseconds }));
     case "duration":
       return fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }).map(formatDuration);
     case "quantity":

@@ -30,7 +30,7 @@ export class YamlDraft {
     else if (!isMap(document.contents)) throw new YamlError("it is not a map of names to values");
   }
 
-  /** Undefined if there is none, or if it is not text. */
+  /** Undefined if none exists, or if it is not text. */
   text(member: string): string | undefined {
     return textOf(this.#map.get(member, true));
   }

@@ -119,7 +119,7 @@ export class YamlReader {
 
   // ── documents ──
 
-  /** False: there is none. */
+  /** False: none exists. */
   #startDocument(): boolean {
     if (!this.#isFirst) while (this.#peek() === "document end") this.#take();
     this.#tags = new Map(DEFAULT_TAGS);

@@ -3,7 +3,7 @@ import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
 import { problemsOfNew } from "../../../testing/kind.ts";
 import { resourceClaims } from "../resource-claim.ts";
-import { NOT_AN_IDENTIFIER, NOT_A_LABEL, NOT_A_NAME, NOT_A_REQUEST, NOT_A_SUBDOMAIN, NOT_A_VALUE, times } from "../testing/words.ts";
+import { NOT_AN_IDENTIFIER, NOT_A_LABEL, NOT_A_NAME, NOT_A_REQUEST, NOT_A_SUBDOMAIN, NOT_A_VALUE, times } from "../testing/messages.ts";
 
 const NOT_QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash";
 

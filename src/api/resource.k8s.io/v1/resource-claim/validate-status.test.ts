@@ -3,7 +3,7 @@ import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
 import { problemsOfChange, received } from "../../../testing/kind.ts";
 import { resourceClaims } from "../resource-claim.ts";
-import { NOT_A_LABEL, NOT_A_NAME, NOT_A_REQUEST, NOT_A_SUBDOMAIN, times } from "../testing/words.ts";
+import { NOT_A_LABEL, NOT_A_NAME, NOT_A_REQUEST, NOT_A_SUBDOMAIN, times } from "../testing/messages.ts";
 
 const NOT_NORMAL = "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters";
 const UUID = "123e4567-e89b-12d3-a456-426614174000";

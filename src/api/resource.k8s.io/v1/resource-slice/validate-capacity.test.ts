@@ -65,7 +65,7 @@ const ROWS: readonly [title: string, policy: JsonObject, problems: readonly stri
     ],
   ],
   [
-    "steps that do not lead to what is usual and to the end",
+    "steps that reach neither the default nor the maximum",
     { default: "2Gi", validRange: { min: "1Gi", max: "8Gi", step: "2Gi" } },
     [
       '.validRange.step: Invalid value: "2Gi": value is not a multiple of a given step (2Gi) from (1Gi)',

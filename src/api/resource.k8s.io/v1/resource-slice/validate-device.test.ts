@@ -3,7 +3,7 @@ import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
 import { problemsOfNew } from "../../../testing/kind.ts";
 import { resourceSlices } from "../resource-slice.ts";
-import { NOT_AN_IDENTIFIER, NOT_A_LABEL, NOT_A_NAME, NOT_A_SUBDOMAIN, NOT_A_VALUE, times } from "../testing/words.ts";
+import { NOT_AN_IDENTIFIER, NOT_A_LABEL, NOT_A_NAME, NOT_A_SUBDOMAIN, NOT_A_VALUE, times } from "../testing/messages.ts";
 
 const NOT_A_VERSION = "must be a string compatible with semver.org spec 2.0.0";
 const ONE_PLACE =

@@ -3,7 +3,7 @@ import test from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
 import { newObject, problemsOfChange, problemsOfNew } from "../../../testing/kind.ts";
 import { resourceSlices } from "../resource-slice.ts";
-import { NOT_A_LABEL, NOT_A_SUBDOMAIN, times } from "../testing/words.ts";
+import { NOT_A_LABEL, NOT_A_SUBDOMAIN, times } from "../testing/messages.ts";
 
 const ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
 

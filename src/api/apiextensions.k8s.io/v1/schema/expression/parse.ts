@@ -231,7 +231,7 @@ class Parser {
     return isNegated ? negated(this.#folded(set)) : this.#folded(set);
   }
 
-  /** Infinity: there is none. */
+  /** Infinity: none exists. */
   #posixEnd(): number {
     if (this.#nextPosixEnd < this.#at + 2) {
       const found = this.#text.indexOf(":]", this.#at + 2);

@@ -99,7 +99,7 @@ const CONTAINER_ROWS: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { lifecycle: { postStart: { httpGet: { port: 80, path: "/", scheme: "HTTP" } }, preStop: { sleep: { seconds: 1 } } } },
   ],
   [
-    "limits are requests where there are none, and amounts are rounded up to thousandths",
+    "limits are requests where none exist, and amounts are rounded up to thousandths",
     { resources: { limits: { cpu: "1.5", memory: "1.5Gi" }, requests: { cpu: "500u" } } },
     { resources: { limits: { cpu: "1500m", memory: "1536Mi" }, requests: { cpu: "1m", memory: "1536Mi" } } },
   ],

@@ -19,7 +19,7 @@ export interface RefusedNodes {
 export const EXAMPLES_MAX = 3;
 
 /** Rejections compared by reference before their reasons are looked up: most plugins have one to three constants. */
-const REMEMBERED_MAX = 8;
+const CACHED_MAX = 8;
 
 interface Count {
   readonly plugin: string;
@@ -86,7 +86,7 @@ class Counts {
   readonly #plugins: readonly Plugin[];
   readonly #byReason: (Map<string, Count> | undefined)[] = [];
   /** Cache of earlier rejections: a constant that rejects thousands of nodes is looked up once. */
-  readonly #remembered: { readonly rejection: Rejection; readonly by: number; readonly counts: readonly Count[] }[] = [];
+  readonly #cached: { readonly rejection: Rejection; readonly by: number; readonly counts: readonly Count[] }[] = [];
 
   constructor(plugins: readonly Plugin[]) {
     this.#plugins = plugins;
@@ -100,11 +100,11 @@ class Counts {
   }
 
   #countsOf(rejection: Rejection, by: number): readonly Count[] {
-    for (const remembered of this.#remembered) {
-      if (remembered.rejection === rejection && remembered.by === by) return remembered.counts;
+    for (const cached of this.#cached) {
+      if (cached.rejection === rejection && cached.by === by) return cached.counts;
     }
     const counts = rejection.reasons.map((reason) => this.#countOf(reason, by));
-    if (this.#remembered.length < REMEMBERED_MAX) this.#remembered.push({ rejection, by, counts });
+    if (this.#cached.length < CACHED_MAX) this.#cached.push({ rejection, by, counts });
     return counts;
   }
 

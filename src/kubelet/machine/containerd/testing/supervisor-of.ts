@@ -2,11 +2,11 @@
 import { silentLogger } from "../../../../base/logger.ts";
 import type { TestContainerd } from "../../../../testing/servers/containerd-server.ts";
 import { PAUSE_IMAGE } from "../../images/pause-image-name.ts";
-import { ContainerdKeeper } from "../containerd-keeper.ts";
+import { ContainerdSupervisor } from "../containerd-supervisor.ts";
 
-export function keeperOf(containerd: TestContainerd, report: (line: string) => void): ContainerdKeeper {
+export function supervisorOf(containerd: TestContainerd, report: (line: string) => void): ContainerdSupervisor {
   const stop = () => containerd.stop();
-  return new ContainerdKeeper({
+  return new ContainerdSupervisor({
     ...containerd.places,
     ...{ sandboxImage: PAUSE_IMAGE, environment: process.env, log: silentLogger, stop, report },
   });

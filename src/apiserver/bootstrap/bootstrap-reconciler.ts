@@ -10,7 +10,7 @@ import type { ChangeListener, ResourceStorage } from "../framework/storage/stora
 /** Upstream's interval between two passes. */
 const RETRY_MS = 10_000;
 
-export class Keeper {
+export class BootstrapReconciler {
   readonly #context: BootstrapContext;
   readonly #waiting = new Set<BootstrapStep>();
   #running: Promise<void> = Promise.resolve();

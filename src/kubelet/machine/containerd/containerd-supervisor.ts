@@ -18,15 +18,15 @@ const AGAIN = { minMs: 250, maxMs: 8_000 };
 /** Uptime after which the failure count is reset. */
 const GOOD_START_MS = 10_000;
 
-export interface ContainerdKeeperOptions extends OwnContainerdOptions {
+export interface ContainerdSupervisorOptions extends OwnContainerdOptions {
   /** Terminates the current containerd; its containers keep running. */
   readonly stop: () => Promise<void>;
   /** Reports one line to the user. */
   report(line: string): void;
 }
 
-export class ContainerdKeeper {
-  readonly #options: ContainerdKeeperOptions;
+export class ContainerdSupervisor {
+  readonly #options: ContainerdSupervisorOptions;
   readonly #over = new AbortController();
   readonly #keeping: Promise<void>;
   #stopCurrent: () => Promise<void>;
@@ -37,7 +37,7 @@ export class ContainerdKeeper {
   #reportedFailure: string | undefined;
 
   /** Requires a running containerd. */
-  constructor(options: ContainerdKeeperOptions) {
+  constructor(options: ContainerdSupervisorOptions) {
     this.#options = options;
     this.#stopCurrent = options.stop;
     this.#clearing = this.#clearCurrent();

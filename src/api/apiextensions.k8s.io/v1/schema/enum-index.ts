@@ -6,7 +6,7 @@ import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 import type { Json } from "../../../machinery/object.ts";
 import { isInt64, isNumber } from "./numbers.ts";
 
-export class EnumWords {
+export class EnumIndex {
   /** In the format of messages. */
   readonly words: readonly string[];
   /** All of them. */

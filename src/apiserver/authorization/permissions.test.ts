@@ -5,7 +5,7 @@ import type { User } from "../framework/request.ts";
 import { startControlledServer } from "../../testing/servers/controlled-server.ts";
 import type { StartedServer } from "../testing/server.ts";
 import { questionOf, reviewOf, type Question } from "./testing/question.ts";
-import { WHO_MAY_WHAT, type Row } from "./testing/who-may-what.ts";
+import { PERMISSIONS, type Row } from "./testing/permissions.ts";
 import { ALMIGHTY, SET_UP_OBJECTS, USERS } from "./testing/who.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -41,7 +41,7 @@ function named([, ...who]: Row): readonly string[] {
   return who.flatMap((names) => names.split(" ")).toSorted();
 }
 
-for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
+for (const [theme, rows] of Object.entries(PERMISSIONS)) {
   for (const row of rows) {
     const [sentence] = row;
     test(`${theme}: exactly the users in the table may ${sentence}`, async () => {
@@ -54,7 +54,7 @@ for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
 }
 
 test("every user in the permission table is one of those tested", () => {
-  const names = Object.values(WHO_MAY_WHAT).flatMap((rows) => rows.flatMap(named));
+  const names = Object.values(PERMISSIONS).flatMap((rows) => rows.flatMap(named));
 
   assert.deepEqual(
     names.filter((name) => USERS[name] === undefined),
@@ -107,7 +107,7 @@ async function isAuthorized(user: User, { method, path }: { readonly method: str
   return !(code === 403 && / cannot \S+ /.test(text));
 }
 
-for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
+for (const [theme, rows] of Object.entries(PERMISSIONS)) {
   test(`${theme}: a request is authorized exactly if the table says so`, async () => {
     let asked = 0;
     for (const row of rows) {

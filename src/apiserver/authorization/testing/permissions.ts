@@ -20,7 +20,7 @@ const CLUSTER_VIEWERS = "admin edit view";
 /** A question (question.ts), and the names of the allowed users, in any number of strings. */
 export type Row = readonly [question: string, ...who: readonly string[]];
 
-export const WHO_MAY_WHAT: Readonly<Record<string, readonly Row[]>> = {
+export const PERMISSIONS: Readonly<Record<string, readonly Row[]>> = {
   Paths: [
     ["get /healthz", EVERYONE],
     ["get /livez/ping", "monitoring"],

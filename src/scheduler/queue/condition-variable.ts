@@ -3,7 +3,7 @@
  */
 import { onAbort } from "../../base/abort.ts";
 
-export class WakeUp {
+export class ConditionVariable {
   readonly #waiters = new Set<{ readonly wake: () => void; readonly fail: (reason: unknown) => void }>();
   #isDisposed = false;
 

@@ -4,7 +4,7 @@
  * restarted controller does not restart the timer; upstream does.
  */
 import type { Pod, Taint } from "../../api/generated/core/v1.ts";
-import { momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import { tolerationsOf } from "../../api/core/v1/pod/tolerations.ts";
 import { findCondition } from "../../api/machinery/conditions.ts";
 
@@ -32,8 +32,8 @@ export function noExecuteTaints(taints: readonly Taint[] | undefined): readonly 
 
 /** How long Pod and taints have coexisted; 0 if a taint has no timeAdded. */
 function togetherMs(pod: Pod, taints: readonly Taint[], nowMs: number): number {
-  const boundAtMs = momentMs(findCondition(pod.status?.conditions, "PodScheduled")?.lastTransitionTime);
-  const cameAtMs = boundAtMs ?? momentMs(pod.metadata.creationTimestamp) ?? nowMs;
-  const taintedAtMs = Math.min(...taints.map(({ timeAdded }) => momentMs(timeAdded) ?? nowMs));
+  const boundAtMs = timestampMs(findCondition(pod.status?.conditions, "PodScheduled")?.lastTransitionTime);
+  const cameAtMs = boundAtMs ?? timestampMs(pod.metadata.creationTimestamp) ?? nowMs;
+  const taintedAtMs = Math.min(...taints.map(({ timeAdded }) => timestampMs(timeAdded) ?? nowMs));
   return Math.max(0, nowMs - Math.max(cameAtMs, taintedAtMs));
 }

@@ -1,6 +1,6 @@
 import { equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { lengthOfTimeMs } from "./length-of-time.ts";
+import { durationInputMs } from "./duration-input.ts";
 
 const LENGTHS: readonly (readonly [string | number, number])[] = [
   ["6m", 360_000],
@@ -13,11 +13,11 @@ const LENGTHS: readonly (readonly [string | number, number])[] = [
   [1_500, 1_500],
 ];
 
-for (const [length, ms] of LENGTHS) test(`${JSON.stringify(length)} is ${ms} ms`, () => equal(lengthOfTimeMs(length), ms));
+for (const [length, ms] of LENGTHS) test(`${JSON.stringify(length)} is ${ms} ms`, () => equal(durationInputMs(length), ms));
 
 for (const wrong of ["", "six", "6", "-6m", "5 minutes", "1d12h", -1, NaN, Infinity]) {
   test(`${JSON.stringify(wrong)} is rejected as a duration`, () => {
-    throws(() => lengthOfTimeMs(wrong), {
+    throws(() => durationInputMs(wrong), {
       name: "RangeError",
       message: `Invalid duration "${wrong}": it must be a number of milliseconds, 0 or more, or a string such as "6m", "1h30m" or "2d"`,
     });

@@ -16,7 +16,7 @@ import { isOf, refused } from "../../shared/admission-request.ts";
 import type { ByNamespace } from "../../shared/by-namespace.ts";
 import { SerialQueue } from "../../shared/serial-queue.ts";
 import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type QuotaQuestion } from "./demand.ts";
-import { isWrittenDown, quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
+import { isWrittenDown, quotaOf, QuotaUsage, QUOTAS, type Mark } from "./quota-usage.ts";
 import type { StoredObject } from "../../framework/storage/storage.ts";
 
 /** Maximum conflicts on a quota charged in advance before the client receives a Conflict. */
@@ -47,10 +47,10 @@ interface Charging {
   mark?: Mark;
 }
 
-export class QuotaGate {
+export class QuotaCharger {
   readonly #dependencies: AdmissionDependencies;
   readonly #quotas: ByNamespace<ResourceQuota>;
-  readonly #books: QuotaBooks;
+  readonly #usage: QuotaUsage;
   /** Keyed by namespace; only namespaces with writes in progress. */
   readonly #turns = new Map<string, SerialQueue>();
   /** Quotas by namespace with charges in advance that were not used. */
@@ -59,7 +59,7 @@ export class QuotaGate {
   constructor(dependencies: AdmissionDependencies, quotas: ByNamespace<ResourceQuota>) {
     this.#dependencies = dependencies;
     this.#quotas = quotas;
-    this.#books = new QuotaBooks(dependencies);
+    this.#usage = new QuotaUsage(dependencies);
   }
 
   /** undefined: no quota is charged. */
@@ -85,7 +85,7 @@ export class QuotaGate {
   async #question({ request, evaluator, write }: QuotaCall): Promise<QuotaQuestion> {
     // Only ResourceClaims depend on other objects.
     const isClaim = evaluator.group === "resource.k8s.io" && evaluator.plural === "resourceclaims";
-    const surroundings = isClaim ? await this.#books.surroundings(request.namespace) : justNow(this.#dependencies.clock.now());
+    const surroundings = isClaim ? await this.#usage.surroundings(request.namespace) : justNow(this.#dependencies.clock.now());
     return { evaluator, write, surroundings };
   }
 
@@ -101,7 +101,7 @@ export class QuotaGate {
     const quotas = this.#concerned(request, question);
     // A commit changes one object of a resource: a quota, or the quota that is being created.
     const isAlone = quotas.length === 1 && !isOf(request, QUOTAS);
-    if (!isAlone) charging.mark = await this.#books.readMark(namespace);
+    if (!isAlone) charging.mark = await this.#usage.readMark(namespace);
     // All quotas are checked before anything is written.
     const found: Account[] = [];
     for (const quota of quotas) {
@@ -114,8 +114,8 @@ export class QuotaGate {
     if (request.dryRun) return { settle: end };
     const [together, ahead] = isOf(request, QUOTAS) ? [[], found] : [found.slice(0, 1), found.slice(1)];
     if (!(await this.#chargeInAdvance(ahead, charging))) return undefined;
-    const entries = together.map(({ stored, used }) => this.#books.entry(stored, used));
-    const marks = charging.mark === undefined ? [] : [this.#books.markEntry(namespace, charging.mark)];
+    const entries = together.map(({ stored, used }) => this.#usage.entry(stored, used));
+    const marks = charging.mark === undefined ? [] : [this.#usage.markEntry(namespace, charging.mark)];
     return {
       alongside: [...entries, ...marks],
       settle: async (written) => {
@@ -129,7 +129,7 @@ export class QuotaGate {
   async #find(name: string, charging: Charging): Promise<Account | undefined> {
     const { request, question } = charging;
     const { namespace } = request;
-    const stored = await this.#books.read({ namespace, name });
+    const stored = await this.#usage.read({ namespace, name });
     const requested = stored === undefined ? undefined : amountFrom(quotaOf(stored), question, request);
     if (stored === undefined || requested === undefined) return undefined;
     const quota = quotaOf(stored);
@@ -139,11 +139,11 @@ export class QuotaGate {
       return { stored, used: addAmounts(kept, requested) };
     }
     if (charging.mark === undefined) {
-      charging.mark = await this.#books.readMark(namespace);
+      charging.mark = await this.#usage.readMark(namespace);
       // Must be read after the mark: otherwise another server could charge in advance and mark later.
       return this.#find(name, charging);
     }
-    const counted = await this.#books.count(quota);
+    const counted = await this.#usage.count(quota);
     const refusal = whyNot(request, quota, { used: counted, requested });
     return { stored, used: addAmounts(counted, requested), counted, ...(refusal === undefined ? {} : { refusal }) };
   }
@@ -182,8 +182,8 @@ export class QuotaGate {
   async #chargeOne({ stored, used, counted }: Account, charging: Charging): Promise<boolean> {
     const { namespace, context } = charging.request;
     const wasCounted = counted !== undefined;
-    const alongside = wasCounted ? [this.#books.markEntry(namespace, charging.mark as Mark)] : [];
-    const revision = await this.#books.write(stored, used, { alongside, context });
+    const alongside = wasCounted ? [this.#usage.markEntry(namespace, charging.mark as Mark)] : [];
+    const revision = await this.#usage.write(stored, used, { alongside, context });
     if (revision !== undefined && wasCounted) charging.mark = revision;
     return revision !== undefined;
   }
@@ -214,7 +214,7 @@ export class QuotaGate {
     this.#owed.delete(namespace);
     for (const name of names) {
       try {
-        await this.#books.recount({ namespace, name });
+        await this.#usage.recount({ namespace, name });
       } catch (error) {
         // The excess stays charged until a write would be rejected because of it and recounts.
         this.#dependencies.log.warn("Releasing a quota charge failed", { quota: `${namespace}/${name}`, error });

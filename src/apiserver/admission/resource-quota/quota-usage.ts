@@ -68,7 +68,7 @@ interface Count {
   readonly lastChanges: readonly (readonly [kind: KindName, revision: number])[];
 }
 
-export class QuotaBooks {
+export class QuotaUsage {
   /** Keyed by the quota object: the entry of a changed or deleted quota is garbage-collected. */
   #counts = new WeakMap<ResourceQuota, Count>();
   readonly #endpoints: Endpoints;

@@ -12,7 +12,7 @@ import { CachedObjects } from "../../storage/cached-objects.ts";
 import { Causes } from "../../framework/causes.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { wrappedStore } from "../../testing/wrapped-store.ts";
-import { quotaOf, QuotaBooks } from "./quota-books.ts";
+import { quotaOf, QuotaUsage } from "./quota-usage.ts";
 
 const NAMESPACE = "/api/v1/namespaces/ns";
 const QUOTA = { namespace: "ns", name: "q" };
@@ -29,7 +29,7 @@ class CountingObjects extends CachedObjects {
 
 interface Run extends AsyncDisposable {
   readonly server: StartedServer;
-  readonly books: QuotaBooks;
+  readonly usage: QuotaUsage;
   /** Returns the current usage and the number of full listings it took. */
   count(): Promise<readonly [used: object, lists: number]>;
 }
@@ -41,15 +41,15 @@ async function started(hard: JsonObject, options: { readonly clock?: VirtualCloc
   const { endpoints } = server.server;
   const objects = new CountingObjects(endpoints);
   const { store, clock } = server;
-  const books = new QuotaBooks({ endpoints, objects, store, clock, random: seededRandom(1), causes: new Causes(clock) });
+  const usage = new QuotaUsage({ endpoints, objects, store, clock, random: seededRandom(1), causes: new Causes(clock) });
   return {
     server,
-    books,
+    usage,
     async count() {
       const before = objects.lists;
-      const stored = await books.read(QUOTA);
+      const stored = await usage.read(QUOTA);
       assert.ok(stored);
-      return [listOf(await books.count(quotaOf(stored))), objects.lists - before];
+      return [listOf(await usage.count(quotaOf(stored))), objects.lists - before];
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
@@ -169,12 +169,12 @@ test("on a store without progress notifications, quota usage is counted from the
 test("recounting updates the hard limits in the quota status even if usage is unchanged", async () => {
   await using run = await started({ configmaps: "9" });
   const status = async () => (await run.server.call("GET", `${NAMESPACE}/resourcequotas/q`)).body.status;
-  assert.equal(await run.books.recount(QUOTA), true);
+  assert.equal(await run.usage.recount(QUOTA), true);
   assert.deepEqual(await status(), { hard: { configmaps: "9" }, used: { configmaps: "0" } });
 
   const spec = { hard: { configmaps: "8" } };
   await run.server.call("PATCH", `${NAMESPACE}/resourcequotas/q`, { spec }, { "content-type": "application/merge-patch+json" });
-  assert.equal(await run.books.recount(QUOTA), true);
+  assert.equal(await run.usage.recount(QUOTA), true);
 
   assert.deepEqual(await status(), { hard: { configmaps: "8" }, used: { configmaps: "0" } });
 });

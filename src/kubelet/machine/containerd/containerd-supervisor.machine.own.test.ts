@@ -6,7 +6,7 @@ import { realClock } from "../../../host/real-clock.ts";
 import { startTestContainerd, type TestContainerd } from "../../../testing/servers/containerd-server.ts";
 import { needs } from "../../../testing/needs.ts";
 import { PAUSE_IMAGE } from "../images/pause-image-name.ts";
-import { ContainerdKeeper } from "./containerd-keeper.ts";
+import { ContainerdSupervisor } from "./containerd-supervisor.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { askVersion } from "./runtime-version.ts";
 
@@ -15,7 +15,7 @@ const RESTARTED = /^containerd exited and was restarted \(process (\d+)\); its c
 function keep(containerd: TestContainerd) {
   const lines: string[] = [];
   let onLine = (): void => {};
-  const keeper = new ContainerdKeeper({
+  const supervisor = new ContainerdSupervisor({
     ...containerd.places,
     sandboxImage: PAUSE_IMAGE,
     environment: process.env,
@@ -33,12 +33,12 @@ function keep(containerd: TestContainerd) {
       await new Promise<void>((resolve) => (onLine = resolve));
     }
   };
-  return { keeper, lines, says };
+  return { supervisor, lines, says };
 }
 
 test("ContainerdKeeper restarts a killed containerd and reports it", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
-  const { keeper, says, lines } = keep(containerd);
+  const { supervisor, says, lines } = keep(containerd);
   const first = containerd.pid;
 
   await containerd.kill();
@@ -48,13 +48,13 @@ test("ContainerdKeeper restarts a killed containerd and reports it", needs("cont
   equal((await findOwnContainerd(containerd.places))?.pid, Number(pid));
   equal((await askVersion(containerd.endpoint, { clock: realClock, timeoutMs: 20_000 })).name, "containerd");
   equal(lines.length, 1);
-  await keeper.stop();
+  await supervisor.stop();
   equal(await findOwnContainerd(containerd.places), undefined, "the containerd that was started last is stopped");
 });
 
 test("ContainerdKeeper retries a failing start and reports the reason once", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
-  const { keeper, says, lines } = keep(containerd);
+  const { supervisor, says, lines } = keep(containerd);
   const { socket } = containerdFiles(containerd.places);
   await rm(socket);
   await mkdir(socket);
@@ -65,15 +65,15 @@ test("ContainerdKeeper retries a failing start and reports the reason once", nee
   await says(RESTARTED);
   // Regardless of the number of attempts.
   equal(lines.filter((line) => line.startsWith("containerd exited and cannot")).length, 1);
-  await keeper.stop();
+  await supervisor.stop();
 });
 
 test("ContainerdKeeper.stop stops containerd without a restart", needs("containerd"), async () => {
   await using containerd = await startTestContainerd({ images: false });
-  const { keeper, lines } = keep(containerd);
+  const { supervisor, lines } = keep(containerd);
   ok((await findOwnContainerd(containerd.places)) !== undefined);
 
-  await keeper.stop();
+  await supervisor.stop();
 
   equal(await findOwnContainerd(containerd.places), undefined);
   deepEqual(lines, []);

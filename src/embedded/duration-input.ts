@@ -1,9 +1,9 @@
 /** Durations in tests: milliseconds, or Go's format ("6m", "1h30m", "500ms"), also in days ("2d"). */
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 
-export type LengthOfTime = number | string;
+export type DurationInput = number | string;
 
-export function lengthOfTimeMs(length: LengthOfTime): number {
+export function durationInputMs(length: DurationInput): number {
   const ms = typeof length === "number" ? length : textMs(length);
   if (Number.isFinite(ms) && ms >= 0) return ms;
   throw new RangeError(

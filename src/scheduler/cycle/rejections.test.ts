@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
-import { Refusals } from "./refusals.ts";
+import { Refusals } from "./rejections.ts";
 import { fakeNode, rejection } from "./testing/fakes.ts";
 
 const plugins = [{ name: "Fit" }, { name: "Taints" }];

@@ -21,15 +21,15 @@ export interface WatchedRequest {
   readonly request: ApiRequest;
 }
 
-interface Kept {
+interface RegisteredWatch {
   readonly endpoint: Endpoint;
   readonly timer: AbortController;
 }
 
-export class WatchKeeper {
+export class WatchRegistry {
   readonly #clock: Clock;
   readonly #counts: WatchCounts;
-  readonly #watches = new Map<ObjectWatch, Kept>();
+  readonly #watches = new Map<ObjectWatch, RegisteredWatch>();
   readonly #stop = new AbortController();
   #isStopping = false;
 

@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, Taint, Toleration } from "../../api/generated/core/v1.ts";
-import { noExecuteTaints, stayOf, type Stay } from "./eviction-moment.ts";
+import { noExecuteTaints, stayOf, type Stay } from "./eviction-time.ts";
 import { buildPod } from "../../api/testing/pod.ts";
 
 const NOW_MS = Date.parse("2026-01-01T00:10:00Z");
