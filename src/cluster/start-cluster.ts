@@ -2,6 +2,7 @@
  * Starts `k8ts up` in this process: the control plane, and this machine as a node. The only place where the command line meets the
  * composition root (control-plane.ts).
  */
+import { loadBalancerSettings } from "../config/controller-flags.ts";
 import { ADMINISTRATOR } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
@@ -64,6 +65,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
     await startClusterParts({
       ...{ store, controllers, scheduler, steps, clock, log, listens: true },
       apiServer,
+      controllerSettings: loadBalancerSettings(options.loadBalancerRange),
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
       ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startNode(network, node) }),
       random: realRandom(),

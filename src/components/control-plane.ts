@@ -13,6 +13,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { machineName } from "../host/files/private-files.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
+import type { ControllerSettings } from "../controllers/all.ts";
 import type { Store } from "../store/store.ts";
 import { startApiServerInProcess, startApiServerOn, type StartContext } from "./api-server/start-api-server.ts";
 import type { AdvertisedAddress, ApiServerPart } from "./api-server/secure-serving.ts";
@@ -50,6 +51,8 @@ export interface ClusterPartsOptions {
   readonly listens: boolean;
   /** Value of --controllers of `k8ts controller-manager`. */
   readonly controllers: readonly string[];
+  /** Besides those that derive from the API server's certificates. */
+  readonly controllerSettings?: Partial<ControllerSettings>;
   /** Absent: no scheduler runs. */
   readonly scheduler?: SchedulerConfiguration;
   readonly nodes: NodesConfig;
@@ -139,7 +142,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     startLeaderElectedControllers({
       ...electionOptions,
       controllers: options.controllers,
-      settings: controllerSettings(server.certificates),
+      settings: { ...controllerSettings(server.certificates), ...options.controllerSettings },
       transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
       election: { lease: CONTROLLER_MANAGER_LEASE, ...candidate(config, random) },
       random: random.derive("controllers"),

@@ -5,6 +5,11 @@ import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts
 import { NODE_LIFECYCLE_DEFAULTS } from "../controllers/node-lifecycle/settings.ts";
 import { LEASE_RENEW_INTERVAL_MS } from "../kubelet/kubelet.ts";
 import { LEASE_DURATION_SECONDS } from "../kubelet/node/node-lease.ts";
+import { parseCidr } from "../api/machinery/ip-address.ts";
+import type { ServicePort } from "../api/generated/core/v1.ts";
+import type { LoadBalancerSettings } from "../controllers/service-load-balancer/service-load-balancer-controller.ts";
+import { isOwnAddress } from "../host/network/network-address.ts";
+import { addressPortHolder } from "../host/network/port-holder.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { fileCheck, pairFileChecks, type FileCheck } from "../cli/framework/check-files.ts";
@@ -21,8 +26,33 @@ export const chosenFlag = {
   },
 } as const satisfies FlagSet;
 
+export const loadBalancerFlag = {
+  "load-balancer-range": {
+    type: "string",
+    placeholder: "CIDR",
+    doc: 'Addresses of Services of type LoadBalancer: a range such as 192.0.2.0/28, "nodes" for the addresses of the nodes, or "none".',
+    expects: (text) =>
+      ["nodes", "none"].includes(text) || parseCidr(text) !== undefined ? undefined : 'a range such as 192.0.2.0/28, "nodes" or "none"',
+  },
+} as const satisfies FlagSet;
+
+/** Ports in use are looked up on this machine, where `k8ts up` has its node. */
+export function loadBalancerSettings(range: string | undefined): LoadBalancerSettings {
+  if (range === undefined || range === "none") return {};
+  const cidr = parseCidr(range);
+  return { loadBalancer: { ...(cidr === undefined ? {} : { range: cidr }), portUser } };
+}
+
+function portUser(address: string, { port, protocol }: ServicePort): string | undefined {
+  if (!isOwnAddress(address) || protocol === "SCTP") return undefined;
+  const holder = addressPortHolder(address, port, protocol === "UDP" ? "UDP" : "TCP");
+  if (holder === undefined) return undefined;
+  return holder.pid === 0 ? "another process" : `process ${holder.pid} (${holder.command})`;
+}
+
 export const controllerFlags = {
   ...chosenFlag,
+  "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "none" },
   "root-ca-file": {
     type: "string",
     placeholder: "FILE",
@@ -116,6 +146,7 @@ export async function readControllerSettings(values: ControllerFlagValues, rootC
   return {
     rootCa: file === undefined ? rootCa : await readAuthorities(file, "--root-ca-file"),
     ...(await readSigning(values)),
+    ...loadBalancerSettings(values["load-balancer-range"]),
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
     podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },

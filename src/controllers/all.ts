@@ -34,12 +34,13 @@ import {
 } from "./root-ca-certificate-publisher/root-ca-certificate-publisher-controller.ts";
 import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
+import { serviceLoadBalancerController, type LoadBalancerSettings } from "./service-load-balancer/service-load-balancer-controller.ts";
 import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
 import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
 /** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
-export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings, SigningSettings {
+export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
 }
@@ -65,6 +66,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     tokenCleanerController,
     nodeLifecycleController(settings.nodeLifecycle),
     taintEvictionController,
+    serviceLoadBalancerController(settings),
     clusterRoleAggregationController,
     persistentVolumeClaimProtectionController,
     persistentVolumeProtectionController,

@@ -172,6 +172,7 @@ function controllersPart(options: UpOptions, { held: { home } }: StartClusterCon
         "controller-manager",
         `--kubeconfig=${kubeconfigOf(options, "controller-manager")}`,
         ...chosen,
+        `--load-balancer-range=${options.loadBalancerRange}`,
         ...signing,
         ...election(options),
       ];
