@@ -121,7 +121,7 @@ const cases: readonly [title: string, Service, Partial<AddressSource>, AddressCh
 
 describe("load balancer addresses", () => {
   for (const [title, wanted, source, expected] of cases)
-    test(title, () => deepEqual(chooseAddresses(wanted, { nodes: [], others: [], ...source } as AddressSource), expected));
+    test(title, () => deepEqual(chooseAddresses(wanted, { nodes: [], others: [], ...source }), expected));
 });
 
 test("only Services of type LoadBalancer without another class are load-balanced", () => {
