@@ -119,6 +119,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "kubelet/server": { knows: [...API, "host/**", "client", "kubelet"] },
   proxy: { knows: [...API, "host/**", "client"] },
   "proxy/appliers": { knows: [...API, "host/**", "proxy"] },
+  "proxy/engine": { knows: [...API, "host/**", "client", "proxy", "proxy/appliers"] },
   dns: { knows: [...API, "host/**", "client"] },
   "dns/plugins": { knows: [...API, "host/**", "client", "dns"] },
   networkpolicy: { knows: [...API, "host/**", "client"] },
@@ -144,7 +145,6 @@ const STRANGERS = [
   "controllers",
   "scheduler/plugins",
   "dns/plugins",
-  "proxy/appliers",
   "kubelet/runtime",
   "kubelet/volumes",
   "cli/commands",
@@ -154,7 +154,7 @@ const STRANGERS = [
 ];
 
 /** The same for the folders of these rooms; the files directly in the room are shared by its folders. */
-const STRANGER_FOLDERS = ["apiserver/authentication", "apiserver/authorization"];
+const STRANGER_FOLDERS = ["apiserver/authentication", "apiserver/authorization", "proxy/appliers"];
 
 /** Modules that tests of any room may import. */
 const TEST_MODULES = ["node:test", "node:assert", "node:assert/strict", "fast-check"];

@@ -1,7 +1,7 @@
 /**
  * Contract of the proxy modes. An applier translates the model into the state of one mechanism (iptables, nftables, ipvs, userspace
  * sockets), writes only what changed, and owns everything that carries its owner's name; it never touches anything else. The engine
- * (proxy.ts) calls one method at a time and retries failed ones with back-off.
+ * (../engine) calls one method at a time and retries failed ones with back-off.
  */
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,0 +1,4 @@
+/** The proxy modes. One more is a folder here and a line. */
+import type { ProxyMode } from "./applier.ts";
+
+export const proxyModes: readonly ProxyMode[] = [];
