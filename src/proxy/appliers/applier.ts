@@ -27,13 +27,17 @@ export interface ApplierOptions {
   readonly ipvsScheduler: string;
 }
 
+/** Disposing leaves the kernel's state, so that traffic continues during a restart; `cleanUp` of the mode removes it. */
 export interface Applier extends AsyncDisposable {
   /**
    * Makes the kernel's state that of `model`: all of it the first time and after a failure (existing state of this owner is adopted, and
    * what is no longer wanted is removed), afterwards the difference to the last model. Resolves when it is in effect.
    */
   apply(model: ProxyModel): Promise<AppliedChange>;
-  /** Whether the state of the last `apply` is still there. False makes the engine apply everything again. */
+  /**
+   * Whether the state of the last `apply` is still there. Called periodically: must be cheap. After false, like after a failure, the next
+   * `apply` writes everything again, also if its model is the last one.
+   */
   isIntact(): Promise<boolean>;
 }
 
