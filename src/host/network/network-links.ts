@@ -1,15 +1,26 @@
 /** Network links and routes of the machine, and operations of `ip`, `iptables` and sysctl for the Pod network. */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { runProgram, startProgram } from "../processes/child-process.ts";
 
+/** Links of this process's network namespace. Not from /sys/class/net, which shows the namespace in which sysfs was mounted. */
 export async function linkExists(name: string): Promise<boolean> {
-  const names: readonly string[] = await readdir("/sys/class/net").catch(() => []);
-  return names.includes(name);
+  return parseLinkNames(await readFile("/proc/net/dev", "utf8").catch(() => "")).includes(name);
+}
+
+/** The lines of /proc/net/dev after its two headings: "  eth0: 1296 …". */
+export function parseLinkNames(table: string): readonly string[] {
+  return table
+    .split("\n")
+    .slice(2)
+    .flatMap((line) => /^\s*([^:\s]+):/.exec(line)?.[1] ?? []);
 }
 
 /** Ports of a bridge; none if it does not exist. */
 export async function bridgePorts(bridge: string): Promise<readonly string[]> {
-  return readdir(`/sys/class/net/${bridge}/brif`).catch(() => []);
+  if (!(await linkExists(bridge))) return [];
+  const lines = await ipLines("-oneline", "link", "show", "master", bridge);
+  // "7: veth1a@if2: <BROADCAST,…": the peer follows the at sign.
+  return lines.flatMap((line) => /^\d+: ([^:@\s]+)/.exec(line)?.[1] ?? []);
 }
 
 /**
@@ -19,8 +30,9 @@ export async function bridgePorts(bridge: string): Promise<readonly string[]> {
 export async function ensureBridge(bridge: string, address: string): Promise<void> {
   const ip = (...words: readonly string[]) => runProgram({ command: "ip", arguments: words });
   if (!(await linkExists(bridge))) await ip("link", "add", "name", bridge, "type", "bridge");
-  const mac = (await readFile(`/sys/class/net/${bridge}/address`, "utf8")).trim();
-  await ip("link", "set", "dev", bridge, "address", mac);
+  const [shown = ""] = await ipLines("-oneline", "link", "show", "dev", bridge);
+  const mac = / link\/ether (\S+)/.exec(shown)?.[1];
+  if (mac !== undefined) await ip("link", "set", "dev", bridge, "address", mac);
   const present = await bridgeAddresses(bridge);
   for (const other of present) if (other !== address) await ip("address", "delete", other, "dev", bridge);
   if (!present.includes(address)) await ip("address", "add", address, "dev", bridge);
@@ -29,14 +41,16 @@ export async function ensureBridge(bridge: string, address: string): Promise<voi
 
 /** With their prefix: "10.244.0.1/24". */
 async function bridgeAddresses(link: string): Promise<readonly string[]> {
-  const lines: string[] = [];
-  const program = await startProgram({
-    command: "ip",
-    arguments: ["-4", "-oneline", "address", "show", "dev", link],
-    onLine: (line) => lines.push(line),
-  });
-  await program.exited;
+  const lines = await ipLines("-4", "-oneline", "address", "show", "dev", link);
   return lines.flatMap((line) => / inet (\S+)/.exec(line)?.[1] ?? []);
+}
+
+/** Output of `ip`; what it printed before it failed, if it did. */
+async function ipLines(...words: readonly string[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const program = await startProgram({ command: "ip", arguments: words, onLine: (line) => lines.push(line) });
+  await program.exited;
+  return lines;
 }
 
 /** A missing one is fine. The peer of a veth pair is deleted with it. */

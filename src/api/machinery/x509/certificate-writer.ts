@@ -94,7 +94,7 @@ const ALGORITHMS: Readonly<Partial<Record<SignatureAlgorithm, Uint8Array>>> = {
   RS512: sequence(objectIdentifier("1.2.840.113549.1.1.13"), [5, 0]),
 };
 
-function algorithmOf({ algorithm }: Signer): Uint8Array {
+export function algorithmOf({ algorithm }: Signer): Uint8Array {
   const found = ALGORITHMS[algorithm];
   if (found === undefined)
     throw new RangeError(`Cannot sign a certificate with ${algorithm}: use ES256, ES384, ES512, RS256, RS384 or RS512`);
@@ -102,7 +102,7 @@ function algorithmOf({ algorithm }: Signer): Uint8Array {
 }
 
 /** Certificates hold the two integers of an ECDSA signature as a sequence. */
-function signatureOf(signer: Signer, message: Uint8Array): Uint8Array {
+export function signatureOf(signer: Signer, message: Uint8Array): Uint8Array {
   const signature = signer.sign(message);
   if (!signer.algorithm.startsWith("ES")) return signature;
   const half = signature.length / 2;
@@ -148,12 +148,12 @@ function bitsOf(usages: readonly KeyUsage[]): Uint8Array {
   return bitString(bytes, bytes.length * 8 - used.length);
 }
 
-function nameOf({ commonName, organizations }: Subject): Uint8Array {
+export function nameOf({ commonName, organizations }: Subject): Uint8Array {
   const part = (type: string, text: string) => set(sequence(objectIdentifier(type), utf8String(text)));
   return sequence(...organizations.map((one) => part(ORGANIZATION, one)), part(COMMON_NAME, commonName));
 }
 
-function namesOf({ dnsNames = [], emailAddresses = [], ipAddresses = [], uris = [] }: Partial<AlternativeNames>): readonly Uint8Array[] {
+export function namesOf({ dnsNames = [], emailAddresses = [], ipAddresses = [], uris = [] }: Partial<AlternativeNames>): readonly Uint8Array[] {
   return [
     ...dnsNames.map((name) => implicit(2, asUtf8(name))),
     ...emailAddresses.map((address) => implicit(1, asUtf8(address))),
