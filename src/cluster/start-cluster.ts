@@ -3,6 +3,7 @@
  * composition root (control-plane.ts).
  */
 import { loadBalancerSettings } from "../config/controller-flags.ts";
+import { clusterIpamSettings } from "../config/node-ipam-flags.ts";
 import { ADMINISTRATOR } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
@@ -65,7 +66,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
     await startClusterParts({
       ...{ store, controllers, scheduler, steps, clock, log, listens: true },
       apiServer,
-      controllerSettings: loadBalancerSettings(options.loadBalancerRange),
+      controllerSettings: { ...loadBalancerSettings(options.loadBalancerRange), ...ipamSettings(options, network) },
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
       ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startNode(network, node) }),
       random: realRandom(),
@@ -79,6 +80,11 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   const owned = starting.move();
   const dispose = () => owned[Symbol.asyncDispose]();
   return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
+}
+
+function ipamSettings({ apiServer }: UpOptions, network: PodNetworkPart | undefined) {
+  const { clusterCidr, podCidr: firstNodeCidr } = network ?? {};
+  return clusterIpamSettings({ clusterCidr, firstNodeCidr, serviceClusterIpRange: apiServer.api.serviceClusterIpRange });
 }
 
 /** User agent of this command. */

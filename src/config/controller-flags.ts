@@ -10,6 +10,7 @@ import type { ServicePort } from "../api/generated/core/v1.ts";
 import type { LoadBalancerSettings } from "../controllers/service-load-balancer/service-load-balancer-controller.ts";
 import { isOwnAddress } from "../host/network/network-address.ts";
 import { addressPortHolder } from "../host/network/port-holder.ts";
+import { nodeIpamFlags, nodeIpamSettings } from "./node-ipam-flags.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { fileCheck, pairFileChecks, type FileCheck } from "../cli/framework/check-files.ts";
@@ -53,6 +54,7 @@ function portUser(address: string, { port, protocol }: ServicePort): string | un
 export const controllerFlags = {
   ...chosenFlag,
   "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "none" },
+  ...nodeIpamFlags,
   "root-ca-file": {
     type: "string",
     placeholder: "FILE",
@@ -147,6 +149,7 @@ export async function readControllerSettings(values: ControllerFlagValues, rootC
     rootCa: file === undefined ? rootCa : await readAuthorities(file, "--root-ca-file"),
     ...(await readSigning(values)),
     ...loadBalancerSettings(values["load-balancer-range"]),
+    ...nodeIpamSettings(values),
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
     podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },

@@ -17,6 +17,7 @@ import { endpointSliceController, type EndpointSliceSettings } from "./endpoint-
 import { endpointsController } from "./endpoints/endpoints-controller.ts";
 import { garbageCollectorController } from "./garbage-collector/garbage-collector-controller.ts";
 import { namespaceController } from "./namespace/namespace-controller.ts";
+import { nodeIpamController, type NodeIpamControllerSettings } from "./node-ipam/node-ipam-controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
 import type { NodeLifecycleSettings } from "./node-lifecycle/settings.ts";
 import { persistentVolumeClaimProtectionController } from "./persistent-volume-claim-protection/persistent-volume-claim-protection-controller.ts";
@@ -40,7 +41,8 @@ import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller
 import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
 /** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
-export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings {
+export interface ControllerSettings
+  extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings, NodeIpamControllerSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
 }
@@ -64,6 +66,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     certificateSigningRequestCleanerController,
     bootstrapSignerController,
     tokenCleanerController,
+    nodeIpamController(settings),
     nodeLifecycleController(settings.nodeLifecycle),
     taintEvictionController,
     serviceLoadBalancerController(settings),

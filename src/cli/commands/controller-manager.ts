@@ -13,6 +13,7 @@ import {
   readControllerSettings,
   signingProblems,
 } from "../../config/controller-flags.ts";
+import { nodeIpamProblems } from "../../config/node-ipam-flags.ts";
 import { httpsTransports } from "../../components/controller-manager.ts";
 import { electionOf, leaderElectFlags, leaderElectProblems, runLeaderElectedCommand } from "../shared/leader-elected-command.ts";
 import { CONTROLLER_MANAGER_LEASE, startLeaderElectedControllers } from "../../components/leader-election/leader-elected-controllers.ts";
@@ -42,7 +43,12 @@ export const controllerManager = defineCommand({
     "k8ts controller-manager --leader-elect=false",
   ],
   options(values) {
-    const problems = [...chosenControllersProblems(values), ...signingProblems(values), ...leaderElectProblems(values)];
+    const problems = [
+      ...chosenControllersProblems(values),
+      ...signingProblems(values),
+      ...nodeIpamProblems(values),
+      ...leaderElectProblems(values),
+    ];
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
   fileProblems: (values, environment) => problemsOfFiles([...connectionFileCheck(values, environment), ...controllerFileChecks(values)]),

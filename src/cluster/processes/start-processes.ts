@@ -34,6 +34,7 @@ import {
   type StartedCluster,
 } from "../start-cluster.ts";
 import type { UpOptions } from "../up-options.ts";
+import { clusterIpamArguments } from "../../config/node-ipam-flags.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../../config/scheduler-config.ts";
 import {
   prepareMachine,
@@ -93,7 +94,7 @@ export async function startProcesses(
   const started = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   await markFirstNode(started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
-  const controllers = await supervise("started controllers", controllersPart(options, context));
+  const controllers = await supervise("started controllers", controllersPart(options, context, network));
   const scheduler = await supervise("started scheduler", schedulerPart(options, context));
   const owned = starting.move();
   return {
@@ -157,7 +158,12 @@ function urlOf(line: string): string {
   return LISTENING.exec(line)?.[1] ?? "";
 }
 
-function controllersPart(options: UpOptions, { held: { home } }: StartClusterContext): OwnOptions {
+function controllersPart(
+  options: UpOptions,
+  { held: { home } }: StartClusterContext,
+  { clusterCidr }: Pick<PodNetworkPart, "clusterCidr"> = {},
+): OwnOptions {
+  const { serviceClusterIpRange } = options.apiServer.api;
   const directory = certificateDirectory(options);
   const [certificate, key] = [joinPath(directory, "ca.crt"), joinPath(directory, "ca.key")];
   return {
@@ -173,6 +179,7 @@ function controllersPart(options: UpOptions, { held: { home } }: StartClusterCon
         `--kubeconfig=${kubeconfigOf(options, "controller-manager")}`,
         ...chosen,
         `--load-balancer-range=${options.loadBalancerRange}`,
+        ...clusterIpamArguments({ clusterCidr, serviceClusterIpRange }),
         ...signing,
         ...election(options),
       ];
