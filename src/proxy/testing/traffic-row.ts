@@ -1,0 +1,33 @@
+/** Contract between the traffic suite, its rows and the modes that it tests. */
+import type { Family, Traffic } from "./traffic.ts";
+
+/** One behaviour. Runs per IP family, on an applier that still has the state of the row before it. */
+export interface TrafficRow {
+  readonly name: string;
+  readonly families: readonly Family[];
+  /** True if it reads or disturbs the kernel's state with `RulesetCommands`. */
+  readonly usesRuleset?: true;
+  run(traffic: Traffic, family: Family, ruleset: RulesetCommands): Promise<void>;
+}
+
+/** A program with its arguments. */
+export type CommandLine = readonly [string, ...string[]];
+
+/** How the kernel's state of a mode is read and disturbed, in the node's namespace. */
+export interface RulesetCommands {
+  /** Their output is everything that the mode may change, foreign rules included. */
+  readonly list: readonly CommandLine[];
+  /** Add rules of another program, which must survive. */
+  readonly addForeign: readonly CommandLine[];
+  /** Remove rules of the mode, as a firewall that is reloaded does. */
+  readonly flush: readonly CommandLine[];
+}
+
+export interface TrafficSuiteOptions {
+  /** Why the whole suite is skipped; of `needs`. */
+  readonly skip?: string | false;
+  /** Rows that this mode cannot do, by name, with the reason. */
+  readonly cannot?: Readonly<Record<string, string>>;
+  /** Absent: the mode keeps no state in the kernel, and rows about it are skipped. */
+  readonly ruleset?: RulesetCommands;
+}

@@ -1,0 +1,138 @@
+/** Rows of the traffic suite: the addresses of a Service, from Pods, the node and another machine. */
+import assert from "node:assert/strict";
+import { aServicePort } from "./traffic-model.ts";
+import type { TrafficRow } from "./traffic-row.ts";
+import { NODE, NODE_BRIDGE, NODE_SECOND } from "./traffic-topology.ts";
+import { onA, onB, onRemote, tcp, udp, type Family } from "./traffic.ts";
+
+export const addressRows: readonly TrafficRow[] = [
+  {
+    name: "cluster IP, TCP and UDP, from a Pod and the node",
+    families: [4, 6],
+    async run(traffic, family) {
+      const { podA, node } = traffic.topology;
+      const clusterIp = traffic.newClusterIp(family);
+      await traffic.apply([
+        aServicePort("web", { clusterIp, port: 80 }, [onB(family)]),
+        aServicePort("web", { clusterIp, port: 80, protocol: "UDP" }, [onRemote(family)]),
+      ]);
+
+      for (const place of [podA, node]) {
+        assert.equal(await traffic.reach(place, tcp(clusterIp, 80)), "b:8080");
+        assert.equal(await traffic.reach(place, udp(clusterIp, 80)), "remote:8080");
+      }
+    },
+  },
+  {
+    name: "several ports of a Service, the same port with both protocols",
+    families: [4],
+    async run(traffic) {
+      const { podA } = traffic.topology;
+      const clusterIp = traffic.newClusterIp();
+      await traffic.apply([
+        aServicePort("dns", { clusterIp, port: 53, portName: "dns", protocol: "UDP" }, [onB(4, 8080)]),
+        aServicePort("dns", { clusterIp, port: 53, portName: "dns-tcp" }, [onB(4, 8081)]),
+        aServicePort("dns", { clusterIp, port: 9153, portName: "metrics" }, [onB(4, 8082)]),
+      ]);
+
+      assert.equal(await traffic.reach(podA, udp(clusterIp, 53)), "b:8080");
+      assert.equal(await traffic.reach(podA, tcp(clusterIp, 53)), "b:8081");
+      assert.equal(await traffic.reach(podA, tcp(clusterIp, 9153)), "b:8082");
+    },
+  },
+  {
+    name: "node port on every address of the node",
+    families: [4, 6],
+    async run(traffic, family) {
+      const { client, node, podA } = traffic.topology;
+      const [nodePort, udpPort] = [traffic.newNodePort(), traffic.newNodePort()];
+      const clusterIp = traffic.newClusterIp(family);
+      await traffic.apply([
+        aServicePort("web", { clusterIp, port: 80, nodePort }, [onB(family)]),
+        aServicePort("web", { clusterIp, port: 80, nodePort: udpPort, protocol: "UDP" }, [onRemote(family)]),
+      ]);
+
+      for (const place of [client, node, podA])
+        for (const address of [NODE[family], NODE_SECOND[family], NODE_BRIDGE[family]])
+          assert.equal(await traffic.reach(place, tcp(address, nodePort)), "b:8080");
+      assert.equal(await traffic.reach(client, udp(NODE[family], udpPort)), "remote:8080");
+      assert.equal(await traffic.reach(podA, udp(NODE[family], udpPort)), "remote:8080");
+    },
+  },
+  {
+    name: "node port on loopback",
+    families: [4],
+    async run(traffic) {
+      const { node } = traffic.topology;
+      const nodePort = traffic.newNodePort();
+      const clusterIp = traffic.newClusterIp();
+      await traffic.apply([
+        aServicePort("web", { clusterIp, port: 80, nodePort }, [onB()]),
+        aServicePort("web", { clusterIp, port: 80, nodePort, protocol: "UDP" }, [onRemote()]),
+      ]);
+
+      assert.equal(await traffic.reach(node, tcp("127.0.0.1", nodePort)), "b:8080");
+      assert.equal(await traffic.reach(node, udp("127.0.0.1", nodePort)), "remote:8080");
+    },
+  },
+  {
+    name: "node port on selected addresses only",
+    families: [4],
+    async run(traffic) {
+      const { client } = traffic.topology;
+      const nodePort = traffic.newNodePort();
+      await traffic.apply([aServicePort("web", { clusterIp: traffic.newClusterIp(), port: 80, nodePort }, [onB()])], {
+        nodePortAddresses: [`${NODE[4]}/32`],
+      });
+
+      assert.equal(await traffic.reach(client, tcp(NODE[4], nodePort)), "b:8080");
+      await traffic.assertRefused(client, tcp(NODE_SECOND[4], nodePort));
+    },
+  },
+  {
+    name: "load balancer address and external IP, from another machine, a Pod and the node",
+    families: [4, 6],
+    async run(traffic, family) {
+      const { client, node, podA } = traffic.topology;
+      const [loadBalancerIp, externalIp] = [traffic.newExternalIp(family), traffic.newExternalIp(family)];
+      await traffic.apply([
+        aServicePort(
+          "web",
+          { clusterIp: traffic.newClusterIp(family), port: 80, loadBalancerIps: [loadBalancerIp], externalIps: [externalIp] },
+          [onB(family)],
+        ),
+      ]);
+
+      for (const place of [client, podA, node])
+        for (const address of [loadBalancerIp, externalIp]) assert.equal(await traffic.reach(place, tcp(address, 80)), "b:8080");
+    },
+  },
+  {
+    name: "load balancer address that is the node's own",
+    families: [4],
+    async run(traffic) {
+      const { client, node, podA } = traffic.topology;
+      await traffic.apply([
+        aServicePort("web", { clusterIp: traffic.newClusterIp(), port: 80, loadBalancerIps: [NODE_SECOND[4]] }, [onB()]),
+      ]);
+
+      for (const place of [client, podA, node]) assert.equal(await traffic.reach(place, tcp(NODE_SECOND[4], 80)), "b:8080");
+      await traffic.assertRefused(client, tcp(NODE[4], 80));
+    },
+  },
+  {
+    name: "a Pod reaches itself through its Service",
+    families: [4, 6],
+    async run(traffic, family: Family) {
+      const { podA } = traffic.topology;
+      const clusterIp = traffic.newClusterIp(family);
+      await traffic.apply([
+        aServicePort("web", { clusterIp, port: 80 }, [onA(family)]),
+        aServicePort("web", { clusterIp, port: 80, protocol: "UDP" }, [onA(family)]),
+      ]);
+
+      assert.equal(await traffic.reach(podA, tcp(clusterIp, 80)), "a:8080");
+      assert.equal(await traffic.reach(podA, udp(clusterIp, 80)), "a:8080");
+    },
+  },
+];
