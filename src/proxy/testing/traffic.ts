@@ -103,7 +103,7 @@ export class Traffic implements AsyncDisposable {
     return family === 4 ? `10.96.0.${++this.#addresses}` : `fd00:96::${++this.#addresses}`;
   }
 
-  /** An address of nobody, which all places reach through the node. */
+  /** An unused address, which all places route to the node. */
   newExternalIp(family: Family = 4): string {
     return family === 4 ? `192.0.2.${++this.#addresses}` : `2001:db8::${++this.#addresses}`;
   }
@@ -136,7 +136,7 @@ export class Traffic implements AsyncDisposable {
     assert.deepEqual(await from.expectSilence(target, options), { failure: NO_ANSWER }, shown(from, target));
   }
 
-  /** For addresses of nobody: what happens to such requests depends on the routes. */
+  /** For unused addresses: the fate of such requests depends on the routes. */
   async assertNotReached(from: TrafficPlace, target: TrafficTarget): Promise<void> {
     const outcome = await from.expectSilence(target);
     assert.ok("failure" in outcome, `${shown(from, target)}: answered by ${JSON.stringify(outcome)}`);
