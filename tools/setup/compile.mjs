@@ -1,24 +1,39 @@
 /**
- * Compiles everything (sources, tests, tools, benchmarks) into a clean out/, for the test run and the benchmarks. TypeScript emits despite
+ * Compiles everything (sources, tests, tools, benchmarks) into out/, for the test run and the benchmarks. Incremental: TypeScript records
+ * what it has emitted, last of all, so that an interrupted run is repeated; outputs without a source are removed. TypeScript emits despite
  * type errors, so the test run can continue and count them as one failed check (tools/checks/types.own.test.ts).
  */
-import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
 import { unlessFresh } from "./sources.mjs";
 import { root, run, StepFailed, step } from "./step.mjs";
 
+const OUT = join(root, "out");
+/** TypeScript's record of an incremental compilation. */
+const RECORD = join(OUT, "tsc.tsbuildinfo");
+
 /** @param {{ typeErrors: "end the set-up" | "are counted by the test run" }} options */
 export async function compile({ typeErrors }) {
-  const out = join(root, "out");
-  await unlessFresh({ stamp: join(out, "stamp"), folders: ["src", "tools", "test", "bench"] }, () =>
+  await unlessFresh({ stamp: join(OUT, "stamp"), folders: ["src", "tools", "test", "bench"] }, () =>
     step("compiling", async () => {
-      rmSync(out, { recursive: true, force: true });
+      if (existsSync(RECORD)) removeOrphanedOutputs();
+      else rmSync(OUT, { recursive: true, force: true });
       const { generate } = await import("../generate.mjs");
       await generate();
-      const { exitCode, output } = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", root]);
-      const isEmitted = existsSync(join(out, "tools/test/run.js"));
+      const tsc = join(root, "node_modules/typescript/bin/tsc");
+      const { exitCode, output } = await run(process.execPath, [tsc, "-p", root, "--incremental", "--tsBuildInfoFile", RECORD]);
+      const isEmitted = existsSync(join(OUT, "tools/test/run.js"));
       if (exitCode !== 0 && (typeErrors === "end the set-up" || !isEmitted)) throw new StepFailed(`Cannot compile:\n${output}`);
       return exitCode === 0 ? "whole" : "faulty";
     }),
   );
+}
+
+/** A test file that was deleted or renamed must not run any more. */
+function removeOrphanedOutputs() {
+  for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
+    const output = join(entry.parentPath ?? entry.path, entry.name);
+    const source = join(root, relative(OUT, output)).replace(/\.js(\.map)?$/, ".ts");
+    if (/\.js(\.map)?$/.test(entry.name) && !existsSync(source)) rmSync(output);
+  }
 }

@@ -153,7 +153,12 @@ export function nameOf({ commonName, organizations }: Subject): Uint8Array {
   return sequence(...organizations.map((one) => part(ORGANIZATION, one)), part(COMMON_NAME, commonName));
 }
 
-export function namesOf({ dnsNames = [], emailAddresses = [], ipAddresses = [], uris = [] }: Partial<AlternativeNames>): readonly Uint8Array[] {
+export function namesOf({
+  dnsNames = [],
+  emailAddresses = [],
+  ipAddresses = [],
+  uris = [],
+}: Partial<AlternativeNames>): readonly Uint8Array[] {
   return [
     ...dnsNames.map((name) => implicit(2, asUtf8(name))),
     ...emailAddresses.map((address) => implicit(1, asUtf8(address))),
