@@ -35,6 +35,10 @@ export class ModelComputation {
     return this.#model;
   }
 
+  get node(): NodeTopology {
+    return this.#node;
+  }
+
   /** Recomputes everything. */
   updateAll(node: NodeTopology = this.#node): ProxyModel {
     this.#node = node;

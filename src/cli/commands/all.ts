@@ -59,6 +59,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./kubelet.ts")).kubelet,
   },
   {
+    name: "proxy",
+    summary: "Run the service proxy of this machine",
+    load: async () => (await import("./proxy.ts")).proxy,
+  },
+  {
     name: "network",
     summary: "Run the network components of a node as a separate process",
     load: async () => (await import("./network.ts")).network,

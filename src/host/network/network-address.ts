@@ -10,6 +10,12 @@ export function reachableAddress(): string | undefined {
   return (outside.find(({ family }) => family === "IPv4") ?? outside[0])?.address;
 }
 
+/** All addresses of this machine, loopback included; those of a link only are left out. */
+export function localAddresses(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  return addresses.map(({ address }) => address).filter((address) => !LINK_LOCAL.test(address));
+}
+
 /** True if an IP address belongs to this machine, loopback included. */
 export function isOwnAddress(address: string): boolean {
   if (isIPv4(address) && address.startsWith("127.")) return true;
