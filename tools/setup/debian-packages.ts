@@ -24,6 +24,7 @@ const PROGRAMS = {
   containerd: { command: "containerd", package: "containerd", service: "containerd.service" },
   cni: { command: ["/opt/cni/bin/bridge", "/usr/lib/cni/bridge"], package: "containernetworking-plugins" },
   iptables: { command: "iptables", package: "iptables" },
+  nftables: { command: "nft", package: "nftables", service: "nftables.service" },
   busybox: { command: "busybox", package: "busybox-static", isStatic: true },
   registry: { command: "docker-registry", package: "docker-registry", service: "docker-registry.service" },
 } as const satisfies Record<string, DebianProgram>;

@@ -1,4 +1,5 @@
 /** The proxy modes. One more is a folder here and a line. */
 import type { ProxyMode } from "./applier.ts";
+import { nftables } from "./nftables/nftables-mode.ts";
 
-export const proxyModes: readonly ProxyMode[] = [];
+export const proxyModes: readonly ProxyMode[] = [nftables];

@@ -1,0 +1,16 @@
+import { needs } from "../../../testing/needs.ts";
+import { trafficSuite } from "../../testing/traffic-suite.ts";
+import { nftables } from "./nftables-mode.ts";
+
+trafficSuite(nftables, {
+  skip: needs("nftables").skip,
+  ruleset: {
+    list: [["nft", "-s", "list", "ruleset"]],
+    addForeign: [
+      ["nft", "add table ip foreign"],
+      ["nft", "add chain ip foreign prerouting { type nat hook prerouting priority dstnat; }"],
+      ["nft", "add rule ip foreign prerouting ip daddr 203.0.113.1 drop"],
+    ],
+    flush: [["nft", "flush ruleset"]],
+  },
+});

@@ -1,0 +1,168 @@
+/**
+ * The nftables table of a model for one IP family. Pure. Services are found by verdict maps, whose lookup takes the same time for any
+ * number of Services: address . protocol . port for addresses, protocol . port for node ports.
+ */
+import type { BaseChain, NftSet, NftTable } from "../../../host/network/nftables/nft-table.ts";
+import { disjointCidrs } from "../../../api/machinery/disjoint-cidrs.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { ProxyModel, ServicePort } from "../../model.ts";
+import {
+  anonymousSet,
+  fragmentOf,
+  MASQUERADE_CHAIN,
+  REJECT_CHAIN,
+  settingsOf,
+  type Fragment,
+  type RuleSettings,
+  type SharedSet,
+} from "./service-rules.ts";
+
+/** Changes with the declarations of base chains and shared sets. */
+export const LAYOUT = "layout-1";
+
+export function tableName(owner: string): string {
+  return `k8ts-${owner}-proxy`;
+}
+
+export function familyName(family: 4 | 6): "ip" | "ip6" {
+  return family === 4 ? "ip" : "ip6";
+}
+
+/** The bit that upstream uses, for packets that are masqueraded when they leave. */
+const MASQUERADE_BIT = "0x00004000";
+
+const BASE_CHAINS: ReadonlyMap<string, BaseChain> = new Map([
+  ["nat-prerouting", { declaration: "type nat hook prerouting priority dstnat; policy accept;" }],
+  // Before translation: source ranges are about the client and the load balancer's address.
+  ["firewall-prerouting", { declaration: "type filter hook prerouting priority dstnat - 10; policy accept;" }],
+  ["firewall-output", { declaration: "type filter hook output priority -110; policy accept;" }],
+  ["nat-output", { declaration: "type nat hook output priority -100; policy accept;" }],
+  ["nat-postrouting", { declaration: "type nat hook postrouting priority srcnat; policy accept;" }],
+  // After translation: what still has a Service's address has no endpoint.
+  ["filter-input", { declaration: "type filter hook input priority filter; policy accept;" }],
+  ["filter-forward", { declaration: "type filter hook forward priority filter; policy accept;" }],
+  ["filter-output", { declaration: "type filter hook output priority filter; policy accept;" }],
+]);
+
+export interface TableOptions {
+  readonly owner: string;
+  readonly podBridge?: string | undefined;
+  readonly masqueradesAll: boolean;
+}
+
+/** Computes tables of successive models and keeps what did not change. */
+export class ProxyTables {
+  readonly #family: 4 | 6;
+  readonly #options: TableOptions;
+  #settings: RuleSettings | undefined;
+  #fragments = new WeakMap<ServicePort, Fragment>();
+  #fixed: { readonly nodePortAddresses: readonly string[]; readonly chains: ReadonlyMap<string, readonly string[]> } | undefined;
+
+  constructor(family: 4 | 6, options: TableOptions) {
+    this.#family = family;
+    this.#options = options;
+  }
+
+  table(model: ProxyModel): NftTable {
+    const settings = settingsOf(model, { family: this.#family, masqueradesAll: this.#options.masqueradesAll });
+    if (!deepEqual(settings, this.#settings)) this.#fragments = new WeakMap();
+    this.#settings = settings;
+    const chains = new Map<string, readonly string[]>(this.#fixedChains(model));
+    const shared = new Map(SHARED_SETS.map((name) => [name, new Map<string, string>()]));
+    const sets = new Map<string, NftSet>();
+    for (const port of model.servicePorts.values()) {
+      if (port.family !== this.#family) continue;
+      const fragment = this.#fragmentOf(port, settings);
+      for (const [name, rules] of fragment.chains) chains.set(name, rules);
+      for (const name of SHARED_SETS) for (const [key, value] of fragment.elements[name] ?? []) addFirst(shared.get(name), key, value);
+      for (const [name, seconds] of fragment.affinitySets) sets.set(name, affinitySet(this.#family, seconds));
+    }
+    for (const [name, elements] of shared) sets.set(name, { ...declarationOf(name, this.#family), elements });
+    return { family: familyName(this.#family), name: tableName(this.#options.owner), baseChains: BASE_CHAINS, chains, sets };
+  }
+
+  #fragmentOf(port: ServicePort, settings: RuleSettings): Fragment {
+    let fragment = this.#fragments.get(port);
+    if (fragment === undefined) this.#fragments.set(port, (fragment = fragmentOf(port, settings)));
+    return fragment;
+  }
+
+  #fixedChains({ nodePortAddresses }: ProxyModel): ReadonlyMap<string, readonly string[]> {
+    if (this.#fixed === undefined || !deepEqual(this.#fixed.nodePortAddresses, nodePortAddresses))
+      this.#fixed = { nodePortAddresses, chains: fixedChains(this.#family, nodePortAddresses, this.#options) };
+    return this.#fixed.chains;
+  }
+}
+
+/** Two Services may claim one external address and port: the first by name has it. */
+function addFirst(elements: Map<string, string> | undefined, key: string, value: string): void {
+  if (elements?.has(key) === false) elements.set(key, value);
+}
+
+const SHARED_SETS: readonly SharedSet[] = [
+  "cluster-ips",
+  "external-ips",
+  "node-ports",
+  "no-endpoint-ips",
+  "no-endpoint-node-ports",
+  "firewall-ips",
+  "hairpin",
+];
+
+function declarationOf(name: SharedSet, family: 4 | 6): Pick<NftSet, "kind" | "declaration"> {
+  const address = family === 4 ? "ipv4_addr" : "ipv6_addr";
+  if (name === "hairpin") return { kind: "set", declaration: `type ${address} . ${address};` };
+  const key = name.endsWith("node-ports") ? "inet_proto . inet_service" : `${address} . inet_proto . inet_service`;
+  return { kind: "map", declaration: `type ${key} : verdict;` };
+}
+
+/** Clients per endpoint that the kernel records; further ones are not kept at their endpoint. */
+const CLIENTS_MAX = 65_535;
+
+function affinitySet(family: 4 | 6, seconds: number): NftSet {
+  const type = family === 4 ? "ipv4_addr" : "ipv6_addr";
+  return { kind: "set", declaration: `type ${type}; size ${CLIENTS_MAX}; flags dynamic,timeout; timeout ${seconds}s;` };
+}
+
+function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podBridge }: TableOptions) {
+  const ip = familyName(family);
+  const byAddress = (map: SharedSet): string => `${ip} daddr . meta l4proto . th dport vmap @${map}`;
+  const byNodePort = (map: SharedSet): readonly string[] =>
+    nodePortMatch(family, nodePortAddresses).map((match) => `${match}fib daddr type local meta l4proto . th dport vmap @${map}`);
+  const external = [byAddress("external-ips"), ...byNodePort("node-ports")];
+  const missing = `ct state new ${byAddress("no-endpoint-ips")}`;
+  const missingNodePorts = byNodePort("no-endpoint-node-ports").map((rule) => `ct state new ${rule}`);
+  return new Map<string, readonly string[]>([
+    ["firewall-prerouting", [byAddress("firewall-ips")]],
+    ["firewall-output", [byAddress("firewall-ips")]],
+    ["nat-prerouting", [`${podBridge === undefined ? "" : `iifname "${podBridge}" `}${byAddress("cluster-ips")}`, ...external]],
+    ["nat-output", [byAddress("cluster-ips"), ...external]],
+    [
+      "nat-postrouting",
+      [
+        `meta mark & ${MASQUERADE_BIT} == ${MASQUERADE_BIT} meta mark set meta mark ^ ${MASQUERADE_BIT} masquerade fully-random`,
+        // A Pod that reaches itself by a Service must not see its own address as the client's: it would answer itself directly.
+        `ct status dnat ${ip} saddr . ${ip} daddr @hairpin masquerade fully-random`,
+      ],
+    ],
+    ["filter-input", [...loopbackProtection(family), missing, ...missingNodePorts]],
+    ["filter-forward", [missing]],
+    ["filter-output", [missing, ...missingNodePorts]],
+    [MASQUERADE_CHAIN, [`meta mark set meta mark | ${MASQUERADE_BIT}`]],
+    // The kernel limits the rate of ICMP errors, but not that of resets.
+    [REJECT_CHAIN, ["meta l4proto tcp reject with tcp reset", "reject"]],
+  ]);
+}
+
+/** Node ports on loopback need route_localnet, which alone would open loopback to the network. */
+function loopbackProtection(family: 4 | 6): readonly string[] {
+  if (family === 6) return [];
+  return ['iifname != "lo" ip daddr 127.0.0.0/8 ip saddr != 127.0.0.0/8 ct state new drop'];
+}
+
+/** The match of the addresses that serve node ports; "" for all, nothing for none. */
+function nodePortMatch(family: 4 | 6, addresses: readonly string[]): readonly string[] {
+  const own = disjointCidrs(addresses.filter((cidr) => cidr.includes(":") === (family === 6)));
+  if (own.some((cidr) => cidr.endsWith("/0"))) return [""];
+  return own.length === 0 ? [] : [`${familyName(family)} daddr ${anonymousSet(own)} `];
+}

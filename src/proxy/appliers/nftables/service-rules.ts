@@ -1,0 +1,203 @@
+/**
+ * The part of the table that one port of a Service has. Pure; computed once per port and settings, since ports keep their identity.
+ *
+ * A port has a chain for its cluster IP ("internal-…") and one for its external addresses and node port ("external-…"), which masquerade
+ * where answers would otherwise bypass this node, and translate to a random endpoint. With session affinity each endpoint has a chain and a
+ * set of its clients. Traffic without a usable endpoint is not translated; the maps of missing endpoints then reject or drop it.
+ */
+import { disjointCidrs } from "../../../api/machinery/disjoint-cidrs.ts";
+import { shortHash } from "../../../host/network/short-hash.ts";
+import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
+
+export interface RuleSettings {
+  readonly family: 4 | 6;
+  readonly masqueradesAll: boolean;
+  /** Of this family. */
+  readonly podCidrs: readonly string[];
+}
+
+export interface Fragment {
+  readonly chains: readonly (readonly [name: string, rules: readonly string[]])[];
+  /** Elements of the maps and sets of all ports. */
+  readonly elements: Readonly<Partial<Record<SharedSet, readonly (readonly [key: string, value: string])[]>>>;
+  /** Sets of clients, by name: the timeout in seconds. */
+  readonly affinitySets: readonly (readonly [name: string, seconds: number])[];
+}
+
+/** Maps and sets that all ports share. */
+export type SharedSet =
+  | "cluster-ips"
+  | "external-ips"
+  | "node-ports"
+  | "no-endpoint-ips"
+  | "no-endpoint-node-ports"
+  | "firewall-ips"
+  | "hairpin";
+
+/** Chains that every table has. */
+export const MASQUERADE_CHAIN = "mark-for-masquerade";
+export const REJECT_CHAIN = "reject-without-endpoint";
+
+const HASH = { digits: 16 };
+
+/** nft accepts comments of at most 128 bytes; names of Services and ports are ASCII. */
+const COMMENT_LENGTH_MAX = 120;
+
+export function fragmentOf(port: ServicePort, settings: RuleSettings): Fragment {
+  const hash = shortHash(port.key, HASH);
+  const internal = entryOf(port, port.internalPolicy);
+  const external = entryOf(port, port.externalPolicy);
+  const isExternal = port.externalIps.length + port.loadBalancerIps.length > 0 || port.nodePort !== undefined;
+  const translation = new Translation(port, settings, hash);
+  const chains: (readonly [string, readonly string[]])[] = [];
+  if (internal.verdict === "translate")
+    chains.push([`internal-${hash}`, [...internalMasquerade(settings), ...translation.to(internal.endpoints)]]);
+  // Pods and the node use endpoints of all nodes also with policy Local, as upstream has it: they would do so by the cluster IP.
+  const shortcut = port.externalPolicy === "Local" && isExternal && port.clusterEndpoints.length > 0 ? [`cluster-${hash}`] : [];
+  for (const name of shortcut) chains.push([name, translation.to(port.clusterEndpoints)]);
+  if (isExternal && (external.verdict === "translate" || shortcut.length > 0)) {
+    const before =
+      port.externalPolicy === "Local" ? shortcut.flatMap((chain) => localShortcut(chain, settings)) : [`jump ${MASQUERADE_CHAIN}`];
+    chains.push([`external-${hash}`, [...before, ...translation.to(external.endpoints)]]);
+  }
+  const firewall = firewallRules(port, settings);
+  if (firewall.length > 0) chains.push([`firewall-${hash}`, firewall]);
+  chains.push(...translation.endpointChains);
+  return {
+    chains,
+    elements: elementsOf(port, { hash, internal, external, names: new Set(chains.map(([name]) => name)) }),
+    affinitySets: translation.affinitySets,
+  };
+}
+
+/** What happens to traffic of a policy. "drop": other nodes have endpoints. */
+interface Entry {
+  readonly verdict: "translate" | "reject" | "drop";
+  readonly endpoints: readonly ServiceEndpoint[];
+}
+
+function entryOf({ clusterEndpoints, localEndpoints, hasEndpoints }: ServicePort, policy: "Cluster" | "Local"): Entry {
+  const endpoints = policy === "Local" ? localEndpoints : clusterEndpoints;
+  return { endpoints, verdict: endpoints.length > 0 ? "translate" : hasEndpoints ? "drop" : "reject" };
+}
+
+/** Answers to clients outside of the Pod network must pass this node again. Pods keep their address. */
+function internalMasquerade({ family, masqueradesAll, podCidrs }: RuleSettings): readonly string[] {
+  if (masqueradesAll) return [`jump ${MASQUERADE_CHAIN}`];
+  if (podCidrs.length === 0) return [];
+  return [`${ip(family)} saddr != ${anonymousSet(podCidrs)} jump ${MASQUERADE_CHAIN}`];
+}
+
+function localShortcut(chain: string, { family, podCidrs }: RuleSettings): readonly string[] {
+  return [
+    ...(podCidrs.length === 0 ? [] : [`${ip(family)} saddr ${anonymousSet(podCidrs)} goto ${chain}`]),
+    `fib saddr type local jump ${MASQUERADE_CHAIN}`,
+    `fib saddr type local goto ${chain}`,
+  ];
+}
+
+function firewallRules({ sourceRanges, loadBalancerIps }: ServicePort, { family }: RuleSettings): readonly string[] {
+  const ranges = disjointCidrs(sourceRanges).filter((range) => range.includes(":") === (family === 6));
+  const isOpen = ranges.length === 0 || ranges.some((range) => range.endsWith("/0"));
+  return isOpen || loadBalancerIps.length === 0 ? [] : [`${ip(family)} saddr != ${anonymousSet(ranges)} drop`];
+}
+
+class Translation {
+  readonly endpointChains: (readonly [string, readonly string[]])[] = [];
+  readonly affinitySets: (readonly [string, number])[] = [];
+  readonly #port: ServicePort;
+  readonly #family: 4 | 6;
+  readonly #hash: string;
+  readonly #known = new Set<string>();
+
+  constructor(port: ServicePort, { family }: RuleSettings, hash: string) {
+    this.#port = port;
+    this.#family = family;
+    this.#hash = hash;
+  }
+
+  /** Rules that translate to one of the endpoints. None without endpoints. */
+  to(endpoints: readonly ServiceEndpoint[]): readonly string[] {
+    if (endpoints.length === 0) return [];
+    const { affinitySeconds, displayName } = this.#port;
+    if (affinitySeconds === undefined)
+      return [`${this.#protocol} ${this.#translate(endpoints)} comment "${displayName.slice(0, COMMENT_LENGTH_MAX)}"`];
+    const chains = endpoints.map((endpoint) => this.#endpointChain(endpoint, affinitySeconds));
+    return [
+      ...chains.map(({ name, clients }) => `${ip(this.#family)} saddr @${clients} goto ${name}`),
+      `${random(endpoints.length)} vmap { ${chains.map(({ name }, index) => `${index} : goto ${name}`).join(", ")} }`,
+    ];
+  }
+
+  #endpointChain(endpoint: ServiceEndpoint, seconds: number): { readonly name: string; readonly clients: string } {
+    const hash = `${this.#hash}-${shortHash(`${endpoint.address} ${endpoint.port}`, HASH)}`;
+    const name = `endpoint-${hash}`;
+    // The timeout of a set cannot change, so it is part of the name.
+    const clients = `clients-${seconds}-${hash}`;
+    if (!this.#known.has(name)) {
+      this.#known.add(name);
+      this.affinitySets.push([clients, seconds]);
+      const rules = [`update @${clients} { ${ip(this.#family)} saddr }`, `${this.#protocol} ${this.#translate([endpoint])}`];
+      this.endpointChains.push([name, rules]);
+    }
+    return { name, clients };
+  }
+
+  /** Required by nft where ports are translated. */
+  get #protocol(): string {
+    return `meta l4proto ${this.#port.protocol.toLowerCase()}`;
+  }
+
+  #translate(endpoints: readonly ServiceEndpoint[]): string {
+    const [first] = endpoints;
+    if (endpoints.length === 1 && first !== undefined)
+      return `dnat to ${this.#family === 4 ? first.address : `[${first.address}]`}:${first.port}`;
+    const targets = endpoints.map(({ address, port }, index) => `${index} : ${address} . ${port}`);
+    return `dnat ${ip(this.#family)} to ${random(endpoints.length)} map { ${targets.join(", ")} }`;
+  }
+}
+
+interface ElementContext {
+  readonly hash: string;
+  readonly internal: Entry;
+  readonly external: Entry;
+  readonly names: ReadonlySet<string>;
+}
+
+function elementsOf(port: ServicePort, { hash, internal, external, names }: ElementContext): Fragment["elements"] {
+  const protocol = port.protocol.toLowerCase();
+  const keyOf = (address: string): string => `${address} . ${protocol} . ${port.port}`;
+  const externalKeys = [...port.externalIps, ...port.loadBalancerIps].map(keyOf);
+  const nodePortKeys = port.nodePort === undefined ? [] : [`${protocol} . ${port.nodePort}`];
+  const jump = (name: string, keys: readonly string[]) => (names.has(name) ? keys.map((key) => [key, `goto ${name}`] as const) : []);
+  const missing = ({ verdict }: Entry, keys: readonly string[]) =>
+    verdict === "translate" ? [] : keys.map((key) => [key, verdict === "drop" ? "drop" : `goto ${REJECT_CHAIN}`] as const);
+  const local = [...port.clusterEndpoints, ...port.localEndpoints].filter(({ isLocal }) => isLocal);
+  return {
+    "cluster-ips": jump(`internal-${hash}`, [keyOf(port.clusterIp)]),
+    "external-ips": jump(`external-${hash}`, externalKeys),
+    "node-ports": jump(`external-${hash}`, nodePortKeys),
+    "no-endpoint-ips": [...missing(internal, [keyOf(port.clusterIp)]), ...missing(external, externalKeys)],
+    "no-endpoint-node-ports": missing(external, nodePortKeys),
+    "firewall-ips": jump(`firewall-${hash}`, port.loadBalancerIps.map(keyOf)),
+    hairpin: local.map(({ address }) => [`${address} . ${address}`, ""] as const),
+  };
+}
+
+function random(count: number): string {
+  return `numgen random mod ${count}`;
+}
+
+function ip(family: 4 | 6): string {
+  return family === 4 ? "ip" : "ip6";
+}
+
+export function anonymousSet(values: readonly string[]): string {
+  return `{ ${values.join(", ")} }`;
+}
+
+/** What of a model influences the rules of single ports. */
+export function settingsOf(model: ProxyModel, { family, masqueradesAll }: Pick<RuleSettings, "family" | "masqueradesAll">): RuleSettings {
+  const isOwn = (text: string): boolean => text.includes(":") === (family === 6);
+  return { family, masqueradesAll, podCidrs: disjointCidrs(model.podCidrs.filter(isOwn)) };
+}
