@@ -31,6 +31,11 @@ const ownFlags = {
   gateway: { type: "string", placeholder: "ADDRESS", doc: "Address of the node on the bridge.", expects: isAddress },
   "pod-cidr": { type: "string", placeholder: "CIDR", doc: "Range of the node's Pod addresses." },
   "cluster-cidr": { type: "string", placeholder: "CIDR", doc: "Range of the Pod addresses of all nodes." },
+  "cni-config": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "CNI configuration of the container runtime, in which the MTU of Pods is set.",
+  },
   "cluster-dns": { type: "string", placeholder: "ADDRESS", doc: "Cluster IP of the Service kube-system/kube-dns.", expects: isAddress },
   "cluster-domain": { type: "string", placeholder: "NAME", default: "cluster.local", doc: "Domain of the cluster's names." },
   "network-dir": { type: "string", placeholder: "DIRECTORY", required: true, doc: "Directory for files of the components." },
@@ -61,9 +66,19 @@ export const network = defineCommand({
     const ask = () => createClient(transport).with({ signal }).list(nodes, { limit: 1 });
     if (!(await isServerThere({ server: connection.server, source, ask, isFinal: () => false }, io))) return;
     const { bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns } = values;
+    const cniConfigFile = values["cni-config"];
     await using started = await startNetworkComponents({
       scope: "cluster",
-      network: { ...owner, nodeName: values["node-name"], nodeIps: [values["node-ip"]], bridge, gateway, podCidr, clusterCidr },
+      network: {
+        ...owner,
+        nodeName: values["node-name"],
+        nodeIps: [values["node-ip"]],
+        bridge,
+        gateway,
+        podCidr,
+        clusterCidr,
+        cniConfigFile,
+      },
       values,
       ...(clusterDns === undefined ? {} : { clusterDns }),
       clusterDomain: values["cluster-domain"],

@@ -15,7 +15,8 @@ import { choosePodCidr } from "../../kubelet/machine/network/pod-cidr.ts";
 import { chooseNetwork, configurationsIn, type NetworkChoice, type OwnedNetwork } from "../../kubelet/machine/network/runtime-network.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import { findHome, type ClusterHome } from "../home/cluster-home.ts";
-import { foreignConfigFile, homeOfAddresses, networkPaths } from "./container-paths.ts";
+import { foreignConfigFile, homeOfAddresses, kernelOwner, networkPaths } from "./container-paths.ts";
+import { routeMetric } from "../../podnetwork/plan.ts";
 import { shellQuote } from "../../cli/framework/shell-quote.ts";
 
 export interface MachineNetworkOptions {
@@ -32,6 +33,8 @@ export interface MachineNetwork {
   /** The node's address on the bridge. */
   readonly gateway?: string;
   readonly bridge?: string;
+  /** CNI configuration of the container runtime. */
+  readonly cniConfigFile?: string;
   /** Routes the cluster IP of the Service "kubernetes" to the API server. Absent: the network is not managed by k8ts. */
   allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
   remove(): Promise<void>;
@@ -89,13 +92,18 @@ export async function removeForeignConfiguration(home: ClusterHome): Promise<str
 
 async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<MachineNetwork> {
   const network = { ...networkPaths(home), configDirectory };
-  const { clusterCidr, podCidr, gateway } = await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge });
-  await prepareNetwork({ ...network, podCidr });
+  const { clusterCidr, podCidr, gateway } = await choosePodCidr({
+    file: joinPath(home.cniDirectory, "pod-cidr"),
+    bridge: network.bridge,
+    isOwnRoute: ({ metric }) => metric === routeMetric(kernelOwner(home)),
+  });
+  const { configFile: cniConfigFile } = await prepareNetwork({ ...network, podCidr, clusterCidr });
   return {
     podCidr,
     clusterCidr,
     gateway,
     bridge: network.bridge,
+    cniConfigFile,
     allowApiServer: (access) => allowApiServerAccess({ ...access, bridge: network.bridge }),
     async remove() {
       await removeNetwork(network);

@@ -60,11 +60,11 @@ async function startNodeNetwork(
   { transportFor, clusterDns, clock, random, log }: NodeContext,
 ): Promise<StartedNetworkComponents> {
   const owner = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log };
-  const { podCidr, clusterCidr, gateway, bridge } = network;
+  const { podCidr, clusterCidr, gateway, bridge, cniConfigFile } = network;
   const started = await steps.step("started network", () =>
     startNetworkComponents({
       scope: "cluster",
-      network: { ...owner, nodeName, nodeIps: [machine.nodeIp], podCidr, clusterCidr, gateway, bridge },
+      network: { ...owner, nodeName, nodeIps: [machine.nodeIp], podCidr, clusterCidr, gateway, bridge, cniConfigFile },
       values: networkValues,
       ...(clusterDns === undefined ? {} : { clusterDns }),
       clusterDomain: CLUSTER_DOMAIN,

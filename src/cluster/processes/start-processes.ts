@@ -302,10 +302,11 @@ async function startNetwork({ machine, network, clusterDns }: NodeNetworkStart, 
   const { home } = context.held;
   const kernel = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log: context.log };
   owner.defer(() => context.clock.external(cleanUpNetworkComponents(kernel)));
-  const { bridge, gateway, podCidr, clusterCidr } = network;
+  const { bridge, gateway, podCidr, clusterCidr, cniConfigFile } = network;
   const known = {
     ...{ kubeconfig: door.kubeconfig, "node-name": options.nodeName, "node-ip": machine.nodeIp, owner: kernel.owner },
     ...{ bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns },
+    "cni-config": cniConfigFile,
     "network-dir": home.networkDirectory,
   };
   const words = Object.entries(known).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));

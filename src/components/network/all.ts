@@ -1,4 +1,5 @@
 /** The network components, in start order. One more is a file in this folder and a line here. */
 import type { NetworkComponent } from "./network-component.ts";
+import { podNetwork } from "./pod-network.ts";
 
-export const networkComponents: readonly NetworkComponent[] = [];
+export const networkComponents: readonly NetworkComponent[] = [podNetwork];

@@ -30,6 +30,8 @@ export interface NodeNetwork extends KernelOwner {
   readonly podCidr?: string | undefined;
   /** Range of all nodes' podCIDRs. */
   readonly clusterCidr?: string | undefined;
+  /** CNI configuration of its container runtime, in which the MTU of Pods is set. */
+  readonly cniConfigFile?: string | undefined;
 }
 
 export interface NetworkContext<Flags extends FlagSet = FlagSet> {

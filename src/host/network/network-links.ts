@@ -64,22 +64,23 @@ export interface Route {
   readonly link: string;
   /** "10.1.0.0/16"; "0.0.0.0/0" is the default route. */
   readonly destination: string;
+  readonly metric: number;
 }
 
 export async function ipv4Routes(): Promise<readonly Route[]> {
   return parseRoutes(await readFile("/proc/net/route", "utf8").catch(() => ""));
 }
 
-/** The lines of /proc/net/route: link, destination, …, mask as the eighth; addresses as hexadecimal numbers, last byte first. */
+/** The lines of /proc/net/route: link, destination, …, metric and mask as the seventh and eighth; addresses as hexadecimal numbers, last byte first. */
 export function parseRoutes(table: string): readonly Route[] {
   return table
     .split("\n")
     .slice(1)
     .flatMap((line) => {
-      const [link, destination, , , , , , mask] = line.trim().split(/\s+/);
+      const [link, destination, , , , , metric, mask] = line.trim().split(/\s+/);
       if (link === undefined || destination === undefined || mask === undefined) return [];
       const bits = [...bytesOf(mask)].reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
-      return [{ link, destination: `${bytesOf(destination).join(".")}/${bits}` }];
+      return [{ link, destination: `${bytesOf(destination).join(".")}/${bits}`, metric: Number(metric) }];
     });
 }
 

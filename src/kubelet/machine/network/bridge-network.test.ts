@@ -50,9 +50,9 @@ test("the CNI configuration has a bridge with addresses in the cluster's directo
 
 test("all rules of a network carry its name", () => {
   deepEqual(
-    rulesOf({ bridge: "k8-x", podCidr: "10.1.2.0/24" }).map(({ table, listed }) => `${table} ${listed}`),
+    rulesOf({ bridge: "k8-x", podCidr: "10.1.2.0/24", clusterCidr: "10.1.0.0/16" }).map(({ table, listed }) => `${table} ${listed}`),
     [
-      "nat -A POSTROUTING -s 10.1.2.0/24 ! -o k8-x -m comment --comment k8ts:k8-x -j MASQUERADE",
+      "nat -A POSTROUTING -s 10.1.2.0/24 ! -d 10.1.0.0/16 ! -o k8-x -m comment --comment k8ts:k8-x -j MASQUERADE",
       "filter -A FORWARD -i k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
       "filter -A FORWARD -o k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
       "filter -A INPUT -d 10.1.2.1/32 ! -i k8-x -m addrtype ! --src-type LOCAL -m comment --comment k8ts:k8-x -j DROP",
@@ -134,12 +134,12 @@ test("routes are parsed from the kernel's table of little-endian addresses", () 
   const table = [
     "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT",
     "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0",
-    "k8-x\t0003F40A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0",
+    "k8-x\t0003F40A\t00000000\t0001\t0\t0\t1024\t00FFFFFF\t0\t0\t0",
     "",
   ].join("\n");
   deepEqual(parseRoutes(table), [
-    { link: "eth0", destination: "0.0.0.0/0" },
-    { link: "k8-x", destination: "10.244.3.0/24" },
+    { link: "eth0", destination: "0.0.0.0/0", metric: 0 },
+    { link: "k8-x", destination: "10.244.3.0/24", metric: 1024 },
   ]);
 });
 

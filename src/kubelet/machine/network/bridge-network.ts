@@ -89,15 +89,23 @@ export interface RuleText {
 }
 
 /**
- * Masquerades traffic that leaves the bridge; and accepts forwarding from and to the bridge, for machines that drop it by default (as with
+ * Masquerades traffic of Pods that leaves the cluster; and accepts forwarding from and to the bridge, for machines that drop it by default (as with
  * Docker). The bridge's address is for Pods and this machine only: the kernel accepts packets for it on every link, so those from other
  * networks are dropped.
  */
-export function rulesOf({ bridge, podCidr }: Pick<PodNetwork, "bridge" | "podCidr">): readonly OwnRule[] {
+export function rulesOf({
+  bridge,
+  podCidr,
+  clusterCidr = podCidr,
+}: Pick<PodNetwork, "bridge" | "podCidr" | "clusterCidr">): readonly OwnRule[] {
   const comment = commentMatch(bridge);
   const fromElsewhere = ["-d", `${gatewayOf(podCidr)}/32`, "!", "-i", bridge, "-m", "addrtype", "!", "--src-type", "LOCAL"];
   return [
-    { table: "nat", chain: "POSTROUTING", rule: ["-s", podCidr, "!", "-o", bridge, ...comment, "-j", "MASQUERADE"] },
+    {
+      table: "nat",
+      chain: "POSTROUTING",
+      rule: ["-s", podCidr, "!", "-d", clusterCidr, "!", "-o", bridge, ...comment, "-j", "MASQUERADE"],
+    },
     { table: "filter", chain: "FORWARD", rule: ["-i", bridge, ...comment, "-j", "ACCEPT"] },
     { table: "filter", chain: "FORWARD", rule: ["-o", bridge, ...comment, "-j", "ACCEPT"] },
     { table: "filter", chain: "INPUT", rule: [...fromElsewhere, ...comment, "-j", "DROP"] },

@@ -11,6 +11,8 @@ export interface PodNetwork {
   readonly bridge: string;
   /** "10.244.0.0/24" */
   readonly podCidr: string;
+  /** "10.244.0.0/16": range of all nodes' podCIDRs. Default: this node's. */
+  readonly clusterCidr?: string;
   /** Directory of allocated addresses. */
   readonly addressDirectory: string;
 }

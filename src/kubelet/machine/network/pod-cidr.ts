@@ -4,7 +4,7 @@
  * long as their network.
  */
 import { readWhole } from "../../../host/files/files.ts";
-import { iptables, ipv4Routes } from "../../../host/network/network-links.ts";
+import { iptables, ipv4Routes, type Route } from "../../../host/network/network-links.ts";
 import { writePrivateText } from "../../../host/files/private-files.ts";
 import { claimedRanges, gatewayOf } from "./bridge-network.ts";
 import { choosePodSubnet } from "./pod-subnet.ts";
@@ -14,6 +14,8 @@ export interface PodCidrOptions {
   readonly file: string;
   /** Bridge of this cluster, whose own routes and rules do not count. */
   readonly bridge: string;
+  /** Whether a route is of this cluster: those to its other nodes are in the range. Default: those of the bridge. */
+  isOwnRoute?(route: Route): boolean;
 }
 
 export interface PodCidr {
@@ -25,8 +27,9 @@ export interface PodCidr {
   readonly gateway: string;
 }
 
-export async function choosePodCidr({ file, bridge }: PodCidrOptions): Promise<PodCidr> {
-  const routes = (await ipv4Routes()).filter(({ link }) => link !== bridge).map(({ destination }) => destination);
+export async function choosePodCidr({ file, bridge, isOwnRoute = () => false }: PodCidrOptions): Promise<PodCidr> {
+  const foreign = (await ipv4Routes()).filter((route) => route.link !== bridge && !isOwnRoute(route));
+  const routes = foreign.map(({ destination }) => destination);
   const claimed = claimedRanges(await iptables("-t", "nat", "-S"), { except: bridge });
   const kept = await keptIn(file);
   const chosen = choosePodSubnet({ ...(kept === undefined ? {} : { preferred: kept }), taken: [...routes, ...claimed] });

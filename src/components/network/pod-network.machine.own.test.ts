@@ -1,0 +1,224 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { test } from "node:test";
+import { nodes } from "../../api/core/v1/node.ts";
+import { startServer } from "../../apiserver/testing/server.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import { createInformers } from "../../client/informer/informers.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { namedNetworkNamespace, ownNetworkNamespace } from "../../host/network/network-namespace.ts";
+import { becomes } from "../../testing/becomes.ts";
+import { realClock } from "../../testing/machine.ts";
+import { needs, toolPath } from "../../testing/needs.ts";
+import { PodNetwork, removePodNetwork } from "../../podnetwork/pod-network.ts";
+
+const NEEDS = needs("busybox", "iptables", "containerd");
+const CLUSTER_CIDR = "10.244.0.0/16";
+const BRIDGE = "pods";
+const FILE_BYTES = 1_000_000;
+
+interface TestNode {
+  readonly name: string;
+  readonly number: number;
+  readonly address: string;
+  /** The router's address on its segment. */
+  readonly router: string;
+}
+
+const A: TestNode = { name: "a", number: 1, address: "192.0.2.1", router: "192.0.2.254" };
+const B: TestNode = { name: "b", number: 2, address: "192.0.2.2", router: "192.0.2.254" };
+const C: TestNode = { name: "c", number: 3, address: "198.51.100.3", router: "198.51.100.254" };
+const ALL = [A, B, C];
+
+const podOf = ({ number }: TestNode): string => `10.244.${number}.2`;
+const gatewayOf = ({ number }: TestNode): string => `10.244.${number}.1`;
+
+/**
+ * Two nodes on a segment, and one behind a router, each with a Pod; names of this run only.
+ *
+ *     Pod a ─ bridge [a] 192.0.2.1 ─┐
+ *     Pod b ─ bridge [b] 192.0.2.2 ─┴─ [router] ─ 198.51.100.3 [c] bridge ─ Pod c
+ */
+class Topology implements AsyncDisposable {
+  readonly #prefix = `k8t${process.pid}`;
+  readonly #children: ChildProcess[] = [];
+  readonly #names = ["r", ...ALL.flatMap(({ name }) => [name, `pod-${name}`])];
+
+  space(name: string) {
+    return namedNetworkNamespace(`${this.#prefix}-${name}`);
+  }
+
+  async build(): Promise<void> {
+    const full = (name: string): string => `${this.#prefix}-${name}`;
+    await batch(
+      ownNetworkNamespace,
+      this.#names.map((name) => `netns add ${full(name)}`),
+    );
+    for (const name of this.#names) await batch(this.space(name), ["link set lo up"]);
+    await batch(this.space("r"), ["link add segment type bridge", "address add 192.0.2.254/24 dev segment", "link set segment up"]);
+    for (const node of ALL) {
+      const isBehind = node === C;
+      await batch(this.space("r"), [
+        `link add to-${node.name} type veth peer name eth0 netns ${full(node.name)}`,
+        isBehind ? `address add ${node.router}/24 dev to-${node.name}` : `link set to-${node.name} master segment`,
+        `link set to-${node.name} up`,
+      ]);
+      await batch(this.space(node.name), [
+        `address add ${node.address}/24 dev eth0`,
+        "link set eth0 up",
+        `route add default via ${node.router}`,
+        `link add ${BRIDGE} type bridge`,
+        `address add ${gatewayOf(node)}/24 dev ${BRIDGE}`,
+        `link set ${BRIDGE} up`,
+        `link add veth0 type veth peer name eth0 netns ${full(`pod-${node.name}`)}`,
+        `link set veth0 master ${BRIDGE} up`,
+      ]);
+      await batch(this.space(`pod-${node.name}`), [
+        `address add ${podOf(node)}/24 dev eth0`,
+        "link set eth0 up",
+        `route add default via ${gatewayOf(node)}`,
+      ]);
+      // As the bridge's own rules have it.
+      const drop = `-A INPUT -d ${gatewayOf(node)} ! -i ${BRIDGE} -m addrtype ! --src-type LOCAL -m comment --comment k8ts:${BRIDGE} -j DROP`;
+      await this.space(node.name).run("iptables", ["--wait", ...drop.split(" ")]);
+    }
+    for (const name of ["r", "a", "b", "c"]) await this.space(name).run("sysctl", ["-q", "-w", "net.ipv4.ip_forward=1"]);
+  }
+
+  /** Sends FILE_BYTES to everyone who connects to port 8000 in a namespace. */
+  serve(name: string): void {
+    const script = `require("node:net").createServer((socket) => socket.end(Buffer.alloc(${FILE_BYTES})).on("error", () => {})).listen(8000)`;
+    const words = [`--net=/run/netns/${this.#prefix}-${name}`, "--", process.execPath, "-e", script];
+    this.#children.push(spawn("nsenter", words, { stdio: "ignore" }));
+  }
+
+  /** "ok", or how it failed. `bytes`: size of the packet's content; larger ones than a link's MTU are sent in fragments. */
+  ping(from: string, to: string, bytes = 56): Promise<string> {
+    const words = ["ping", "-c", "1", "-W", "2", "-s", String(bytes), to];
+    return this.space(from)
+      .run(toolPath("busybox"), words)
+      .then(
+        () => "ok",
+        (error: Error) => error.message,
+      );
+  }
+
+  /** Number of bytes that each server sent before it closed the connection or failed. */
+  async receive(from: string, addresses: readonly string[]): Promise<readonly number[]> {
+    const script = `
+      const receive = (host) => new Promise((resolve) => {
+        let bytes = 0;
+        require("node:net").connect({ host, port: 8000, timeout: 30_000 })
+          .on("data", (piece) => (bytes += piece.length))
+          .on("timeout", function () { this.destroy(); })
+          .on("error", () => {})
+          .on("close", () => resolve(bytes));
+      });
+      Promise.all(${JSON.stringify(addresses)}.map(receive)).then((all) => console.log(JSON.stringify(all)));`;
+    return JSON.parse(await this.space(from).run(process.execPath, ["-e", script]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) {
+      const exited = new Promise((resolve) => child.once("exit", resolve));
+      if (child.exitCode === null && child.kill("SIGKILL")) await exited;
+    }
+    for (const name of this.#names)
+      await ownNetworkNamespace.run("ip", ["netns", "delete", `${this.#prefix}-${name}`]).catch(() => undefined);
+  }
+}
+
+async function batch(
+  namespace: { run(command: string, words: readonly string[], input?: string): Promise<string> },
+  lines: readonly string[],
+) {
+  await namespace.run("ip", ["-batch", "-"], `${lines.join("\n")}\n`);
+}
+
+test(
+  "Pods of three nodes reach each other: by route on a segment, by vxlan behind a router, and after everything was flushed",
+  NEEDS,
+  async () => {
+    await using owned = new Disposables();
+    const topology = owned.use(new Topology());
+    await topology.build();
+    const server = owned.use(await startServer({ clock: realClock }));
+    const client = createClient(server.transport());
+    const register = async ({ name, number, address }: TestNode) => {
+      const podCIDR = `10.244.${number}.0/24`;
+      const node = await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: { podCIDR } });
+      await client.updateStatus(nodes, { ...node, status: { addresses: [{ type: "InternalIP", address }] } });
+    };
+    await Promise.all(ALL.map(register));
+    const mtus = new Map<string, number>();
+    const networks = new Map<string, PodNetwork>();
+    for (const { name, number, address } of ALL) {
+      const informers = owned.use(
+        createInformers({ transport: server.transport(), clock: realClock, random: seededRandom(1), log: silentLogger }),
+      );
+      const network = await PodNetwork.start({
+        ...{ owner: `t${name}`, namespace: topology.space(name), nodeName: name, address, bridge: BRIDGE, vxlanPort: 8_477, mode: "auto" },
+        ...{
+          podCidr: `10.244.${number}.0/24`,
+          clusterCidr: CLUSTER_CIDR,
+          gateway: `10.244.${number}.1`,
+          informers,
+          clock: realClock,
+          log: silentLogger,
+        },
+        onPodMtu: async (mtu) => void mtus.set(name, mtu),
+      });
+      networks.set(name, owned.use(network));
+    }
+
+    equal(networks.get("a")?.description, "10.244.1.0/24 of 10.244.0.0/16, other nodes: 1 by route, 1 by vxlan");
+    deepEqual(
+      [...mtus],
+      [
+        ["a", 1_450],
+        ["b", 1_450],
+        ["c", 1_450],
+      ],
+    );
+    for (const { name } of ALL) topology.serve(`pod-${name}`);
+    for (const from of ALL) {
+      for (const to of ALL.filter((one) => one !== from)) {
+        await becomes(() => topology.ping(`pod-${from.name}`, podOf(to)), "ok");
+        await becomes(() => topology.ping(`pod-${from.name}`, podOf(to), 1_472), "ok"); // 1,500 with headers: more than vxlan carries.
+        await becomes(() => topology.ping(`pod-${from.name}`, podOf(to), 8_000), "ok");
+        await becomes(() => topology.ping(`pod-${from.name}`, gatewayOf(to)), "ok");
+        await becomes(() => topology.ping(from.name, gatewayOf(to)), "ok");
+        await becomes(() => topology.ping(from.name, podOf(to)), "ok");
+      }
+      const others = ALL.filter((one) => one !== from).map(podOf);
+      await becomes(() => topology.receive(`pod-${from.name}`, others), [FILE_BYTES, FILE_BYTES]);
+    }
+    // The router is no node: the gateway's address is not for it.
+    await topology.space("r").run("ip", ["route", "add", "10.244.1.0/24", "via", A.address]);
+    match(await topology.ping("r", gatewayOf(A)), /100% packet loss/);
+
+    await topology.space("a").run("ip", ["link", "delete", "k8v-ta"]);
+    await topology.space("a").run("ip", ["route", "flush", "proto", "158"]);
+    await topology.space("a").run("iptables", ["--wait", "-F"]);
+    await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "no-address" } });
+    for (const to of [B, C]) await becomes(() => topology.ping("pod-a", podOf(to)), "ok");
+    await becomes(() => topology.ping("pod-c", gatewayOf(A)), "ok");
+
+    await client.delete(nodes, { name: "c" });
+    const linksOf = async (name: string) => (await topology.space(name).run("ip", ["-brief", "link"])).includes("k8v-");
+    await becomes(() => Promise.all([linksOf("a"), linksOf("b")]), [false, false]);
+    await becomes(() => topology.ping("pod-a", podOf(B)), "ok");
+
+    for (const network of networks.values()) await network[Symbol.asyncDispose]();
+    for (const { name } of ALL) {
+      const owner = { owner: `t${name}`, namespace: topology.space(name) };
+      await removePodNetwork(owner);
+      await removePodNetwork(owner);
+      equal(await linksOf(name), false);
+      equal(await owner.namespace.run("ip", ["route", "show", "proto", "158"]), "");
+      equal((await owner.namespace.run("iptables", ["--wait", "-S"])).includes("K8TS-"), false);
+    }
+  },
+);

@@ -1,0 +1,65 @@
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import type { Node } from "../api/generated/core/v1.ts";
+import { peersOf } from "./peers.ts";
+
+const OWN = { nodeName: "one", podCidr: "10.244.0.0/24", clusterCidr: "10.244.0.0/16" };
+
+interface Given {
+  readonly name: string;
+  readonly cidrs?: readonly string[];
+  readonly addresses?: readonly string[];
+  readonly created?: string;
+}
+
+function node({ name, cidrs = [], addresses = [], created = "2026-01-01T00:00:00Z" }: Given): Node {
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, creationTimestamp: created },
+    spec: { podCIDRs: [...cidrs] },
+    status: { addresses: addresses.map((address) => ({ type: "InternalIP", address })) },
+  };
+}
+
+test("other nodes with address and Pod CIDR are peers, ordered by name", () => {
+  const found = peersOf(
+    [
+      node({ name: "three", cidrs: ["fd00::/64", "10.244.3.0/24"], addresses: ["fd00::3", "192.0.2.3"] }),
+      node({ name: "two", cidrs: ["10.244.2.0/24"], addresses: ["192.0.2.2", "192.0.2.22"] }),
+      node({ name: "one", cidrs: ["10.244.0.0/24"], addresses: ["192.0.2.1"] }),
+      node({ name: "without-cidr", addresses: ["192.0.2.4"] }),
+      node({ name: "without-address", cidrs: ["10.244.4.0/24"] }),
+    ],
+    OWN,
+  );
+  deepEqual(found.peers, [
+    { name: "three", address: "192.0.2.3", podCidr: "10.244.3.0/24" },
+    { name: "two", address: "192.0.2.2", podCidr: "10.244.2.0/24" },
+  ]);
+  deepEqual([...found.problems], []);
+});
+
+test("a Pod CIDR outside of the cluster's, of this node or of an older node is not used", () => {
+  const addresses = ["192.0.2.9"];
+  const { peers, problems } = peersOf(
+    [
+      node({ name: "everything", cidrs: ["0.0.0.0/0"], addresses }),
+      node({ name: "outside", cidrs: ["10.1.0.0/24"], addresses }),
+      node({ name: "mine", cidrs: ["10.244.0.128/25"], addresses }),
+      node({ name: "late", cidrs: ["10.244.7.0/24"], addresses, created: "2026-01-02T00:00:00Z" }),
+      node({ name: "zearly", cidrs: ["10.244.7.0/24"], addresses }),
+    ],
+    OWN,
+  );
+  deepEqual(
+    peers.map(({ name }) => name),
+    ["zearly"],
+  );
+  deepEqual([...problems].toSorted(), [
+    ["everything", "its Pod CIDR 0.0.0.0/0 is not within 10.244.0.0/16"],
+    ["late", "its Pod CIDR 10.244.7.0/24 overlaps that of node zearly"],
+    ["mine", "its Pod CIDR 10.244.0.128/25 overlaps that of node one"],
+    ["outside", "its Pod CIDR 10.1.0.0/24 is not within 10.244.0.0/16"],
+  ]);
+});

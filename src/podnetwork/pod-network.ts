@@ -1,0 +1,168 @@
+/**
+ * Keeps the Pod network of a node in the kernel as the Nodes of the cluster require: at every change of a Node that concerns it, and
+ * periodically, since links and routes can be removed by others. Each pass reads the kernel, plans, and writes the differences, so that it
+ * can be interrupted anywhere. A failure is retried with backoff; what is in the kernel keeps working.
+ */
+import { nodes } from "../api/core/v1/node.ts";
+import type { Node } from "../api/generated/core/v1.ts";
+import { exponentialDelayMs } from "../base/backoff.ts";
+import type { Clock } from "../base/clock.ts";
+import { deepEqual } from "../base/deep.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Informers } from "../client/informer/informer.ts";
+import type { NetworkNamespace } from "../host/network/network-namespace.ts";
+import { applyGatewayRules, removeGatewayRules } from "./gateway-rules.ts";
+import { batchesFor, readKernel } from "./kernel-state.ts";
+import { peersOf } from "./peers.ts";
+import { planPodNetwork, type Plan } from "./plan.ts";
+
+/** Links, routes and rules that others removed are restored after this time at most. */
+const RESYNC_MS = 15_000;
+const RETRY = { minMs: 500, maxMs: 15_000 };
+
+export interface PodNetworkOptions {
+  readonly owner: string;
+  readonly namespace: NetworkNamespace;
+  readonly nodeName: string;
+  readonly address: string;
+  readonly podCidr: string;
+  readonly clusterCidr: string;
+  readonly gateway: string;
+  readonly bridge: string;
+  readonly vxlanPort: number;
+  readonly mode: "auto" | "vxlan";
+  /** Owned by the caller; not closed here. */
+  readonly informers: Informers;
+  /** Called when the MTU of Pods changes, before routes are. */
+  onPodMtu?(mtu: number): Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class PodNetwork implements AsyncDisposable {
+  readonly #options: PodNetworkOptions;
+  readonly #stopping = new AbortController();
+  readonly #listening: Disposable;
+  #isDirty = true;
+  #wake: () => void = () => {};
+  #plan: Plan | undefined;
+  #problems: ReadonlyMap<string, string> = new Map();
+  #running: Promise<void> = Promise.resolve();
+
+  /** Resolves when all nodes known now are reachable. */
+  static async start(options: PodNetworkOptions): Promise<PodNetwork> {
+    await options.informers.of(nodes).synced();
+    const network = new PodNetwork(options);
+    try {
+      await network.#apply();
+    } catch (error) {
+      network.#listening[Symbol.dispose]();
+      throw error;
+    }
+    network.#running = network.#run();
+    return network;
+  }
+
+  private constructor(options: PodNetworkOptions) {
+    this.#options = options;
+    this.#listening = options.informers.of(nodes).listen({
+      added: () => this.#changed(),
+      updated: (node, previous) => {
+        if (!deepEqual(factsOf(node), factsOf(previous))) this.#changed();
+      },
+      deleted: () => this.#changed(),
+    });
+  }
+
+  /** "2 nodes by route, 1 by vxlan" */
+  get description(): string {
+    const { routes = [], tunnels = [] } = this.#plan ?? {};
+    const direct = routes.length - tunnels.length;
+    const parts = [...(direct > 0 ? [`${direct} by route`] : []), ...(tunnels.length > 0 ? [`${tunnels.length} by vxlan`] : [])];
+    return `${this.#options.podCidr} of ${this.#options.clusterCidr}${parts.length === 0 ? "" : `, other nodes: ${parts.join(", ")}`}`;
+  }
+
+  /** Leaves the kernel's state: traffic continues during a restart. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    this.#listening[Symbol.dispose]();
+    this.#wake();
+    await this.#running;
+  }
+
+  #changed(): void {
+    this.#isDirty = true;
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopping;
+    let failures = 0;
+    while (!signal.aborted) {
+      if (!this.#isDirty) await this.#pause(RESYNC_MS);
+      if (signal.aborted) return;
+      try {
+        await this.#apply();
+        failures = 0;
+      } catch (error) {
+        this.#isDirty = true;
+        log.error("Updating the Pod network failed", { error, failures });
+        // A change does not shorten the wait: the same failure is likely.
+        await clock.sleep(exponentialDelayMs(RETRY, failures++), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Until the next change, or as long as this. */
+  async #pause(milliseconds: number): Promise<void> {
+    const waiting = new AbortController();
+    this.#wake = () => waiting.abort();
+    if (this.#isDirty || this.#stopping.signal.aborted) return;
+    await this.#options.clock.sleep(milliseconds, waiting.signal).catch(() => undefined);
+    this.#wake = () => {};
+  }
+
+  async #apply(): Promise<void> {
+    const { informers, clock } = this.#options;
+    this.#isDirty = false;
+    const { peers, problems } = peersOf(informers.of(nodes).list(), this.#options);
+    this.#report(problems);
+    await clock.external(this.#write(peers));
+  }
+
+  async #write(peers: ReturnType<typeof peersOf>["peers"]): Promise<void> {
+    const { owner, namespace, log } = this.#options;
+    const kernel = await readKernel(namespace, owner);
+    const plan = planPodNetwork(peers, { ...this.#options, ...kernel });
+    if (plan.podMtu !== undefined && plan.podMtu !== this.#plan?.podMtu) await this.#options.onPodMtu?.(plan.podMtu);
+    await applyGatewayRules(namespace, this.#options, peers, plan);
+    const { ip, bridge } = batchesFor(owner, kernel, plan);
+    if (ip.length > 0) await namespace.run("ip", ["-batch", "-"], asBatch(ip));
+    if (bridge.length > 0) await namespace.run("bridge", ["-batch", "-"], asBatch(bridge));
+    if (ip.length + bridge.length > 0) log.info("Updated the Pod network", { nodes: peers.length, changes: ip.length + bridge.length });
+    this.#plan = plan;
+  }
+
+  /** Once per Node and problem. */
+  #report(problems: ReadonlyMap<string, string>): void {
+    for (const [node, problem] of problems)
+      if (this.#problems.get(node) !== problem) this.#options.log.warn("Node has no route: its Pods are not reachable", { node, problem });
+    this.#problems = problems;
+  }
+}
+
+function factsOf({ spec, status }: Node) {
+  return [spec?.podCIDR, spec?.podCIDRs, status?.addresses];
+}
+
+function asBatch(lines: readonly string[]): string {
+  return `${lines.join("\n")}\n`;
+}
+
+/** Removes all links, routes and rules of an owner. */
+export async function removePodNetwork({ owner, namespace }: Pick<PodNetworkOptions, "owner" | "namespace">): Promise<void> {
+  await removeGatewayRules(namespace, owner);
+  const { ip } = batchesFor(owner, await readKernel(namespace, owner), { routes: [], tunnels: [], links: [] });
+  if (ip.length > 0) await namespace.run("ip", ["-batch", "-"], asBatch(ip));
+}
