@@ -12,7 +12,11 @@ export function plant<T>(texts: readonly string[], check: (directory: string, fi
   mkdirSync(join(root, ".cache"), { recursive: true });
   const directory = mkdtempSync(join(root, ".cache/planted-"));
   try {
-    const settings = { extends: "../../tsconfig.json", compilerOptions: { noEmit: true, rootDir: "." }, include: ["."] };
+    const settings = {
+      extends: "../../tsconfig.json",
+      compilerOptions: { noEmit: true, rootDir: ".", incremental: false, tsBuildInfoFile: null },
+      include: ["."],
+    };
     writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(settings));
     const files = texts.map((text, index) => {
       const file = join(directory, `planted-${index}.ts`);

@@ -5,15 +5,13 @@ import { plant } from "./plant.ts";
 import { root, runTool } from "./run-tool.ts";
 
 const TSC = "typescript/bin/tsc";
-/** The record of the compilation before the test run (tools/setup/compile.mjs), which has checked all types already. */
-const INCREMENTAL = ["--incremental", "--tsBuildInfoFile", join(root, "out/tsc.tsbuildinfo")];
 
-for (const { what, project, more } of [
-  { what: "sources, tests, tools and benchmarks", project: root, more: INCREMENTAL },
-  { what: "the tools in plain JavaScript", project: join(root, "tools"), more: [] },
+for (const { what, project } of [
+  { what: "sources, tests, tools and benchmarks", project: root },
+  { what: "the tools in plain JavaScript", project: join(root, "tools") },
 ]) {
   test(`${what} have no type errors`, () => {
-    const { exitCode, output } = runTool(TSC, ["-p", project, "--noEmit", ...more]);
+    const { exitCode, output } = runTool(TSC, ["-p", project, "--noEmit"]);
     equal(exitCode, 0, output);
   });
 }

@@ -9,7 +9,7 @@ import { unlessFresh } from "./sources.mjs";
 import { root, run, StepFailed, step } from "./step.mjs";
 
 const OUT = join(root, "out");
-/** TypeScript's record of an incremental compilation. */
+/** TypeScript's record of an incremental compilation, as tsconfig.json names it. */
 const RECORD = join(OUT, "tsc.tsbuildinfo");
 
 /** @param {{ typeErrors: "end the set-up" | "are counted by the test run" }} options */
@@ -21,7 +21,7 @@ export async function compile({ typeErrors }) {
       const { generate } = await import("../generate.mjs");
       await generate();
       const tsc = join(root, "node_modules/typescript/bin/tsc");
-      const { exitCode, output } = await run(process.execPath, [tsc, "-p", root, "--incremental", "--tsBuildInfoFile", RECORD]);
+      const { exitCode, output } = await run(process.execPath, [tsc, "-p", root]);
       const isEmitted = existsSync(join(OUT, "tools/test/run.js"));
       if (exitCode !== 0 && (typeErrors === "end the set-up" || !isEmitted)) throw new StepFailed(`Cannot compile:\n${output}`);
       return exitCode === 0 ? "whole" : "faulty";
