@@ -10,7 +10,7 @@ import { packageDirectory } from "./package-directory.ts";
 /**
  * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, permission to mount a
  * small tmpfs; and for real containers: containerd 1.6 or newer with runc and permission to run containers, the CNI plugins, a static
- * busybox, iptables, nftables, and an image registry.
+ * busybox, iptables, nftables, conntrack, and an image registry.
  */
 export type ToolName =
   | "etcd"
@@ -29,6 +29,7 @@ export type ToolName =
   | "busybox"
   | "iptables"
   | "nftables"
+  | "conntrack"
   | "registry";
 
 /** The tool's path, or why it is unavailable. */

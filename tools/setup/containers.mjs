@@ -11,6 +11,8 @@ import { run, step } from "./step.mjs";
 const PACKAGES = [
   { name: "containerd", programs: ["containerd"] },
   { name: "containernetworking-plugins", programs: ["/opt/cni/bin/bridge", "/usr/lib/cni/bridge", "/usr/libexec/cni/bridge"] },
+  { name: "conntrack", programs: ["conntrack"] },
+  { name: "nftables", programs: ["nft"] },
   { name: "iptables", programs: ["iptables"] },
 ];
 

@@ -18,6 +18,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   containerd: "containerd",
   "containernetworking-plugins": "/usr/lib/cni/bridge",
   iptables: "iptables",
+  nftables: "nft",
+  conntrack: "conntrack",
   "busybox-static": "busybox",
   "docker-registry": "docker-registry",
 };
@@ -73,6 +75,8 @@ const ALL_FOUND = {
   containerd: at("/usr/bin/containerd"),
   cni: at("/usr/lib/cni/bridge"),
   iptables: at("/usr/bin/iptables"),
+  nftables: at("/usr/bin/nft"),
+  conntrack: at("/usr/bin/conntrack"),
   busybox: at("/usr/bin/busybox"),
   registry: at("/usr/bin/docker-registry"),
 };
@@ -95,6 +99,7 @@ test("missing programs are installed with one progress line each, and no service
   const SERVICES: Readonly<Record<string, string>> = {
     "etcd-server": "etcd",
     containerd: "containerd",
+    nftables: "nftables",
     "docker-registry": "docker-registry",
   };
   const expected = Object.keys(PACKAGES).flatMap((name) => [

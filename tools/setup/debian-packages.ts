@@ -25,6 +25,7 @@ const PROGRAMS = {
   cni: { command: ["/opt/cni/bin/bridge", "/usr/lib/cni/bridge"], package: "containernetworking-plugins" },
   iptables: { command: "iptables", package: "iptables" },
   nftables: { command: "nft", package: "nftables", service: "nftables.service" },
+  conntrack: { command: "conntrack", package: "conntrack" },
   busybox: { command: "busybox", package: "busybox-static", isStatic: true },
   registry: { command: "docker-registry", package: "docker-registry", service: "docker-registry.service" },
 } as const satisfies Record<string, DebianProgram>;

@@ -98,7 +98,7 @@ export async function startNodeProxy(options: NodeProxyOptions): Promise<Running
   const pages = [listens(healthz, log, (at) => serveHealth(at, proxy, clock)), listens(metrics, log, (at) => serveMetrics(at, proxy))];
   for (const page of await clock.external(Promise.all(pages))) if (page !== undefined) starting.use(page);
   const owned = starting.move();
-  return { description: proxy.mode, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { description: proxy.description, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 function settingsOf({ nodeIps, podCidr, clusterCidr }: NodeNetwork, ranges: readonly string[]) {

@@ -1,5 +1,6 @@
 /** The proxy modes. One more is a folder here and a line. */
 import type { ProxyMode } from "./applier.ts";
 import { nftables } from "./nftables/nftables-mode.ts";
+import { userspace } from "./userspace/userspace.ts";
 
-export const proxyModes: readonly ProxyMode[] = [nftables];
+export const proxyModes: readonly ProxyMode[] = [nftables, userspace];

@@ -29,6 +29,8 @@ export interface ApplierOptions {
 
 /** Disposing leaves the kernel's state, so that traffic continues during a restart; `cleanUp` of the mode removes it. */
 export interface Applier extends AsyncDisposable {
+  /** For `k8ts status`, if there is more to say than the mode: "userspace (node ports only)". */
+  readonly description?: string;
   /**
    * Makes the kernel's state that of `model`: all of it the first time and after a failure (existing state of this owner is adopted, and
    * what is no longer wanted is removed), afterwards the difference to the last model. Resolves when it is in effect.

@@ -124,6 +124,11 @@ export class Proxy implements AsyncDisposable {
     return this.#mode.name;
   }
 
+  /** The mode, and what limits it. */
+  get description(): string {
+    return this.#applier.description ?? this.mode;
+  }
+
   /** What was applied last. */
   get model(): ProxyModel | undefined {
     return this.#lastApplied;
