@@ -11,7 +11,7 @@ import { checkNotRunning, prepareHome, type ClusterHome } from "./home/cluster-h
 import { markStart, unmarkStart } from "./background-start.ts";
 import { explainHomeError } from "./home/start-errors.ts";
 import { reportSteps } from "../cli/framework/progress.ts";
-import type { UpOptions } from "./up-options.ts";
+import type { HomeChoice } from "./home/home-flags.ts";
 
 /** Messages from the background process. */
 export type Report =
@@ -23,8 +23,8 @@ export type Report =
 /** Number of last log lines printed if the process exited without an error message. */
 const LOG_TAIL_BYTES = 2_000;
 
-export async function startInBackground(options: UpOptions, io: Io): Promise<void> {
-  const home = await prepareHome(options.home, io.environment);
+export async function startInBackground({ home: choice }: { readonly home: HomeChoice }, io: Io): Promise<void> {
+  const home = await prepareHome(choice, io.environment);
   const words = home.commandArguments;
   let [hasBegun, isReady] = [() => {}, () => {}];
   const begun = new Promise<"begun">((resolve) => (hasBegun = () => resolve("begun")));

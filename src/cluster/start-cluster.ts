@@ -23,6 +23,8 @@ import type { HeldHome } from "./home/cluster-home.ts";
 import type { RecordedNode, RecordedPart } from "./home/cluster-record.ts";
 import { podAccessProblem, withPodAccess } from "./pod-access.ts";
 import { markControlPlane } from "./mark-control-plane.ts";
+import { CLUSTER_DOMAIN } from "./machine/cluster-domain.ts";
+import { tryPublishClusterNetwork } from "./publish-cluster-network.ts";
 import { simulatedFleet } from "../components/simulated-nodes/simulated-fleet.ts";
 import type { Steps } from "../cli/framework/progress.ts";
 import type { UpOptions } from "./up-options.ts";
@@ -76,7 +78,11 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   unused.move();
   const { list, door } = parts;
   const firstNode = machine.record.node?.name ?? parts.nodes.names()[0];
-  if (firstNode !== undefined) await tryMarkControlPlane(parts.transportFor(ADMINISTRATOR, K8TS_AGENT), firstNode, steps);
+  const administrator = parts.transportFor(ADMINISTRATOR, K8TS_AGENT);
+  if (firstNode !== undefined) await tryMarkControlPlane(administrator, firstNode, steps);
+  const { serviceClusterIpRange } = apiServer.api;
+  const published = { serviceClusterIpRange, clusterCidr: network?.clusterCidr, clusterDomain: CLUSTER_DOMAIN };
+  await tryPublishClusterNetwork(administrator, published, steps);
   const owned = starting.move();
   const dispose = () => owned[Symbol.asyncDispose]();
   return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
@@ -167,7 +173,7 @@ export function recordedNode(name: string, { endpoint, name: runtime, version }:
 }
 
 /** Pods of an earlier start: those in the chosen runtime are taken over, all others would be orphaned. */
-async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
+export async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
   if (!(await clock.external(hasRunContainers(home)))) return;
   const { stopOrphanedPodsElsewhere: stopPodsOfOthers } = await clock.external(import("./machine/orphaned-pods.ts"));
   await clock.external(stopPodsOfOthers({ home, environment, steps, clock, log, ...(keep === undefined ? {} : { keep }) }));

@@ -1,4 +1,5 @@
 /** Output of `k8ts status`, as text and as JSON. Pure. */
+import type { ClusterRecord } from "./home/cluster-record.ts";
 import type { ApiStatus, ClusterStatus, NodeStatus } from "./observe-cluster.ts";
 
 /** Up to this number nodes are listed individually. */
@@ -12,7 +13,7 @@ export function statusLines(status: ClusterStatus): readonly string[] {
     unrecorded === undefined ? undefined : ["process", String(unrecorded.process.pid)],
     unrecorded === undefined ? undefined : ["record", damageText(unrecorded.damagedRecord)],
     record === undefined ? undefined : ["version", `k8ts ${record.version}, Kubernetes ${record.kubernetesVersion}`],
-    state === "killed" || record?.server === undefined ? undefined : ["API server", `${record.server}, ${apiText(api)}`],
+    state === "killed" || record?.server === undefined ? undefined : ["API server", serverText(record, api)],
     ...partRows(status),
     processRow(status),
     ...(api?.answers === true ? nodeRows(api.nodes) : []),
@@ -21,7 +22,10 @@ export function statusLines(status: ClusterStatus): readonly string[] {
     record?.kubeconfig === undefined ? undefined : ["context", `${record.context} in ${record.kubeconfig}`],
     record === undefined ? undefined : ["log", record.logFile],
   ];
-  return [`cluster "${name}": ${stateText(state)}`, ...rows.flatMap((row) => (row === undefined ? [] : [line(...row)]))];
+  return [
+    `${record?.role ?? "cluster"} "${name}": ${stateText(state, record?.role)}`,
+    ...rows.flatMap((row) => (row === undefined ? [] : [line(...row)])),
+  ];
 }
 
 /** The JSON output: everything that is known. */
@@ -37,9 +41,15 @@ function line(what: string, text: string): string {
   return `  ${`${what}:`.padEnd(13)}${text}`;
 }
 
-function stateText(state: ClusterStatus["state"]): string {
+function stateText(state: ClusterStatus["state"], role: ClusterRecord["role"]): string {
   if (state !== "killed") return state;
+  if (role === "node") return "stopped (its process was killed; k8ts join resumes the node, k8ts down cleans up)";
   return "stopped (its process was killed; k8ts up resumes the cluster, k8ts down cleans up)";
+}
+
+/** A joined node has no credentials to list the objects of its cluster. */
+function serverText({ server, role }: Pick<ClusterRecord, "server" | "role">, api: ApiStatus | undefined): string {
+  return role === "node" ? `${server}, of which this machine is a node` : `${server}, ${apiText(api)}`;
 }
 
 function apiText(api: ApiStatus | undefined): string {
@@ -59,7 +69,8 @@ const ASKED_FOR = ["API server", "node", "nodes"];
 
 function partRows({ record, state }: ClusterStatus): (readonly [string, string])[] {
   if (state === "killed") return [];
-  return (record?.parts ?? []).filter(({ name }) => !ASKED_FOR.includes(name)).map(({ name, description }) => [name, description]);
+  const asked = record?.role === "node" ? [] : ASKED_FOR;
+  return (record?.parts ?? []).filter(({ name }) => !asked.includes(name)).map(({ name, description }) => [name, description]);
 }
 
 function nodeRows(nodes: readonly NodeStatus[]): (readonly [string, string])[] {

@@ -75,7 +75,12 @@ export interface NodeContext {
   readonly apiServer?: { readonly clusterIp: string; readonly target: AdvertisedAddress };
   /** Cluster IP of the Service kube-system/kube-dns. Absent: the range of cluster IPs has no IPv4 address for it. */
   readonly clusterDns?: string;
-  readonly pki: Pki;
+  /** Default: cluster.local. */
+  readonly clusterDomain?: string;
+  /** The cluster's CA, and the kubelet's serving certificate. */
+  readonly pki: Pick<Pki, "authority" | "makeNodeServingCertificate">;
+  /** Aborts a start that waits for the server. */
+  readonly signal?: AbortSignal;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -124,7 +124,8 @@ export function namesOf({ dnsNames, ipAddresses }: Certificate): readonly string
   return [...dnsNames, ...ipAddresses.map(ipText)];
 }
 
-function ipBytes(text: string): Uint8Array | undefined {
+/** Network order. Undefined: not an IP address. */
+export function ipBytes(text: string): Uint8Array | undefined {
   const address = parseIp(text);
   if (address === undefined) return undefined;
   const size = address.family === 4 ? 4 : 16;

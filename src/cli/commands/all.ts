@@ -39,6 +39,31 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./image-load.ts")).imageLoad,
   },
   {
+    name: "token create",
+    summary: "Create a bootstrap token and print the command with which a machine joins the cluster",
+    load: async () => (await import("./token/token-create.ts")).tokenCreate,
+  },
+  {
+    name: "token list",
+    summary: "List the bootstrap tokens of a cluster",
+    load: async () => (await import("./token/token-list.ts")).tokenList,
+  },
+  {
+    name: "token delete",
+    summary: "Delete bootstrap tokens of a cluster",
+    load: async () => (await import("./token/token-delete.ts")).tokenDelete,
+  },
+  {
+    name: "token generate",
+    summary: "Print a random bootstrap token without creating it",
+    load: async () => (await import("./token/token-generate.ts")).tokenGenerate,
+  },
+  {
+    name: "join",
+    summary: "Join this machine to a cluster as a node",
+    load: async () => (await import("./join.ts")).join,
+  },
+  {
     name: "apiserver",
     summary: "Run a standalone API server",
     load: async () => (await import("./apiserver.ts")).apiServer,
@@ -81,41 +106,41 @@ export const all: readonly CommandEntry[] = [
   {
     name: "store get",
     summary: "Print the stored value of a key",
-    load: async () => (await import("./store-get.ts")).storeGet,
+    load: async () => (await import("./store/store-get.ts")).storeGet,
   },
   {
     name: "store list",
     summary: "List the keys of a store, optionally with their values",
-    load: async () => (await import("./store-list.ts")).storeList,
+    load: async () => (await import("./store/store-list.ts")).storeList,
   },
   {
     name: "store watch",
     summary: "Print changes in a running store as they happen",
-    load: async () => (await import("./store-watch.ts")).storeWatch,
+    load: async () => (await import("./store/store-watch.ts")).storeWatch,
   },
   {
     name: "store status",
     summary: "Print revision, key count and size of a store",
-    load: async () => (await import("./store-status.ts")).storeStatus,
+    load: async () => (await import("./store/store-status.ts")).storeStatus,
   },
   {
     name: "store snapshot",
     summary: "Write a snapshot of a store to a file",
-    load: async () => (await import("./store-snapshot.ts")).storeSnapshot,
+    load: async () => (await import("./store/store-snapshot.ts")).storeSnapshot,
   },
   {
     name: "store restore",
     summary: "Restore a snapshot into an empty data directory",
-    load: async () => (await import("./store-restore.ts")).storeRestore,
+    load: async () => (await import("./store/store-restore.ts")).storeRestore,
   },
   {
     name: "store hash",
     summary: "Print a hash of a store's contents",
-    load: async () => (await import("./store-hash.ts")).storeHash,
+    load: async () => (await import("./store/store-hash.ts")).storeHash,
   },
   {
     name: "store compact",
     summary: "Compact a store: discard old revisions and reclaim their space",
-    load: async () => (await import("./store-compact.ts")).storeCompact,
+    load: async () => (await import("./store/store-compact.ts")).storeCompact,
   },
 ];

@@ -19,6 +19,8 @@ export interface ClusterRecord {
   /** Process model. */
   readonly mode: "one process" | "one process per component";
   readonly isDetached: boolean;
+  /** "node": this machine is a node of a cluster that runs elsewhere. Absent: the cluster itself. */
+  readonly role?: "node";
   /** Start time, RFC 3339. */
   readonly since: string;
   readonly logFile: string;

@@ -40,6 +40,8 @@ export interface HomePaths {
   readonly cniDirectory: string;
   /** Files of the network components. */
   readonly networkDirectory: string;
+  /** Identifies the home of a joined node, with its name and server (join/join-files.ts). */
+  readonly joinRecord: string;
 }
 
 export function homePaths(directory: string): HomePaths {
@@ -60,6 +62,7 @@ export function homePaths(directory: string): HomePaths {
     containerdDirectory: joinPath(directory, "containerd"),
     cniDirectory: joinPath(directory, "cni"),
     networkDirectory: joinPath(directory, "network"),
+    joinRecord: joinPath(directory, JOIN_FILE),
   };
 }
 
@@ -71,10 +74,12 @@ export function componentLog({ logDirectory }: Pick<HomePaths, "logDirectory">, 
 }
 
 export const MARKER_FILE = "k8ts.json";
+const JOIN_FILE = "join.json";
 
 /** Names of all files that k8ts creates in a home; others belong to the user. */
 const OWN_ENTRIES = new Set([
   MARKER_FILE,
+  JOIN_FILE,
   "run",
   "logs",
   "pki",

@@ -10,8 +10,8 @@ import { writePrivateText } from "../../host/files/private-files.ts";
 import type { RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
 import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
 import { allowApiServerAccess, type ApiServerAccess } from "../../kubelet/machine/network/api-server-access.ts";
-import { bridgeName, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
-import { choosePodCidr } from "../../kubelet/machine/network/pod-cidr.ts";
+import { bridgeName, gatewayOf, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
+import { choosePodCidr, type PodCidrOptions } from "../../kubelet/machine/network/pod-cidr.ts";
 import { chooseNetwork, configurationsIn, type NetworkChoice, type OwnedNetwork } from "../../kubelet/machine/network/runtime-network.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import { findHome, type ClusterHome } from "../home/cluster-home.ts";
@@ -23,6 +23,8 @@ export interface MachineNetworkOptions {
   readonly home: ClusterHome;
   readonly environment: Environment;
   readonly clock: Clock;
+  /** Absent: ranges that nothing on this machine uses. */
+  readonly podNetwork?: { readonly podCidr: string; readonly clusterCidr: string } | undefined;
 }
 
 export interface MachineNetwork {
@@ -46,7 +48,7 @@ type UsedRuntime = Pick<Extract<RuntimeChoice, { readonly is: "there" }>, "endpo
 export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: MachineNetworkOptions): Promise<MachineNetwork> {
   const { home } = options;
   const places = networkPaths(home);
-  if (isOwn) return makeNetwork(home, places.cniConfigDirectory);
+  if (isOwn) return makeNetwork(options, places.cniConfigDirectory);
   const { use, another, abandoned, configDirectory = places.cniConfigDirectory } = await lookAt(endpoint, options);
   if (another !== undefined) throw takenError(endpoint, await describeNetwork(another, options));
   for (const { bridge, addressDirectory } of abandoned)
@@ -58,7 +60,7 @@ export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: Ma
     return { remove: () => Promise.resolve() };
   }
   await recordConfiguration(home, configDirectory);
-  return makeNetwork(home, configDirectory);
+  return makeNetwork(options, configDirectory);
 }
 
 /** A runtime with another cluster's network. */
@@ -90,13 +92,12 @@ export async function removeForeignConfiguration(home: ClusterHome): Promise<str
   return wasThere ? configDirectory : undefined;
 }
 
-async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<MachineNetwork> {
+async function makeNetwork({ home, podNetwork }: MachineNetworkOptions, configDirectory: string): Promise<MachineNetwork> {
   const network = { ...networkPaths(home), configDirectory };
-  const { clusterCidr, podCidr, gateway } = await choosePodCidr({
-    file: joinPath(home.cniDirectory, "pod-cidr"),
-    bridge: network.bridge,
-    isOwnRoute: ({ metric }) => metric === routeMetric(kernelOwner(home)),
-  });
+  const isOwnRoute: PodCidrOptions["isOwnRoute"] = ({ metric }) => metric === routeMetric(kernelOwner(home));
+  const { clusterCidr, podCidr } =
+    podNetwork ?? (await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge, isOwnRoute }));
+  const gateway = gatewayOf(podCidr);
   const { configFile: cniConfigFile } = await prepareNetwork({ ...network, podCidr, clusterCidr });
   return {
     podCidr,

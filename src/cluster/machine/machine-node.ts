@@ -1,5 +1,5 @@
 /**
- * The node of `k8ts up` on this machine, with the kubelet in this process. Everything is stopped with the cluster, Pods first; after a kill
+ * The node of `k8ts up` or `k8ts join` on this machine, with the kubelet in this process. Everything is stopped with the cluster, Pods first; after a kill
  * the next start takes over.
  */
 import { nodeIdentity } from "../../api/identities.ts";
@@ -9,8 +9,9 @@ import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
 import { openCriRuntime, type CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
-import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
+import { KUBELET_PORT, type KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
 import type { NodeContext, NodePart } from "../../components/control-plane.ts";
+import { CLUSTER_DOMAIN } from "./cluster-domain.ts";
 import { kernelOwner, machineCgroup, machineOwner } from "./container-paths.ts";
 import type { MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
@@ -24,14 +25,20 @@ import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
 
 /** Upstream's default. */
 const PODS_MAX = 110;
-export const CLUSTER_DOMAIN = "cluster.local";
+
+export interface MachineNode extends NodePart {
+  /** Port of the kubelet's HTTPS server. */
+  readonly kubeletPort: number;
+  /** Serves new connections to the kubelet with this certificate. */
+  useServingCertificate(tls: KubeletServerTls): void;
+}
 
 /** `network`: owned by the caller, which created it before the API server. */
 export async function startMachineNode(
   { runtime: choice, network }: { readonly runtime: FoundRuntime; readonly network: MachineNetwork },
   options: MachineOptions,
   context: NodeContext,
-): Promise<NodePart> {
+): Promise<MachineNode> {
   const { home, nodeName, steps, clock } = options;
   await using starting = new Disposables();
   if (context.apiServer !== undefined) await network.allowApiServer?.(context.apiServer);
@@ -49,6 +56,8 @@ export async function startMachineNode(
   return {
     description: `${nodeName} (${choice.name} ${choice.version})`,
     parts: components.list,
+    kubeletPort: node.server.port,
+    useServingCertificate: (tls) => node.server.useTls(tls),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
@@ -56,18 +65,18 @@ export async function startMachineNode(
 /** Removed with the node: its Pods are stopped by then. */
 async function startNodeNetwork(
   { machine, network }: { readonly machine: PreparedMachine; readonly network: MachineNetwork },
-  { home, nodeName, networkValues, steps }: MachineOptions,
-  { transportFor, clusterDns, clock, random, log }: NodeContext,
+  { home, nodeName, networkValues, scope = "cluster", steps }: MachineOptions,
+  { transportFor, clusterDns, clusterDomain = CLUSTER_DOMAIN, clock, random, log }: NodeContext,
 ): Promise<StartedNetworkComponents> {
   const owner = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log };
   const { podCidr, clusterCidr, gateway, bridge, cniConfigFile } = network;
   const started = await steps.step("started network", () =>
     startNetworkComponents({
-      scope: "cluster",
+      scope,
       network: { ...owner, nodeName, nodeIps: [machine.nodeIp], podCidr, clusterCidr, gateway, bridge, cniConfigFile },
       values: networkValues,
       ...(clusterDns === undefined ? {} : { clusterDns }),
-      clusterDomain: CLUSTER_DOMAIN,
+      clusterDomain,
       directory: home.networkDirectory,
       ...{ transportFor, clock, random: random.derive("network"), log },
       warn: (message) => steps.note(`  warning: ${message}`),
@@ -84,13 +93,13 @@ async function startNodeNetwork(
 
 function startNode(
   { home, nodeName, steps }: MachineOptions,
-  { transportFor, pki, apiServer: _apiServer, clusterDns, ...context }: NodeContext,
+  { transportFor, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
   { runtime, machine, metrics }: { readonly runtime: CriRuntime; readonly machine: PreparedMachine; readonly metrics: KubeletMetrics },
 ): Promise<ContainerNode> {
   const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;
   return startContainerNode({
     ...context,
-    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDomain: CLUSTER_DOMAIN },
+    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDomain },
     clusterDns: clusterDns === undefined ? [] : [clusterDns],
     rootDirectory: home.kubeletDirectory,
     podLogDirectory: joinPath(home.logDirectory, "pods"),

@@ -1,5 +1,5 @@
 /**
- * What a machine needs before a kubelet of `k8ts up` can run on it, whichever process that is in: a container runtime, found or started, the
+ * What a machine needs before a kubelet of `k8ts up` or `k8ts join` can run on it, whichever process that is in: a container runtime, found or started, the
  * Pods' network, and the image that holds their namespaces. It all goes again when it is disposed of; what a killed one left is taken up by
  * the next start. The network comes before the API server, which listens on it for Pods.
  */
@@ -13,16 +13,23 @@ import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
 import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
+import type { NetworkComponent } from "../../components/network/network-component.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
 import { machinePaths } from "./container-paths.ts";
 import type { Steps } from "../../cli/framework/progress.ts";
 import { recordForeignRuntime } from "./foreign-runtime.ts";
-import { startNetwork, takenBy, takenError, type MachineNetwork } from "./machine-network.ts";
+import { startNetwork, takenBy, takenError, type MachineNetwork, type MachineNetworkOptions } from "./machine-network.ts";
 
 export interface MachineOptions {
   readonly home: HeldHome["home"];
   readonly nodeName: string;
   readonly runtimeEndpoint?: string;
+  /** Address of the node. Absent: detected. */
+  readonly nodeIp?: string;
+  /** Ranges of the Pod network. Absent: chosen on this machine. */
+  readonly podNetwork?: MachineNetworkOptions["podNetwork"];
+  /** Which network components run. Default: "cluster". */
+  readonly scope?: NetworkComponent["scope"];
   /** Values of the flags of network components. */
   readonly networkValues: FlagValues<FlagSet>;
   /** Sockets of the machine's runtimes, in order of preference. Default: the conventional ones. */
@@ -88,7 +95,7 @@ export async function prepareMachine(choice: FoundRuntime, network: MachineNetwo
   const owned = starting.move();
   return {
     endpoint,
-    nodeIp: reachableAddress() ?? network.gateway ?? "127.0.0.1",
+    nodeIp: options.nodeIp ?? reachableAddress() ?? network.gateway ?? "127.0.0.1",
     ...(podCidr === undefined ? {} : { podCidr }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };

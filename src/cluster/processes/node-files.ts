@@ -8,7 +8,7 @@ import { keyProblem } from "../../host/crypto/keys.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
 import { machineCgroup } from "../machine/container-paths.ts";
-import { CLUSTER_DOMAIN } from "../machine/machine-node.ts";
+import { CLUSTER_DOMAIN } from "../machine/cluster-domain.ts";
 import type { PreparedMachine } from "../machine/prepare-machine.ts";
 import { firstCertificate, namesOf, type CertificateWithKey } from "../../pki/certificates.ts";
 import { RENEW_BEFORE_MS } from "../../pki/complete-pki.ts";

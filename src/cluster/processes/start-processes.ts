@@ -6,6 +6,7 @@
  * On a store that only this cluster uses, controllers and scheduler run without leader election and are active immediately after each
  * start; the lock of the home guarantees a single instance. On etcd there may be others, and leader election is used.
  */
+import type { Transport } from "../../api/machinery/transport.ts";
 import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -51,6 +52,8 @@ import type { RecordedPart } from "../home/cluster-record.ts";
 import { kernelOwner } from "../machine/container-paths.ts";
 import { stopMachinePods } from "../machine/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-order.ts";
+import { CLUSTER_DOMAIN } from "../machine/cluster-domain.ts";
+import { tryPublishClusterNetwork } from "../publish-cluster-network.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
 
@@ -93,7 +96,13 @@ export async function startProcesses(
   if (network !== undefined) await allowApiServer(network, options, { serving, url: door.url });
   const started = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
-  await markFirstNode(started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
+  const firstNode = started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName;
+  await asAdministrator(nodeStart, async (transport) => {
+    if (firstNode !== undefined) await tryMarkControlPlane(transport, firstNode, steps);
+    const { serviceClusterIpRange } = options.apiServer.api;
+    const published = { serviceClusterIpRange, clusterCidr: network?.clusterCidr, clusterDomain: CLUSTER_DOMAIN };
+    await tryPublishClusterNetwork(transport, published, steps);
+  });
   const controllers = await supervise("started controllers", controllersPart(options, context, network));
   const scheduler = await supervise("started scheduler", schedulerPart(options, context));
   const owned = starting.move();
@@ -221,15 +230,14 @@ interface NodeStart {
   readonly owner: Disposables;
 }
 
-async function markFirstNode(nodeName: string | undefined, { door, context }: NodeStart): Promise<void> {
-  if (nodeName === undefined) return;
-  const { clock, log, steps } = context;
+async function asAdministrator({ door, context }: NodeStart, work: (transport: Transport) => Promise<void>): Promise<void> {
+  const { clock, log } = context;
   const connection = {
     ...{ server: door.url, namespace: "default", authority: { text: door.authority } },
     credentials: { certificate: { certificate: { text: door.admin.certificate }, key: { text: door.admin.key } } },
   };
   await using transport = httpsTransport(connection, { clock, log, userAgent: K8TS_AGENT });
-  await clock.external(tryMarkControlPlane(transport, nodeName, steps));
+  await clock.external(work(transport));
 }
 
 /** Pods reach the server by the cluster IP of the Service "kubernetes". */

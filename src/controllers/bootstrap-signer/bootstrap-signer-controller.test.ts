@@ -9,7 +9,7 @@ import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { bootstrapSignerController } from "./bootstrap-signer-controller.ts";
-import { detachedSignature } from "./detached-signature.ts";
+import { detachedSignature } from "../../api/core/v1/secret/detached-signature.ts";
 
 const KEY = "kube-public/cluster-info";
 const SIGNS = { "usage-bootstrap-signing": "true" };

@@ -9,7 +9,7 @@ import { BOOTSTRAP_TOKEN_NAMESPACE, isBootstrapToken, signingTokenOf } from "../
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import { deepEqual } from "../../base/deep.ts";
 import { after, defineController, onChange, watch, type Outcome, type Pass } from "../runtime/controller.ts";
-import { detachedSignature } from "./detached-signature.ts";
+import { detachedSignature } from "../../api/core/v1/secret/detached-signature.ts";
 
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 /** The signed entry, and the prefix of the signatures: followed by the token's id. */

@@ -1,4 +1,5 @@
 /** Addresses of this machine, and name resolution. */
+import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import { isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -14,6 +15,19 @@ export function reachableAddress(): string | undefined {
 export function localAddresses(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   return addresses.map(({ address }) => address).filter((address) => !LINK_LOCAL.test(address));
+}
+
+/** This machine's address on the route to another: the source address that the kernel chooses. No packet is sent. Undefined: no route. */
+export async function sourceAddressTo({ address, port }: { readonly address: string; readonly port: number }): Promise<string | undefined> {
+  const socket = createSocket(isIPv4(address) ? "udp4" : "udp6");
+  try {
+    return await new Promise<string | undefined>((resolve) => {
+      socket.once("error", () => resolve(undefined));
+      socket.connect(port, address, () => resolve(socket.address().address));
+    });
+  } finally {
+    socket.close();
+  }
 }
 
 /** True if an IP address belongs to this machine, loopback included. */

@@ -4,6 +4,7 @@
  * namespace: components that listen run as a process inside the node's namespace.
  */
 import { spawn } from "node:child_process";
+import { readlinkSync } from "node:fs";
 import { killWithParent } from "../processes/child-cleanup.ts";
 
 /** More than the rules of a node with tens of thousands of Services. */
@@ -32,6 +33,21 @@ export class CommandError extends Error {
     this.isMissing = isMissing;
     if (exitCode !== undefined) this.exitCode = exitCode;
   }
+}
+
+/** Identifies the network namespace of a process: "net:[4026531840]". Undefined: unknown, or the process does not exist. */
+export function networkNamespaceOf(pid: number | "self"): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** False if this process was started in another network namespace than the machine's services. */
+export function isInMachineNamespace(): boolean {
+  const [own, machine] = [networkNamespaceOf("self"), networkNamespaceOf(1)];
+  return own === undefined || machine === undefined || own === machine;
 }
 
 /** The namespace of this process. */

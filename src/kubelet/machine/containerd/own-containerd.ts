@@ -21,6 +21,7 @@ import { findProgram, isExecutable, wholePath } from "../../../host/processes/fi
 import { machineFacts } from "../../../host/kernel/machine-facts.ts";
 import { isOnOverlay } from "../../../host/kernel/mount-table.ts";
 import { writePrivateText } from "../../../host/files/private-files.ts";
+import { networkNamespaceOf } from "../../../host/network/network-namespace.ts";
 import { isAlive, type ProcessMark } from "../../../host/processes/process-identity.ts";
 import { argumentsOf, findProcesses } from "../../../host/processes/process-table.ts";
 import { endPlugins, noteEarlierNetwork } from "./cni-records.ts";
@@ -195,6 +196,10 @@ async function adopt(mark: ProcessMark, configuration: string, options: OwnConta
   const written = new TextDecoder().decode(await readWhole(files.configuration).catch(() => new Uint8Array()));
   if (written !== configuration) {
     log.info("Restarting containerd: its configuration changed", { pid: mark.pid });
+    return undefined;
+  }
+  if (networkNamespaceOf(mark.pid) !== networkNamespaceOf("self")) {
+    log.info("Restarting containerd: it runs in another network namespace", { pid: mark.pid });
     return undefined;
   }
   try {

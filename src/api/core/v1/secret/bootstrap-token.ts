@@ -10,9 +10,29 @@ import { parseTime } from "../../../machinery/time.ts";
 export const BOOTSTRAP_TOKEN_TYPE = "bootstrap.kubernetes.io/token";
 export const BOOTSTRAP_TOKEN_NAMESPACE = "kube-system";
 
+/** "<id>.<secret>" */
+export interface BootstrapTokenParts {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const TOKEN_ID = /^[a-z0-9]{6}$/;
+
+/** Undefined if it is not a bootstrap token. */
+export function parseBootstrapToken(text: string): BootstrapTokenParts | undefined {
+  const [, id, secret] = TOKEN.exec(text) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}
+
+export function isBootstrapTokenId(text: string): boolean {
+  return TOKEN_ID.test(text);
+}
+
 export type BootstrapTokenKey =
   | "token-id"
   | "token-secret"
+  | "description"
   | "expiration"
   | "auth-extra-groups"
   | "usage-bootstrap-authentication"

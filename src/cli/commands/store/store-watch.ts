@@ -1,10 +1,10 @@
 /** `k8ts store watch PREFIX`: prints changes in a running cluster's store. */
-import { defineCommand, type Io } from "../framework/command.ts";
-import type { WatchEnd } from "../../store/store.ts";
-import { connectStore, explainEnd } from "../../components/store/connect-store.ts";
-import type { StoreAccess } from "../../components/store/protocol.ts";
-import { printableChange } from "../../components/store/shown-value.ts";
-import { storedFlags, storedOptions, normalizeKey, withStored } from "../shared/store-commands.ts";
+import { defineCommand, type Io } from "../../framework/command.ts";
+import type { WatchEnd } from "../../../store/store.ts";
+import { connectStore, explainEnd } from "../../../components/store/connect-store.ts";
+import type { StoreAccess } from "../../../components/store/protocol.ts";
+import { printableChange } from "../../../components/store/shown-value.ts";
+import { storedFlags, storedOptions, normalizeKey, withStored } from "../../shared/store-commands.ts";
 
 export const storeWatch = defineCommand({
   description:

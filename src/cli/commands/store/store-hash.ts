@@ -1,8 +1,8 @@
 /** `k8ts store hash`: a hash of all contents, to compare two stores or a store with its snapshot. Reads every value. */
-import { sha256 } from "../../host/crypto/hash.ts";
-import { hashState } from "../../store/snapshot.ts";
-import { defineCommand } from "../framework/command.ts";
-import { revisionFlag, storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
+import { hashState } from "../../../store/snapshot.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { revisionFlag, storedFlags, storedOptions, withStored } from "../../shared/store-commands.ts";
 
 export const storeHash = defineCommand({
   description:

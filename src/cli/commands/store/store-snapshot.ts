@@ -1,10 +1,10 @@
 /** `k8ts store snapshot FILE`: writes the whole state to one file. */
-import { sha256 } from "../../host/crypto/hash.ts";
-import { writeFileWhole } from "../../host/files/files.ts";
-import { explainFileError } from "../../cluster/home/start-errors.ts";
-import { writeSnapshot } from "../../store/snapshot.ts";
-import { defineCommand } from "../framework/command.ts";
-import { revisionFlag, storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
+import { writeFileWhole } from "../../../host/files/files.ts";
+import { explainFileError } from "../../../cluster/home/start-errors.ts";
+import { writeSnapshot } from "../../../store/snapshot.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { revisionFlag, storedFlags, storedOptions, withStored } from "../../shared/store-commands.ts";
 
 export const storeSnapshot = defineCommand({
   description:

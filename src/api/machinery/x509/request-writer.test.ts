@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { makeKey } from "../../../host/crypto/keys.ts";
 import { checkRequestSignature, parsePemRequest } from "./certificate-request.ts";
+import { p256Key } from "./p256-signer.ts";
 import { writeRequest } from "./request-writer.ts";
 
 const SUBJECT = { commonName: "system:node:worker-1", organizations: ["system:nodes"] };
@@ -11,7 +11,7 @@ function parse(pem: string) {
 }
 
 test("a written request is signed with its own key and has subject and public key", () => {
-  const { signer } = makeKey();
+  const { signer } = p256Key(7n);
   const request = parse(writeRequest({ subject: SUBJECT }, signer));
   checkRequestSignature(request);
   deepEqual(request.subject, SUBJECT);
@@ -21,15 +21,15 @@ test("a written request is signed with its own key and has subject and public ke
 
 test("a written request has the alternative names", () => {
   const alternativeNames = { dnsNames: ["worker-1"], ipAddresses: [Uint8Array.of(192, 0, 2, 7)] };
-  const request = parse(writeRequest({ subject: SUBJECT, alternativeNames }, makeKey().signer));
+  const request = parse(writeRequest({ subject: SUBJECT, alternativeNames }, p256Key(7n).signer));
   checkRequestSignature(request);
   deepEqual(request.dnsNames, ["worker-1"]);
   deepEqual(request.ipAddresses.map(String), ["192,0,2,7"]);
 });
 
 test("a request whose content was changed after signing is rejected", () => {
-  const request = parse(writeRequest({ subject: SUBJECT }, makeKey().signer));
-  const { signature } = parse(writeRequest({ subject: { ...SUBJECT, commonName: "system:node:other" } }, makeKey().signer));
+  const request = parse(writeRequest({ subject: SUBJECT }, p256Key(7n).signer));
+  const { signature } = parse(writeRequest({ subject: { ...SUBJECT, commonName: "system:node:other" } }, p256Key(7n).signer));
   let message = "";
   try {
     checkRequestSignature({ ...request, signature });

@@ -1,6 +1,6 @@
 /** `k8ts store compact`: discards old revisions now; a running cluster does it periodically. */
-import { defineCommand } from "../framework/command.ts";
-import { storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { storedFlags, storedOptions, withStored } from "../../shared/store-commands.ts";
 
 export const storeCompact = defineCommand({
   description:

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { needs, toolPath } from "../../testing/needs.ts";
+import { needs, toolPath } from "../../../../testing/needs.ts";
 import { detachedSignature } from "./detached-signature.ts";
 
 const CONTENT = "apiVersion: v1\nkind: Config\n# ä\n";

@@ -1,7 +1,7 @@
 /** `k8ts store get KEY`: prints one stored value. */
-import { defineCommand } from "../framework/command.ts";
-import { printableKey, printableValue } from "../../components/store/shown-value.ts";
-import { revisionFlag, storedFlags, storedOptions, normalizeKey, withStored } from "../shared/store-commands.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { printableKey, printableValue } from "../../../components/store/shown-value.ts";
+import { revisionFlag, storedFlags, storedOptions, normalizeKey, withStored } from "../../shared/store-commands.ts";
 
 export const storeGet = defineCommand({
   description:

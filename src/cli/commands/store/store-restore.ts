@@ -1,12 +1,12 @@
 /** `k8ts store restore FILE`: creates an embedded store from a snapshot, with the same revisions. */
-import { sha256 } from "../../host/crypto/hash.ts";
-import { readFilePieces } from "../../host/files/files.ts";
-import { readSnapshot } from "../../store/snapshot.ts";
-import type { RestorableStore, Store } from "../../store/store.ts";
-import { defineCommand, type Environment } from "../framework/command.ts";
-import { chooseHome } from "../../cluster/home/home-flags.ts";
-import { connectStore } from "../../components/store/connect-store.ts";
-import { nameFlag, storedFlags, withStore } from "../shared/store-commands.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
+import { readFilePieces } from "../../../host/files/files.ts";
+import { readSnapshot } from "../../../store/snapshot.ts";
+import type { RestorableStore, Store } from "../../../store/store.ts";
+import { defineCommand, type Environment } from "../../framework/command.ts";
+import { chooseHome } from "../../../cluster/home/home-flags.ts";
+import { connectStore } from "../../../components/store/connect-store.ts";
+import { nameFlag, storedFlags, withStore } from "../../shared/store-commands.ts";
 
 export const storeRestore = defineCommand({
   description:

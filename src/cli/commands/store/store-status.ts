@@ -1,7 +1,7 @@
 /** `k8ts store status`: prints revision, key count and size of a store. */
-import type { StoreStatistics } from "../../store/store.ts";
-import { defineCommand } from "../framework/command.ts";
-import { storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
+import type { StoreStatistics } from "../../../store/store.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { storedFlags, storedOptions, withStored } from "../../shared/store-commands.ts";
 
 export const storeStatus = defineCommand({
   description:

@@ -1,9 +1,9 @@
 /** `k8ts store list [PREFIX]`: lists the keys of a store in order. */
-import { defineCommand, type Io } from "../framework/command.ts";
-import type { ListOptions } from "../../store/store.ts";
-import type { StoreAccess } from "../../components/store/protocol.ts";
-import { printableEntry, printableKey } from "../../components/store/shown-value.ts";
-import { revisionFlag, storedFlags, storedOptions, normalizeKey, withStored } from "../shared/store-commands.ts";
+import { defineCommand, type Io } from "../../framework/command.ts";
+import type { ListOptions } from "../../../store/store.ts";
+import type { StoreAccess } from "../../../components/store/protocol.ts";
+import { printableEntry, printableKey } from "../../../components/store/shown-value.ts";
+import { revisionFlag, storedFlags, storedOptions, normalizeKey, withStored } from "../../shared/store-commands.ts";
 
 /** Entries read at a time. */
 const PAGE_ENTRIES = 50;

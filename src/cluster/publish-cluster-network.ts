@@ -1,0 +1,41 @@
+/**
+ * Publishes the network settings of the cluster in the ConfigMap kube-system/cluster-network, where joined nodes read them: they need the
+ * range of all Pods, and the addresses of the API server and of DNS for their own Pods.
+ */
+import { configMaps } from "../api/core/v1/config-map.ts";
+import { CLUSTER_NETWORK, type ClusterNetworkSettings } from "../api/node-joining.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { dnsServiceIpv4, kubernetesServiceIpv4 } from "../components/api-server/serving-tls.ts";
+import type { Steps } from "../cli/framework/progress.ts";
+import { createClient } from "../client/rest-client.ts";
+
+export interface PublishedNetwork {
+  readonly serviceClusterIpRange: string;
+  readonly clusterCidr: string | undefined;
+  readonly clusterDomain: string;
+}
+
+/** `transport`: the administrator's. The cluster works without it; then no machine can join. */
+export async function tryPublishClusterNetwork(transport: Transport, network: PublishedNetwork, steps: Steps): Promise<void> {
+  await publish(transport, settingsOf(network)).catch((error: unknown) =>
+    steps.note(`  warning: publishing the network settings for joining nodes failed: ${(error as Error).message}`),
+  );
+}
+
+function settingsOf({ serviceClusterIpRange, clusterCidr, clusterDomain }: PublishedNetwork): ClusterNetworkSettings {
+  const [kubernetesServiceIp, clusterDns] = [kubernetesServiceIpv4(serviceClusterIpRange), dnsServiceIpv4(serviceClusterIpRange)];
+  return {
+    ...(clusterCidr === undefined ? {} : { clusterCidr }),
+    ...(kubernetesServiceIp === undefined ? {} : { kubernetesServiceIp }),
+    ...(clusterDns === undefined ? {} : { clusterDns }),
+    clusterDomain,
+  };
+}
+
+async function publish(transport: Transport, settings: ClusterNetworkSettings): Promise<void> {
+  await createClient(transport).apply(
+    configMaps,
+    { apiVersion: "v1", kind: "ConfigMap", metadata: CLUSTER_NETWORK, data: { ...settings } },
+    { fieldManager: "k8ts", force: true },
+  );
+}

@@ -1,0 +1,65 @@
+/** Connection of the `k8ts token` commands: as administrator of a local cluster, or with a kubeconfig. */
+import { Disposables } from "../../base/disposables.ts";
+import type { Client } from "../../client/client.ts";
+import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { loadConnection } from "../../config/connection-flags.ts";
+import { isOwnAddress } from "../../host/network/network-address.ts";
+import { readTrustedText } from "../../host/files/trusted-path.ts";
+import type { Environment, Io } from "../../cli/framework/command.ts";
+import type { FlagSet, FlagValues, Parsed } from "../../cli/framework/flags.ts";
+import { findHome, namesOf } from "../home/cluster-home.ts";
+import { findRunningProcess } from "../home/find-running-process.ts";
+import { chooseHome, homeFlags, type HomeChoice } from "../home/home-flags.ts";
+import { adminConnection } from "../kubeconfig/admin-connection.ts";
+
+export const tokenFlags = {
+  ...homeFlags,
+  kubeconfig: {
+    type: "string",
+    placeholder: "FILE",
+    doc: "kubeconfig of an administrator of the cluster. Default: that of the local cluster.",
+  },
+} as const satisfies FlagSet;
+
+export interface TokenConnection {
+  readonly home: HomeChoice;
+  readonly kubeconfig?: string;
+}
+
+export function tokenConnection(values: FlagValues<typeof tokenFlags>, environment: Environment): Parsed<TokenConnection> {
+  const home = chooseHome(values, environment);
+  const { kubeconfig } = values;
+  return home.ok ? { ok: true, options: { home: home.options, ...(kubeconfig === undefined ? {} : { kubeconfig }) } } : home;
+}
+
+export interface TokenClient extends AsyncDisposable {
+  readonly client: Client;
+}
+
+/** Rejects with the remedy if there is no running cluster. */
+export async function openTokenClient(connection: TokenConnection, io: Io): Promise<TokenClient> {
+  const { clock, log, signal } = io;
+  const config =
+    connection.kubeconfig === undefined
+      ? await localConnection(connection.home, io)
+      : await loadConnection({ kubeconfig: connection.kubeconfig, context: undefined }, io);
+  const owned = new Disposables();
+  const transport = owned.use(httpsTransport(config, { clock, log, userAgent: "k8ts-token" }));
+  return { client: createClient(transport).with({ signal }), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+async function localConnection(choice: HomeChoice, { environment }: Io): Promise<ConnectionConfig> {
+  const home = await findHome(choice, environment);
+  const process = home === undefined ? undefined : (await findRunningProcess(home)).process;
+  if (home === undefined || process === undefined) {
+    const { name, commandArguments } = home ?? namesOf(choice, environment);
+    throw new Error(
+      `Cannot manage bootstrap tokens: cluster "${name}" is not running; start it with "k8ts up${commandArguments}", or set --kubeconfig to ` +
+        "that of an administrator",
+    );
+  }
+  const text = await readTrustedText(home.kubeconfig, { userHome: environment["HOME"] });
+  return adminConnection({ path: home.kubeconfig, text, isOwnAddress });
+}
