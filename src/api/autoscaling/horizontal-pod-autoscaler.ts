@@ -54,13 +54,13 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
 
   columns: [
     nameColumn,
-    textColumn("Reference", "What is scaled", ({ spec }) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`),
-    textColumn("Targets", "What is measured, and aimed at", ({ spec, status }) =>
+    textColumn("Reference", "Scaled object", ({ spec }) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`),
+    textColumn("Targets", "Current and target metric values", ({ spec, status }) =>
       targetsCell(spec.metrics ?? [], status?.currentMetrics ?? []),
     ),
-    textColumn("MinPods", "The fewest replicas", ({ spec }) => spec.minReplicas?.toString() ?? UNSET),
-    textColumn("MaxPods", "The most replicas", ({ spec }) => spec.maxReplicas),
-    textColumn("Replicas", "How many replicas there are", ({ status }) => status?.currentReplicas ?? 0),
+    textColumn("MinPods", "Minimum number of replicas", ({ spec }) => spec.minReplicas?.toString() ?? UNSET),
+    textColumn("MaxPods", "Maximum number of replicas", ({ spec }) => spec.maxReplicas),
+    textColumn("Replicas", "Current number of replicas", ({ status }) => status?.currentReplicas ?? 0),
     ageColumn,
   ],
 });

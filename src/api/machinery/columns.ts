@@ -12,12 +12,12 @@ export const nameColumn: Column = {
   name: "Name",
   type: "string",
   format: "name",
-  description: "What the object is called; unique among those of its kind in its namespace.",
+  description: "Name of the object; unique per kind and namespace.",
   priority: 0,
   value: ({ metadata }) => metadata.name,
 };
 
-const CREATED_DESCRIPTION = "When the server created the object.";
+const CREATED_DESCRIPTION = "Creation time of the object.";
 
 export const ageColumn: Column = {
   name: "Age",

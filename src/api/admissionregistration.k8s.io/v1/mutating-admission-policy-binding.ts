@@ -39,8 +39,8 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
 
   columns: [
     nameColumn,
-    textColumn("PolicyName", "The policy that it puts to work", ({ spec }) => spec?.policyName ?? ""),
-    textColumn("ParamRef", "The objects that give the policy its parameters", ({ spec }) => paramRefCell(spec?.paramRef)),
+    textColumn("PolicyName", "Bound policy", ({ spec }) => spec?.policyName ?? ""),
+    textColumn("ParamRef", "Parameter objects", ({ spec }) => paramRefCell(spec?.paramRef)),
     ageColumn,
   ],
 });

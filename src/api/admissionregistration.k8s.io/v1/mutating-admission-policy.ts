@@ -45,8 +45,8 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
 
   columns: [
     nameColumn,
-    textColumn("Mutations", "How many changes it makes", ({ spec }) => (spec?.mutations ?? []).length, { type: "integer" }),
-    textColumn("ParamKind", "The kind of the objects that give it parameters", ({ spec }) => paramKindCell(spec)),
+    textColumn("Mutations", "Number of mutations", ({ spec }) => (spec?.mutations ?? []).length, { type: "integer" }),
+    textColumn("ParamKind", "Kind of the parameter objects", ({ spec }) => paramKindCell(spec)),
     ageColumn,
   ],
 });

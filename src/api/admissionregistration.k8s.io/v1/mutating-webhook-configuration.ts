@@ -34,7 +34,7 @@ export const mutatingWebhookConfigurations = defineResource<MutatingWebhookConfi
 
   columns: [
     nameColumn,
-    textColumn("Webhooks", "How many webhooks it has", ({ webhooks = [] }) => webhooks.length, { type: "integer" }),
+    textColumn("Webhooks", "Number of webhooks", ({ webhooks = [] }) => webhooks.length, { type: "integer" }),
     ageColumn,
   ],
 });

@@ -63,8 +63,8 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
 
   columns: [
     nameColumn,
-    textColumn("Validations", "How many expressions must hold", ({ spec }) => (spec?.validations ?? []).length, { type: "integer" }),
-    textColumn("ParamKind", "The kind of the objects that give it parameters", ({ spec }) => paramKindCell(spec)),
+    textColumn("Validations", "Number of validation expressions", ({ spec }) => (spec?.validations ?? []).length, { type: "integer" }),
+    textColumn("ParamKind", "Kind of the parameter objects", ({ spec }) => paramKindCell(spec)),
     ageColumn,
   ],
 });

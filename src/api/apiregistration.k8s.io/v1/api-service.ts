@@ -55,8 +55,8 @@ export const apiServices = defineResource<APIService>({
 
   columns: [
     nameColumn,
-    textColumn("Service", "Who serves it: a Service, or this server itself", ({ spec }) => serviceCell(spec?.service)),
-    textColumn("Available", "Whether it can be asked", ({ status }) => availableCell(status)),
+    textColumn("Service", "Service that serves the API; Local for this server", ({ spec }) => serviceCell(spec?.service)),
+    textColumn("Available", "Whether the API service is available", ({ status }) => availableCell(status)),
     ageColumn,
   ],
 });

@@ -25,8 +25,8 @@ export const controllerRevisions = defineResource<ControllerRevision>({
 
   columns: [
     nameColumn,
-    textColumn("Controller", "Whose state it is", ({ metadata }) => controllerName(metadata)),
-    textColumn("Revision", "Which state of its controller, counted from the oldest", ({ revision }) => revision),
+    textColumn("Controller", "Controller that owns the revision", ({ metadata }) => controllerName(metadata)),
+    textColumn("Revision", "Revision number", ({ revision }) => revision),
     ageColumn,
   ],
 });

@@ -74,12 +74,12 @@ export const daemonSets = defineResource<DaemonSet>({
 
   columns: [
     nameColumn,
-    countColumn("Desired", "How many nodes should run a Pod", "desiredNumberScheduled"),
-    countColumn("Current", "How many nodes run a Pod, and should", "currentNumberScheduled"),
-    countColumn("Ready", "How many nodes run a Pod that is ready", "numberReady"),
-    countColumn("Up-to-date", "How many nodes run a Pod of the present template", "updatedNumberScheduled"),
-    countColumn("Available", "How many nodes run a Pod that has been ready for long enough", "numberAvailable"),
-    textColumn("Node Selector", "Labels of the nodes that count", ({ spec }) => formatLabels(spec?.template?.spec?.nodeSelector)),
+    countColumn("Desired", "Desired number of nodes with a Pod", "desiredNumberScheduled"),
+    countColumn("Current", "Number of nodes with a Pod, among those that should have one", "currentNumberScheduled"),
+    countColumn("Ready", "Number of nodes with a ready Pod", "numberReady"),
+    countColumn("Up-to-date", "Number of nodes with a Pod of the current template", "updatedNumberScheduled"),
+    countColumn("Available", "Number of nodes with a Pod that is ready for at least minReadySeconds", "numberAvailable"),
+    textColumn("Node Selector", "Node selector of the Pods", ({ spec }) => formatLabels(spec?.template?.spec?.nodeSelector)),
     ageColumn,
     ...workloadWideColumns<DaemonSet>(formatLabelSelector),
   ],

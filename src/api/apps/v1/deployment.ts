@@ -66,13 +66,9 @@ export const deployments = defineResource<Deployment>({
 
   columns: [
     nameColumn,
-    textColumn(
-      "Ready",
-      "How many Pods are ready, of how many",
-      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
-    ),
-    textColumn("Up-to-date", "How many Pods are of the present template", ({ status }) => status?.updatedReplicas ?? 0),
-    textColumn("Available", "How many Pods have been ready for long enough", ({ status }) => status?.availableReplicas ?? 0),
+    textColumn("Ready", "Ready Pods of all", ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
+    textColumn("Up-to-date", "Number of Pods of the current template", ({ status }) => status?.updatedReplicas ?? 0),
+    textColumn("Available", "Number of Pods that are ready for at least minReadySeconds", ({ status }) => status?.availableReplicas ?? 0),
     ageColumn,
     ...workloadWideColumns<Deployment>(plainSelectorText),
   ],

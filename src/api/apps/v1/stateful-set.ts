@@ -52,11 +52,7 @@ export const statefulSets = defineResource<StatefulSet>({
 
   columns: [
     nameColumn,
-    textColumn(
-      "Ready",
-      "How many Pods are ready, of how many",
-      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
-    ),
+    textColumn("Ready", "Ready Pods of all", ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
     ageColumn,
     ...containerColumns<StatefulSet>(({ spec }) => spec?.template),
   ],

@@ -171,7 +171,7 @@ export function containerColumns<T extends KubeObject>(
 }
 
 export function selectorColumn<T extends KubeObject>(text: (object: T) => string): Column<T> {
-  return textColumn("Selector", "Which Pods are counted", text, { priority: 1 });
+  return textColumn("Selector", "Pod selector", text, { priority: 1 });
 }
 
 /** The selector as text; `<invalid>` if malformed. */

@@ -53,11 +53,11 @@ export const cronJobs = defineResource<CronJob>({
 
   columns: [
     nameColumn,
-    textColumn("Schedule", "When it is due", ({ spec }) => spec.schedule ?? ""),
-    textColumn("Timezone", "Where the clock hangs that the schedule means", ({ spec }) => spec.timeZone ?? NONE),
-    textColumn("Suspend", "Whether no more Jobs are made for now", ({ spec }) => suspendText(spec.suspend), { type: "boolean" }),
-    textColumn("Active", "How many of its Jobs run", ({ status }) => status?.active?.length ?? 0, { type: "integer" }),
-    textColumn("Last Schedule", "How long ago the last Job was made", ({ status }, { nowMs }) =>
+    textColumn("Schedule", "Schedule in cron format", ({ spec }) => spec.schedule ?? ""),
+    textColumn("Timezone", "Time zone of the schedule", ({ spec }) => spec.timeZone ?? NONE),
+    textColumn("Suspend", "Whether scheduling is suspended", ({ spec }) => suspendText(spec.suspend), { type: "boolean" }),
+    textColumn("Active", "Number of active Jobs", ({ status }) => status?.active?.length ?? 0, { type: "integer" }),
+    textColumn("Last Schedule", "Time since the last Job was scheduled", ({ status }, { nowMs }) =>
       status?.lastScheduleTime === undefined ? NONE : ageOf(status.lastScheduleTime, nowMs),
     ),
     ageColumn,

@@ -58,9 +58,9 @@ export const jobs = defineResource<Job>({
   selectableFields: { "status.successful": ({ status }) => String(status?.succeeded ?? 0) },
   columns: [
     nameColumn,
-    textColumn("Status", "How far it is, or how it ended", statusText),
-    textColumn("Completions", "How many Pods have succeeded, of how many", completionsText),
-    textColumn("Duration", "How long it took, or has taken so far", durationText),
+    textColumn("Status", "State: running, suspended, or how the Job finished", statusText),
+    textColumn("Completions", "Succeeded Pods and desired completions", completionsText),
+    textColumn("Duration", "Run time, up to now if it is not finished", durationText),
     ageColumn,
     ...workloadWideColumns<Job>(formatLabelSelector),
   ],

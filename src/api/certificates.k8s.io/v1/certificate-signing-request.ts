@@ -57,10 +57,10 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
   columns: [
     nameColumn,
     ageColumn,
-    textColumn("SignerName", "Who is to sign it", ({ spec }) => orNone(spec.signerName)),
-    textColumn("Requestor", "The user who asks", ({ spec }) => spec.username ?? ""),
-    textColumn("RequestedDuration", "For how long the certificate is to be good", ({ spec }) => durationCell(spec)),
-    textColumn("Condition", "What has been decided, and whether there is a certificate", conditionCell),
+    textColumn("SignerName", "Requested signer", ({ spec }) => orNone(spec.signerName)),
+    textColumn("Requestor", "User that created the request", ({ spec }) => spec.username ?? ""),
+    textColumn("RequestedDuration", "Requested lifetime of the certificate", ({ spec }) => durationCell(spec)),
+    textColumn("Condition", "Approval state, and whether the certificate is issued", conditionCell),
   ],
 });
 

@@ -32,7 +32,7 @@ export const leases = defineResource<Lease>({
     yield* nonNegative(leaseTransitions, "spec.leaseTransitions");
   },
 
-  columns: [nameColumn, textColumn("Holder", "Who holds the lease", ({ spec }) => spec?.holderIdentity ?? ""), ageColumn],
+  columns: [nameColumn, textColumn("Holder", "Identity of the current holder", ({ spec }) => spec?.holderIdentity ?? ""), ageColumn],
 });
 
 /** Coordinated leader election is behind a feature gate that is off upstream, so its fields are dropped. */

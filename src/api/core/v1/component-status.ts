@@ -21,9 +21,9 @@ export const componentStatuses = defineResource<ComponentStatus>({
 
   columns: [
     nameColumn,
-    textColumn("Status", "Whether it is healthy", (status) => healthText(healthOf(status)?.status)),
-    textColumn("Message", "What it says of its health", (status) => healthOf(status)?.message ?? ""),
-    textColumn("Error", "Why it cannot be asked", (status) => healthOf(status)?.error ?? ""),
+    textColumn("Status", "Health status", (status) => healthText(healthOf(status)?.status)),
+    textColumn("Message", "Health message", (status) => healthOf(status)?.message ?? ""),
+    textColumn("Error", "Error of the health check", (status) => healthOf(status)?.error ?? ""),
   ],
 });
 

@@ -33,11 +33,7 @@ export const configMaps = defineResource<ConfigMap>({
 
   columns: [
     nameColumn,
-    textColumn(
-      "Data",
-      "How many keys there are",
-      ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length,
-    ),
+    textColumn("Data", "Number of keys", ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length),
     ageColumn,
   ],
 });

@@ -39,7 +39,7 @@ export const endpoints = defineResource<Endpoints>({
     for (const [index, subset] of subsets.entries()) yield* addressWarnings(subset, element("subsets", index));
   },
 
-  columns: [nameColumn, textColumn("Endpoints", "The addresses, with their ports", ({ subsets }) => endpointsText(subsets)), ageColumn],
+  columns: [nameColumn, textColumn("Endpoints", "Endpoint addresses and ports", ({ subsets }) => endpointsText(subsets)), ageColumn],
 });
 
 function defaultEndpoints(object: Endpoints): Endpoints {

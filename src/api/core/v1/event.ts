@@ -67,17 +67,17 @@ export const events = defineResource<Event>({
   indexedFields: ["involvedObject.uid"],
 
   columns: [
-    textColumn("Last Seen", "How long ago it was seen last", (event, { nowMs }) => lastSeen(event, nowMs)),
+    textColumn("Last Seen", "Time since the last occurrence", (event, { nowMs }) => lastSeen(event, nowMs)),
     textColumn("Type", "Normal or Warning", (event) => event.type ?? ""),
-    textColumn("Reason", "Why it happened, in one word", (event) => event.reason ?? ""),
-    textColumn("Object", "What it happened to", objectCell),
-    textColumn("Subobject", "Which part of the object it happened to", ({ involvedObject }) => involvedObject?.fieldPath ?? "", {
+    textColumn("Reason", "Reason in CamelCase", (event) => event.reason ?? ""),
+    textColumn("Object", "Involved object", objectCell),
+    textColumn("Subobject", "Field path in the involved object", ({ involvedObject }) => involvedObject?.fieldPath ?? "", {
       priority: 1,
     }),
     textColumn("Source", "Component that reported it", sourceCell, { priority: 1 }),
-    textColumn("Message", "What happened, for people", (event) => (event.message ?? "").trim()),
-    textColumn("First Seen", "How long ago it was seen first", (event, { nowMs }) => firstSeen(event, nowMs), { priority: 1 }),
-    textColumn("Count", "How often it was seen", (event) => (event.series === undefined ? event.count || 1 : (event.series.count ?? 0)), {
+    textColumn("Message", "Human-readable message", (event) => (event.message ?? "").trim()),
+    textColumn("First Seen", "Time since the first occurrence", (event, { nowMs }) => firstSeen(event, nowMs), { priority: 1 }),
+    textColumn("Count", "Number of occurrences", (event) => (event.series === undefined ? event.count || 1 : (event.series.count ?? 0)), {
       priority: 1,
     }),
     { ...nameColumn, priority: 1 },

@@ -62,7 +62,7 @@ export const namespaces = defineResource<Namespace>({
   },
 
   selectableFields: { "status.phase": (namespace) => namespace.status?.phase ?? "" },
-  columns: [nameColumn, textColumn("Status", "Whether it is in use or going", (namespace) => namespace.status?.phase ?? ""), ageColumn],
+  columns: [nameColumn, textColumn("Status", "Phase: Active or Terminating", (namespace) => namespace.status?.phase ?? ""), ageColumn],
 });
 
 /** The phase of an active Namespace may be omitted in a status write. */

@@ -53,15 +53,15 @@ export const nodes = defineResource<Node>({
 
   columns: [
     nameColumn,
-    textColumn("Status", "Whether it takes Pods", statusCell),
-    textColumn("Roles", "What it is for", rolesCell),
+    textColumn("Status", "Readiness, and whether scheduling is disabled", statusCell),
+    textColumn("Roles", "Roles of the node", rolesCell),
     ageColumn,
-    textColumn("Version", "The version of its kubelet", ({ status }) => status?.nodeInfo?.kubeletVersion ?? ""),
-    wide("Internal-IP", "Its address within the cluster", (status) => addressCell(status, "InternalIP")),
-    wide("External-IP", "Its address outside of the cluster", (status) => addressCell(status, "ExternalIP")),
-    wide("OS-Image", "Its operating system", ({ nodeInfo }) => nodeInfo?.osImage || UNKNOWN),
-    wide("Kernel-Version", "The version of its kernel", kernelCell),
-    wide("Container-Runtime", "What runs its containers", ({ nodeInfo }) => nodeInfo?.containerRuntimeVersion || UNKNOWN),
+    textColumn("Version", "Kubelet version", ({ status }) => status?.nodeInfo?.kubeletVersion ?? ""),
+    wide("Internal-IP", "Internal address", (status) => addressCell(status, "InternalIP")),
+    wide("External-IP", "External address", (status) => addressCell(status, "ExternalIP")),
+    wide("OS-Image", "Operating system image", ({ nodeInfo }) => nodeInfo?.osImage || UNKNOWN),
+    wide("Kernel-Version", "Kernel version", kernelCell),
+    wide("Container-Runtime", "Container runtime and its version", ({ nodeInfo }) => nodeInfo?.containerRuntimeVersion || UNKNOWN),
   ],
 });
 

@@ -40,17 +40,15 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>({
 
   columns: [
     nameColumn,
-    textColumn("Status", "Whether a volume is bound to it", phaseCell),
-    textColumn("Volume", "The volume that is bound to it", ({ spec }) => spec?.volumeName ?? ""),
-    textColumn("Capacity", "How large the volume is", ({ spec, status }) => (spec?.volumeName ? sizeCell(status?.capacity) : "")),
-    textColumn("Access Modes", "How the volume can be mounted", ({ spec, status }) =>
+    textColumn("Status", "Phase of the claim", phaseCell),
+    textColumn("Volume", "Bound PersistentVolume", ({ spec }) => spec?.volumeName ?? ""),
+    textColumn("Capacity", "Capacity of the bound volume", ({ spec, status }) => (spec?.volumeName ? sizeCell(status?.capacity) : "")),
+    textColumn("Access Modes", "Access modes of the bound volume", ({ spec, status }) =>
       spec?.volumeName ? accessModesCell(status?.accessModes) : "",
     ),
-    textColumn("StorageClass", "The class of storage that it asks for", ({ metadata, spec }) =>
-      storageClassOf(metadata, spec?.storageClassName),
-    ),
-    textColumn("VolumeAttributesClass", "The attributes that it asks for", ({ spec }) => spec?.volumeAttributesClassName ?? UNSET),
+    textColumn("StorageClass", "Requested storage class", ({ metadata, spec }) => storageClassOf(metadata, spec?.storageClassName)),
+    textColumn("VolumeAttributesClass", "Requested VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? UNSET),
     ageColumn,
-    textColumn("VolumeMode", "Whether it is a file system or a device", ({ spec }) => spec?.volumeMode ?? UNSET, { priority: 1 }),
+    textColumn("VolumeMode", "Filesystem or Block", ({ spec }) => spec?.volumeMode ?? UNSET, { priority: 1 }),
   ],
 });

@@ -39,18 +39,16 @@ export const persistentVolumes = defineResource<PersistentVolume>({
 
   columns: [
     nameColumn,
-    textColumn("Capacity", "How large it is", ({ spec }) => sizeCell(spec?.capacity)),
-    textColumn("Access Modes", "How it can be mounted", ({ spec }) => accessModesCell(spec?.accessModes)),
-    textColumn("Reclaim Policy", "What becomes of it after its claim", ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ""),
-    textColumn("Status", "Whether it is bound to a claim", phaseCell),
-    textColumn("Claim", "The claim that it is bound to", claimCell),
-    textColumn("StorageClass", "The class of storage that it belongs to", ({ metadata, spec }) =>
-      storageClassOf(metadata, spec?.storageClassName),
-    ),
-    textColumn("VolumeAttributesClass", "The attributes that it has", ({ spec }) => spec?.volumeAttributesClassName ?? UNSET),
-    textColumn("Reason", "Why it is in this state", ({ status }) => status?.reason ?? ""),
+    textColumn("Capacity", "Storage capacity", ({ spec }) => sizeCell(spec?.capacity)),
+    textColumn("Access Modes", "Supported access modes", ({ spec }) => accessModesCell(spec?.accessModes)),
+    textColumn("Reclaim Policy", "Reclaim policy after the claim is deleted", ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ""),
+    textColumn("Status", "Phase of the volume", phaseCell),
+    textColumn("Claim", "Bound PersistentVolumeClaim", claimCell),
+    textColumn("StorageClass", "Storage class", ({ metadata, spec }) => storageClassOf(metadata, spec?.storageClassName)),
+    textColumn("VolumeAttributesClass", "Current VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? UNSET),
+    textColumn("Reason", "Reason of the current state", ({ status }) => status?.reason ?? ""),
     ageColumn,
-    textColumn("VolumeMode", "Whether it is a file system or a device", ({ spec }) => spec?.volumeMode ?? UNSET, { priority: 1 }),
+    textColumn("VolumeMode", "Filesystem or Block", ({ spec }) => spec?.volumeMode ?? UNSET, { priority: 1 }),
   ],
 });
 

@@ -36,7 +36,7 @@ export const podTemplates = defineResource<PodTemplate>({
   columns: [
     nameColumn,
     ...containerColumns<PodTemplate>(({ template }) => template, { priority: 0 }),
-    textColumn("Pod Labels", "Labels of the Pods that would be made", ({ template }) => formatLabels(template?.metadata?.labels)),
+    textColumn("Pod Labels", "Labels of the Pod template", ({ template }) => formatLabels(template?.metadata?.labels)),
   ],
 });
 

@@ -70,9 +70,9 @@ export const replicationControllers = defineResource<ReplicationController>({
   selectableFields: { "status.replicas": ({ status }) => String(status?.replicas ?? 0) },
   columns: [
     nameColumn,
-    textColumn("Desired", "How many Pods there should be", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
-    textColumn("Current", "How many Pods there are", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
-    textColumn("Ready", "How many Pods are ready", ({ status }) => status?.readyReplicas ?? 0, { type: "integer" }),
+    textColumn("Desired", "Desired number of Pods", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
+    textColumn("Current", "Current number of Pods", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
+    textColumn("Ready", "Number of ready Pods", ({ status }) => status?.readyReplicas ?? 0, { type: "integer" }),
     ageColumn,
     ...containerColumns<ReplicationController>(({ spec }) => spec?.template),
     selectorColumn<ReplicationController>(({ spec }) => formatLabels(spec?.selector)),

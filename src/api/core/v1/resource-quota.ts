@@ -42,8 +42,10 @@ export const resourceQuotas = defineResource<ResourceQuota>({
 
   columns: [
     nameColumn,
-    textColumn("Request", "What is taken of what may be asked for", ({ status = {} }) => usageCell(status, (name) => !isLimit(name))),
-    textColumn("Limit", "What is taken of what may be used at most", ({ status = {} }) => usageCell(status, isLimit)),
+    textColumn("Request", "Used and allowed amounts of requests and object counts", ({ status = {} }) =>
+      usageCell(status, (name) => !isLimit(name)),
+    ),
+    textColumn("Limit", "Used and allowed amounts of limits", ({ status = {} }) => usageCell(status, isLimit)),
     ageColumn,
   ],
 });

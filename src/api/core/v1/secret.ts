@@ -36,8 +36,8 @@ export const secrets = defineResource<Secret>({
   selectableFields: { type: (secret) => secret.type ?? "" },
   columns: [
     nameColumn,
-    textColumn("Type", "What the secret is for", (secret) => secret.type ?? ""),
-    textColumn("Data", "How many keys there are", (secret) => Object.keys(secret.data ?? {}).length),
+    textColumn("Type", "Secret type", (secret) => secret.type ?? ""),
+    textColumn("Data", "Number of keys", (secret) => Object.keys(secret.data ?? {}).length),
     ageColumn,
   ],
 });

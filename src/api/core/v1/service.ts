@@ -52,12 +52,12 @@ export const services = defineResource<Service>({
 
   columns: [
     nameColumn,
-    textColumn("Type", "How the service is offered", (service) => specOf(service).type ?? ""),
-    textColumn("Cluster-IP", "Its address within the cluster", (service) => specOf(service).clusterIPs?.[0] ?? NONE),
-    textColumn("External-IP", "Its addresses outside of the cluster", externalAddresses),
+    textColumn("Type", "Service type", (service) => specOf(service).type ?? ""),
+    textColumn("Cluster-IP", "Cluster IP", (service) => specOf(service).clusterIPs?.[0] ?? NONE),
+    textColumn("External-IP", "External addresses", externalAddresses),
     textColumn("Port(s)", "Ports of the Service and their node ports", (service) => formatList(specOf(service).ports?.map(portText))),
     ageColumn,
-    textColumn("Selector", "Labels of the Pods that receive its traffic", (service) => formatLabels(specOf(service).selector), {
+    textColumn("Selector", "Selector of the backend Pods", (service) => formatLabels(specOf(service).selector), {
       priority: 1,
     }),
   ],

@@ -44,9 +44,9 @@ export const endpointSlices = defineResource<EndpointSlice>({
 
   columns: [
     nameColumn,
-    textColumn("AddressType", "What kind of addresses they are", ({ addressType }) => addressType),
-    textColumn("Ports", "The ports of all endpoints", ({ ports }) => portsText(ports ?? []) || UNSET),
-    textColumn("Endpoints", "The addresses", ({ endpoints }) => addressesText(endpoints ?? []) || UNSET),
+    textColumn("AddressType", "Address type of the endpoints", ({ addressType }) => addressType),
+    textColumn("Ports", "Endpoint ports", ({ ports }) => portsText(ports ?? []) || UNSET),
+    textColumn("Endpoints", "Endpoint addresses", ({ endpoints }) => addressesText(endpoints ?? []) || UNSET),
     ageColumn,
   ],
 });

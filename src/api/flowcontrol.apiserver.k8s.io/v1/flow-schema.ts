@@ -46,11 +46,11 @@ export const flowSchemas = defineResource<FlowSchema>({
     (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || (a.metadata.name < b.metadata.name ? -1 : 1),
   columns: [
     nameColumn,
-    textColumn("PriorityLevel", "The level that its requests are of", ({ spec = NO_SPEC }) => spec.priorityLevelConfiguration.name),
-    textColumn("MatchingPrecedence", "Of those that match a request, the least counts", ({ spec }) => spec?.matchingPrecedence ?? 0),
+    textColumn("PriorityLevel", "Priority level of matching requests", ({ spec = NO_SPEC }) => spec.priorityLevelConfiguration.name),
+    textColumn("MatchingPrecedence", "Precedence among matching FlowSchemas; the lowest wins", ({ spec }) => spec?.matchingPrecedence ?? 0),
     textColumn("DistinguisherMethod", "Flow distinguisher method", ({ spec }) => spec?.distinguisherMethod?.type ?? NONE),
     ageColumn,
-    textColumn("MissingPL", "Whether its level does not exist", missingLevelCell),
+    textColumn("MissingPL", "Whether the priority level is missing", missingLevelCell),
   ],
 });
 

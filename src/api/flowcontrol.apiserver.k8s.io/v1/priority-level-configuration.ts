@@ -56,15 +56,15 @@ export const priorityLevelConfigurations = defineResource<PriorityLevelConfigura
 
   columns: [
     nameColumn,
-    textColumn("Type", "Whether there is a limit", ({ spec }) => spec?.type ?? ""),
+    textColumn("Type", "Exempt or Limited", ({ spec }) => spec?.type ?? ""),
     textColumn(
       "NominalConcurrencyShares",
-      "How much of the server it has, beside those of all others",
+      "Nominal concurrency shares, relative to the other levels",
       ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? NONE,
     ),
-    textColumn("Queues", "How many queues there are", (level) => queuingOf(level).queues ?? NONE),
-    textColumn("HandSize", "How many of the queues one flow is dealt", (level) => queuingOf(level).handSize ?? NONE),
-    textColumn("QueueLengthLimit", "How many requests wait in one queue", (level) => queuingOf(level).queueLengthLimit ?? NONE),
+    textColumn("Queues", "Number of queues", (level) => queuingOf(level).queues ?? NONE),
+    textColumn("HandSize", "Number of queues per flow (shuffle sharding)", (level) => queuingOf(level).handSize ?? NONE),
+    textColumn("QueueLengthLimit", "Maximum length of a queue", (level) => queuingOf(level).queueLengthLimit ?? NONE),
     ageColumn,
   ],
 });

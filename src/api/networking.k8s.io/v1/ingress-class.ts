@@ -41,8 +41,8 @@ export const ingressClasses = defineResource<IngressClass>({
       ...nameColumn,
       value: ({ metadata }) => (metadata.annotations?.[DEFAULT_CLASS] === "true" ? `${metadata.name} (default)` : metadata.name),
     },
-    textColumn("Controller", "Who serves Ingresses of this class", ({ spec }) => spec?.controller ?? ""),
-    textColumn("Parameters", "The object with more settings", ({ spec }) => parametersText(spec?.parameters)),
+    textColumn("Controller", "Controller of the class", ({ spec }) => spec?.controller ?? ""),
+    textColumn("Parameters", "Parameters object", ({ spec }) => parametersText(spec?.parameters)),
     ageColumn,
   ],
 });

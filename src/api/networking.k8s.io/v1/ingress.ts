@@ -50,10 +50,10 @@ export const ingresses = defineResource<Ingress>({
 
   columns: [
     nameColumn,
-    textColumn("Class", "The class, which says who serves it", ({ spec }) => spec?.ingressClassName ?? NONE),
-    textColumn("Hosts", "The hosts of its rules", ({ spec }) => hostsText(spec?.rules ?? [])),
-    textColumn("Address", "Where it can be reached", ({ status }) => ingressAddresses(status?.loadBalancer ?? {}).join(",")),
-    textColumn("Ports", "Where it can be reached: with certificates by HTTPS too", ({ spec }) => portsText(spec?.tls ?? [])),
+    textColumn("Class", "IngressClass", ({ spec }) => spec?.ingressClassName ?? NONE),
+    textColumn("Hosts", "Hosts of the rules", ({ spec }) => hostsText(spec?.rules ?? [])),
+    textColumn("Address", "Addresses of the load balancer", ({ status }) => ingressAddresses(status?.loadBalancer ?? {}).join(",")),
+    textColumn("Ports", "Ports: 80, and 443 with TLS", ({ spec }) => portsText(spec?.tls ?? [])),
     ageColumn,
   ],
 });

@@ -35,7 +35,7 @@ export const ipAddresses = defineResource<IPAddress>({
   },
 
   // Upstream's rows have an age too, but without a column, and kubectl does not show it.
-  columns: [nameColumn, textColumn("ParentRef", "Who has the address", (address) => parentText(parentOf(address)))],
+  columns: [nameColumn, textColumn("ParentRef", "Object that uses the address", (address) => parentText(parentOf(address)))],
 });
 
 /** Required by the types; a client may have omitted them. */

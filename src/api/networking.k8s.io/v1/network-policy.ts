@@ -33,7 +33,7 @@ export const networkPolicies = defineResource<NetworkPolicy>({
 
   columns: [
     nameColumn,
-    textColumn("Pod-Selector", "Which Pods it is about", ({ spec }) => formatLabelSelector(spec?.podSelector ?? {})),
+    textColumn("Pod-Selector", "Selector of the affected Pods", ({ spec }) => formatLabelSelector(spec?.podSelector ?? {})),
     ageColumn,
   ],
 });

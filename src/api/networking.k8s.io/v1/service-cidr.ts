@@ -41,7 +41,7 @@ export const serviceCidrs = defineResource<ServiceCIDR>({
     },
   },
 
-  columns: [nameColumn, textColumn("CIDRs", "The ranges", (cidr) => cidrsOf(cidr).join(",")), ageColumn],
+  columns: [nameColumn, textColumn("CIDRs", "CIDRs of the range", (cidr) => cidrsOf(cidr).join(",")), ageColumn],
 });
 
 function cidrsOf({ spec }: ServiceCIDR): readonly string[] {

@@ -39,7 +39,7 @@ export const runtimeClasses = defineResource<RuntimeClass>({
     }
   },
 
-  columns: [nameColumn, textColumn("Handler", "How the container runtime calls it", ({ handler }) => handler), ageColumn],
+  columns: [nameColumn, textColumn("Handler", "Handler of the CRI configuration", ({ handler }) => handler), ageColumn],
 });
 
 function* validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): Iterable<FieldError> {

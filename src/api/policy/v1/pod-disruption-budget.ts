@@ -46,9 +46,9 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>({
 
   columns: [
     nameColumn,
-    textColumn("Min Available", "How many Pods must stay", ({ spec }) => amountText(spec?.minAvailable)),
-    textColumn("Max Unavailable", "How many Pods may be missing", ({ spec }) => amountText(spec?.maxUnavailable)),
-    textColumn("Allowed Disruptions", "How many Pods may be asked to leave now", ({ status }) => status?.disruptionsAllowed ?? 0, {
+    textColumn("Min Available", "Minimum number of available Pods", ({ spec }) => amountText(spec?.minAvailable)),
+    textColumn("Max Unavailable", "Maximum number of unavailable Pods", ({ spec }) => amountText(spec?.maxUnavailable)),
+    textColumn("Allowed Disruptions", "Number of Pods that may be disrupted now", ({ status }) => status?.disruptionsAllowed ?? 0, {
       type: "integer",
     }),
     ageColumn,

@@ -76,13 +76,13 @@ export function* validateSameRole({ roleRef }: Binding, previous: Binding): Iter
 export function bindingColumns<T extends Binding>(): readonly Column<T>[] {
   return [
     nameColumn,
-    textColumn("Role", "The role that it gives", ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`),
+    textColumn("Role", "Bound role", ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`),
     ageColumn,
-    subjectsColumn("Users", "The users that it is given to", "User", ({ name }) => name),
-    subjectsColumn("Groups", "The groups that it is given to", "Group", ({ name }) => name),
+    subjectsColumn("Users", "Subjects of kind User", "User", ({ name }) => name),
+    subjectsColumn("Groups", "Subjects of kind Group", "Group", ({ name }) => name),
     subjectsColumn(
       "ServiceAccounts",
-      "The service accounts that it is given to",
+      "Subjects of kind ServiceAccount",
       "ServiceAccount",
       ({ name, namespace = "" }) => `${namespace}/${name}`,
     ),

@@ -48,7 +48,7 @@ export const resourceClaims = defineResource<ResourceClaim>({
     },
   },
 
-  columns: [nameColumn, textColumn("State", "What has become of it: pending, allocated, reserved, deleted", stateOf), ageColumn],
+  columns: [nameColumn, textColumn("State", "State: pending, allocated, reserved or deleted", stateOf), ageColumn],
 });
 
 function defaultClaim(claim: ResourceClaim): ResourceClaim {

@@ -38,9 +38,9 @@ export const resourceSlices = defineResource<ResourceSlice>({
 
   columns: [
     nameColumn,
-    textColumn("Node", "The node that the devices are on, if they are on one", nodeNameOf),
-    textColumn("Driver", "Whose devices they are", ({ spec }) => spec.driver),
-    textColumn("Pool", "The pool that the slice is a part of", ({ spec }) => spec.pool.name),
+    textColumn("Node", "Node of the devices; empty if they are not local to one", nodeNameOf),
+    textColumn("Driver", "DRA driver of the devices", ({ spec }) => spec.driver),
+    textColumn("Pool", "Resource pool of the slice", ({ spec }) => spec.pool.name),
     ageColumn,
   ],
 });

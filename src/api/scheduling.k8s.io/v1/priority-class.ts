@@ -49,12 +49,12 @@ export const priorityClasses = defineResource<PriorityClass>({
 
   columns: [
     nameColumn,
-    textColumn("Value", "The priority", ({ value }) => value ?? 0, { type: "integer" }),
-    textColumn("Global-Default", "Whether it is that of Pods that name none", ({ globalDefault }) => globalDefault ?? false, {
+    textColumn("Value", "Priority of the class", ({ value }) => value ?? 0, { type: "integer" }),
+    textColumn("Global-Default", "Whether it is the default priority class", ({ globalDefault }) => globalDefault ?? false, {
       type: "boolean",
     }),
     ageColumn,
-    textColumn("PreemptionPolicy", "Whether its Pods take the place of others", ({ preemptionPolicy }) => preemptionPolicy ?? ""),
+    textColumn("PreemptionPolicy", "Whether Pods of this priority preempt others", ({ preemptionPolicy }) => preemptionPolicy ?? ""),
   ],
 });
 

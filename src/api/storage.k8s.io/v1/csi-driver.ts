@@ -46,12 +46,12 @@ export const csiDrivers = defineResource<CSIDriver>({
 
   columns: [
     nameColumn,
-    flagColumn("AttachRequired", "Whether volumes are attached to nodes first", "attachRequired"),
+    flagColumn("AttachRequired", "Whether volumes must be attached before they are mounted", "attachRequired"),
     flagColumn("PodInfoOnMount", "Whether it receives Pod information on mount", "podInfoOnMount"),
-    flagColumn("StorageCapacity", "Whether the scheduler asks how much storage is left", "storageCapacity"),
-    textColumn("TokenRequests", "For whom it wants tokens of the Pods' accounts", tokenRequestsCell),
-    flagColumn("RequiresRepublish", "Whether it is called again while a volume is mounted", "requiresRepublish"),
-    textColumn("Modes", "For which kinds of volumes it is", ({ spec }) => formatList(spec.volumeLifecycleModes)),
+    flagColumn("StorageCapacity", "Whether the scheduler considers the storage capacity", "storageCapacity"),
+    textColumn("TokenRequests", "Audiences of the service account tokens that the driver requests", tokenRequestsCell),
+    flagColumn("RequiresRepublish", "Whether NodePublishVolume is called periodically", "requiresRepublish"),
+    textColumn("Modes", "Supported volume lifecycle modes", ({ spec }) => formatList(spec.volumeLifecycleModes)),
     ageColumn,
   ],
 });

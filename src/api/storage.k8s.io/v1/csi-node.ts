@@ -33,7 +33,7 @@ export const csiNodes = defineResource<CSINode>({
 
   columns: [
     nameColumn,
-    textColumn("Drivers", "How many drivers the node has", (node) => driversOf(node).length, { type: "integer" }),
+    textColumn("Drivers", "Number of CSI drivers on the node", (node) => driversOf(node).length, { type: "integer" }),
     ageColumn,
   ],
 });

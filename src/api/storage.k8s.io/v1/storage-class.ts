@@ -47,10 +47,18 @@ export const storageClasses = defineResource<StorageClass>({
 
   columns: [
     { ...nameColumn, value: ({ metadata }) => (isDefault(metadata) ? `${metadata.name} (default)` : metadata.name) },
-    textColumn("Provisioner", "Who makes volumes of the class", ({ provisioner }) => provisioner),
-    textColumn("ReclaimPolicy", "What becomes of a volume after its claim", ({ reclaimPolicy }) => reclaimPolicy ?? "Delete"),
-    textColumn("VolumeBindingMode", "When a volume is made for a claim", ({ volumeBindingMode }) => volumeBindingMode ?? "Immediate"),
-    textColumn("AllowVolumeExpansion", "Whether volumes can grow", ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false),
+    textColumn("Provisioner", "Provisioner of the volumes", ({ provisioner }) => provisioner),
+    textColumn("ReclaimPolicy", "Reclaim policy of volumes after their claim is deleted", ({ reclaimPolicy }) => reclaimPolicy ?? "Delete"),
+    textColumn(
+      "VolumeBindingMode",
+      "Volume binding mode: Immediate or WaitForFirstConsumer",
+      ({ volumeBindingMode }) => volumeBindingMode ?? "Immediate",
+    ),
+    textColumn(
+      "AllowVolumeExpansion",
+      "Whether volumes of the class can be expanded",
+      ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false,
+    ),
     ageColumn,
   ],
 });

@@ -51,10 +51,10 @@ export const volumeAttachments = defineResource<VolumeAttachment>({
 
   columns: [
     nameColumn,
-    { ...textColumn("Attacher", "The driver that attaches the volume", ({ spec }) => spec.attacher), format: "name" },
-    textColumn("PV", "The volume", ({ spec }) => spec.source.persistentVolumeName ?? ""),
-    textColumn("Node", "The node that it is attached to", ({ spec }) => spec.nodeName),
-    textColumn("Attached", "Whether it is", ({ status }) => status?.attached ?? false, { type: "boolean" }),
+    { ...textColumn("Attacher", "CSI driver that attaches the volume", ({ spec }) => spec.attacher), format: "name" },
+    textColumn("PV", "PersistentVolume", ({ spec }) => spec.source.persistentVolumeName ?? ""),
+    textColumn("Node", "Node that the volume is attached to", ({ spec }) => spec.nodeName),
+    textColumn("Attached", "Whether the volume is attached", ({ status }) => status?.attached ?? false, { type: "boolean" }),
     ageColumn,
   ],
 });

@@ -28,7 +28,7 @@ export const volumeAttributesClasses = defineResource<VolumeAttributesClass>({
     }
   },
 
-  columns: [nameColumn, textColumn("DriverName", "Who changes volumes to the class", ({ driverName }) => driverName), ageColumn],
+  columns: [nameColumn, textColumn("DriverName", "CSI driver of the class", ({ driverName }) => driverName), ageColumn],
 });
 
 function* validateSame(next: VolumeAttributesClass, previous: VolumeAttributesClass): Iterable<FieldError> {

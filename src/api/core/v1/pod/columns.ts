@@ -8,16 +8,16 @@ import { specOf } from "./validation/pod.ts";
 
 export const podColumns: readonly Column<Pod>[] = [
   nameColumn,
-  textColumn("Ready", "How many of its containers are ready", readyCell),
-  textColumn("Status", "What its containers are doing, in a word", (pod) => summarizePod(pod).status),
-  textColumn("Restarts", "How often its containers were started again, and when last", restartsCell),
+  textColumn("Ready", "Ready containers of all", readyCell),
+  textColumn("Status", "Summary of the Pod phase and container states", (pod) => summarizePod(pod).status),
+  textColumn("Restarts", "Number of container restarts, and the time since the last one", restartsCell),
   ageColumn,
-  textColumn("IP", "Its address in the cluster", (pod) => orNone(pod.status?.podIPs?.[0]?.ip), { priority: 1 }),
-  textColumn("Node", "The node that it belongs to", (pod) => orNone(specOf(pod).nodeName), { priority: 1 }),
-  textColumn("Nominated Node", "The node on which room is being made for it", (pod) => orNone(pod.status?.nominatedNodeName), {
+  textColumn("IP", "Pod IP", (pod) => orNone(pod.status?.podIPs?.[0]?.ip), { priority: 1 }),
+  textColumn("Node", "Node that the Pod is bound to", (pod) => orNone(specOf(pod).nodeName), { priority: 1 }),
+  textColumn("Nominated Node", "Node nominated by preemption", (pod) => orNone(pod.status?.nominatedNodeName), {
     priority: 1,
   }),
-  textColumn("Readiness Gates", "How many of the conditions that it waits for are true", readinessGatesCell, { priority: 1 }),
+  textColumn("Readiness Gates", "True readiness gates of all", readinessGatesCell, { priority: 1 }),
 ];
 
 function readyCell(pod: Pod): string {
