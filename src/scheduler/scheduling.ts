@@ -216,7 +216,7 @@ export class Scheduling {
         plugin.postBind?.(info, nodeName);
       } catch (error) {
         // Whatever it throws, the Pod is bound.
-        log.error("A plugin failed after a Pod was bound", { plugin: plugin.name, pod: info.key, node: nodeName, error });
+        log.error("PostBind of a plugin failed", { plugin: plugin.name, pod: info.key, node: nodeName, error });
       }
     }
   }
@@ -256,7 +256,7 @@ export class Scheduling {
       await act(signal);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("Cannot make room for a Pod; it is tried again", { pod: info.key, error });
+      log.warn("Preemption for a Pod failed; the Pod is retried", { pod: info.key, error });
       // Nothing is evicted, so no event would trigger it.
       void clock.sleep(RETRY_ROOM_MS, signal).then(
         () => queue.activate(info.uid),
@@ -294,7 +294,7 @@ export class Scheduling {
     const { info, profile } = attempt;
     if (signal.aborted) return this.#context.queue.done(info.uid);
     const message = error instanceof Error ? error.message : String(error);
-    log.warn("Cannot schedule a Pod; it is tried again", { pod: info.key, error });
+    log.warn("Cannot schedule a Pod; the Pod is retried", { pod: info.key, error });
     statistics.ended("error", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     const isBack = this.#putBack(attempt, { is: "error" });
     this.#record(attempt, { outcome: "failed", message, refused: [], scores: [] });

@@ -62,7 +62,7 @@ async function run(
       else await compactByCount(store, policy.revisionsMax);
     } catch (error) {
       if (isStoreError(error, "Closed")) return;
-      log.warn("Cannot compact the store, will try again", { part: "compaction", error });
+      log.warn("Cannot compact the store; retrying", { part: "compaction", error });
     }
     await clock.sleep(policy.intervalMs / CHECKS_PER_INTERVAL, signal).catch(() => undefined);
   }

@@ -60,7 +60,7 @@ class Expiry {
         await this.#runUntilWatchEnds();
       } catch (error) {
         if (this.#signal.aborted || isStoreError(error, "Closed")) return;
-        this.#log.warn("Cannot delete what has expired, will try again", { error, retryMs: EXPIRY_RETRY_MS });
+        this.#log.warn("Cannot delete expired keys; retrying", { error, retryMs: EXPIRY_RETRY_MS });
         await this.#sleep(EXPIRY_RETRY_MS);
       }
     }

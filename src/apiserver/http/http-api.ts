@@ -70,7 +70,7 @@ class HttpApi {
   /** Neither the exchange nor its headers should ever fail. If they do, only this client is affected. */
   #failed(request: HttpRequest, reply: HttpReply, error: unknown): void {
     if (request.signal.aborted) return;
-    this.#log.error("Answering a request failed", { method: request.method, path: request.path, error });
+    this.#log.error("Responding to a request failed", { method: request.method, path: request.path, error });
     reply.abort();
   }
 }

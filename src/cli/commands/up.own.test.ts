@@ -59,7 +59,7 @@ test("`k8ts up` prints each step with its duration, the components and next step
     "  stopped cluster TIME",
   ]);
   equal(shown.includes("  wrote kubeconfig TIME"), true);
-  match(await readFile(join(machine.home(), "logs", "k8ts.log"), "utf8"), /INFO {2}Leads .*\n[^]*stopped cluster/);
+  match(await readFile(join(machine.home(), "logs", "k8ts.log"), "utf8"), /INFO {2}Became leader.*\n[^]*stopped cluster/);
 });
 
 test("a second `k8ts up` reports the running process; another name runs beside it with its own context", async (context) => {

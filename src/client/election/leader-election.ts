@@ -214,7 +214,7 @@ class Candidate implements LeaderElection {
     // The response came so late that another candidate may already hold the Lease.
     if (!term.isLeading()) return;
     this.#term = term;
-    this.#log.info("Leads");
+    this.#log.info("Became leader");
     this.#recordEvent("became leader");
     const finished = new AbortController();
     const renewing = this.#renewWhile(term, finished.signal);

@@ -152,7 +152,7 @@ class Sender implements HttpsTransport {
       const isWorthIt = retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX && tried.retries < RETRIES_MAX;
       if (!isRefusal(answer.code) || !isWorthIt) throw errorOfAnswer({ code: answer.code, body, retryAfterSeconds, asked: call.asked });
       tried.retries++;
-      this.#options.log.debug("Retrying after the delay that the server asked for", {
+      this.#options.log.debug("Retrying a request after the delay in Retry-After", {
         path: line.path,
         code: answer.code,
         retryAfterSeconds,

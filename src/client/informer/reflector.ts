@@ -212,7 +212,11 @@ export class Reflector {
     if (!isResourceVersion(revision)) return { is: "rejected", why: "malformed" };
     const isNewHistory = compareResourceVersions(revision, sink.known) < 0;
     if (isNewHistory && !this.#takesAnything) return { is: "rejected", why: "older" };
-    if (isNewHistory) this.#options.log.warn("The server has another history: taking what it has", { revision, known: sink.known });
+    if (isNewHistory)
+      this.#options.log.warn("The server has another history, such as a restored backup; replacing all cached objects", {
+        revision,
+        known: sink.known,
+      });
     this.#canResume = true;
     this.#behind = 0;
     sink.replace(objects, revision, { isNewHistory });
@@ -239,8 +243,8 @@ export class Reflector {
     const { log } = this.#options;
     const isFirst = this.#backoff.attempts <= 1;
     const fields = { why: attempt.is, delayMs: Math.round(delayMs), ...("error" in attempt ? { error: attempt.error } : {}) };
-    if (isFirst) log.debug("A watch broke; trying again", fields);
-    else log.warn("A watch cannot be kept up; trying again", fields);
+    if (isFirst) log.debug("A watch ended; retrying", fields);
+    else log.warn("A watch ended repeatedly; retrying", fields);
   }
 }
 

@@ -55,7 +55,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   constructor(kind: ResourceKind<T>, options: SharedInformerOptions) {
     this.kind = kind;
     this.#options = options;
-    const onIndexFailure = (error: unknown) => options.log.error("An index cannot take an object", { kind: kind.kind, error });
+    const onIndexFailure = (error: unknown) => options.log.error("Adding an object to an index failed", { kind: kind.kind, error });
     this.#objects = new ObjectStore({ onIndexFailure });
   }
 

@@ -104,7 +104,7 @@ test("without a CA nothing is signed, which is logged once", async () => {
   assert.deepEqual(cluster.actions, []);
   assert.deepEqual(
     lines.map(({ level, sentence }) => [level, sentence]),
-    [["info", "No requests for certificates are signed: there is no authority with its key to sign them"]],
+    [["info", "CertificateSigningRequests are not signed: no CA certificate and key are configured"]],
   );
 });
 

@@ -36,7 +36,7 @@ export function certificateSigningRequestSigningController({ signing }: SigningS
     watches: [watch(certificateSigningRequests, itself)],
     start({ log }) {
       if (signing !== undefined) return signApproved(signing);
-      log.info("No requests for certificates are signed: there is no authority with its key to sign them");
+      log.info("CertificateSigningRequests are not signed: no CA certificate and key are configured");
       return () => Promise.resolve(onChange);
     },
   });

@@ -185,7 +185,7 @@ async function takeOrAvoid(rollout: Rollout, wanted: ReplicaSet, pass: Pass): Pr
     return { ...rollout, deployment: withRevisionOf(reported, there), newReplicaSet: there };
   }
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-  pass.log.info("The name of a new ReplicaSet is taken", { replicaSet: there.metadata.name, collisionCount });
+  pass.log.info("Name collision of a new ReplicaSet", { replicaSet: there.metadata.name, collisionCount });
   await writeStatus(deployment, { ...deployment.status, collisionCount }, pass);
   return undefined;
 }

@@ -96,7 +96,7 @@ class Collector {
       return;
     }
     const isOwner = waiting.length > 0 && this.#dependents.mayHaveAny(uidOf(object));
-    log.debug("Deleting what has no owner that stays", { propagation: isOwner ? "Foreground" : propagationOf(object) });
+    log.debug("Deleting an object without a remaining owner", { propagation: isOwner ? "Foreground" : propagationOf(object) });
     if (!isOwner) return deleteObject(write, { kind, object }, propagationOf(object));
     // Its waiting owners also wait for its dependents.
     const latest = this.#owners.waitsForItself(object) ? await patchReferences(write, { kind, object }, withoutBlocking(object)) : object;

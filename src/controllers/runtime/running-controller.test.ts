@@ -126,7 +126,7 @@ describe("how failures are logged", () => {
       );
       await world.cluster.clock.advance(1_000);
 
-      const reported = world.log.filter(({ sentence }) => sentence.startsWith("A pass "));
+      const reported = world.log.filter(({ sentence }) => sentence.startsWith("Reconciling an object "));
       deepEqual(
         reported.map((line) => [line.level, line.fields["controller"], line.fields["key"]]),
         [[level, "map-controller", "default/a"]],
@@ -199,7 +199,7 @@ test("an invalid result counts as a failure, is logged with its controller, and 
       times.map((time) => time - (times[0] ?? 0)),
       [0, 5, 15, 35],
     );
-    const [reported] = world.log.filter(({ level, sentence }) => level === "warn" && sentence.startsWith("A pass failed"));
+    const [reported] = world.log.filter(({ level, sentence }) => level === "warn" && sentence.startsWith("Reconciling an object failed"));
     match(JSON.stringify(reported?.fields["error"]), /a pass of map-controller ends with onChange or with after/);
   }
 });

@@ -242,9 +242,10 @@ export class RunningController implements ControllerMetrics {
     this.statistics.retries++;
     const retries = this.#queue.retries(text);
     // Conflicts are normal; and repeated failures are logged ever less often.
-    if (isReason(error, "Conflict") || isReason(error, "NotFound")) log.debug("A pass was overtaken", { error });
-    else if (isPowerOfTwo(retries + 1)) log.warn("A pass failed; it is tried again", { error, retries });
-    else log.debug("A pass failed again", { error, retries });
+    if (isReason(error, "Conflict") || isReason(error, "NotFound"))
+      log.debug("Reconciling an object conflicted with another write; retrying", { error });
+    else if (isPowerOfTwo(retries + 1)) log.warn("Reconciling an object failed; retrying with backoff", { error, retries });
+    else log.debug("Reconciling an object failed again", { error, retries });
     this.#keepTrigger(text, trigger);
     this.#queue.addRateLimited(text);
   }

@@ -203,7 +203,7 @@ export class NodeStatusManager {
     } catch (error) {
       // Upstream's message, which is constant; the error is logged.
       this.#trouble = "container runtime is down";
-      if (before !== this.#trouble) log.warn("The container runtime does not answer", { node: nodeName, error });
+      if (before !== this.#trouble) log.warn("The container runtime does not respond", { node: nodeName, error });
     }
     if (before !== this.#trouble) this.#checked = undefined;
   }

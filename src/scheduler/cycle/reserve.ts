@@ -57,7 +57,7 @@ function takeBack(asked: readonly Plugin[], pod: PodInfo, nodeName: string, log:
     try {
       plugin.unreserve?.(pod, nodeName);
     } catch (error) {
-      log.error("A plugin failed to take back what it reserved", { plugin: plugin.name, pod: pod.key, node: nodeName, error });
+      log.error("Unreserve of a plugin failed", { plugin: plugin.name, pod: pod.key, node: nodeName, error });
     }
   }
 }

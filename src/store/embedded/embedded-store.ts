@@ -340,7 +340,7 @@ class Embedded implements RestorableStore {
 
   #cleanInBackground(compactedRevision: number): void {
     this.#cleanAfterOthers(() => this.#clean(compactedRevision)).catch((error: unknown) =>
-      this.#log.warn("Cannot free the space of compacted history, the next compaction will", { error }),
+      this.#log.warn("Cannot free the space of compacted revisions; the next compaction retries", { error }),
     );
   }
 

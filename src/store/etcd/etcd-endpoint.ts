@@ -117,8 +117,8 @@ export class EtcdEndpoint {
   note(failure: unknown): void {
     const { log } = this.#options;
     if (failure !== undefined && this.#failure === undefined)
-      log.warn("An etcd member does not answer", { endpoint: this.url, error: failure });
-    if (failure === undefined && this.#failure !== undefined) log.info("An etcd member answers again", { endpoint: this.url });
+      log.warn("An etcd member is unreachable", { endpoint: this.url, error: failure });
+    if (failure === undefined && this.#failure !== undefined) log.info("An etcd member is reachable again", { endpoint: this.url });
     this.#failure = failure;
   }
 

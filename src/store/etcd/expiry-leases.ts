@@ -75,7 +75,7 @@ export class ExpiryLeases {
       endpoint.call(LEASE_GRANT, { ttlSeconds }, { timeoutMs: GRANT_TIMEOUT_MS }),
     );
     if (attempt.answered) return attempt.response.id;
-    log.debug("etcd granted no lease; expiring keys go without", { part: "expiry", failure: attempt.failure });
+    log.debug("etcd granted no lease; keys expire by our own timer", { part: "expiry", failure: attempt.failure });
     return undefined;
   }
 }
