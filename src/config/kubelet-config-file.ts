@@ -4,6 +4,7 @@
  */
 import { parseYaml } from "../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../api/machinery/codec/yaml/scalar.ts";
+import { isObject } from "../api/machinery/object.ts";
 import type { ConfigValue } from "../cli/framework/config-file.ts";
 import { parseArguments, type Flag } from "../cli/framework/flags.ts";
 import { kubeletCommandFlags, kubeletFileFlags } from "./kubelet-flags.ts";
@@ -122,8 +123,4 @@ function expected(path: string, flag: Flag): string {
   if (flag.type === "list") return "a list of strings";
   if (flag.type === "boolean") return "true or false";
   return flag.type === "number" ? "a number" : "a string (quote it if it looks like another type)";
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
  * Validates options for callers without type checking: misspelt names, values of the wrong type. The error names the option and the
  * expected value. Not here: the meaning of values, validated by their users (simulated-nodes.ts, scheduler-config.ts, duration-input.ts).
  */
+import { isObject } from "../api/machinery/object.ts";
 import type { ClusterOptions, ForkOptions } from "./cluster.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ServingConfig } from "../config/api-server-config.ts";
 import { nearest } from "../cli/framework/suggestion.ts";
@@ -89,7 +90,7 @@ function checkNodes(nodes: NodesOptions): void {
 }
 
 function checkStore(store: StoreConfig): void {
-  if (!isObject(store)) throw wrong("store", store, `an object such as { driver: "memory" }`);
+  if (!isObject(store as unknown)) throw wrong("store", store, `an object such as { driver: "memory" }`);
   const drivers = Object.keys(STORES);
   if (!drivers.includes(store.driver)) throw wrong("store.driver", store.driver, choice(drivers), drivers);
   checkNames("store", store, STORES[store.driver]);
@@ -123,11 +124,5 @@ function choice(words: readonly string[]): string {
 }
 
 function isClock(clock: unknown): boolean {
-  return (
-    clock === "real" || clock === "virtual" || (isObject(clock) && typeof (clock as { readonly sleep?: unknown }).sleep === "function")
-  );
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return clock === "real" || clock === "virtual" || (isObject(clock) && typeof clock["sleep"] === "function");
 }

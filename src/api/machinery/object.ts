@@ -12,8 +12,10 @@ export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
-/** Neither null nor a list. */
-export function isObject(value: Json | undefined): value is JsonObject {
+/** Neither null nor a list. Members of a value that is not known to be JSON are unknown. */
+export function isObject(value: Json | undefined): value is JsonObject;
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>>;
+export function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

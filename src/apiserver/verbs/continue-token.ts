@@ -1,7 +1,9 @@
 /**
  * The continue token of a paged list: the revision of its first page, and the key after which the next one starts. Opaque to clients; the
- * form is upstream's (base64 of JSON), so a token's size is what clients expect.
+ * form is upstream's (base64url of JSON), so a token's size is what clients expect.
  */
+import { decodeBase64Url, encodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
+import { isObject } from "../../api/machinery/object.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 
 export interface ContinueToken {
@@ -18,11 +20,7 @@ const INCONSISTENT = -1;
 
 export function writeContinueToken({ revision, startAfter }: ContinueToken): string {
   const text = JSON.stringify({ v: VERSION, rv: revision ?? INCONSISTENT, start: `${startAfter}\0` });
-  const bytes = new TextEncoder().encode(text);
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replace(/=+$/, "");
+  return encodeBase64Url(new TextEncoder().encode(text));
 }
 
 export function readContinueToken(token: string): ContinueToken {
@@ -41,10 +39,9 @@ export function readContinueToken(token: string): ContinueToken {
 
 function parse(token: string): { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } {
   try {
-    const binary = atob(token.replaceAll("-", "+").replaceAll("_", "/"));
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null) return value;
+    const bytes = decodeBase64Url(token);
+    const value: unknown = bytes === undefined ? undefined : JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (isObject(value)) return value;
   } catch {
     // Not one of our tokens: reported below, with the same message for all of them.
   }

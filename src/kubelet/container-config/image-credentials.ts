@@ -5,6 +5,7 @@
  */
 import type { Secret } from "../../api/generated/core/v1.ts";
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
+import { isObject } from "../../api/machinery/object.ts";
 import type { ImageCredentials } from "../contracts/runtime.ts";
 
 /** Default registry of images, and its name in docker's own files. */
@@ -57,7 +58,7 @@ function objectIn(base64: string | undefined): Entry | undefined {
 }
 
 function asObject(value: unknown): Entry | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Entry) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** `auth` is base64 of "user:password" and takes precedence over both fields. Undefined: neither is set. */

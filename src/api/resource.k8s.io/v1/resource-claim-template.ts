@@ -10,7 +10,7 @@ import { validateTemplateMetadata } from "../../core/v1/pod/validation/claim-tem
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { immutable } from "../../machinery/field-error.ts";
-import type { Json, JsonObject } from "../../machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../machinery/object.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { sortedMembers } from "../../members.ts";
 import { schemaOf } from "../../schemas.ts";
@@ -52,5 +52,5 @@ function formOf({ metadata = {}, spec }: ResourceClaimTemplateSpec): Json {
 
 /** Labels and annotations are sorted by key. */
 function shownMember(member: Json): Json {
-  return typeof member === "object" && member !== null && !Array.isArray(member) ? (sortedMembers(member as JsonObject) ?? {}) : member;
+  return isObject(member) ? (sortedMembers(member) ?? {}) : member;
 }

@@ -3,7 +3,7 @@
  * without notice. Fetches are rate-limited, so that forged tokens cannot cause as many requests to the issuer. While the issuer is
  * unreachable the known keys stay valid.
  */
-import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { TokenBucket } from "../../../base/rate-limiter.ts";
@@ -82,11 +82,7 @@ export class KeySet {
 
   #read({ keys }: JsonObject): readonly Verifier[] {
     if (!Array.isArray(keys)) throw new Error('The JWKS has no list "keys"');
-    return (keys as readonly Json[])
-      .slice(0, KEYS_MAX)
-      .flatMap((key) =>
-        typeof key === "object" && key !== null && !Array.isArray(key) ? (this.#options.readKey(key as JsonObject) ?? []) : [],
-      );
+    return (keys as readonly Json[]).slice(0, KEYS_MAX).flatMap((key) => (isObject(key) ? (this.#options.readKey(key) ?? []) : []));
   }
 
   /** Rejects on timeout. */

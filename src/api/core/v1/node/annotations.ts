@@ -2,7 +2,7 @@
 import type { Taint } from "../../../generated/core/v1.ts";
 import { parseExactly } from "../../../machinery/codec/json-parser.ts";
 import { child, element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
-import type { Json } from "../../../machinery/object.ts";
+import { isObject, type Json } from "../../../machinery/object.ts";
 import { validateTaints } from "./taints.ts";
 
 const AT = "metadata.annotations";
@@ -54,7 +54,7 @@ function readJson(text: string): Read {
 }
 
 function objectOf(value: Json): Readonly<Record<string, Json | undefined>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, Json>>) : {};
+  return isObject(value) ? value : {};
 }
 
 function textOf(value: Json | undefined): string {

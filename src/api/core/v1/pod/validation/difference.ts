@@ -2,6 +2,7 @@
  * Diff of two values for people: the changed lines of their JSON with three lines of context, in the format of `diff -u`. Upstream prints
  * its internal types here, whose field names differ slightly; only people read it.
  */
+import { isObject } from "../../../../machinery/object.ts";
 
 const CONTEXT_LINES = 3;
 /** Beyond this many pairs of lines the exact comparison is too expensive, and a change of that size is not read line by line anyway. */
@@ -19,8 +20,8 @@ export function describeDifference(before: unknown, after: unknown): string {
 /** With its members in the order of `model`, so that a moved member is no difference. */
 function inOrderOf(model: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item, index) => inOrderOf(Array.isArray(model) ? model[index] : undefined, item));
-  if (!isStruct(value)) return value;
-  const known = isStruct(model) ? model : {};
+  if (!isObject(value)) return value;
+  const known = isObject(model) ? model : {};
   return Object.fromEntries(namesInOrder(known, value).map((name) => [name, inOrderOf(known[name], value[name])]));
 }
 
@@ -34,10 +35,6 @@ function namesInOrder(known: object, value: object): readonly string[] {
     else group.push(name);
   }
   return [...fresh, ...Object.keys(known).flatMap((name) => (behind.has(name) ? [name, ...(behind.get(name) ?? [])] : []))];
-}
-
-function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function linesOf(value: unknown): readonly string[] {
