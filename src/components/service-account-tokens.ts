@@ -26,7 +26,7 @@ export class ServiceAccountTokens implements TokenSource {
   readonly #clock: Clock;
   #known: KnownToken | undefined;
   /** One request shared by all waiters. */
-  #asking: Promise<string> | undefined;
+  #pending: Promise<string> | undefined;
 
   /** `client`: of a user that may create tokens. */
   constructor(options: { readonly client: Client; readonly account: string; readonly clock: Clock }) {
@@ -37,8 +37,8 @@ export class ServiceAccountTokens implements TokenSource {
 
   token(): string | Promise<string> {
     if (this.#known !== undefined && this.#isYounger(this.#known, RENEW_AFTER)) return this.#known.token;
-    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
-    return this.#asking;
+    this.#pending ??= this.#renewOrKeep().finally(() => (this.#pending = undefined));
+    return this.#pending;
   }
 
   refused(token: string): void {
@@ -50,7 +50,7 @@ export class ServiceAccountTokens implements TokenSource {
     return this.#clock.monotonic() < sinceMs + LIFETIME_SECONDS * 1_000 * part;
   }
 
-  async #ask(): Promise<string> {
+  async #renewOrKeep(): Promise<string> {
     try {
       return await this.#renew();
     } catch (error) {

@@ -22,7 +22,7 @@ export interface ImpersonationMode {
 }
 
 /** Checks a permission of the requestor. Returns the rejection if it is missing. */
-export type Ask = (verb: string, resource: AccessedResource) => StatusError | undefined;
+export type AccessCheck = (verb: string, resource: AccessedResource) => StatusError | undefined;
 
 /** In the order in which they are tried. */
 export const impersonationModes: readonly ImpersonationMode[] = [
@@ -45,12 +45,17 @@ const AUTHENTICATION_GROUP = "authentication.k8s.io";
 const MANY = 4;
 
 /** Returns why the requestor may not be this user in this mode. */
-export function modeRefusal({ name: mode }: ImpersonationMode, wanted: WantedUser, requestor: User, ask: Ask): StatusError | undefined {
+export function modeRefusal(
+  { name: mode }: ImpersonationMode,
+  wanted: WantedUser,
+  requestor: User,
+  check: AccessCheck,
+): StatusError | undefined {
   const verb = mode === "" ? "impersonate" : `impersonate:${mode}`;
-  const question: Question = { isNarrow: mode !== "", verb, requestor, ask };
+  const question: Question = { isNarrow: mode !== "", verb, requestor, check };
   return (
-    ask(verb, nameResource(question, wanted.name)) ??
-    (wanted.uid === "" ? undefined : ask(verb, { ...resource("uids"), name: wanted.uid })) ??
+    check(verb, nameResource(question, wanted.name)) ??
+    (wanted.uid === "" ? undefined : check(verb, { ...resource("uids"), name: wanted.uid })) ??
     groupsRefusal(question, wanted.groups) ??
     extraRefusal(question, wanted.extra)
   );
@@ -60,7 +65,7 @@ interface Question {
   readonly isNarrow: boolean;
   readonly verb: string;
   readonly requestor: User;
-  readonly ask: Ask;
+  readonly check: AccessCheck;
 }
 
 function nameResource({ isNarrow }: Question, name: string): AccessedResource {
@@ -72,27 +77,27 @@ function nameResource({ isNarrow }: Question, name: string): AccessedResource {
   return { ...resource("users"), group, name };
 }
 
-function groupsRefusal({ isNarrow, verb, requestor, ask }: Question, groups: readonly string[]): StatusError | undefined {
+function groupsRefusal({ isNarrow, verb, requestor, check }: Question, groups: readonly string[]): StatusError | undefined {
   const all = { ...resource("groups"), group: isNarrow ? AUTHENTICATION_GROUP : "" };
   if (isNarrow) {
     const refuse = (name: string, reason: string) =>
       forbiddenAccess({ user: requestor, verb, resource: { ...all, name }, path: "" }, reason);
     if (groups.includes("")) return refuse("", "impersonating the empty string group is not allowed");
     if (groups.includes(MASTERS)) return refuse(MASTERS, "impersonating the system:masters group is not allowed");
-    if (groups.length >= MANY && ask(verb, { ...all, name: "*" }) === undefined) return undefined;
+    if (groups.length >= MANY && check(verb, { ...all, name: "*" }) === undefined) return undefined;
   }
-  return firstRefusal(groups, (name) => ask(verb, { ...all, name }));
+  return firstRefusal(groups, (name) => check(verb, { ...all, name }));
 }
 
-function extraRefusal({ isNarrow, verb, requestor, ask }: Question, extra: WantedUser["extra"]): StatusError | undefined {
+function extraRefusal({ isNarrow, verb, requestor, check }: Question, extra: WantedUser["extra"]): StatusError | undefined {
   const all = resource("userextras");
   const pairs = [...extra].flatMap(([subresource, values]) => values.map((name) => ({ subresource, name })));
   if (isNarrow) {
     const wrong = wrongWithExtra(extra);
     if (wrong !== undefined) return forbiddenAccess({ user: requestor, verb, resource: all, path: "" }, wrong);
-    if (pairs.length >= MANY && ask(verb, { ...all, subresource: "*", name: "*" }) === undefined) return undefined;
+    if (pairs.length >= MANY && check(verb, { ...all, subresource: "*", name: "*" }) === undefined) return undefined;
   }
-  return firstRefusal(pairs, (pair) => ask(verb, { ...all, ...pair }));
+  return firstRefusal(pairs, (pair) => check(verb, { ...all, ...pair }));
 }
 
 function wrongWithExtra(extra: WantedUser["extra"]): string | undefined {
@@ -106,9 +111,9 @@ function wrongWithExtra(extra: WantedUser["extra"]): string | undefined {
   return undefined;
 }
 
-function firstRefusal<T>(questions: readonly T[], ask: (question: T) => StatusError | undefined): StatusError | undefined {
+function firstRefusal<T>(questions: readonly T[], check: (question: T) => StatusError | undefined): StatusError | undefined {
   for (const question of questions) {
-    const refusal = ask(question);
+    const refusal = check(question);
     if (refusal !== undefined) return refusal;
   }
   return undefined;

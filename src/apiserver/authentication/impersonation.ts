@@ -70,13 +70,13 @@ class Impersonation {
   #refusal(mode: ImpersonationMode, wanted: WantedUser, access: AccessAttributes): StatusError | undefined {
     const isOwnNode = mode.name === "associated-node";
     const user = isOwnNode ? this.#nodeAgent(access.user) : access.user;
-    const ask = (verb: string, resource: AccessedResource) =>
-      this.#ask({ user, verb, resource: isOwnNode ? { ...resource, name: "*" } : resource, path: "" });
-    const first = mode.name === "" ? undefined : this.#ask(impersonateOn(mode, { ...access, user }));
-    return first ?? modeRefusal(mode, wanted, user, ask);
+    const check = (verb: string, resource: AccessedResource) =>
+      this.#denialOf({ user, verb, resource: isOwnNode ? { ...resource, name: "*" } : resource, path: "" });
+    const first = mode.name === "" ? undefined : this.#denialOf(impersonateOn(mode, { ...access, user }));
+    return first ?? modeRefusal(mode, wanted, user, check);
   }
 
-  #ask(access: AccessAttributes): StatusError | undefined {
+  #denialOf(access: AccessAttributes): StatusError | undefined {
     const decision = this.#authorizer.authorize(access);
     return decision.allowed ? undefined : forbiddenAccess(access, reasonOf(decision));
   }

@@ -100,7 +100,7 @@ export class FlowControl implements ConcurrencyGate {
         objects.set(object.metadata.name, object as T);
         changed();
       },
-      gone({ metadata: { name } }) {
+      remove({ metadata: { name } }) {
         objects.delete(name);
         changed();
       },

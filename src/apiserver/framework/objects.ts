@@ -14,7 +14,7 @@ export interface KindName {
 export interface Follower {
   /** The object was created or changed. `previous` is absent if the follower did not know it. */
   put(object: KubeObject, previous: KubeObject | undefined): void;
-  gone(object: KubeObject): void;
+  remove(object: KubeObject): void;
   /** Everything put so far is void: all present objects are put again. */
   reset(): void;
 }

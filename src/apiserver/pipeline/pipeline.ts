@@ -1,7 +1,7 @@
 /**
  * The stages of every request, over HTTP or from this process, for a resource or a document: authorization, receiving the body, a seat (API
- * Priority and Fairness), and the verb, which calls admission and storage, or the document. Authentication comes before: the transport passes the user. A body is received before the
- * seat is acquired, so a slow client occupies none.
+ * Priority and Fairness), and the verb, which calls admission and storage, or the document. Authentication comes before: the transport
+ * passes the user. A body is received before the seat is acquired, so a slow client occupies none.
  */
 import { onAbort } from "../../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";

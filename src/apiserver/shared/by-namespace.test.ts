@@ -13,7 +13,7 @@ test("ByNamespace lists the current objects of a namespace ordered by name", () 
   index.put(anObject("m", "b"));
 
   index.put(anObject("n", "b", "new"));
-  index.gone(anObject("n", "c"));
+  index.remove(anObject("n", "c"));
   assert.deepEqual(
     index.of("n").map(({ metadata }) => [metadata.name, metadata.uid]),
     [
@@ -23,7 +23,7 @@ test("ByNamespace lists the current objects of a namespace ordered by name", () 
   );
   assert.deepEqual([index.of("m").length, index.of("none")], [1, []]);
 
-  index.gone(anObject("m", "b"));
+  index.remove(anObject("m", "b"));
   assert.deepEqual(index.of("m"), []);
   index.reset();
   assert.deepEqual(index.of("n"), []);

@@ -16,7 +16,7 @@ export class ByNamespace<T> implements Follower {
     this.#objects.set(object.metadata.namespace ?? "", all);
   }
 
-  gone(object: KubeObject): void {
+  remove(object: KubeObject): void {
     const others = this.#without(object);
     if (others.length === 0) this.#objects.delete(object.metadata.namespace ?? "");
     else this.#objects.set(object.metadata.namespace ?? "", others);

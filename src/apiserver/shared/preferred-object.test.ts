@@ -18,7 +18,7 @@ test("PreferredObject returns the best claimant until it is deleted, no longer c
   preferred.put(claimant("new", 5));
   assert.equal(best(), "new");
   preferred.put(claimant("new", 5, false));
-  preferred.gone(claimant("a", 1));
+  preferred.remove(claimant("a", 1));
   assert.equal(best(), "b");
   preferred.reset();
   assert.equal(best(), undefined);

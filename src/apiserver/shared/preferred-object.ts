@@ -28,7 +28,7 @@ export class PreferredObject<T extends KubeObject> implements Follower {
     else this.#claimants.delete(name);
   }
 
-  gone({ metadata }: KubeObject): void {
+  remove({ metadata }: KubeObject): void {
     this.#claimants.delete(metadata.name);
   }
 

@@ -50,7 +50,7 @@ test("a follower receives all present objects, then each change in order", async
 
   await objects.follow(MAPS, {
     put: ({ metadata }, previous) => void received.push(`${previous === undefined ? "new" : "changed"} ${metadata.name}`),
-    gone: ({ metadata }) => void received.push(`deleted ${metadata.name}`),
+    remove: ({ metadata }) => void received.push(`deleted ${metadata.name}`),
     reset: () => void received.push("reset"),
   });
   await make(writer, "b");

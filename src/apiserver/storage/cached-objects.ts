@@ -97,5 +97,5 @@ function allOf<T>(storage: ResourceStorage, namespace: string): readonly T[] {
 
 function notify(follower: Follower, { type, object, previous }: ObjectChange): void {
   if (type === "put") follower.put(object.object, previous?.object);
-  else follower.gone(object.object);
+  else follower.remove(object.object);
 }

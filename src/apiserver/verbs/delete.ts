@@ -25,8 +25,8 @@ export async function deleteOne(server: ServerContext, endpoint: Endpoint, reque
   warnOfDefault(endpoint, options, request);
   await checkRefusal(endpoint, name);
   const result = await deleteObject(server, { endpoint, request, name, options });
-  if (!result.gone || endpoint.resource.returnsDeletedObject === true) {
-    const isAccepted = !result.gone && options.orphanDependents === false;
+  if (!result.removed || endpoint.resource.returnsDeletedObject === true) {
+    const isAccepted = !result.removed && options.orphanDependents === false;
     return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object };
   }
   const value = successOf(endpoint, result);

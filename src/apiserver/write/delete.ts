@@ -15,7 +15,7 @@ export async function deleteObject(server: ServerContext, deletion: ObjectDeleti
   let current = await endpoint.storage.get(name);
   for (let attempt = 1; current !== undefined; attempt++) {
     const result = await tryToDelete(server, deletion, current);
-    if ("gone" in result) return result;
+    if ("removed" in result) return result;
     if (attempt >= DELETE_ATTEMPTS_MAX) throw conflict(endpoint.name, name.name);
     current = result.found;
   }
@@ -43,10 +43,10 @@ async function tryToDelete(
   // Deletions charge no quota.
   await charge.settle(false);
   const plan = planDeletion(resource, current.object, options, server.clock.now());
-  if (plan.outcome === "wait") return { gone: false, object: current };
+  if (plan.outcome === "wait") return { removed: false, object: current };
   const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);
   const isLast = plan.outcome === "remove" || isReadyForRemoval(resource, plan.object);
-  if (dryRun) return { gone: isLast, object: last };
+  if (dryRun) return { removed: isLast, object: last };
   const { signal } = request.context;
   signal?.throwIfAborted();
   if (plan.outcome === "write") {
@@ -54,7 +54,7 @@ async function tryToDelete(
     const done = await storage.update(name, last, current, { signal });
     if (!done.written) return done;
     server.causes.record({ storage, name, revision: last.revision, request });
-    if (!isLast) return { gone: false, object: last };
+    if (!isLast) return { removed: false, object: last };
   }
   const release = await server.extension(resource.storage.group, resource.plural)?.release?.(current.object);
   const newest = plan.outcome === "write" ? last : current;
@@ -62,7 +62,7 @@ async function tryToDelete(
   if (!done.written) return done.again === true ? { found: newest } : done;
   server.causes.record({ storage, name, revision: done.revision, request, deleted: true });
   await release?.afterwards();
-  return { gone: true, object: last.at(done.revision) };
+  return { removed: true, object: last.at(done.revision) };
 }
 
 function changed({ storage }: Endpoint, object: KubeObject, current: StoredObject): StoredObject {

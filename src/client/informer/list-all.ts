@@ -76,7 +76,7 @@ async function page(options: ListAllOptions, more: RequestOptions): Promise<Page
 }
 
 /** Cancels at the signal or the timeout, whether the transport listens or not. */
-async function withTimeout<T>({ clock, signal }: ListAllOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withTimeout<T>({ clock, signal }: ListAllOptions, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const abort = new AbortController();
   const stopListening = onAbort(signal, () => abort.abort(signal.reason));
@@ -84,7 +84,7 @@ async function withTimeout<T>({ clock, signal }: ListAllOptions, ask: (signal: A
     const late = clock.sleep(PAGE_TIMEOUT_MS, abort.signal).then(() => {
       throw new Error(`Cannot list: no answer within ${PAGE_TIMEOUT_MS} ms`);
     });
-    return await Promise.race([ask(abort.signal), late]);
+    return await Promise.race([request(abort.signal), late]);
   } finally {
     stopListening();
     abort.abort();

@@ -24,24 +24,24 @@ export async function runWhileLeader(
 ): Promise<number | undefined> {
   const [program = "", ...words] = command;
   await using running = await startProgram({ command: program, arguments: words, inheritsStreams: true });
-  const gone = new AbortController();
+  const exited = new AbortController();
   const killAfter = (delayMs: number): void => {
-    clock.sleep(delayMs, gone.signal).then(
+    clock.sleep(delayMs, exited.signal).then(
       () => running.signal("SIGKILL"),
       () => undefined,
     );
   };
-  let wasAsked = false;
-  const ask = (): void => {
-    wasAsked = true;
+  let isStopRequested = false;
+  const requestStop = (): void => {
+    isStopRequested = true;
     running.signal("SIGTERM");
     killAfter(graceMs);
   };
-  const listening = [whenAborted(signal, ask), whenAborted(lost, () => killAfter(lostGraceMs))];
+  const listening = [whenAborted(signal, requestStop), whenAborted(lost, () => killAfter(lostGraceMs))];
   const exit = await running.exited;
   for (const stopListening of listening) stopListening();
-  gone.abort();
-  return wasAsked ? undefined : exitCodeOf(exit);
+  exited.abort();
+  return isStopRequested ? undefined : exitCodeOf(exit);
 }
 
 /** Immediately if it is already aborted. */

@@ -120,17 +120,17 @@ export interface KubeletRuntime {
 /** Rejects with the remedy. */
 export async function findKubeletRuntime(values: KubeletFlagValues, clock: Clock): Promise<KubeletRuntime> {
   const given = values["container-runtime-endpoint"];
-  if (given !== undefined) return ask(given, clock);
+  if (given !== undefined) return queryRuntime(given, clock);
   const states = await Promise.all(RUNTIME_SOCKETS.map(socketState));
   const found = [states.indexOf("usable"), states.indexOf("forbidden")].map((index) => RUNTIME_SOCKETS[index]);
-  for (const socket of found) if (socket !== undefined) return ask(`unix://${socket}`, clock);
+  for (const socket of found) if (socket !== undefined) return queryRuntime(`unix://${socket}`, clock);
   throw new Error(
     `Cannot run containers: no container runtime responds at ${RUNTIME_SOCKETS.join(", ")}; ` +
       "start one, or set --container-runtime-endpoint to its socket",
   );
 }
 
-async function ask(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
+async function queryRuntime(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
   const socket = socketOf(endpoint);
   try {
     return { endpoint: `unix://${socket}`, ...(await askVersion(socket, { clock })) };

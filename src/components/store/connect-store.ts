@@ -38,7 +38,7 @@ class RunningStore implements StoreAccess {
   }
 
   async get(key: string, options: ReadOptions = {}): Promise<Entry | undefined> {
-    const { entry } = await this.#ask({ do: "get", key, ...options });
+    const { entry } = await this.#request({ do: "get", key, ...options });
     return entry === undefined || entry === null ? undefined : entryOfLine(entry);
   }
 
@@ -70,18 +70,18 @@ class RunningStore implements StoreAccess {
   }
 
   async currentRevision(): Promise<number> {
-    const { revision } = await this.#ask({ do: "revision" });
+    const { revision } = await this.#request({ do: "revision" });
     return revision ?? 0;
   }
 
   async statistics(): Promise<StoreStatistics> {
-    const { statistics } = await this.#ask({ do: "statistics" });
+    const { statistics } = await this.#request({ do: "statistics" });
     if (statistics === undefined) throw cutOff(this.#directory);
     return statistics;
   }
 
   async compact(revision: number): Promise<void> {
-    await this.#ask({ do: "compact", revision });
+    await this.#request({ do: "compact", revision });
   }
 
   watch(prefix: string, { after }: { readonly after: number }, listener: WatchListener): Watch {
@@ -104,7 +104,7 @@ class RunningStore implements StoreAccess {
     throw cutOff(this.#directory);
   }
 
-  async #ask(request: StoreRequest): Promise<Answer> {
+  async #request(request: StoreRequest): Promise<Answer> {
     for await (const answer of this.#answers(request)) return answer;
     throw cutOff(this.#directory);
   }

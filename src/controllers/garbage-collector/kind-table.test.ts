@@ -49,14 +49,14 @@ test("a version is discovered once per interval, however many owners are of it",
   const table = new KindTable({ kinds: () => [], clock });
   const server = answering({ resources: [] }, WIDGETS);
 
-  await assert.rejects(table.ask(OWNER, server.write), {
+  await assert.rejects(table.lookup(OWNER, server.write), {
     message: 'Cannot look for an owner of kind "Widget": example.com/v1 has no such kind',
   });
-  await assert.rejects(table.ask(OWNER, server.write));
+  await assert.rejects(table.lookup(OWNER, server.write));
   assert.deepEqual(server.asked, ["/apis/example.com/v1"]);
 
   await clock.advance(5_000);
-  const { plural, scope } = await table.ask(OWNER, server.write);
+  const { plural, scope } = await table.lookup(OWNER, server.write);
   assert.deepEqual([plural, scope, server.asked.length], ["widgets", "Namespaced", 2]);
 });
 
@@ -65,8 +65,8 @@ test("a server that does not respond is retried, one without the version is not"
   const table = new KindTable({ kinds: () => [], clock: virtualClock() });
   const server = answering(down, notFound({ group: "", plural: "" }, ""));
 
-  await assert.rejects(table.ask(OWNER, server.write), down);
-  await assert.rejects(table.ask(OWNER, server.write), /has no such kind/);
-  await assert.rejects(table.ask(OWNER, server.write), /has no such kind/);
+  await assert.rejects(table.lookup(OWNER, server.write), down);
+  await assert.rejects(table.lookup(OWNER, server.write), /has no such kind/);
+  await assert.rejects(table.lookup(OWNER, server.write), /has no such kind/);
   assert.equal(server.asked.length, 2);
 });

@@ -56,7 +56,7 @@ export class KindTable {
   }
 
   /** The kind in the very version of the reference, as the server has it. Rejects if it is not served, or the server does not respond. */
-  async ask({ apiVersion, kind }: OwnerReference, write: Client): Promise<ResourceKind> {
+  async lookup({ apiVersion, kind }: OwnerReference, write: Client): Promise<ResourceKind> {
     const found = (await this.#document(apiVersion, write)).find((candidate) => candidate.kind === kind);
     if (found === undefined) throw new Error(`Cannot look for an owner of kind ${JSON.stringify(kind)}: ${apiVersion} has no such kind`);
     return found;

@@ -101,7 +101,9 @@ export class Owners {
   /** In the version of the reference: that of another kind, once of this name, is no answer. */
   async #kindOf(reference: OwnerReference, { write }: Pass): Promise<ResourceKind> {
     const followed = this.#followed(reference);
-    return followed !== undefined && apiVersionOf(followed.storage) === reference.apiVersion ? followed : this.#kinds.ask(reference, write);
+    return followed !== undefined && apiVersionOf(followed.storage) === reference.apiVersion
+      ? followed
+      : this.#kinds.lookup(reference, write);
   }
 
   /** A reference cannot reach into another namespace. Its author does not know, and is about to lose the object. */

@@ -122,8 +122,8 @@ async function lookAtNode(name: string, pass: Pass, memory: Memory): Promise<Out
 }
 
 function forget(name: string, pass: Pass, { known, observation, granted }: Memory): Outcome {
-  const gone = known.get(name);
-  if (gone !== undefined) emitEvent(gone, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`, pass);
+  const deleted = known.get(name);
+  if (deleted !== undefined) emitEvent(deleted, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`, pass);
   known.delete(name);
   granted.delete(name);
   observation.forget(name);
@@ -212,7 +212,7 @@ async function lookAtOurselves({ read, write, clock, log }: Pass, { observation,
       await write.get(nodes, { name });
     } catch (error) {
       if (!isReason(error, "NotFound")) {
-        log.warn("Cannot ask for Nodes, so their silence does not count", { error });
+        log.warn("Cannot list Nodes; missing heartbeats are ignored meanwhile", { error });
         observation.restart(clock.monotonic());
       }
     }

@@ -79,7 +79,7 @@ export class EveryKind {
   async start(signal?: AbortSignal): Promise<void> {
     const given = anySignal(this.#stopped.signal, signal) as AbortSignal;
     try {
-      await this.#ask(given);
+      await this.#discover(given);
     } catch (error) {
       // A group that does not respond does not affect the others; it is retried.
       if (this.#deletable.length === 0 || given.aborted) throw error;
@@ -150,10 +150,10 @@ export class EveryKind {
     while (this.#isStale && !this.#stopped.signal.aborted) {
       this.#isStale = false;
       try {
-        await this.#ask(this.#stopped.signal);
+        await this.#discover(this.#stopped.signal);
       } catch (error) {
         if (this.#stopped.signal.aborted) break;
-        log.warn("What the API server serves could not be found out; it is tried again", { error });
+        log.warn("Discovery failed; retrying", { error });
         this.#isStale = true;
         await clock.sleep(this.#backoff.next(), this.#stopped.signal).catch(() => undefined);
       }
@@ -161,7 +161,7 @@ export class EveryKind {
     this.#isAsking = false;
   }
 
-  async #ask(signal: AbortSignal): Promise<void> {
+  async #discover(signal: AbortSignal): Promise<void> {
     const { preferred, failures } = await discover(this.#options.client, { signal });
     const unanswered = new Set(failures.map(({ groupVersion }) => parseApiVersion(groupVersion)?.group));
     // The last complete response of a group stays valid until the next complete one.

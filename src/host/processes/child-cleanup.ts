@@ -7,13 +7,13 @@ const children = new Set<ChildProcess>();
 export function killWithParent(child: ChildProcess): void {
   if (children.size === 0) process.on("exit", killAll);
   children.add(child);
-  const gone = (): void => {
+  const onExit = (): void => {
     if (!children.delete(child) || children.size > 0) return;
     process.removeListener("exit", killAll);
   };
-  child.once("exit", gone);
+  child.once("exit", onExit);
   // It could not be started.
-  child.once("error", gone);
+  child.once("error", onExit);
 }
 
 function killAll(): void {

@@ -60,15 +60,15 @@ export async function serveExec(
   protocol: ExecProtocol = "v5.channel.k8s.io",
 ): Promise<void> {
   const { framing, hasStatus } = PROTOCOLS[protocol];
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const outlet = new ChannelOutlet(socket, framing);
   const incoming = new ExecInput(socket, channels, PROTOCOLS[protocol]);
   socket.onClosed(() => {
-    gone.abort(new Error("The client disconnected"));
+    disconnected.abort(new Error("The client disconnected"));
     incoming.end();
   });
   sendFirstMessage(outlet, channels);
-  const outcome = await outcomeOf(() => run(streamsOf(outlet, incoming, channels), gone.signal));
+  const outcome = await outcomeOf(() => run(streamsOf(outlet, incoming, channels), disconnected.signal));
   const words = hasStatus ? JSON.stringify(outcome) : (outcome.message ?? "");
   if (words !== "") void outlet.write(OUTCOME, new TextEncoder().encode(words));
   incoming.end();

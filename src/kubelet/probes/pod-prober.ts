@@ -249,7 +249,7 @@ export class PodProber {
     probing.timer = undefined;
     probing.dueAtMs = undefined;
     probing.asking = asking;
-    const answer = await this.#ask(probing, asking.signal);
+    const answer = await this.#attempt(probing, asking.signal);
     // The result is of another container, or of one that is no longer probed.
     if (asking.signal.aborted) {
       if (probing.asking === asking) probing.asking = undefined;
@@ -270,7 +270,7 @@ export class PodProber {
   }
 
   /** Undefined: the probe could not be run. Never rejects. */
-  async #ask(probing: Probing, signal: AbortSignal): Promise<ProbeAnswer | undefined> {
+  async #attempt(probing: Probing, signal: AbortSignal): Promise<ProbeAnswer | undefined> {
     const { pod, sandbox } = this.#seen ?? {};
     const { containerId } = probing;
     const definition = this.#definition(probing);

@@ -38,10 +38,15 @@ export async function runProbe(
     return runCommand(command, target, { runtime, clock, timeoutMs }, signal);
   }
   if (actions === undefined) throw new Error("the network of Pods is not reachable");
-  return within(timeoutMs, { clock, signal }, (probing) => ask(probe, target, actions, probing));
+  return within(timeoutMs, { clock, signal }, (probing) => performProbe(probe, target, actions, probing));
 }
 
-async function ask(probe: Probe, { container, podIp }: ProbeTarget, actions: ProbeActions, signal: AbortSignal): Promise<ProbeAnswer> {
+async function performProbe(
+  probe: Probe,
+  { container, podIp }: ProbeTarget,
+  actions: ProbeActions,
+  signal: AbortSignal,
+): Promise<ProbeAnswer> {
   const { httpGet, tcpSocket, grpc } = probe;
   if (httpGet !== undefined) return actions.http(httpRequestOf(httpGet, container, { podIp, purpose: "probe" }), signal);
   if (tcpSocket !== undefined) {

@@ -18,10 +18,10 @@ export class KeptAnswers<T> {
     this.#ttlMs = ttlMs;
   }
 
-  async get(key: string, ask: () => Promise<T>): Promise<T> {
+  async get(key: string, decide: () => Promise<T>): Promise<T> {
     const known = this.#answers.get(key);
     if (known !== undefined && this.#clock.monotonic() < known.untilMs) return known.answer;
-    const kept = { answer: ask(), untilMs: Infinity };
+    const kept = { answer: decide(), untilMs: Infinity };
     this.#answers.set(key, kept);
     try {
       const answer = await kept.answer;

@@ -107,7 +107,7 @@ function fittingNominatedNode(filters: PodFilters, snapshot: Snapshot): NodeInfo
   const name = filters.pod.pod.status?.nominatedNodeName;
   const node = name === undefined || name === "" ? undefined : snapshot.get(name);
   if (node === undefined) return undefined;
-  return filters.ask(filters.base, node) === undefined ? node : undefined;
+  return filters.firstRejection(filters.base, node) === undefined ? node : undefined;
 }
 
 function findFeasible({ profile, snapshot, turns, filters, refusals, narrowed }: Cycle): readonly NodeInfo[] {
@@ -120,7 +120,7 @@ function findFeasible({ profile, snapshot, turns, filters, refusals, narrowed }:
   let index = turns.startIndex % nodes.length;
   for (let left = nodes.length; left > 0 && feasible.length < enough; left--) {
     const node = nodes[index] as NodeInfo;
-    const rejection = filters.ask(filters.base, node);
+    const rejection = filters.firstRejection(filters.base, node);
     if (rejection === undefined) feasible.push(node);
     else refusals.add(node, rejection, filters.refusedBy);
     index++;

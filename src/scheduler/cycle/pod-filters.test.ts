@@ -33,14 +33,14 @@ for (const { who, nominated, answer } of [
 ]) {
   test(`space for one Pod is ${answer === undefined ? "free" : "taken"} when ${who}`, () => {
     const filters = filtersOf([onePerNode], [undefined], nominated);
-    equal(filters.ask(filters.base, fakeNode("n1")), answer);
-    equal(filters.ask(filters.base, fakeNode("n2")), undefined);
+    equal(filters.firstRejection(filters.base, fakeNode("n1")), answer);
+    equal(filters.firstRejection(filters.base, fakeNode("n2")), undefined);
   });
 }
 
 test("nominated Pods are not relied on for affinity", () => {
   const filters = filtersOf([company], [{ pods: 0 }], [fakePod("high", { priority: 6 })]);
-  equal(filters.ask(filters.base, fakeNode("n1")), alone);
+  equal(filters.firstRejection(filters.base, fakeNode("n1")), alone);
   deepEqual(filters.base.values, [{ pods: 0 }]);
 });
 
@@ -51,13 +51,13 @@ test("filters see nominated Pods on a node that has them", () => {
     podAdded: (_state, _pod, _added, node) => void seen.push(node.pods.map(({ uid }) => uid)),
   };
   const filters = filtersOf([watches], [{ pods: 1 }], [fakePod("a", { priority: 6 }), fakePod("b", { priority: 6 })]);
-  equal(filters.ask(filters.base, fakeNode("n1")), undefined);
+  equal(filters.firstRejection(filters.base, fakeNode("n1")), undefined);
   deepEqual(seen, [["a"], ["a", "b"]]);
 });
 
 test("the rejecting plugin is identified by its index", () => {
   const filters = filtersOf([company, onePerNode], [{ pods: 1 }, undefined], []);
-  equal(filters.ask(filters.base, fakeNode("n1", [fakePod("x")])), full);
+  equal(filters.firstRejection(filters.base, fakeNode("n1", [fakePod("x")])), full);
   equal(filters.refusedBy, 1);
 });
 
@@ -72,7 +72,7 @@ test("a plugin's filter is called as its method", () => {
   }
   const counting = new Counting();
   const filters = filtersOf([counting], [undefined], []);
-  filters.ask(filters.base, fakeNode("n1"));
+  filters.firstRejection(filters.base, fakeNode("n1"));
   equal(counting.asked, 1);
 });
 

@@ -36,14 +36,14 @@ export class PodFilters {
   }
 
   /** Undefined: feasible. */
-  ask(states: SharedStates, node: NodeInfo): Rejection | undefined {
-    if (this.#nominatedPods === undefined) return this.#askEach(states.values, node);
+  firstRejection(states: SharedStates, node: NodeInfo): Rejection | undefined {
+    if (this.#nominatedPods === undefined) return this.#runEach(states.values, node);
     const nominated = this.#nominatedPods(node.name);
-    const rejection = nominated.length === 0 ? undefined : this.#askWithNominated(states, node, nominated);
-    return rejection ?? this.#askEach(states.values, node);
+    const rejection = nominated.length === 0 ? undefined : this.#runWithNominated(states, node, nominated);
+    return rejection ?? this.#runEach(states.values, node);
   }
 
-  #askWithNominated(states: SharedStates, node: NodeInfo, nominated: readonly PodInfo[]): Rejection | undefined {
+  #runWithNominated(states: SharedStates, node: NodeInfo, nominated: readonly PodInfo[]): Rejection | undefined {
     let statesThen = states;
     let nodeThen = node;
     for (const other of nominated) {
@@ -52,10 +52,10 @@ export class PodFilters {
       nodeThen = nodeThen.withPod(other);
       statesThen.podAdded(other, nodeThen);
     }
-    return nodeThen === node ? undefined : this.#askEach(statesThen.values, nodeThen);
+    return nodeThen === node ? undefined : this.#runEach(statesThen.values, nodeThen);
   }
 
-  #askEach(states: readonly unknown[], node: NodeInfo): Rejection | undefined {
+  #runEach(states: readonly unknown[], node: NodeInfo): Rejection | undefined {
     const { pod, plugins } = this;
     const filters = this.#filters;
     for (let index = 0; index < filters.length; index++) {

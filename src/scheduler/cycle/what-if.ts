@@ -41,6 +41,6 @@ class AfterCycle implements WhatIf {
 
   filter(states: FilterStates, node: NodeInfo): Rejection | undefined {
     assert(states instanceof SharedStates, "states come from base() or copy()");
-    return this.#filters.ask(states, node);
+    return this.#filters.firstRejection(states, node);
   }
 }

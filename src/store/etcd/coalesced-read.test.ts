@@ -37,14 +37,14 @@ class ManualLooks {
 
 test("a caller during a read does not share it; all callers meanwhile share the next", async () => {
   const looks = new ManualLooks();
-  const first = looks.shared.ask();
+  const first = looks.shared.read();
   const firstLook = await looks.next();
-  const meanwhile = [looks.shared.ask(), looks.shared.ask(), looks.shared.ask()];
+  const meanwhile = [looks.shared.read(), looks.shared.read(), looks.shared.read()];
   equal(looks.begun, 1, "one look at a time");
 
   firstLook.end();
   const secondLook = await looks.next();
-  const late = looks.shared.ask();
+  const late = looks.shared.read();
   secondLook.end();
   (await looks.next()).end();
 
@@ -57,7 +57,7 @@ test("a caller during a read does not share it; all callers meanwhile share the 
 test("a caller without a read in flight starts one at once", async () => {
   const looks = new ManualLooks();
   for (const number of [1, 2, 3]) {
-    const asked = looks.shared.ask();
+    const asked = looks.shared.read();
     const look = await looks.next();
     equal(looks.begun, number);
     look.end();
@@ -67,8 +67,8 @@ test("a caller without a read in flight starts one at once", async () => {
 
 test("a failing read fails for the callers that shared it only", async () => {
   const looks = new ManualLooks();
-  const first = looks.shared.ask();
-  const meanwhile = [looks.shared.ask(), looks.shared.ask()];
+  const first = looks.shared.read();
+  const meanwhile = [looks.shared.read(), looks.shared.read()];
   (await looks.next()).fail(new Error("lost"));
   await rejects(first, /lost/);
   (await looks.next()).end();

@@ -11,7 +11,7 @@ export class CoalescedRead<T> {
     this.#look = look;
   }
 
-  ask(): Promise<T> {
+  read(): Promise<T> {
     if (this.#next !== undefined) return this.#next;
     if (this.#underWay === undefined) return this.#begin();
     this.#next = this.#underWay.then(() => this.#begin());

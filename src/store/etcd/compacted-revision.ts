@@ -34,7 +34,7 @@ export class CompactedRevision {
   }
 
   /** After etcd rejected a read at `wanted`: the oldest readable revision, or the next after `wanted` if etcd does not report it. */
-  async ask(wanted: number): Promise<number> {
+  async query(wanted: number): Promise<number> {
     if (this.#revision <= wanted) {
       const attempt = await this.#cluster.attempt(ASK_TIMEOUT_MS, (endpoint) => this.#watchFrom(endpoint, wanted));
       this.learn(Math.max(wanted + 1, attempt.answered ? attempt.response : 0));

@@ -133,13 +133,13 @@ export class EtcdCluster {
   }
 
   /** Retries until there is a response, a rejection, or no time left. Only for idempotent requests. */
-  async read<T>(action: string, ask: (endpoint: EtcdEndpoint, options: CallOptions) => Promise<T>): Promise<T> {
+  async read<T>(action: string, request: (endpoint: EtcdEndpoint, options: CallOptions) => Promise<T>): Promise<T> {
     const { readMs, readAttemptMs } = this.#options.timeouts;
     const retry = this.retry(readMs);
     for (;;) {
       if (this.closing.aborted) throw closed(action);
       const timeoutMs = Math.min(readAttemptMs, retry.remainingMs);
-      const attempt = await this.attempt(timeoutMs, (endpoint) => ask(endpoint, { timeoutMs, signal: this.closing }));
+      const attempt = await this.attempt(timeoutMs, (endpoint) => request(endpoint, { timeoutMs, signal: this.closing }));
       if (attempt.answered) return attempt.response;
       if (attempt.failure.kind === "refused") throw refusalError(action, attempt.failure);
       if (!(await retry.again(1))) throw this.closing.aborted ? closed(action) : this.unavailable(action);

@@ -91,7 +91,7 @@ export class EtcdReader {
   }
 
   currentRevision(): Promise<number> {
-    return this.#revision.ask();
+    return this.#revision.read();
   }
 
   entryOf({ key, value, modRevision }: KeyValue): Entry {
@@ -120,7 +120,7 @@ export class EtcdReader {
     try {
       return await cluster.read(action, (endpoint, options) => endpoint.call(RANGE, request, options));
     } catch (error) {
-      if (isStoreError(error, "Compacted")) throw compacted(wanted, await compaction.ask(wanted));
+      if (isStoreError(error, "Compacted")) throw compacted(wanted, await compaction.query(wanted));
       if (isStoreError(error, "FutureRevision")) throw futureRevision(wanted, await this.currentRevision());
       throw error;
     }

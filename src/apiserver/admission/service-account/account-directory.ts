@@ -42,7 +42,7 @@ export class AccountDirectory {
         if (metadata.name !== DEFAULT_ACCOUNT || this.#waiters.size === 0) return;
         for (const wake of this.#waiters.get(metadata.namespace ?? "") ?? []) wake();
       },
-      gone() {},
+      remove() {},
       reset() {},
     });
   }

@@ -20,7 +20,7 @@ function podFollower(graph: NodeGraph): Follower {
       // Nearly every change of a pod is a status update that does not affect the graph.
       if (previous === undefined || !namesTheSame(pod, previous as Pod)) graph.putPod(pod);
     },
-    gone: (object) => graph.removePod(object as Pod),
+    remove: (object) => graph.removePod(object as Pod),
     reset: () => graph.clearPods(),
   };
 }
@@ -41,7 +41,7 @@ function volumeFollower(graph: NodeGraph): Follower {
       const volume = object as PersistentVolume;
       if (volume.spec === undefined || volume.spec !== (previous as PersistentVolume | undefined)?.spec) graph.putVolume(volume);
     },
-    gone: ({ metadata }) => graph.removeVolume(metadata.name),
+    remove: ({ metadata }) => graph.removeVolume(metadata.name),
     reset: () => graph.clearVolumes(),
   };
 }
@@ -53,7 +53,7 @@ interface OwnedObject extends KubeObject {
 function ownedFollower(graph: NodeGraph, kind: OwnedKind): Follower {
   return {
     put: (object) => graph.putOwned(kind, { name: object.metadata.name, node: (object as OwnedObject).spec?.nodeName ?? "" }),
-    gone: ({ metadata }) => graph.removeOwned(kind, metadata.name),
+    remove: ({ metadata }) => graph.removeOwned(kind, metadata.name),
     reset: () => graph.clearOwned(kind),
   };
 }

@@ -53,7 +53,7 @@ export class Policy {
   #rolesFollower(roles: Map<string, Role | ClusterRole>): Follower {
     return this.#counted({
       put: (role) => void roles.set(roleKey(role), role as Role | ClusterRole),
-      gone: (role) => void roles.delete(roleKey(role)),
+      remove: (role) => void roles.delete(roleKey(role)),
       reset: () => roles.clear(),
     });
   }
@@ -61,16 +61,16 @@ export class Policy {
   #bindingsFollower(bindings: BindingIndex): Follower {
     return this.#counted({
       put: (binding) => bindings.put(binding as Binding),
-      gone: (binding) => bindings.remove(binding as Binding),
+      remove: (binding) => bindings.remove(binding as Binding),
       reset: () => bindings.clear(),
     });
   }
 
-  #counted({ put, gone, reset }: Follower): Follower {
+  #counted({ put, remove, reset }: Follower): Follower {
     const count = (): void => void this.revision++;
     return {
       put: (object, previous) => (count(), put(object, previous)),
-      gone: (object) => (count(), gone(object)),
+      remove: (object) => (count(), remove(object)),
       reset: () => (count(), reset()),
     };
   }

@@ -52,7 +52,7 @@ class Rbac {
     const found = this.stored.get(this.#key(plural, object));
     if (found === undefined) return;
     this.stored.delete(this.#key(plural, object));
-    this.#followers.get(plural)?.gone(found);
+    this.#followers.get(plural)?.remove(found);
   }
 
   /** Simulates a lost watch: all objects are listed again. */

@@ -35,8 +35,8 @@ export function planDeletion(resource: Resource, object: KubeObject, options: De
   if (graceful !== undefined) return { outcome: "write", object: finalized };
   const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
   if (!mustStay) return { outcome: "remove", object: finalized };
-  const going = markedAsTerminating(resource, finalized, nowMs);
-  return going === object ? { outcome: "wait" } : { outcome: "write", object: going };
+  const terminating = markedAsTerminating(resource, finalized, nowMs);
+  return terminating === object ? { outcome: "wait" } : { outcome: "write", object: terminating };
 }
 
 /** True if nothing blocks the removal of a terminating object: no finalizer, no grace period, no condition of its kind. */

@@ -56,7 +56,7 @@ export interface ObjectDeletion {
 
 export interface DeleteResult {
   /** False: it stays until its grace period ends or its finalizers are removed. */
-  readonly gone: boolean;
+  readonly removed: boolean;
   readonly object: StoredObject;
 }
 

@@ -114,8 +114,8 @@ export class ServiceAddresses {
     const plan = planDeletion(resource, stored.object, {}, this.#server.clock.now());
     if (plan.outcome === "wait") return [];
     if (plan.outcome === "remove") return [storage.deleteOperation(name, stored)];
-    const going = storage.newObject(plan.object, stored.managed());
-    return [storage.putOperation(name, going, { is: "at", revision: stored.revision })];
+    const terminating = storage.newObject(plan.object, stored.managed());
+    return [storage.putOperation(name, terminating, { is: "at", revision: stored.revision })];
   }
 
   #ranges(): readonly AddressRange[] {

@@ -57,7 +57,7 @@ export async function openTunnel(request: TunnelRequest): Promise<TunnelAnswer> 
   const socket = "socketPath" in request ? await dialUnix(request) : await dialNetwork(request);
   const stop = onAbort(request.signal, () => socket.destroy());
   try {
-    return await ask(socket, request);
+    return await sendUpgrade(socket, request);
   } catch (error) {
     socket.destroy();
     request.signal.throwIfAborted();
@@ -100,24 +100,24 @@ async function dialUnix({ socketPath, signal }: SocketPlace & TunnelQuestion): P
   }
 }
 
-function ask(socket: Socket, request: TunnelRequest): Promise<TunnelAnswer> {
+function sendUpgrade(socket: Socket, request: TunnelRequest): Promise<TunnelAnswer> {
   return new Promise((resolve, reject) => {
-    const asked = httpRequest({
+    const sent = httpRequest({
       createConnection: () => socket,
       method: request.method ?? "GET",
       path: request.path,
       headers: { host: "socketPath" in request ? "localhost" : formatAddress(request), ...outgoing(request.headers) },
       timeout: ANSWER_TIMEOUT_MS,
     });
-    keepAllHeaders(asked);
-    asked.once("timeout", () => asked.destroy(new Error(`no response within ${ANSWER_TIMEOUT_MS / 1_000} s`)));
-    asked.once("error", reject);
-    asked.once("upgrade", (answer: IncomingMessage, switched: Duplex, head: Buffer) => {
+    keepAllHeaders(sent);
+    sent.once("timeout", () => sent.destroy(new Error(`no response within ${ANSWER_TIMEOUT_MS / 1_000} s`)));
+    sent.once("error", reject);
+    sent.once("upgrade", (answer: IncomingMessage, switched: Duplex, head: Buffer) => {
       socket.setTimeout(0);
       resolve({ code: 101, headers: headersOf(answer), stream: streamOfSocket(switched, head) });
     });
-    asked.once("response", (answer) => void refusal(answer).then(resolve, reject));
-    asked.end();
+    sent.once("response", (answer) => void refusal(answer).then(resolve, reject));
+    sent.end();
   });
 }
 

@@ -45,7 +45,7 @@ export class SimulatedContainer {
   /** Waiters that check again after each change. Most containers never have one. */
   #waiting: Set<() => void> | undefined;
   /** Why waiting is pointless: it was removed, or the runtime stopped. */
-  #gone: RuntimeError | undefined;
+  #removedBecause: RuntimeError | undefined;
 
   /** `past`: recovered state of a container from before this driver. Without a life, its start was in progress. */
   constructor(facts: ContainerFacts, script: ContainerScript, owner: ContainerOwner, past?: { readonly life: Life | undefined }) {
@@ -87,7 +87,7 @@ export class SimulatedContainer {
     const startAt = (): number => requestedAtMs + this.#script.startAfterMs;
     while (this.#now() < startAt()) {
       await this.#happening(startAt());
-      if (this.#gone !== undefined) throw this.#gone;
+      if (this.#removedBecause !== undefined) throw this.#removedBecause;
       if (this.#life !== undefined) throw new RuntimeError("CannotRun", `Cannot start container ${this.facts.name}: it was stopped before`);
     }
     const startAtMs = startAt();
@@ -104,7 +104,7 @@ export class SimulatedContainer {
     this.#askToEnd(nowMs, nowMs + Math.max(0, graceMs));
     while (!this.hasEnded) {
       await this.#happening(undefined);
-      if (this.#gone !== undefined) throw this.#gone;
+      if (this.#removedBecause !== undefined) throw this.#removedBecause;
     }
   }
 
@@ -128,7 +128,7 @@ export class SimulatedContainer {
 
   /** Rejects all waiters with `why`. */
   leave(why: RuntimeError): void {
-    this.#gone = why;
+    this.#removedBecause = why;
     this.#cancelAlarm();
     this.#notifyWaiting();
   }
@@ -142,7 +142,7 @@ export class SimulatedContainer {
       if (line !== undefined && index < (seen?.logLines ?? 0)) {
         yield line;
         index++;
-      } else if (!follow || seen?.state.is === "exited" || this.#gone !== undefined) {
+      } else if (!follow || seen?.state.is === "exited" || this.#removedBecause !== undefined) {
         return;
       } else {
         await this.#happening(line?.atMs, signal);
@@ -176,7 +176,7 @@ export class SimulatedContainer {
     const untilMs = this.#now() + durationMs;
     for (;;) {
       signal.throwIfAborted();
-      if (this.hasEnded || this.#gone !== undefined) return false;
+      if (this.hasEnded || this.#removedBecause !== undefined) return false;
       if (this.#now() >= untilMs) return true;
       await this.#happening(untilMs, signal);
     }
@@ -195,7 +195,7 @@ export class SimulatedContainer {
 
   #setAlarm(): void {
     this.#cancelAlarm();
-    const nextMs = this.#gone === undefined ? this.#observe()?.nextChangeAtMs : undefined;
+    const nextMs = this.#removedBecause === undefined ? this.#observe()?.nextChangeAtMs : undefined;
     if (nextMs !== undefined) this.#alarm = this.#owner.alarms.at(nextMs, () => this.#rang());
   }
 

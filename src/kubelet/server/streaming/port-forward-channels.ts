@@ -65,13 +65,13 @@ export interface PortForwardChannels extends PortForwarding {
 export async function servePortForwardChannels(socket: ChannelSocket, options: PortForwardChannels): Promise<void> {
   const { protocol, ports, forward, describeFailure } = options;
   const framing = FRAMINGS.get(protocol) ?? BINARY;
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const outlet = new ChannelOutlet(socket, framing);
   const hold = sharedHold(socket);
   const lines = ports.map((port, index) => ({ port, input: new ChannelInput(hold), channel: index * 2 }));
   const closed = new Promise<void>((resolve) => socket.onClosed(resolve));
   socket.onClosed(() => {
-    gone.abort(new Error("The client disconnected"));
+    disconnected.abort(new Error("The client disconnected"));
     for (const { input } of lines) input.end();
   });
   for (const { port, channel } of lines) begin(outlet, channel, port);
@@ -82,7 +82,7 @@ export async function servePortForwardChannels(socket: ChannelSocket, options: P
   await Promise.all(
     lines.map(async ({ port, input, channel }) => {
       try {
-        await forward(port, portStream({ socket, outlet, input, closed, channel }), gone.signal);
+        await forward(port, portStream({ socket, outlet, input, closed, channel }), disconnected.signal);
       } catch (error) {
         void outlet.write(channel + 1, new TextEncoder().encode(describeFailure(port, error)));
       }

@@ -27,16 +27,16 @@ export async function servePortForward(
   { forward, describeFailure, clock = realClock }: PortForwarding,
 ): Promise<void> {
   const session = spdySession(connection, { role: "server" });
-  const gone = new AbortController();
-  const pairs = new Pairs(clock, gone.signal, ({ data, error }) => void serve(data, error));
+  const disconnected = new AbortController();
+  const pairs = new Pairs(clock, disconnected.signal, ({ data, error }) => void serve(data, error));
   session.onStream((stream) => (isPortStream(stream) ? pairs.add(stream) : stream.reset()));
   await session.closed;
-  gone.abort(new Error("The client disconnected"));
+  disconnected.abort(new Error("The client disconnected"));
 
   async function serve(data: SpdyStream, error: SpdyStream): Promise<void> {
     const port = Number(data.headers["port"]);
     try {
-      await forward(port, data, gone.signal);
+      await forward(port, data, disconnected.signal);
       data.end();
       error.end();
     } catch (failure) {
@@ -73,13 +73,13 @@ interface WholePair {
 /** Streams that wait for the other of their pair, bounded by the session's stream limit. */
 class Pairs {
   readonly #clock: Clock;
-  readonly #gone: AbortSignal;
+  readonly #disconnected: AbortSignal;
   readonly #whole: (pair: WholePair) => void;
   readonly #halves = new Map<string, Pair>();
 
-  constructor(clock: Clock, gone: AbortSignal, whole: (pair: WholePair) => void) {
+  constructor(clock: Clock, disconnected: AbortSignal, whole: (pair: WholePair) => void) {
     this.#clock = clock;
-    this.#gone = gone;
+    this.#disconnected = disconnected;
     this.#whole = whole;
   }
 
@@ -110,7 +110,7 @@ class Pairs {
   }
 
   async #giveUp(request: string, pair: Pair): Promise<void> {
-    const over = AbortSignal.any([this.#gone, pair.complete.signal]);
+    const over = AbortSignal.any([this.#disconnected, pair.complete.signal]);
     await this.#clock.sleep(STREAM_TIMEOUT_MS, over).catch(() => undefined);
     if (this.#halves.get(request) !== pair) return;
     this.#halves.delete(request);

@@ -49,11 +49,11 @@ export interface RemoteCommandOptions {
 /** Connects the command to the client, sends its result, and closes the connection. Never rejects. */
 export async function joinRemoteCommand(connection: ByteStream, options: RemoteCommandOptions, run: RemoteCommand): Promise<void> {
   const session = spdySession(connection, { role: "server" });
-  const gone = new AbortController();
-  void session.closed.then(() => gone.abort(new Error("The client disconnected")));
-  const streams = await expectedStreams(session, wanted(options), options.clock ?? realClock, gone.signal);
+  const disconnected = new AbortController();
+  void session.closed.then(() => disconnected.abort(new Error("The client disconnected")));
+  const streams = await expectedStreams(session, wanted(options), options.clock ?? realClock, disconnected.signal);
   if (streams === undefined) return session.abort();
-  const outcome = await outcomeOf(run(execStreams(streams, options.channels), gone.signal));
+  const outcome = await outcomeOf(run(execStreams(streams, options.channels), disconnected.signal));
   const words = options.protocol === "v4.channel.k8s.io" ? JSON.stringify(outcome) : (outcome.message ?? "");
   const { error, ...others } = streams;
   for (const stream of Object.values(others)) stream.end();
@@ -83,7 +83,7 @@ async function expectedStreams(
   session: SpdySession,
   types: readonly StreamType[],
   clock: Clock,
-  gone: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<Streams | undefined> {
   const found: Partial<Record<StreamType, SpdyStream>> = {};
   const complete = new AbortController();
@@ -95,7 +95,7 @@ async function expectedStreams(
     if (type !== "stdin" && type !== "resize") void discard(stream.input);
     if (types.every((name) => found[name] !== undefined)) complete.abort();
   });
-  await clock.sleep(STREAM_TIMEOUT_MS, AbortSignal.any([complete.signal, gone])).catch(() => undefined);
+  await clock.sleep(STREAM_TIMEOUT_MS, AbortSignal.any([complete.signal, disconnected])).catch(() => undefined);
   return complete.signal.aborted ? found : undefined;
 }
 
