@@ -31,11 +31,11 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { title: "that it began", status: { startTime: START, active: 2, ready: 1, terminating: 1 }, problems: [] },
-  { title: "that it is complete", status: COMPLETE, problems: [] },
-  { title: "that it failed", status: FAILED, problems: [] },
+  { title: "a start time", status: { startTime: START, active: 2, ready: 1, terminating: 1 }, problems: [] },
+  { title: "the condition Complete", status: COMPLETE, problems: [] },
+  { title: "the condition Failed", status: FAILED, problems: [] },
   {
-    title: "numbers below none",
+    title: "negative counts",
     status: { active: -1, succeeded: -1, failed: -1, ready: -1, terminating: -1 },
     problems: [
       "status.active: Invalid value: -1: must be greater than or equal to 0",
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "Pods to be counted twice, or none",
+    title: "duplicate or empty UIDs among the uncounted Pods",
     status: { uncountedTerminatedPods: { succeeded: ["", "a", "a"], failed: ["a", "", "b"] } },
     problems: [
       'status.uncountedTerminatedPods.succeeded[0]: Invalid value: "": must not be empty',
@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "all ends at once",
+    title: "several finished conditions",
     status: { ...COMPLETE, conditions: conditions("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet") },
     problems: [
       "status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions",
@@ -68,34 +68,34 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an end in time without being complete",
+    title: "a completion time without the condition Complete",
     status: { startTime: START, completionTime: END },
     problems: [
       'status.completionTime: Invalid value: "2026-01-01T00:01:00Z": cannot set completionTime when there is no Complete=True condition',
     ],
   },
   {
-    title: "that it is complete, at no time",
+    title: "the condition Complete and no completion time",
     status: { startTime: START, conditions: conditions("SuccessCriteriaMet", "Complete") },
     problems: ["status.completionTime: Required value: completionTime is required for Complete jobs"],
   },
   {
-    title: "an end before its beginning",
+    title: "a completion time before the start time",
     status: { ...COMPLETE, startTime: END, completionTime: START },
     problems: ['status.completionTime: Invalid value: "2026-01-01T00:00:00Z": must be equal to or after `startTime`'],
   },
   {
-    title: "a failure that was not announced",
+    title: "Failed without FailureTarget",
     status: { startTime: START, conditions: conditions("Failed") },
     problems: ["status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition"],
   },
   {
-    title: "a success that was not announced",
+    title: "Complete without SuccessCriteriaMet",
     status: { ...COMPLETE, conditions: conditions("Complete") },
     problems: ["status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition"],
   },
   {
-    title: "an end while Pods run",
+    title: "a finished condition while Pods are active",
     status: { ...COMPLETE, active: 1, terminating: 2 },
     problems: [
       "status.active: Invalid value: 1: active>0 is invalid for finished job",
@@ -103,42 +103,42 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an end without a beginning",
+    title: "a finished condition without a start time",
     status: { completionTime: END, conditions: conditions("SuccessCriteriaMet", "Complete") },
     problems: ["status.startTime: Required value: startTime is required for finished job"],
   },
   {
-    title: "an end without a beginning where there was nothing to do",
+    title: "a finished condition without a start time, of a Job without completions",
     spec: { suspend: true, completions: 0 },
     status: { completionTime: END, conditions: conditions("SuccessCriteriaMet", "Complete") },
     problems: [],
   },
   {
-    title: "an end before all is counted",
+    title: "a finished condition while Pods are uncounted",
     status: { ...COMPLETE, uncountedTerminatedPods: { failed: ["a"] } },
     problems: ['status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a"]}: must be empty for finished job'],
   },
   {
-    title: "fewer than none that run, and nothing of those that are ready",
+    title: "a negative active count and no ready count",
     status: { active: -1 },
     problems: ["status.active: Invalid value: -1: must be greater than or equal to 0"],
   },
   {
-    title: "more that are ready than run",
+    title: "more ready than active Pods",
     status: { active: 1, ready: 2 },
     problems: ["status.ready: Invalid value: 2: cannot set more ready pods than active"],
   },
   {
-    title: "indexes that it has not",
+    title: "indexes of a Job that is not indexed",
     status: { completedIndexes: "0", failedIndexes: "" },
     problems: [
       'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode',
       'status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
     ],
   },
-  { title: "indexes", spec: INDEXED, status: { completedIndexes: "0-1,3", failedIndexes: "2,4" }, problems: [] },
+  { title: "completed and failed indexes", spec: INDEXED, status: { completedIndexes: "0-1,3", failedIndexes: "2,4" }, problems: [] },
   {
-    title: "indexes that cannot be read",
+    title: "malformed indexes",
     spec: INDEXED,
     status: { completedIndexes: "0-5", failedIndexes: "a" },
     problems: [
@@ -147,18 +147,18 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "indexes that both failed and not",
+    title: "indexes that are both completed and failed",
     spec: INDEXED,
     status: { completedIndexes: "0-2,4", failedIndexes: "3-4" },
     problems: ['status.failedIndexes: Invalid value: "3-4": failedIndexes and completedIndexes overlap at index: 4'],
   },
   {
-    title: "success and failure announced",
+    title: "both SuccessCriteriaMet and FailureTarget",
     status: { startTime: START, conditions: conditions("SuccessCriteriaMet", "FailureTarget") },
     problems: ["status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"],
   },
   {
-    title: "a success that its own rules did not say",
+    title: "Complete but not SuccessCriteriaMet, of a Job with a success policy",
     spec: { ...INDEXED, successPolicy: { rules: [{ succeededCount: 1 }] } },
     status: { ...COMPLETE, conditions: conditions("Complete") },
     problems: [
@@ -167,7 +167,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "that it is no longer complete",
+    title: "a removed condition Complete",
     before: COMPLETE,
     status: { startTime: START },
     problems: [
@@ -176,7 +176,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "that it no longer failed",
+    title: "a removed condition Failed",
     before: FAILED,
     status: { startTime: START },
     problems: [
@@ -185,7 +185,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "fewer than before",
+    title: "decreased counts",
     before: { failed: 3, succeeded: 3 },
     status: { failed: 2, succeeded: 2 },
     problems: [
@@ -193,27 +193,33 @@ const ROWS: readonly Row[] = [
       "status.succeeded: Invalid value: 2: cannot decrease the succeeded counter",
     ],
   },
-  { title: "fewer that succeeded, of a Job that shrank", spec: INDEXED, before: { succeeded: 3 }, status: { succeeded: 2 }, problems: [] },
   {
-    title: "another end in time",
+    title: "a decreased succeeded count of a scaled-down Job",
+    spec: INDEXED,
+    before: { succeeded: 3 },
+    status: { succeeded: 2 },
+    problems: [],
+  },
+  {
+    title: "a changed completion time",
     before: COMPLETE,
     status: { ...COMPLETE, completionTime: "2026-01-01T00:02:00Z" },
     problems: ['status.completionTime: Invalid value: "2026-01-01T00:02:00Z": field is immutable'],
   },
   {
-    title: "another beginning",
+    title: "a changed start time",
     before: { startTime: START },
     status: { startTime: END },
     problems: ['status.startTime: Invalid value: "2026-01-01T00:01:00Z": field is immutable for unsuspended job once set'],
   },
   {
-    title: "no beginning any more",
+    title: "a removed start time",
     before: { startTime: START },
     status: {},
     problems: ["status.startTime: Invalid value: null: field is immutable for unsuspended job once set"],
   },
   {
-    title: "another beginning of a suspended Job",
+    title: "a changed start time of a suspended Job",
     spec: { suspend: true },
     before: { startTime: START },
     status: { startTime: END },
@@ -226,13 +232,13 @@ const ROWS: readonly Row[] = [
     problems: [],
   },
   {
-    title: "a success announced after the end",
+    title: "SuccessCriteriaMet added after Complete",
     before: { ...COMPLETE, conditions: conditions("Complete") },
     status: COMPLETE,
     problems: ["status.conditions: Invalid value: cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"],
   },
   {
-    title: "something else of a Job whose status broke the rules before",
+    title: "an unrelated change of an already invalid status",
     before: { ...COMPLETE, active: 1, ready: 3, completionTime: START, startTime: END, conditions: conditions("Complete") },
     status: { ...COMPLETE, active: 1, ready: 3, completionTime: START, startTime: END, conditions: conditions("Complete"), failed: 1 },
     problems: [],

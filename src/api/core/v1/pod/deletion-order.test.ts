@@ -61,12 +61,16 @@ function namesInOrder(pods: readonly Pod[], neighbours?: (pod: Pod) => number): 
 }
 
 for (const { it, first, second } of [
-  { it: "one on no node goes before one on a node", first: aPod("b", { node: "", cost: 9 }), second: aPod("a", { phase: "Pending" }) },
-  { it: "a pending one goes before an unknown one", first: aPod("b", { phase: "Pending" }), second: aPod("a", { phase: "Unknown" }) },
-  { it: "an unknown one goes before a running one", first: aPod("b", { phase: "Unknown", readyMs: 1 }), second: aPod("a") },
-  { it: "one that is not ready goes before a ready one", first: aPod("b", { cost: 9 }), second: aPod("a", { readyMs: 1000 }) },
   {
-    it: "a cheap one goes before a dear one, whatever their age",
+    it: "an unassigned one is deleted before an assigned one",
+    first: aPod("b", { node: "", cost: 9 }),
+    second: aPod("a", { phase: "Pending" }),
+  },
+  { it: "a pending one is deleted before an unknown one", first: aPod("b", { phase: "Pending" }), second: aPod("a", { phase: "Unknown" }) },
+  { it: "an unknown one is deleted before a running one", first: aPod("b", { phase: "Unknown", readyMs: 1 }), second: aPod("a") },
+  { it: "one that is not ready is deleted before a ready one", first: aPod("b", { cost: 9 }), second: aPod("a", { readyMs: 1000 }) },
+  {
+    it: "the one with the lower deletion cost is deleted first, regardless of age",
     first: aPod("b", { cost: -1, readyMs: HOUR_MS }),
     second: aPod("a", { readyMs: 1000 }),
   },
@@ -76,25 +80,25 @@ for (const { it, first, second } of [
     second: aPod("a", { readyMs: 1000, restarts: 5 }),
   },
   {
-    it: "one ready by a clock that is ahead goes before one just ready",
+    it: "one whose ready time is in the future is deleted before one just ready",
     first: aPod("b", { readyMs: -5000 }),
     second: aPod("a", { readyMs: 1000 }),
   },
   {
-    it: "one ready for an hour goes before one ready for three",
+    it: "one ready for one hour is deleted before one ready for three",
     first: aPod("b", { readyMs: HOUR_MS }),
     second: aPod("a", { readyMs: 3 * HOUR_MS, restarts: 5 }),
   },
   {
-    it: "one that was restarted more goes first",
+    it: "the one with more restarts is deleted first",
     first: aPod("b", { restarts: 2, ageMs: 9 * HOUR_MS }),
     second: aPod("a", { restarts: 1 }),
   },
-  { it: "restarts of sidecars count next", first: aPod("b", { sidecarRestarts: 2 }), second: aPod("a", { sidecarRestarts: 1 }) },
-  { it: "restarts of what runs first do not count", first: aPod("a", { restarts: 1 }), second: aPod("b") },
-  { it: "a young one goes before an old one", first: aPod("b", { ageMs: HOUR_MS }), second: aPod("a", { ageMs: 3 * HOUR_MS }) },
+  { it: "restarts of sidecars are compared next", first: aPod("b", { sidecarRestarts: 2 }), second: aPod("a", { sidecarRestarts: 1 }) },
+  { it: "restarts of init containers do not count", first: aPod("a", { restarts: 1 }), second: aPod("b") },
+  { it: "the younger one is deleted first", first: aPod("b", { ageMs: HOUR_MS }), second: aPod("a", { ageMs: 3 * HOUR_MS }) },
   {
-    it: "of two of about the same age chance, that is the uid, decides",
+    it: "of about the same age the UID decides",
     first: aPod("b", { uid: "1", ageMs: 61 * 60_000 }),
     second: aPod("a", { uid: "2", ageMs: HOUR_MS }),
   },

@@ -9,9 +9,9 @@ const NOON_MS = parseTime("2026-01-01T12:00:00Z") ?? 0;
 
 for (const { it, metadata = {}, status = {}, active, terminal, terminating } of [
   { it: "without a status", active: true, terminal: false, terminating: false },
-  { it: "that runs", status: { phase: "Running" }, active: true, terminal: false, terminating: false },
-  { it: "that has succeeded", status: { phase: "Succeeded" }, active: false, terminal: true, terminating: false },
-  { it: "that has failed", status: { phase: "Failed" }, active: false, terminal: true, terminating: false },
+  { it: "that is running", status: { phase: "Running" }, active: true, terminal: false, terminating: false },
+  { it: "that succeeded", status: { phase: "Succeeded" }, active: false, terminal: true, terminating: false },
+  { it: "that failed", status: { phase: "Failed" }, active: false, terminal: true, terminating: false },
   {
     it: "that is being deleted",
     metadata: { deletionTimestamp: "2026-01-01T12:00:00Z" },
@@ -20,7 +20,7 @@ for (const { it, metadata = {}, status = {}, active, terminal, terminating } of 
     terminating: true,
   },
   {
-    it: "that has failed and is being deleted",
+    it: "that failed and is being deleted",
     metadata: { deletionTimestamp: "2026-01-01T12:00:00Z" },
     status: { phase: "Failed" },
     active: false,
@@ -61,7 +61,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: undefined,
   },
   {
-    it: "ready since an unknown time, to be waited for",
+    it: "ready since an unknown time, with minReadySeconds",
     conditions: [{ type: "Ready", status: "True" }],
     minReadySeconds: 1,
     ready: true,
@@ -69,7 +69,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: undefined,
   },
   {
-    it: "ready since Go's zero time, to be waited for",
+    it: "ready since Go's zero time, with minReadySeconds",
     conditions: readySince("0001-01-01T00:00:00Z"),
     minReadySeconds: 1,
     ready: true,
@@ -77,7 +77,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: undefined,
   },
   {
-    it: "ready for less than it takes",
+    it: "ready for less than minReadySeconds",
     conditions: readySince("2026-01-01T11:59:51Z"),
     minReadySeconds: 10,
     ready: true,
@@ -85,7 +85,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: 1000,
   },
   {
-    it: "ready for exactly as long as it takes",
+    it: "ready for exactly minReadySeconds",
     conditions: readySince("2026-01-01T11:59:50Z"),
     minReadySeconds: 10,
     ready: true,
@@ -93,7 +93,7 @@ for (const { it, conditions, minReadySeconds, ready, available, inMs } of [
     inMs: 0,
   },
   {
-    it: "ready for longer than it takes",
+    it: "ready for longer than minReadySeconds",
     conditions: readySince("2026-01-01T11:59:40Z"),
     minReadySeconds: 10,
     ready: true,

@@ -11,7 +11,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    title: "annotations say what can be",
+    title: "annotations of a Pod must have valid values",
     given: {
       metadata: {
         annotations: {
@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "fields and annotations say the same",
+    title: "seccomp and AppArmor annotations must match the fields",
     given: {
       metadata: {
         annotations: {

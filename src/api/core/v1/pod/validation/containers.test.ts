@@ -15,9 +15,9 @@ function exitRule(codes: number): JsonObject {
 }
 
 const ROWS: readonly Row[] = [
-  { title: "a pod has at least one container", given: { spec: { containers: [] } }, mistakes: ["spec.containers: Required value"] },
+  { title: "a Pod requires at least one container", given: { spec: { containers: [] } }, mistakes: ["spec.containers: Required value"] },
   {
-    title: "containers have names of their own and images without spaces",
+    title: "container names must be unique, and images must not have surrounding spaces",
     given: {
       spec: {
         containers: [
@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "policies are one of those that there are",
+    title: "unsupported container policies are rejected",
     given: { container: { imagePullPolicy: "Sometimes", terminationMessagePolicy: "Maybe" } },
     mistakes: [
       'spec.containers[0].terminationMessagePolicy: Unsupported value: "Maybe": supported values: "File", "FallbackToLogsOnError"',
@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "ports have numbers, and names and places on the node that are used once",
+    title: "container ports require a number, and port names and host ports must be unique",
     given: {
       container: {
         ports: [
@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "mounts are of volumes that there are, at places of their own",
+    title: "volume mounts must refer to existing volumes and have unique paths",
     given: {
       spec: { volumes: [{ name: "v" }, { name: "p", persistentVolumeClaim: { claimName: "c" } }] },
       container: {
@@ -143,7 +143,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a probe asks in exactly one way",
+    title: "a probe requires exactly one handler",
     given: {
       container: {
         livenessProbe: {},
@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a probe asks a port that there can be",
+    title: "the port of a probe must be in range",
     given: {
       container: {
         livenessProbe: { httpGet: { port: 0, scheme: "FTP", httpHeaders: [{ name: "a b", value: "" }] } },
@@ -190,7 +190,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a handler does exactly one thing and ends within the grace period",
+    title: "a lifecycle handler requires exactly one action, and a sleep within the grace period",
     given: { container: { lifecycle: { postStart: {}, preStop: { sleep: { seconds: 40 } } } } },
     mistakes: [
       "spec.containers[0].lifecycle.postStart: Required value: must specify a handler type",
@@ -198,14 +198,14 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a negative sleep is rejected",
+    title: "a negative sleep of a lifecycle handler is rejected",
     given: { container: { lifecycle: { preStop: { sleep: { seconds: -1 } }, postStart: { httpGet: { port: 1 } } } } },
     mistakes: [
       "spec.containers[0].lifecycle.preStop.sleep: Invalid value: -1: must be non-negative and less than terminationGracePeriodSeconds (30)",
     ],
   },
   {
-    title: "a pod that never restarts cannot restart to be resized",
+    title: "the resize policy RestartContainer is rejected if the Pod's restart policy is Never",
     given: {
       spec: { restartPolicy: "Never" },
       container: {
@@ -229,7 +229,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "rules need a policy, an action and exit codes",
+    title: "restart policy rules require a container restart policy, an action and exit codes",
     given: { container: { restartPolicyRules: [{ action: "Odd" }, { action: "Restart", exitCodes: { operator: "Odd", values: [1] } }] } },
     mistakes: [
       "spec.containers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
@@ -239,12 +239,12 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a container restarts in one of three ways",
+    title: "an unsupported restart policy of a container is rejected",
     given: { container: { restartPolicy: "Odd" } },
     mistakes: ['spec.containers[0].restartPolicy: Unsupported value: "Odd": supported values: "Always", "Never", "OnFailure"'],
   },
   {
-    title: "init containers that end have no probes",
+    title: "init containers that are not sidecars must not have probes or lifecycle handlers",
     given: {
       spec: {
         initContainers: [
@@ -286,7 +286,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "ephemeral containers come later and ask for nothing",
+    title: "ephemeral containers must not set ports, probes, lifecycle handlers or resources",
     given: {
       spec: {
         ephemeralContainers: [
@@ -320,7 +320,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a probe that asks in several ways is refused for each after the first",
+    title: "each handler of a probe after the first is rejected",
     given: {
       container: {
         livenessProbe: { exec: { command: ["a"] }, tcpSocket: { port: 1 }, grpc: { port: 1 } },
@@ -335,7 +335,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "every probe and handler asks in some way",
+    title: "probes and lifecycle handlers without a handler type are rejected",
     given: { container: { readinessProbe: {}, startupProbe: {}, lifecycle: { preStop: {} } } },
     mistakes: [
       "spec.containers[0].lifecycle.preStop: Required value: must specify a handler type",
@@ -344,7 +344,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "one success ends a liveness probe, and none is less than none",
+    title: "successThreshold of a liveness probe must be 1, and no probe setting may be negative",
     given: {
       container: {
         livenessProbe: { exec: { command: ["a"] }, successThreshold: 2 },
@@ -357,7 +357,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a port that is a name is one that a port can have",
+    title: "a named port must be a valid port name",
     given: {
       container: {
         livenessProbe: { httpGet: { port: "-http-" } },
@@ -371,7 +371,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a sidecar's probes and handlers are checked as a container's",
+    title: "probes and lifecycle handlers of a sidecar are validated like those of a container",
     given: {
       spec: {
         initContainers: [
@@ -393,7 +393,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "rules of restarting and their exit codes are limited",
+    title: "restart policy rules and their exit codes are limited in number",
     given: { container: { restartPolicy: "Never", restartPolicyRules: [exitRule(256), ...Array.from({ length: 20 }, () => exitRule(1))] } },
     mistakes: [
       "spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items",
@@ -401,7 +401,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an expression of a sub path is below the volume",
+    title: "subPathExpr must be a relative path within the volume",
     given: {
       spec: { volumes: [{ name: "v" }] },
       container: {

@@ -11,7 +11,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    title: "a variable has a name and one value",
+    title: "an environment variable requires a name and exactly one value",
     given: {
       container: {
         env: [
@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "only some fields of the pod can be asked for",
+    title: "an unsupported fieldPath of an environment variable is rejected",
     given: {
       container: {
         env: [
@@ -66,7 +66,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "amounts are divided by powers only",
+    title: "the divisor of a resourceFieldRef must be a supported power",
     given: {
       container: {
         env: [
@@ -90,7 +90,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "keys and their objects have names",
+    title: "configMapKeyRef and secretKeyRef require a valid name and key",
     given: {
       container: {
         env: [
@@ -109,7 +109,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "files are read from empty directories",
+    title: "fileKeyRef requires an emptyDir volume and a relative path",
     given: {
       spec: {
         volumes: [
@@ -137,7 +137,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "variables come from exactly one object",
+    title: "an envFrom entry requires exactly one source",
     given: {
       container: {
         envFrom: [{}, { prefix: "a=", configMapRef: { name: "" }, secretRef: { name: "A" } }, { configMapRef: { name: "ok-" } }],
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "sources of variables are objects that there can be",
+    title: "the source of an envFrom entry requires a valid name",
     given: {
       container: {
         envFrom: [{ configMapRef: { name: "A_" } }, { secretRef: { name: "A_" } }],

@@ -11,7 +11,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    title: "requests are within limits",
+    title: "requests must not exceed limits",
     given: { container: { resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1500m", memory: "2Gi" } } } },
     mistakes: [
       'spec.containers[0].resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1',
@@ -19,12 +19,12 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "huge pages come with cpu or memory",
+    title: "huge pages require cpu or memory",
     given: { container: { resources: { limits: { "hugepages-2Mi": "4Mi" } } } },
     mistakes: ["spec.containers[0].resources: Forbidden: HugePages require cpu or memory"],
   },
   {
-    title: "claims are declared by the pod and used once",
+    title: "resource claims of a container must be unique and declared by the Pod",
     given: {
       spec: {
         resourceClaims: [
@@ -68,14 +68,14 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a claim that the pod does not have is not found",
+    title: "a resource claim that the Pod does not declare is reported as not found",
     given: { container: { resources: { claims: [{ name: "x" }] } } },
     mistakes: [
       'spec.containers[0].resources.claims[0]: Not found: "x": must be one of the names in pod.spec.resourceClaims which is empty',
     ],
   },
   {
-    title: "overhead is of resources that containers have",
+    title: "the overhead must consist of container resources",
     given: { spec: { overhead: { cpu: "-1", memory: "1500m", foo: "1" } } },
     mistakes: [
       'spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a pod as a whole claims no devices",
+    title: "Pod-level resources must not have claims",
     given: { spec: { resources: { claims: [{ name: "x" }] } } },
     mistakes: [
       "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level",
@@ -92,7 +92,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "containers fit into what the pod asks for",
+    title: "the sum of the containers' requests must not exceed the Pod-level requests",
     given: {
       spec: { resources: { limits: { cpu: "1", foo: "1", "ephemeral-storage": "1" }, requests: { cpu: "2" } } },
       container: { resources: { requests: { cpu: "3", memory: "1Gi" }, limits: { cpu: "4" } } },
@@ -106,7 +106,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "huge pages of containers fit into those of the pod",
+    title: "huge page limits of the containers must not exceed the Pod-level limits",
     given: {
       spec: { resources: { limits: { cpu: "4", "hugepages-2Mi": "2Mi" } } },
       container: { resources: { limits: { "hugepages-2Mi": "4Mi", cpu: "5" } } },
@@ -120,7 +120,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "names and amounts of a container's limits are in order",
+    title: "limits of a container require valid names and quantities",
     given: {
       container: {
         resources: {
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "names and amounts of a container's requests are in order",
+    title: "requests of a container require valid names and quantities",
     given: {
       container: {
         resources: {
@@ -193,7 +193,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a pod's own resources are few, and huge pages come with another",
+    title: "unsupported Pod-level resources are rejected, and huge pages require cpu or memory",
     given: { spec: { resources: { limits: { "hugepages-2Mi": "2Mi" }, requests: { "hugepages-2Mi": "2Mi", "example.com/x": "1" } } } },
     mistakes: [
       'spec.resources.requests[example.com/x]: Unsupported value: "example.com/x": supported values: "cpu", "hugepages-", "memory"',
@@ -202,7 +202,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an overhead of huge pages comes with cpu or memory",
+    title: "an overhead of huge pages requires cpu or memory",
     given: { spec: { overhead: { "hugepages-2Mi": "2Mi" } } },
     mistakes: ["spec.overhead: Forbidden: HugePages require cpu or memory"],
   },

@@ -11,7 +11,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    title: "policies of a pod are one of those that there are",
+    title: "unsupported restart and DNS policies of a Pod are rejected",
     given: { spec: { restartPolicy: "Odd", dnsPolicy: "Odd" } },
     mistakes: [
       'spec.restartPolicy: Unsupported value: "Odd": supported values: "Always", "OnFailure", "Never"',
@@ -19,17 +19,17 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "who resolves nothing by default says how",
+    title: "the DNS policy None requires a dnsConfig",
     given: { spec: { dnsPolicy: "None" } },
     mistakes: ["spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"],
   },
   {
-    title: "who resolves nothing by default names a server",
+    title: "the DNS policy None requires a nameserver",
     given: { spec: { dnsPolicy: "None", dnsConfig: {} } },
     mistakes: ["spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None"],
   },
   {
-    title: "servers are few and addresses, searches few and names",
+    title: "nameservers must be IP addresses, search domains must be DNS names, and both are limited in number",
     given: {
       spec: {
         dnsConfig: {
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "host aliases are addresses and names",
+    title: "host aliases require IP addresses and DNS names",
     given: {
       spec: {
         dnsConfig: {
@@ -106,7 +106,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "names are names and deadlines in the future",
+    title: "names of a Pod spec must be DNS names, and deadlines must be positive",
     given: { spec: { hostname: "A.b", subdomain: "-x", nodeName: "A", serviceAccountName: "A", activeDeadlineSeconds: 0 } },
     mistakes: [
       `spec.serviceAccountName: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a name of its own goes with no other",
+    title: "hostnameOverride must be valid and excludes setHostnameAsFQDN and hostNetwork",
     given: {
       spec: {
         hostnameOverride: "Abbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
@@ -133,12 +133,12 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "ports on the node's network are the node's",
+    title: "containerPort must equal hostPort with hostNetwork",
     given: { spec: { hostNetwork: true }, container: { ports: [{ containerPort: 80, hostPort: 81 }, { containerPort: 82 }] } },
     mistakes: ["spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true"],
   },
   {
-    title: "node selectors are labels",
+    title: "a nodeSelector must consist of valid labels",
     given: { spec: { nodeSelector: { "a b": "c d", "beta.kubernetes.io/arch": "x" } } },
     mistakes: [
       `spec.nodeSelector: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
@@ -146,7 +146,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "node affinity is made of requirements that can be met",
+    title: "node affinity requires valid terms and requirements",
     given: {
       spec: {
         affinity: {
@@ -192,14 +192,14 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "required affinity requires something",
+    title: "a required node affinity needs at least one term",
     given: { spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } } },
     mistakes: [
       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: must have at least one node selector term",
     ],
   },
   {
-    title: "pod affinity is to pods somewhere",
+    title: "Pod affinity requires a topology key and valid selectors",
     given: {
       spec: {
         affinity: {
@@ -235,7 +235,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a key is not given twice",
+    title: "a key of a spread constraint's matchLabelKeys must not be in its labelSelector",
     given: {
       metadata: { labels: { app: "x" } },
       spec: {
@@ -253,7 +253,7 @@ const ROWS: readonly Row[] = [
     mistakes: ['spec.topologySpreadConstraints[0][0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector'],
   },
   {
-    title: "tolerations are of taints that there can be",
+    title: "tolerations require valid keys, operators and effects",
     given: {
       spec: {
         tolerations: [
@@ -281,7 +281,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "spreading is by a key, and each way once",
+    title: "topology spread constraints require a topology key and must be unique",
     given: {
       spec: {
         topologySpreadConstraints: [
@@ -321,7 +321,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "gates are names and keep the pod from any node",
+    title: "scheduling gates require qualified names and exclude nodeName",
     given: {
       spec: { schedulingGates: [{ name: "a" }, { name: "a" }, { name: "a b" }], nodeName: "n", readinessGates: [{ conditionType: "a b" }] },
     },
@@ -333,7 +333,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "static pods claim nothing",
+    title: "a static Pod must not have resource claims",
     given: {
       metadata: { annotations: { "kubernetes.io/config.mirror": "x" } },
       spec: { nodeName: "n", resourceClaims: [{ name: "a", resourceClaimName: "b" }] },
@@ -341,7 +341,7 @@ const ROWS: readonly Row[] = [
     mistakes: ["[]: Forbidden: static pods do not support resource claims"],
   },
   {
-    title: "keys of labels to match and not to match are keys beside a selector",
+    title: "matchLabelKeys and mismatchLabelKeys require valid keys and a labelSelector",
     given: {
       spec: {
         affinity: {
@@ -366,7 +366,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a key that is taken from the pod is not in the selector too",
+    title: "a key of a Pod affinity term's matchLabelKeys must not be in its labelSelector",
     given: {
       metadata: { labels: { app: "x" } },
       spec: {
@@ -408,7 +408,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a selector's values are labels' values",
+    title: "values of a selector must be valid label values",
     given: {
       spec: {
         affinity: {
@@ -426,17 +426,17 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a preemption policy is one of two",
+    title: "an unsupported preemption policy is rejected",
     given: { spec: { preemptionPolicy: "Odd" } },
     mistakes: ['spec.preemptionPolicy: Unsupported value: "Odd": supported values: "PreemptLowerPriority", "Never"'],
   },
   {
-    title: "a preemption policy is not nothing",
+    title: "an empty preemption policy is rejected",
     given: { spec: { preemptionPolicy: "" } },
     mistakes: ["spec.preemptionPolicy: Required value"],
   },
   {
-    title: "classes are named as objects are",
+    title: "names of priority classes and runtime classes must be valid object names",
     given: { spec: { priorityClassName: "A_", runtimeClassName: "A_", imagePullSecrets: [{ name: "" }, { name: "x" }] } },
     mistakes: [
       `spec.priorityClassName: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
@@ -444,7 +444,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an alias has an address as addresses are written",
+    title: "the IP address of a host alias must be canonical",
     given: { spec: { hostAliases: [{ ip: "010.0.0.1" }, { ip: "::ffff:10.0.0.1" }] } },
     mistakes: [
       'spec.hostAliases[0].ip: Invalid value: "010.0.0.1": must not have leading 0s',

@@ -11,7 +11,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    title: "users, profiles and options are what there can be",
+    title: "user IDs, profiles and options of a container's security context must be valid",
     given: {
       container: {
         securityContext: {
@@ -36,7 +36,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "who may not gain privileges is not given all",
+    title: "allowPrivilegeEscalation=false is rejected for privileged containers and with CAP_SYS_ADMIN",
     given: {
       container: { securityContext: { allowPrivilegeEscalation: false, privileged: true, capabilities: { add: ["CAP_SYS_ADMIN"] } } },
     },
@@ -46,7 +46,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a path goes with profiles of the node only",
+    title: "localhostProfile is rejected unless the profile type is Localhost",
     given: {
       container: {
         securityContext: {
@@ -63,7 +63,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "profiles lie below their directory",
+    title: "a localhostProfile must be a relative path within its directory",
     given: {
       container: {
         securityContext: {
@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "profiles are of one of three types",
+    title: "an unsupported profile type is rejected",
     given: { container: { securityContext: { seccompProfile: { type: "Odd" }, appArmorProfile: { type: "Odd" } } } },
     mistakes: [
       'spec.containers[0].securityContext.seccompProfile.type: Unsupported value: "Odd": supported values: "Localhost", "RuntimeDefault", "Unconfined"',
@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a profile of the node has a path",
+    title: "the profile type Localhost requires a localhostProfile",
     given: {
       container: {
         securityContext: { seccompProfile: { type: "Localhost" }, appArmorProfile: { type: "Localhost", localhostProfile: "" } },
@@ -99,14 +99,14 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "users of Windows have one domain",
+    title: "a Windows user name must have at most one domain",
     given: { container: { securityContext: { windowsOptions: { runAsUserName: "a\\b\\c" } } } },
     mistakes: [
       'spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "a\\\\b\\\\c": runAsUserName cannot contain more than one backslash',
     ],
   },
   {
-    title: "domains and users of Windows are not empty or odd",
+    title: "domain and user of a Windows user name must be valid and not empty",
     given: { container: { securityContext: { windowsOptions: { runAsUserName: "bad dom?\\" } } } },
     mistakes: [
       "spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: \"bad dom?\\\\\": runAsUserName's Domain doesn't match the NetBios nor the DNS format",
@@ -114,28 +114,28 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "users of Windows have no slashes",
+    title: "a Windows user name must not contain a slash",
     given: { container: { securityContext: { windowsOptions: { runAsUserName: "x/y" } } } },
     mistakes: [
       'spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "x/y": runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]',
     ],
   },
   {
-    title: "users of Windows are more than dots",
+    title: "a Windows user name must not consist of dots and spaces",
     given: { container: { securityContext: { windowsOptions: { runAsUserName: "..." } } } },
     mistakes: [
       'spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "...": runAsUserName\'s User cannot contain only periods or spaces',
     ],
   },
   {
-    title: "users of Windows can be printed",
+    title: "a Windows user name must not contain control characters",
     given: { container: { securityContext: { windowsOptions: { runAsUserName: "a\u0001" } } } },
     mistakes: [
       'spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "a\\x01": runAsUserName cannot contain control characters',
     ],
   },
   {
-    title: "host processes are all of a pod or none",
+    title: "all containers of a Pod must agree on hostProcess",
     given: {
       spec: {
         securityContext: { windowsOptions: { hostProcess: true } },
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "users of its own go with nothing of the node",
+    title: "hostUsers=false excludes host namespaces and block devices",
     given: {
       spec: {
         hostUsers: false,
@@ -171,7 +171,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "the pod's own context is what there can be",
+    title: "the security context of a Pod must be valid",
     given: {
       spec: {
         hostPID: true,
@@ -203,7 +203,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "sysctls are the pod's own",
+    title: "sysctls require valid unique names, and namespaced ones exclude the host's namespace",
     given: {
       spec: {
         hostNetwork: true,
@@ -233,14 +233,14 @@ const ROWS: readonly Row[] = [
       "spec.securityContext.sysctls[6].name: Invalid value: \"fs.mqueue.a\": may not be specified when 'hostIPC' is true",
     ],
   },
-  { title: "an operating system has a name", given: { spec: { os: { name: "" } } }, mistakes: ["spec.os.name: Required value"] },
+  { title: "the OS of a Pod requires a name", given: { spec: { os: { name: "" } } }, mistakes: ["spec.os.name: Required value"] },
   {
-    title: "there are two operating systems",
+    title: "an unsupported OS is rejected",
     given: { spec: { os: { name: "mac" } } },
     mistakes: ['spec.os: Unsupported value: "mac": supported values: "linux", "windows"'],
   },
   {
-    title: "Linux has no options of Windows",
+    title: "a Linux Pod must not set windowsOptions",
     given: {
       spec: { os: { name: "linux" }, securityContext: { windowsOptions: {} } },
       container: { securityContext: { windowsOptions: {} } },
@@ -251,7 +251,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "Windows has nothing of Linux",
+    title: "a Windows Pod must not set Linux fields",
     given: {
       spec: {
         os: { name: "windows" },
@@ -316,7 +316,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an annotation of AppArmor says the same as the field",
+    title: "an AppArmor annotation must match the field",
     given: {
       metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "unconfined" } },
       container: { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } },
@@ -324,17 +324,17 @@ const ROWS: readonly Row[] = [
     mistakes: ["spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match"],
   },
   {
-    title: "a profile's name is a path",
+    title: "a localhostProfile must be a path",
     given: { container: { securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: `${"a".repeat(4096)}` } } } },
     mistakes: ["spec.containers[0].securityContext.appArmorProfile.localhostProfile: Too long: may not be more than 4095 bytes"],
   },
   {
-    title: "a pod for windows shares no inter process communication",
+    title: "a Windows Pod must not set hostIPC",
     given: { spec: { os: { name: "windows" }, hostIPC: true } },
     mistakes: ["spec.hostIPC: Forbidden: cannot be set for a windows pod"],
   },
   {
-    title: "options of windows are limited in length",
+    title: "Windows options are limited in length",
     given: {
       container: {
         securityContext: {

@@ -55,7 +55,7 @@ const NOT_AGAIN = "state: Forbidden: may not be transitioned to non-terminated s
 
 const ROWS: readonly Row[] = [
   {
-    title: "a pod that runs is reported",
+    title: "the status of a running Pod is accepted",
     reported: {
       phase: "Running",
       podIPs: [{ ip: "10.0.0.1" }],
@@ -64,9 +64,9 @@ const ROWS: readonly Row[] = [
       conditions: [{ type: "Ready", status: "True" }],
     },
   },
-  { title: "a pod may have an address of each family", reported: { podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] } },
+  { title: "a Pod status may have one IP address per family", reported: { podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] } },
   {
-    title: "addresses, generations, names and the class are checked",
+    title: "IP addresses, observedGeneration, container names and the QoS class of a status are validated",
     reported: {
       observedGeneration: -1,
       qosClass: "Guaranteed",
@@ -94,58 +94,58 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a pod that has a node is not promised another",
+    title: "nominatedNodeName is rejected for a bound Pod",
     pod: { spec: { nodeName: "n" } },
     reported: { nominatedNodeName: "m" },
     mistakes: ["status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node"],
   },
   {
-    title: "a container that has ended stays ended",
+    title: "a terminated container must not return to running with restart policy Never",
     pod: NEVER,
     before: { containerStatuses: [ended("web", 1)] },
     reported: { containerStatuses: [running("web")] },
     mistakes: [`status.containerStatuses[0].${NOT_AGAIN}`],
   },
   {
-    title: "a container of which nothing is reported any more is not started again",
+    title: "a missing container status does not count as a restart",
     pod: NEVER,
     before: { containerStatuses: [ended("web", 1)] },
     reported: { containerStatuses: [] },
   },
   {
-    title: "a container that has ended may be reported again",
+    title: "a terminated container may be reported again unchanged",
     pod: NEVER,
     before: { containerStatuses: [ended("web", 1)] },
     reported: { containerStatuses: [ended("web", 1)] },
   },
   {
-    title: "a container that has succeeded stays ended",
+    title: "a succeeded container must not return to running with restart policy OnFailure",
     pod: ON_FAILURE,
     before: { containerStatuses: [ended("web", 0)] },
     reported: { containerStatuses: [running("web")] },
     mistakes: [`status.containerStatuses[0].${NOT_AGAIN}`],
   },
   {
-    title: "a container that has failed may be started again",
+    title: "a failed container may be restarted with restart policy OnFailure",
     pod: ON_FAILURE,
     before: { containerStatuses: [ended("web", 2)] },
     reported: { containerStatuses: [running("web")] },
   },
   {
-    title: "a rule may start a container again",
+    title: "a container may be restarted by a restart policy rule",
     pod: { ...NEVER, container: { restartPolicy: "Never", restartPolicyRules: [RULE] } },
     before: { containerStatuses: [ended("web", 5)] },
     reported: { containerStatuses: [running("web")] },
   },
   {
-    title: "an init container stays ended, a sidecar does not",
+    title: "a terminated init container must not be restarted, a sidecar may be",
     pod: SIDECARS,
     before: { initContainerStatuses: [ended("i", 0), ended("s", 0)] },
     reported: { initContainerStatuses: [running("i"), running("s")] },
     mistakes: [`status.initContainerStatuses[0].${NOT_AGAIN}`],
   },
   {
-    title: "users and devices of containers are checked",
+    title: "users and allocated devices of a container status are validated",
     reported: {
       containerStatuses: [
         {
@@ -178,19 +178,19 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an ephemeral container that ended does not begin again",
+    title: "a terminated ephemeral container must not be restarted",
     before: { ephemeralContainerStatuses: [{ name: "d", state: { terminated: { exitCode: 0 } } }] },
     reported: { ephemeralContainerStatuses: [{ name: "d", state: { running: {} } }] },
     mistakes: ["status.ephemeralContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"],
   },
   {
-    title: "users of windows are not those of linux",
+    title: "the Linux user of a container status is rejected for a Windows Pod",
     pod: { spec: { os: { name: "windows" } } },
     reported: { containerStatuses: [{ name: "web", user: { linux: { uid: 1, gid: 1 } } }] },
     mistakes: ["status.containerStatuses[0].user.linux: Forbidden: cannot be set for a windows pod"],
   },
   {
-    title: "addresses are written as addresses are",
+    title: "IP addresses of a status must be valid",
     reported: { hostIP: "x", hostIPs: [{ ip: "x" }], podIPs: [{ ip: "010.0.0.1" }] },
     mistakes: [
       'status.podIPs[0]: Invalid value: "010.0.0.1": must not have leading 0s',
@@ -198,7 +198,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "addresses of another spelling are refused",
+    title: "IP addresses of a status must be canonical",
     reported: { hostIP: "010.0.0.1", hostIPs: [{ ip: "010.0.0.1" }], podIPs: [{ ip: "::ffff:1.2.3.4" }] },
     mistakes: [
       'status.podIPs[0]: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address',
@@ -206,12 +206,12 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "an address of the host is not of both families",
+    title: "an IPv4-mapped IPv6 address is rejected as host IP",
     reported: { hostIP: "::ffff:1.2.3.4", hostIPs: [{ ip: "::ffff:1.2.3.4" }] },
     mistakes: ['status.hostIPs[0]: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address'],
   },
   {
-    title: "words about a device are limited",
+    title: "the message of a device's health is limited in length",
     pod: { container: { resources: { requests: { "example.com/x": 1 }, limits: { "example.com/x": 1 } } } },
     reported: {
       containerStatuses: [
@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
     mistakes: ["status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].message: Too long: may not be more than 1024 bytes"],
   },
   {
-    title: "a claim of extended resources says for whom and of what",
+    title: "request mappings of extendedResourceClaimStatus must be unique and refer to containers and their extended resources",
     pod: { container: { resources: { requests: { "example.com/x": 1 }, limits: { "example.com/x": 1 } } } },
     reported: {
       extendedResourceClaimStatus: {
@@ -250,7 +250,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a claim of extended resources has a name and a request",
+    title: "extendedResourceClaimStatus requires a claim name and a request mapping",
     reported: { extendedResourceClaimStatus: { resourceClaimName: "", requestMappings: [] } },
     mistakes: [
       "status.extendedResourceClaimStatus.requestMappings: Required value: at least one request mapping is required",
@@ -258,20 +258,20 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "annotations of AppArmor do not come with a report",
+    title: "a status update must not add AppArmor annotations",
     metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "unconfined" } },
     reported: {},
     mistakes: ["metadata.annotations[container.apparmor.security.beta.kubernetes.io/web]: Forbidden: may not add AppArmor annotations"],
   },
   {
-    title: "what mirrors a file says so after a report",
+    title: "a status update must not change the mirror annotation",
     pod: { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } }, spec: { nodeName: "n" } },
     metadata: { annotations: {} },
     reported: {},
     mistakes: ["metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update mirror pod annotation"],
   },
   {
-    title: "an address of IPv4 that is written as one of IPv6 is not of another family",
+    title: "an IPv4-mapped IPv6 address counts as IPv4",
     reported: { podIPs: [{ ip: "1.2.3.4" }, { ip: "::ffff:1.2.3.5" }] },
     mistakes: [
       'status.podIPs[1]: Invalid value: "::ffff:1.2.3.5": must not be an IPv4-mapped IPv6 address',

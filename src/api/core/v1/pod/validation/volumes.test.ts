@@ -11,7 +11,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    title: "a volume has a name of its own and exactly one source",
+    title: "a volume requires a unique name and exactly one source",
     given: {
       spec: {
         volumes: [
@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "files say where their content comes from",
+    title: "items of a volume require a key and a relative path",
     given: {
       spec: {
         volumes: [
@@ -97,7 +97,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "sources of one volume do not write the same file",
+    title: "sources of a projected volume must not have the same path",
     given: {
       spec: {
         volumes: [
@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "sources of storage say what they need",
+    title: "required fields of storage sources are validated",
     given: {
       spec: {
         volumes: [
@@ -198,7 +198,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "more sources of storage say what they need",
+    title: "required fields of further storage sources are validated",
     given: {
       spec: {
         volumes: [
@@ -269,7 +269,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "claims of ephemeral volumes are claims",
+    title: "the claim template of an ephemeral volume is validated like a claim",
     given: {
       spec: {
         volumes: [
@@ -342,7 +342,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "every other source is refused beside a first",
+    title: "each source of a volume after the first is rejected",
     given: {
       spec: {
         volumes: [
@@ -409,7 +409,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a file of the pod's fields says which field, and where it goes",
+    title: "a downwardAPI item requires a field and a path",
     given: {
       spec: {
         volumes: [
@@ -456,7 +456,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "a directory, an initiator and a name of storage are what they say",
+    title: "gitRepo directory, iSCSI initiator name and storage names must be valid",
     given: {
       spec: {
         volumes: [
@@ -474,7 +474,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "the claim of a volume of the pod's own is named as objects are",
+    title: "the generated claim name of an ephemeral volume is limited in length",
     given: {
       metadata: { name: `${"w".repeat(201)}` },
       spec: {
