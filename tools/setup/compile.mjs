@@ -32,7 +32,7 @@ export async function compile({ typeErrors }) {
 /** A test file that was deleted or renamed must not run any more. */
 function removeOrphanedOutputs() {
   for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
-    const output = join(entry.parentPath ?? entry.path, entry.name);
+    const output = join(entry.parentPath, entry.name);
     const source = join(root, relative(OUT, output)).replace(/\.js(\.map)?$/, ".ts");
     if (/\.js(\.map)?$/.test(entry.name) && !existsSync(source)) rmSync(output);
   }
