@@ -1,9 +1,8 @@
 /** Rows of the traffic suite: the addresses of a Service, from Pods, the node and another machine. */
 import assert from "node:assert/strict";
-import { aServicePort } from "./traffic-model.ts";
 import type { TrafficRow } from "./traffic-row.ts";
 import { NODE, NODE_BRIDGE, NODE_SECOND } from "./traffic-topology.ts";
-import { onA, onB, onRemote, tcp, udp, type Family } from "./traffic.ts";
+import { aPort, onA, onB, onRemote, tcp, udp, type Family } from "./traffic.ts";
 
 export const addressRows: readonly TrafficRow[] = [
   {
@@ -13,8 +12,8 @@ export const addressRows: readonly TrafficRow[] = [
       const { podA, node } = traffic.topology;
       const clusterIp = traffic.newClusterIp(family);
       await traffic.apply([
-        aServicePort("web", { clusterIp, port: 80 }, [onB(family)]),
-        aServicePort("web", { clusterIp, port: 80, protocol: "UDP" }, [onRemote(family)]),
+        aPort("web", { clusterIp, port: 80 }, [onB(family)]),
+        aPort("web", { clusterIp, port: 80, protocol: "UDP" }, [onRemote(family)]),
       ]);
 
       for (const place of [podA, node]) {
@@ -30,9 +29,9 @@ export const addressRows: readonly TrafficRow[] = [
       const { podA } = traffic.topology;
       const clusterIp = traffic.newClusterIp();
       await traffic.apply([
-        aServicePort("dns", { clusterIp, port: 53, portName: "dns", protocol: "UDP" }, [onB(4, 8080)]),
-        aServicePort("dns", { clusterIp, port: 53, portName: "dns-tcp" }, [onB(4, 8081)]),
-        aServicePort("dns", { clusterIp, port: 9153, portName: "metrics" }, [onB(4, 8082)]),
+        aPort("dns", { clusterIp, port: 53, portName: "dns", protocol: "UDP" }, [onB(4, 8080)]),
+        aPort("dns", { clusterIp, port: 53, portName: "dns-tcp" }, [onB(4, 8081)]),
+        aPort("dns", { clusterIp, port: 9153, portName: "metrics" }, [onB(4, 8082)]),
       ]);
 
       assert.equal(await traffic.reach(podA, udp(clusterIp, 53)), "b:8080");
@@ -48,8 +47,8 @@ export const addressRows: readonly TrafficRow[] = [
       const [nodePort, udpPort] = [traffic.newNodePort(), traffic.newNodePort()];
       const clusterIp = traffic.newClusterIp(family);
       await traffic.apply([
-        aServicePort("web", { clusterIp, port: 80, nodePort }, [onB(family)]),
-        aServicePort("web", { clusterIp, port: 80, nodePort: udpPort, protocol: "UDP" }, [onRemote(family)]),
+        aPort("web", { clusterIp, port: 80, nodePort }, [onB(family)]),
+        aPort("web", { clusterIp, port: 80, nodePort: udpPort, protocol: "UDP" }, [onRemote(family)]),
       ]);
 
       for (const place of [client, node, podA])
@@ -67,8 +66,8 @@ export const addressRows: readonly TrafficRow[] = [
       const nodePort = traffic.newNodePort();
       const clusterIp = traffic.newClusterIp();
       await traffic.apply([
-        aServicePort("web", { clusterIp, port: 80, nodePort }, [onB()]),
-        aServicePort("web", { clusterIp, port: 80, nodePort, protocol: "UDP" }, [onRemote()]),
+        aPort("web", { clusterIp, port: 80, nodePort }, [onB()]),
+        aPort("web", { clusterIp, port: 80, nodePort, protocol: "UDP" }, [onRemote()]),
       ]);
 
       assert.equal(await traffic.reach(node, tcp("127.0.0.1", nodePort)), "b:8080");
@@ -81,7 +80,7 @@ export const addressRows: readonly TrafficRow[] = [
     async run(traffic) {
       const { client } = traffic.topology;
       const nodePort = traffic.newNodePort();
-      await traffic.apply([aServicePort("web", { clusterIp: traffic.newClusterIp(), port: 80, nodePort }, [onB()])], {
+      await traffic.apply([aPort("web", { clusterIp: traffic.newClusterIp(), port: 80, nodePort }, [onB()])], {
         nodePortAddresses: [`${NODE[4]}/32`],
       });
 
@@ -96,11 +95,9 @@ export const addressRows: readonly TrafficRow[] = [
       const { client, node, podA } = traffic.topology;
       const [loadBalancerIp, externalIp] = [traffic.newExternalIp(family), traffic.newExternalIp(family)];
       await traffic.apply([
-        aServicePort(
-          "web",
-          { clusterIp: traffic.newClusterIp(family), port: 80, loadBalancerIps: [loadBalancerIp], externalIps: [externalIp] },
-          [onB(family)],
-        ),
+        aPort("web", { clusterIp: traffic.newClusterIp(family), port: 80, loadBalancerIps: [loadBalancerIp], externalIps: [externalIp] }, [
+          onB(family),
+        ]),
       ]);
 
       for (const place of [client, podA, node])
@@ -112,9 +109,7 @@ export const addressRows: readonly TrafficRow[] = [
     families: [4],
     async run(traffic) {
       const { client, node, podA } = traffic.topology;
-      await traffic.apply([
-        aServicePort("web", { clusterIp: traffic.newClusterIp(), port: 80, loadBalancerIps: [NODE_SECOND[4]] }, [onB()]),
-      ]);
+      await traffic.apply([aPort("web", { clusterIp: traffic.newClusterIp(), port: 80, loadBalancerIps: [NODE_SECOND[4]] }, [onB()])]);
 
       for (const place of [client, podA, node]) assert.equal(await traffic.reach(place, tcp(NODE_SECOND[4], 80)), "b:8080");
       await traffic.assertRefused(client, tcp(NODE[4], 80));
@@ -127,8 +122,8 @@ export const addressRows: readonly TrafficRow[] = [
       const { podA } = traffic.topology;
       const clusterIp = traffic.newClusterIp(family);
       await traffic.apply([
-        aServicePort("web", { clusterIp, port: 80 }, [onA(family)]),
-        aServicePort("web", { clusterIp, port: 80, protocol: "UDP" }, [onA(family)]),
+        aPort("web", { clusterIp, port: 80 }, [onA(family)]),
+        aPort("web", { clusterIp, port: 80, protocol: "UDP" }, [onA(family)]),
       ]);
 
       assert.equal(await traffic.reach(podA, tcp(clusterIp, 80)), "a:8080");

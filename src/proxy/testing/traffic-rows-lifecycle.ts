@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { ServicePort } from "../model.ts";
-import { aServicePort } from "./traffic-model.ts";
 import type { CommandLine, RulesetCommands, TrafficRow } from "./traffic-row.ts";
-import { onA, onB, onRemote, tcp, type Traffic } from "./traffic.ts";
+import { aPort, onA, onB, onRemote, tcp, type Traffic } from "./traffic.ts";
 
 const MANY_SERVICES = 200;
 
@@ -15,8 +14,8 @@ export const lifecycleRows: readonly TrafficRow[] = [
     async run(traffic) {
       const { podA } = traffic.topology;
       const [kept, removed] = [traffic.newClusterIp(), traffic.newClusterIp()];
-      const web = (...endpoints: readonly ReturnType<typeof onB>[]) => aServicePort("web", { clusterIp: kept, port: 80 }, endpoints);
-      await traffic.apply([web(onA(), onB()), aServicePort("gone", { clusterIp: removed, port: 80 }, [onB()])]);
+      const web = (...endpoints: readonly ReturnType<typeof onB>[]) => aPort("web", { clusterIp: kept, port: 80 }, endpoints);
+      await traffic.apply([web(onA(), onB()), aPort("gone", { clusterIp: removed, port: 80 }, [onB()])]);
       assert.equal(await traffic.reach(podA, tcp(removed, 80)), "b:8080");
 
       await traffic.apply([web(onB())]);
@@ -31,8 +30,8 @@ export const lifecycleRows: readonly TrafficRow[] = [
     async run(traffic) {
       const { podA } = traffic.topology;
       const [before, now] = [traffic.newClusterIp(), traffic.newClusterIp()];
-      await traffic.apply([aServicePort("web", { clusterIp: before, port: 80 }, [onA()])]);
-      await traffic.apply([aServicePort("web", { clusterIp: now, port: 81 }, [onB()])]);
+      await traffic.apply([aPort("web", { clusterIp: before, port: 80 }, [onA()])]);
+      await traffic.apply([aPort("web", { clusterIp: now, port: 81 }, [onB()])]);
 
       assert.equal(await traffic.reach(podA, tcp(now, 81)), "b:8080");
       await traffic.assertNotReached(podA, tcp(before, 80));
@@ -45,12 +44,12 @@ export const lifecycleRows: readonly TrafficRow[] = [
       const { podA } = traffic.topology;
       const clusterIp = traffic.newClusterIp();
       const many = Array.from({ length: MANY_SERVICES }, (_, index) =>
-        aServicePort(`many-${index}`, { clusterIp: `10.97.0.${index + 1}`, port: 80 }, [onA(), onB(), onRemote()]),
+        aPort(`many-${index}`, { clusterIp: `10.97.0.${index + 1}`, port: 80 }, [onA(), onB(), onRemote()]),
       );
       const model = (port: ServicePort) => [...many, port];
-      const first = await traffic.apply(model(aServicePort("web", { clusterIp, port: 80 }, [onA()])));
-      const unchanged = await traffic.apply(model(aServicePort("web", { clusterIp, port: 80 }, [onA()])));
-      const changed = await traffic.apply(model(aServicePort("web", { clusterIp, port: 80 }, [onB()])));
+      const first = await traffic.apply(model(aPort("web", { clusterIp, port: 80 }, [onA()])));
+      const unchanged = await traffic.apply(model(aPort("web", { clusterIp, port: 80 }, [onA()])));
+      const changed = await traffic.apply(model(aPort("web", { clusterIp, port: 80 }, [onB()])));
 
       assert.ok(first.written >= MANY_SERVICES, `The first apply wrote ${first.written}`);
       assert.equal(unchanged.written, 0);
@@ -66,10 +65,10 @@ export const lifecycleRows: readonly TrafficRow[] = [
     async run(traffic, _, ruleset) {
       const { podA } = traffic.topology;
       const [kept, stale] = [traffic.newClusterIp(), traffic.newClusterIp()];
-      const port = aServicePort("web", { clusterIp: kept, port: 80 }, [onB()]);
+      const port = aPort("web", { clusterIp: kept, port: 80 }, [onB()]);
       await traffic.apply([port]);
       const expected = await listed(traffic, ruleset);
-      await traffic.apply([port, aServicePort("stale", { clusterIp: stale, port: 80, nodePort: traffic.newNodePort() }, [onB()])]);
+      await traffic.apply([port, aPort("stale", { clusterIp: stale, port: 80, nodePort: traffic.newNodePort() }, [onB()])]);
 
       await traffic.close();
       assert.equal(await traffic.reach(podA, tcp(stale, 80)), "b:8080");
@@ -86,7 +85,7 @@ export const lifecycleRows: readonly TrafficRow[] = [
     usesRuleset: true,
     async run(traffic, _, ruleset) {
       const { podA } = traffic.topology;
-      const port = aServicePort("web", { clusterIp: traffic.newClusterIp(), port: 80 }, [onB()]);
+      const port = aPort("web", { clusterIp: traffic.newClusterIp(), port: 80 }, [onB()]);
       await traffic.apply([port]);
       const expected = await listed(traffic, ruleset);
       assert.equal(await (await traffic.applier()).isIntact(), true);
@@ -112,8 +111,8 @@ export const lifecycleRows: readonly TrafficRow[] = [
       const foreign = await listed(traffic, ruleset);
       const fields = { port: 80, nodePort: traffic.newNodePort(), sourceRanges: ["192.168.50.0/24"], affinitySeconds: 60 };
       await traffic.apply([
-        aServicePort("web", { ...fields, clusterIp: traffic.newClusterIp(), loadBalancerIps: [traffic.newExternalIp()] }, [onB(), onA()]),
-        aServicePort("empty", { clusterIp: traffic.newClusterIp(), port: 80 }),
+        aPort("web", { ...fields, clusterIp: traffic.newClusterIp(), loadBalancerIps: [traffic.newExternalIp()] }, [onB(), onA()]),
+        aPort("empty", { clusterIp: traffic.newClusterIp(), port: 80 }),
       ]);
       assert.notEqual(await listed(traffic, ruleset), foreign);
 

@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeService } from "../compute/service-ports.ts";
 import { aService, aSlice, anEndpoint, TERMINATING } from "./objects.ts";
-import { aServicePort } from "./traffic-model.ts";
 import type { TrafficRow } from "./traffic-row.ts";
 import { CLIENT, CLIENT_SECOND, NODE, NODE_BRIDGE, NODE_SECOND, POD_A, POD_B } from "./traffic-topology.ts";
-import { onA, onB, onRemote, tcp, udp } from "./traffic.ts";
+import { aPort, onA, onB, onRemote, tcp, udp } from "./traffic.ts";
 
 /** Longer than an affinity of one second. */
 const AFFINITY_EXPIRES_MS = 1_300;
@@ -20,7 +19,7 @@ export const policyRows: readonly TrafficRow[] = [
     async run(traffic, family) {
       const { podA, node } = traffic.topology;
       const clusterIp = traffic.newClusterIp(family);
-      await traffic.apply([aServicePort("web", { clusterIp, port: 80 }, [onA(family), onB(family), onB(family, 8081), onRemote(family)])]);
+      await traffic.apply([aPort("web", { clusterIp, port: 80 }, [onA(family), onB(family), onB(family, 8081), onRemote(family)])]);
 
       for (const place of [podA, node])
         assert.deepEqual(await traffic.spread(place, tcp(clusterIp, 80)), ["a:8080", "b:8080", "b:8081", "remote:8080"]);
@@ -35,7 +34,7 @@ export const policyRows: readonly TrafficRow[] = [
       const external = traffic.newExternalIp(family);
       const nodePort = traffic.newNodePort();
       const fields = { clusterIp, port: 80, nodePort, externalIps: [external], loadBalancerIps: [NODE_SECOND[family]] };
-      await traffic.apply([aServicePort("web", fields), aServicePort("web", { ...fields, protocol: "UDP" })]);
+      await traffic.apply([aPort("web", fields), aPort("web", { ...fields, protocol: "UDP" })]);
 
       for (const place of [podA, node]) await traffic.assertRefused(place, tcp(clusterIp, 80));
       await traffic.assertRefused(podA, udp(clusterIp, 80));
@@ -54,9 +53,9 @@ export const policyRows: readonly TrafficRow[] = [
       const [here, elsewhere, nowhere] = [traffic.newClusterIp(), traffic.newClusterIp(), traffic.newClusterIp()];
       const local = { port: 80, internalPolicy: "Local", clusterEndpoints: [] } as const;
       await traffic.apply([
-        aServicePort("here", { ...local, clusterIp: here }, [onB(), onRemote()]),
-        aServicePort("elsewhere", { ...local, clusterIp: elsewhere }, [onRemote()]),
-        aServicePort("nowhere", { ...local, clusterIp: nowhere }),
+        aPort("here", { ...local, clusterIp: here }, [onB(), onRemote()]),
+        aPort("elsewhere", { ...local, clusterIp: elsewhere }, [onRemote()]),
+        aPort("nowhere", { ...local, clusterIp: nowhere }),
       ]);
 
       for (const place of [podA, node]) {
@@ -74,7 +73,7 @@ export const policyRows: readonly TrafficRow[] = [
       const external = traffic.newExternalIp(family);
       const nodePort = traffic.newNodePort();
       const fields = { port: 80, nodePort, loadBalancerIps: [external], externalPolicy: "Local" } as const;
-      await traffic.apply([aServicePort("web", { ...fields, clusterIp: traffic.newClusterIp(family) }, [onB(family), onRemote(family)])]);
+      await traffic.apply([aPort("web", { ...fields, clusterIp: traffic.newClusterIp(family) }, [onB(family), onRemote(family)])]);
 
       for (const target of [tcp(external, 80), tcp(NODE[family], nodePort)]) {
         assert.deepEqual(await traffic.spread(client, target), ["b:8080"]);
@@ -90,7 +89,7 @@ export const policyRows: readonly TrafficRow[] = [
       const [clusterIp, external] = [traffic.newClusterIp(), traffic.newExternalIp()];
       const nodePort = traffic.newNodePort();
       await traffic.apply([
-        aServicePort("web", { clusterIp, port: 80, nodePort, loadBalancerIps: [external], externalPolicy: "Local" }, [onRemote()]),
+        aPort("web", { clusterIp, port: 80, nodePort, loadBalancerIps: [external], externalPolicy: "Local" }, [onRemote()]),
       ]);
 
       for (const place of [podA, node]) {
@@ -109,7 +108,7 @@ export const policyRows: readonly TrafficRow[] = [
       const { client, podA } = traffic.topology;
       const clusterIp = traffic.newClusterIp(family);
       const external = traffic.newExternalIp(family);
-      await traffic.apply([aServicePort("web", { clusterIp, port: 80, externalIps: [external] }, [onB(family)])]);
+      await traffic.apply([aPort("web", { clusterIp, port: 80, externalIps: [external] }, [onB(family)])]);
 
       assert.equal(await traffic.seenAs(podA, tcp(clusterIp, 80)), POD_A[family]);
       assert.equal(await traffic.seenAs(client, tcp(external, 80)), NODE_BRIDGE[family]);
@@ -124,7 +123,7 @@ export const policyRows: readonly TrafficRow[] = [
       await traffic.close();
       const applier = await traffic.mode.open({ ...traffic.context, options: { ...traffic.context.options, masqueradesAll: true } });
       try {
-        await applier.apply(traffic.model([aServicePort("web", { clusterIp, port: 80 }, [onB()])]));
+        await applier.apply(traffic.model([aPort("web", { clusterIp, port: 80 }, [onB()])]));
 
         assert.equal(await traffic.seenAs(podA, tcp(clusterIp, 80)), NODE_BRIDGE[4]);
       } finally {
@@ -140,7 +139,7 @@ export const policyRows: readonly TrafficRow[] = [
       const [external, own] = [traffic.newExternalIp(family), NODE_SECOND[family]];
       const sourceRanges = [`${CLIENT[family]}/${family === 4 ? 32 : 128}`];
       const fields = { port: 81, loadBalancerIps: [external, own], sourceRanges, nodePort: traffic.newNodePort() };
-      await traffic.apply([aServicePort("web", { ...fields, clusterIp: traffic.newClusterIp(family) }, [onB(family)])]);
+      await traffic.apply([aPort("web", { ...fields, clusterIp: traffic.newClusterIp(family) }, [onB(family)])]);
 
       for (const address of [external, own]) {
         assert.equal(await traffic.reach(client, tcp(address, 81), { from: CLIENT[family] }), "b:8080");
@@ -161,14 +160,14 @@ export const policyRows: readonly TrafficRow[] = [
       const endpoints = [onB(family), onB(family, 8081), onB(family, 8082), onB(family, 8083)];
       const fields = { clusterIp, port: 80, externalIps: [external] };
       const sticky = { ...fields, affinitySeconds: 600 };
-      await traffic.apply([aServicePort("web", sticky, endpoints), aServicePort("web", { ...sticky, protocol: "UDP" }, endpoints)]);
+      await traffic.apply([aPort("web", sticky, endpoints), aPort("web", { ...sticky, protocol: "UDP" }, endpoints)]);
 
       await traffic.sticky(podA, tcp(clusterIp, 80));
       await traffic.sticky(podA, udp(clusterIp, 80));
       await traffic.sticky(node, tcp(clusterIp, 80));
       await traffic.sticky(client, tcp(external, 80));
 
-      await traffic.apply([aServicePort("web", fields, endpoints)]);
+      await traffic.apply([aPort("web", fields, endpoints)]);
       assert.deepEqual(await traffic.spread(podA, tcp(clusterIp, 80)), ["b:8080", "b:8081", "b:8082", "b:8083"]);
     },
   },
@@ -179,11 +178,11 @@ export const policyRows: readonly TrafficRow[] = [
       const { podA } = traffic.topology;
       const fields = { clusterIp: traffic.newClusterIp(), port: 80, affinitySeconds: 600 };
       const endpoints = [onB(), onB(4, 8081)];
-      await traffic.apply([aServicePort("web", fields, endpoints)]);
+      await traffic.apply([aPort("web", fields, endpoints)]);
       const first = await traffic.sticky(podA, tcp(fields.clusterIp, 80));
 
       const rest = endpoints.filter(({ port }) => first !== `b:${port}`);
-      await traffic.apply([aServicePort("web", fields, rest)]);
+      await traffic.apply([aPort("web", fields, rest)]);
 
       assert.equal(await traffic.sticky(podA, tcp(fields.clusterIp, 80)), `b:${rest[0]?.port}`);
     },
@@ -195,7 +194,7 @@ export const policyRows: readonly TrafficRow[] = [
       const { podA } = traffic.topology;
       const clusterIp = traffic.newClusterIp();
       const endpoints = [onB(), onB(4, 8081), onB(4, 8082), onB(4, 8083)];
-      await traffic.apply([aServicePort("web", { clusterIp, port: 80, affinitySeconds: 1 }, endpoints)]);
+      await traffic.apply([aPort("web", { clusterIp, port: 80, affinitySeconds: 1 }, endpoints)]);
 
       const first = await traffic.reach(podA, tcp(clusterIp, 80));
       for (let expiries = 0; expiries < EXPIRIES_MAX; expiries++) {

@@ -8,7 +8,7 @@ import { createLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import type { AppliedChange, Applier, ApplierContext, ProxyMode } from "../appliers/applier.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../model.ts";
-import { aModel } from "./traffic-model.ts";
+import { aModel, aServicePort } from "./models.ts";
 import { NO_ANSWER, REFUSED, type Outcome, type TrafficTarget } from "./traffic-agent.ts";
 import {
   BRIDGE,
@@ -182,6 +182,23 @@ export function tcp(address: string, port: number): TrafficTarget {
 
 export function udp(address: string, port: number): TrafficTarget {
   return { protocol: "UDP", address, port };
+}
+
+/** A port of "default/<name>", TCP unless `fields` has another protocol. */
+export function aPort(
+  name: string,
+  fields: Partial<ServicePort> & Pick<ServicePort, "clusterIp" | "port">,
+  endpoints: readonly ServiceEndpoint[] = [],
+): ServicePort {
+  return aServicePort({
+    name,
+    portName: "",
+    family: fields.clusterIp.includes(":") ? 6 : 4,
+    clusterEndpoints: endpoints,
+    localEndpoints: endpoints.filter(({ isLocal }) => isLocal),
+    hasEndpoints: endpoints.length > 0,
+    ...fields,
+  });
 }
 
 /** Endpoints: port 8080 of the Pods unless another one of theirs is given. */
