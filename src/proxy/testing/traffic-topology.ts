@@ -34,13 +34,16 @@ export const CLIENT_SECOND: Addresses = { 4: "192.168.50.3", 6: "fd00:50::3" };
 /** Reached only on failure: a loaded machine may need long for what takes milliseconds alone. */
 const ANSWER_WITHIN_MS = 60_000;
 /** How long a request is watched that must not be answered. A slow machine can only hide a wrong answer, never cause a failure. */
-const SILENCE_MS = 400;
+const SILENCE_MS = 300;
 
 /** Off on the other machine, which would otherwise send packets to unknown addresses back to the node. */
 const FORWARDING = ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"];
 
 /** As the Pod network has it: the rules also see packets between Pods of the bridge, whose answers must be translated back. */
 const NODE_SWITCHES = [...FORWARDING, "net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables"];
+
+/** Otherwise the kernel refuses one connection per second and client. */
+const ICMP_LIMITS = ["net/ipv4/icmp_ratelimit", "net/ipv6/icmp/ratelimit"];
 
 /** A process in one of the namespaces. */
 export class TrafficPlace {
@@ -175,6 +178,7 @@ export async function openTrafficTopology(): Promise<TrafficTopology> {
       ...familiesOf(NODE).map((gateway) => `route add default via ${gateway}`),
     ]),
     setSwitches(namedNetworkNamespace(node), NODE_SWITCHES, 1),
+    setSwitches(namedNetworkNamespace(node), ICMP_LIMITS, 0),
     setSwitches(namedNetworkNamespace(client), FORWARDING, 0),
   ]);
 
