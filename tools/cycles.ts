@@ -1,5 +1,5 @@
 /**
- * Refuses import cycles among the files of src/, imports of types included: two files that import each other are one file that has not
+ * Refuses import cycles among the files of the tree, type imports included: two files that import each other are one file that has not
  * been thought through, and neither can be read, moved or tested alone. Cycles are the strongly connected components of the import
  * graph (Tarjan's algorithm); each is reported with its shortest cycle. Not here: which room may import which (layers.ts).
  */

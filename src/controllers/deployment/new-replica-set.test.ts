@@ -47,8 +47,8 @@ test("a Deployment creates a ReplicaSet of its template, identified by the templ
 });
 
 for (const { it, facts, replicas } of [
-  { it: "there is room for on top of old ones", facts: { replicas: 4, maxSurge: 2 }, replicas: 1 },
-  { it: "are wanted when all are recreated", facts: { replicas: 4, strategy: { type: "Recreate" as const } }, replicas: 4 },
+  { it: "maxSurge allows beside the old ones", facts: { replicas: 4, maxSurge: 2 }, replicas: 1 },
+  { it: "are desired with the strategy Recreate", facts: { replicas: 4, strategy: { type: "Recreate" as const } }, replicas: 4 },
 ]) {
   test(`a new ReplicaSet starts with as many replicas as ${it}`, () => {
     assert.equal(newOne(facts, aReplicaSet("old", { size: 5 })).spec?.replicas, replicas);

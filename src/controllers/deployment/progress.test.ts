@@ -32,7 +32,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    it: "has made its first Pods progresses",
+    it: "created its first Pods progresses",
     before: { conditions: [progressing("NewReplicaSetCreated")] },
     has: { new: { size: 3, available: 0 } },
     says: 'True ReplicaSetUpdated ReplicaSet "new" is progressing. updated now since earlier',
@@ -50,59 +50,59 @@ const ROWS: readonly Row[] = [
     says: 'True ReplicaSetUpdated Deployment "web" is progressing. updated now since earlier',
   },
   {
-    it: "moves again after it had failed progresses since now",
+    it: "continues after it had failed progresses, with a new transition time",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("ProgressDeadlineExceeded", "False")] },
     has: { new: { size: 3, available: 1 } },
     says: 'True ReplicaSetUpdated ReplicaSet "new" is progressing. updated now since now',
   },
   {
-    it: "has all that is wanted is done",
+    it: "has all desired replicas is complete",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("ReplicaSetUpdated")] },
     has: { new: { size: 3 } },
     says: 'True NewReplicaSetAvailable ReplicaSet "new" has successfully progressed. updated now since earlier',
   },
   {
-    it: "is done stays so when its Pods break",
+    it: "is complete stays complete when its Pods fail",
     before: { replicas: 3, updatedReplicas: 3, availableReplicas: 3, conditions: [progressing("NewReplicaSetAvailable")] },
     has: { new: { size: 3, available: 0 } },
     says: "True NewReplicaSetAvailable as it was updated earlier since earlier",
   },
   {
-    it: "is done stays so when broken Pods come back one by one",
+    it: "is complete stays complete when failed Pods recover one by one",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("NewReplicaSetAvailable")] },
     has: { new: { size: 3, available: 1 } },
     says: "True NewReplicaSetAvailable as it was updated earlier since earlier",
   },
   {
-    it: "stands still within its time says nothing new",
+    it: "stalls within the progress deadline reports nothing new",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("ReplicaSetUpdated")] },
     has: { new: { size: 3, available: 0 } },
     facts: { progressDeadlineSeconds: 60 },
     says: "True ReplicaSetUpdated as it was updated earlier since earlier",
   },
   {
-    it: "stands still for longer has failed",
+    it: "stalls beyond the progress deadline has failed",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("ReplicaSetUpdated")] },
     has: { new: { size: 3, available: 0 } },
     facts: { progressDeadlineSeconds: 59 },
     says: 'False ProgressDeadlineExceeded ReplicaSet "new" has timed out progressing. updated now since now',
   },
   {
-    it: "has failed stays so",
+    it: "has failed stays failed",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("ProgressDeadlineExceeded", "False")] },
     has: { new: { size: 3, available: 0 } },
     facts: { progressDeadlineSeconds: 59 },
     says: "False ProgressDeadlineExceeded as it was updated earlier since earlier",
   },
   {
-    it: "was resumed long ago and stands still has failed",
+    it: "was resumed long ago and stalls has failed",
     before: { replicas: 3, updatedReplicas: 3, conditions: [progressing("DeploymentResumed", "Unknown")] },
     has: { new: { size: 3, available: 0 } },
     facts: { progressDeadlineSeconds: 59 },
     says: 'False ProgressDeadlineExceeded ReplicaSet "new" has timed out progressing. updated now since now',
   },
   {
-    it: "follows one that was done long ago has its own time",
+    it: "follows one that completed long ago has its own deadline",
     before: { replicas: 3, readyReplicas: 3, availableReplicas: 3, conditions: [progressing("NewReplicaSetAvailable")] },
     has: { old: { size: 3 }, new: { size: 0 } },
     facts: { progressDeadlineSeconds: 59 },
@@ -147,23 +147,23 @@ test("ReplicaFailure of a ReplicaSet is copied to the Deployment, that of the ne
 
 for (const { it, status, facts, delayMs } of [
   { it: "waits for its deadline", status: [progressing("ReplicaSetUpdated")], delayMs: 540_001 },
-  { it: "waits from when it was resumed", status: [progressing("DeploymentResumed", "Unknown")], delayMs: 540_001 },
+  { it: "waits for its deadline since it was resumed", status: [progressing("DeploymentResumed", "Unknown")], delayMs: 540_001 },
   {
-    it: "looks at once if the time is over",
+    it: "is checked immediately if the deadline has passed",
     status: [progressing("ReplicaSetUpdated")],
     facts: { progressDeadlineSeconds: 1 },
     delayMs: 1,
   },
-  { it: "waits for nothing when it has failed", status: [progressing("ProgressDeadlineExceeded", "False")], delayMs: undefined },
-  { it: "waits for nothing when it is done", status: [progressing("NewReplicaSetAvailable")], delayMs: undefined },
-  { it: "waits for nothing before it has begun", status: [], delayMs: undefined },
+  { it: "sets no timer when it has failed", status: [progressing("ProgressDeadlineExceeded", "False")], delayMs: undefined },
+  { it: "sets no timer when it is complete", status: [progressing("NewReplicaSetAvailable")], delayMs: undefined },
+  { it: "sets no timer before it has started", status: [], delayMs: undefined },
   {
-    it: "waits for nothing without a deadline",
+    it: "sets no timer without a deadline",
     status: [progressing("ReplicaSetUpdated")],
     facts: { progressDeadlineSeconds: 2 ** 31 - 1 },
     delayMs: undefined,
   },
-  { it: "waits for nothing when all are there", status: [progressing("ReplicaSetUpdated")], facts: { replicas: 0 }, delayMs: undefined },
+  { it: "sets no timer when all replicas exist", status: [progressing("ReplicaSetUpdated")], facts: { replicas: 0 }, delayMs: undefined },
 ]) {
   test(`a rollout ${it}`, () => {
     assert.equal(progressCheckDelayMs(aDeployment(facts), { conditions: status }, NOW_MS), delayMs);
@@ -171,27 +171,32 @@ for (const { it, status, facts, delayMs } of [
 }
 
 for (const { it, paused, before, says, facts } of [
-  { it: "is paused says so", paused: true, before: [], says: "Unknown DeploymentPaused Deployment is paused updated now since now" },
   {
-    it: "is resumed says so",
+    it: "is paused reports DeploymentPaused",
+    paused: true,
+    before: [],
+    says: "Unknown DeploymentPaused Deployment is paused updated now since now",
+  },
+  {
+    it: "is resumed reports DeploymentResumed",
     paused: false,
     before: [progressing("DeploymentPaused", "Unknown")],
     says: "Unknown DeploymentResumed Deployment is resumed updated now since earlier",
   },
   {
-    it: "stays paused says nothing new",
+    it: "stays paused reports nothing new",
     paused: true,
     before: [progressing("DeploymentPaused", "Unknown")],
     says: "Unknown DeploymentPaused as it was updated earlier since earlier",
   },
-  { it: "was never paused says nothing", paused: false, before: [], says: "nothing" },
+  { it: "was never paused reports nothing", paused: false, before: [], says: "nothing" },
   {
-    it: "has failed keeps saying that",
+    it: "has failed keeps reporting the failure",
     paused: true,
     before: [progressing("ProgressDeadlineExceeded", "False")],
     says: "False ProgressDeadlineExceeded as it was updated earlier since earlier",
   },
-  { it: "has no deadline says nothing", paused: true, before: [], facts: { progressDeadlineSeconds: 2 ** 31 - 1 }, says: "nothing" },
+  { it: "has no deadline reports nothing", paused: true, before: [], facts: { progressDeadlineSeconds: 2 ** 31 - 1 }, says: "nothing" },
 ]) {
   test(`a Deployment that ${it}`, () => {
     assert.equal(progressingText(withPauseReported(aDeployment({ ...facts, paused, status: { conditions: before } }), NOW_MS)), says);
@@ -216,7 +221,7 @@ for (const { it, revision, before, paused = false, says } of [
     says: `${FOUND} earlier`,
   },
   {
-    it: "comes back after a failed one is reported",
+    it: "is used again after a failed one is reported",
     revision: 2,
     before: [progressing("ProgressDeadlineExceeded", "False")],
     says: `${FOUND} now`,

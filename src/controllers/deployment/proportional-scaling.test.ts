@@ -12,19 +12,34 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { it: "does nothing without any", wants: {}, has: {}, steps: [] },
-  { it: "makes the only one as large as wanted", wants: { replicas: 5 }, has: { old: { size: 3, desired: 3 } }, steps: ["old to 5"] },
-  { it: "leaves the only one alone if it is right", wants: { replicas: 5 }, has: { new: { size: 5, desired: 5 } }, steps: [] },
+  { it: "does nothing without ReplicaSets", wants: {}, has: {}, steps: [] },
+  {
+    it: "sets the only ReplicaSet to the desired replicas",
+    wants: { replicas: 5 },
+    has: { old: { size: 3, desired: 3 } },
+    steps: ["old to 5"],
+  },
+  {
+    it: "keeps the only ReplicaSet if it has the desired replicas",
+    wants: { replicas: 5 },
+    has: { new: { size: 5, desired: 5 } },
+    steps: [],
+  },
   {
     it: "updates the annotation of the only one even if its size is right",
     wants: { replicas: 5 },
     has: { new: { size: 5, desired: 3 } },
     steps: ["new to 5"],
   },
-  { it: "takes the new one if none has Pods", wants: { replicas: 2 }, has: { old: {}, new: {} }, steps: ["new to 2"] },
-  { it: "takes the latest if there is no new one", wants: { replicas: 2 }, has: { old: {}, later: {} }, steps: ["later to 2"] },
+  { it: "chooses the new ReplicaSet if none has Pods", wants: { replicas: 2 }, has: { old: {}, new: {} }, steps: ["new to 2"] },
   {
-    it: "empties old ones if the new one is all that is wanted",
+    it: "chooses the latest ReplicaSet if there is no new one",
+    wants: { replicas: 2 },
+    has: { old: {}, later: {} },
+    steps: ["later to 2"],
+  },
+  {
+    it: "scales old ReplicaSets to 0 if the new one has all desired replicas",
     wants: { replicas: 5 },
     has: { old: { size: 2 }, new: { size: 5, desired: 5 } },
     steps: ["old to 0"],
@@ -42,19 +57,19 @@ const ROWS: readonly Row[] = [
     steps: ["old to 2", "new to 3"],
   },
   {
-    it: "gives what rounding leaves over to the largest",
+    it: "adds the rounding remainder to the largest ReplicaSet",
     wants: { replicas: 20, maxSurge: 0, maxUnavailable: 1 },
     has: { a: { size: 4, max: 10 }, b: { size: 3, max: 10 }, new: { size: 3, available: 0, max: 10, bornAt: 1 } },
     steps: ["a to 8", "new to 6", "b to 6"],
   },
   {
-    it: "of equals makes the newer larger by what is left",
+    it: "adds the rounding remainder to the newer of equal ReplicaSets",
     wants: { replicas: 6, maxSurge: 0, maxUnavailable: 1 },
     has: { a: { size: 1, max: 5 }, b: { size: 2, max: 5, bornAt: 1 }, new: { size: 2, available: 0, max: 5, bornAt: 2 } },
     steps: ["new to 3", "b to 2", "a to 1"],
   },
   {
-    it: "to nothing empties all",
+    it: "to 0 scales all ReplicaSets to 0",
     wants: { replicas: 0, maxSurge: 3 },
     has: { old: { size: 8, max: 13 }, new: { size: 5, available: 0, max: 13 } },
     steps: ["old to 0", "new to 0"],
@@ -66,7 +81,7 @@ const ROWS: readonly Row[] = [
     steps: ["new to 10", "old to 10"],
   },
   {
-    it: "gives all to the largest without annotations",
+    it: "changes only the largest ReplicaSet without annotations",
     wants: { replicas: 20, maxSurge: 0, maxUnavailable: 1 },
     has: { old: { size: 6 }, new: { size: 5, available: 0 } },
     steps: ["old to 15", "new to 5"],
@@ -120,8 +135,8 @@ for (const { it, has, is } of [
   { it: "one with Pods has this desired-replicas annotation", has: { size: 1, desired: 3 }, is: false },
   { it: "one without Pods has another desired-replicas annotation", has: { size: 0, desired: 4 }, is: false },
   { it: "there is no desired-replicas annotation", has: { size: 1 }, is: false },
-  { it: "what was said is no number", has: { size: 1, desired: "-4" }, is: false },
-  { it: "what was said is too large a number", has: { size: 1, desired: "4294967295" }, is: false },
+  { it: "the desired-replicas annotation is not a number", has: { size: 1, desired: "-4" }, is: false },
+  { it: "the desired-replicas annotation is out of range", has: { size: 1, desired: "4294967295" }, is: false },
 ]) {
   test(`a Deployment is ${is ? "" : "not "}scaling if ${it}`, () => {
     assert.equal(isScaled(aRollout(aDeployment({ replicas: 3 }), aReplicaSet("old", has))), is);

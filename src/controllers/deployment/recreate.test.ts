@@ -14,11 +14,11 @@ test("Recreate scales every old ReplicaSet to zero, and not the new one", () => 
 
 for (const { it, counted = 0, phases, runs } of [
   { it: "has no Pods", phases: [], runs: false },
-  { it: "says that it has Pods", counted: 1, phases: [], runs: true },
+  { it: "has Pods according to its status", counted: 1, phases: [], runs: true },
   { it: "has a Pod that is running", phases: ["Running"], runs: true },
   { it: "has a Pod of unknown phase", phases: ["Unknown"], runs: true },
-  { it: "has only Pods that have ended", phases: ["Failed", "Succeeded"], runs: false },
-  { it: "has a Pod that has ended and one that is about to start", phases: ["Failed", "Pending"], runs: true },
+  { it: "has only terminated Pods", phases: ["Failed", "Succeeded"], runs: false },
+  { it: "has a terminated and a pending Pod", phases: ["Failed", "Pending"], runs: true },
 ]) {
   test(`an old ReplicaSet that ${it} ${runs ? "delays" : "does not delay"} new Pods`, () => {
     const rollout = aRollout(RECREATED, aReplicaSet("old", { replicas: counted }), aReplicaSet("new", { size: 1 }));

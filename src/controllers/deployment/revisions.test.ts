@@ -27,18 +27,18 @@ for (const { has, next, previous } of [
 const LONG_HISTORY = Array.from({ length: 400 }, () => "1000").join(",");
 
 for (const { it, deployment = {}, has, becomes } of [
-  { it: "is given the revision", has: {}, becomes: { [REVISION]: "5" } },
+  { it: "gets the revision", has: {}, becomes: { [REVISION]: "5" } },
   { it: "keeps a higher revision", has: { [REVISION]: "7" }, becomes: { [REVISION]: "7" } },
-  { it: "keeps what is no number, and is not touched", deployment: { a: "b" }, has: { [REVISION]: "x" }, becomes: { [REVISION]: "x" } },
+  { it: "keeps a malformed revision and is not changed", deployment: { a: "b" }, has: { [REVISION]: "x" }, becomes: { [REVISION]: "x" } },
   { it: "records the previous revision", has: { [REVISION]: "2" }, becomes: { [REVISION]: "5", [HISTORY]: "2" } },
   { it: "records all previous revisions", has: { [REVISION]: "3", [HISTORY]: "1,2" }, becomes: { [REVISION]: "5", [HISTORY]: "1,2,3" } },
   {
-    it: "forgets the first of a long history",
+    it: "drops the first entries of a long history",
     has: { [REVISION]: "3", [HISTORY]: LONG_HISTORY },
     becomes: { [REVISION]: "5", [HISTORY]: `${LONG_HISTORY.slice("1000,".length)},3` },
   },
   {
-    it: "has what its Deployment says, but for what is the Deployment's own",
+    it: "gets the Deployment's annotations except those of the Deployment alone",
     deployment: {
       "kubernetes.io/change-cause": "new logo",
       "kubectl.kubernetes.io/last-applied-configuration": "{}",

@@ -13,21 +13,21 @@ const ALL = [
 
 for (const { it, asked, all = ALL, image, annotations, event } of [
   {
-    it: "a revision takes its template and what was said of it",
+    it: "a revision restores its template and annotations",
     asked: 1n,
     image: "a",
     annotations: { [REVISION]: "3", why: "start" },
     event: 'Normal DeploymentRollback Rolled back deployment "web" to revision 1',
   },
   {
-    it: "the last one takes the one before",
+    it: "revision 0 restores the previous revision",
     asked: 0n,
     image: "b",
     annotations: { [REVISION]: "3", why: "logo" },
     event: 'Normal DeploymentRollback Rolled back deployment "web" to revision 2',
   },
   {
-    it: "the last one changes nothing if there was none",
+    it: "revision 0 changes nothing without a previous revision",
     asked: 0n,
     all: ALL.slice(2),
     image: "app:3",
@@ -35,14 +35,14 @@ for (const { it, asked, all = ALL, image, annotations, event } of [
     event: "Warning DeploymentRollbackRevisionNotFound Unable to find last revision.",
   },
   {
-    it: "one that there is not changes nothing",
+    it: "a missing revision changes nothing",
     asked: 9n,
     image: "app:3",
     annotations: { [REVISION]: "3", why: "now" },
     event: "Warning DeploymentRollbackRevisionNotFound Unable to find the revision to rollback to.",
   },
   {
-    it: "the present one changes nothing",
+    it: "the current revision changes nothing",
     asked: 3n,
     image: "app:3",
     annotations: { [REVISION]: "3", why: "now" },

@@ -44,8 +44,8 @@ test("zero counts are omitted, and more available Pods than desired means none u
 });
 
 for (const { it, statuses, terminating } of [
-  { it: "one does not say", statuses: [{ terminatingReplicas: 1 }, {}], terminating: undefined },
-  { it: "one was not looked at yet", statuses: [{ terminatingReplicas: 1 }, { observedGeneration: 0 }], terminating: 1 },
+  { it: "a ReplicaSet does not report it", statuses: [{ terminatingReplicas: 1 }, {}], terminating: undefined },
+  { it: "a ReplicaSet has not been observed yet", statuses: [{ terminatingReplicas: 1 }, { observedGeneration: 0 }], terminating: 1 },
 ]) {
   test(`terminatingReplicas is ${terminating ?? "unknown"} if ${it}`, () => {
     const all = statuses.map((status, index) => aReplicaSet(`rs-${index}`, { status }));

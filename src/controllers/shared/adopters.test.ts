@@ -37,35 +37,39 @@ const WEB = { labels: { app: "web" } };
 const API = { labels: { app: "api" } };
 const OF_WEB = { ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "1", controller: true }] };
 const OF_JOB = { ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "web", uid: "2", controller: true }] };
-const GOING = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+const TERMINATING = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
-for (const { it, change, wakes } of [
-  { it: "one that is controlled wakes its controller alone", change: added({ ...WEB, ...OF_WEB }), wakes: ["default/web"] },
-  { it: "one of a controller of another kind queues nothing", change: added({ ...WEB, ...OF_JOB }), wakes: [] },
-  { it: "an orphan wakes all that would take it", change: added(WEB), wakes: ["default/web", "default/also-web"] },
-  { it: "an orphan of another namespace queues nothing", change: added({ ...WEB, namespace: "other" }), wakes: [] },
-  { it: "an orphan that is terminating queues nothing", change: added({ ...WEB, ...GOING }), wakes: [] },
-  { it: "an orphan that is gone queues nothing", change: { is: "deleted", object: aPod(WEB) } as const, wakes: [] },
-  { it: "an orphan whose labels stay queues nothing", change: updated(WEB, { ...WEB, resourceVersion: "1" }), wakes: [] },
-  { it: "an orphan with other labels wakes who takes it now", change: updated(API, WEB), wakes: ["default/also-web", "default/api"] },
+for (const { it, change, enqueues } of [
+  { it: "a controlled one enqueues its controller only", change: added({ ...WEB, ...OF_WEB }), enqueues: ["default/web"] },
+  { it: "one of a controller of another kind enqueues nothing", change: added({ ...WEB, ...OF_JOB }), enqueues: [] },
+  { it: "an orphan enqueues all controllers that match it", change: added(WEB), enqueues: ["default/web", "default/also-web"] },
+  { it: "an orphan of another namespace enqueues nothing", change: added({ ...WEB, namespace: "other" }), enqueues: [] },
+  { it: "an orphan that is terminating enqueues nothing", change: added({ ...WEB, ...TERMINATING }), enqueues: [] },
+  { it: "a deleted orphan enqueues nothing", change: { is: "deleted", object: aPod(WEB) } as const, enqueues: [] },
+  { it: "an orphan whose labels stay enqueues nothing", change: updated(WEB, { ...WEB, resourceVersion: "1" }), enqueues: [] },
   {
-    it: "one that was let go wakes who had it, and who would take it",
+    it: "an orphan with changed labels enqueues the controllers that match it now",
+    change: updated(API, WEB),
+    enqueues: ["default/also-web", "default/api"],
+  },
+  {
+    it: "a released one enqueues its former controller and those that match it",
     change: updated(API, { ...API, ...OF_WEB }),
-    wakes: ["default/web", "default/also-web", "default/api"],
+    enqueues: ["default/web", "default/also-web", "default/api"],
   },
   {
-    it: "one whose labels change wakes its controller",
+    it: "one whose labels change enqueues its controller",
     change: updated({ ...API, ...OF_WEB }, { ...WEB, ...OF_WEB }),
-    wakes: ["default/web"],
+    enqueues: ["default/web"],
   },
   {
-    it: "one that is gone wakes its controller",
+    it: "a deleted one enqueues its controller",
     change: { is: "deleted", object: aPod({ ...WEB, ...OF_WEB }) } as const,
-    wakes: ["default/web"],
+    enqueues: ["default/web"],
   },
 ]) {
   test(`changed objects: ${it}`, () => {
-    deepEqual(woken(change), wakes);
+    deepEqual(woken(change), enqueues);
   });
 }
 
@@ -80,7 +84,7 @@ function updated(metadata: Partial<ObjectMeta>, previous: Partial<ObjectMeta>): 
 for (const { it, selector } of [
   { it: "is missing", selector: undefined },
   { it: "selects everything", selector: {} },
-  { it: "cannot be read", selector: { matchExpressions: [{ key: "a", operator: "Like" }] } },
+  { it: "is malformed", selector: { matchExpressions: [{ key: "a", operator: "Like" }] } },
 ]) {
   test(`a selector that ${it} is ignored`, () => {
     equal(readSelector(selector), undefined);

@@ -36,7 +36,7 @@ const TERMINATING = new StatusError("Forbidden", "no", { details: { causes: [{ r
 
 for (const { it, error, reported } of [
   {
-    it: "a refusal",
+    it: "a rejection",
     error: forbiddenError(PODS, "web-1", "no"),
     reported: ['Warning FailedCreate Error creating: pods "web-1" is forbidden: no'],
   },
@@ -53,10 +53,10 @@ for (const { it, error, reported } of [
 }
 
 for (const { it, error, reported, thrown } of [
-  { it: "is gone already", error: notFound(PODS, "web-1"), reported: [], thrown: undefined },
-  { it: "has another one in its place", error: conflict(PODS, "web-1"), reported: [], thrown: undefined },
+  { it: "is already deleted", error: notFound(PODS, "web-1"), reported: [], thrown: undefined },
+  { it: "was replaced by another of the same name", error: conflict(PODS, "web-1"), reported: [], thrown: undefined },
   {
-    it: "cannot be removed",
+    it: "cannot be deleted",
     error: forbiddenError(PODS, "web-1", "no"),
     reported: ['Warning FailedDelete Error deleting: pods "web-1" is forbidden: no'],
     thrown: 'unable to delete pods: pods "web-1" is forbidden: no',

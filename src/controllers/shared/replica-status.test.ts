@@ -61,13 +61,13 @@ const OTHER = { type: "Other", status: "True" };
 for (const { it, failure, before, after } of [
   { it: "a failure becomes a condition, after those of others", failure: FAILURE, before: [OTHER], after: [OTHER, FAILED] },
   {
-    it: "a second failure leaves the first one's as it is",
+    it: "a second failure keeps the condition of the first",
     failure: { reason: "FailedDelete", message: "another" } as const,
     before: [FAILED, OTHER],
     after: [FAILED, OTHER],
   },
-  { it: "a pass that goes well removes it and leaves the others", failure: undefined, before: [FAILED, OTHER], after: [OTHER] },
-  { it: "no conditions are no member at all", failure: undefined, before: [FAILED], after: undefined },
+  { it: "a successful pass removes the condition and keeps the others", failure: undefined, before: [FAILED, OTHER], after: [OTHER] },
+  { it: "an empty list of conditions is omitted", failure: undefined, before: [FAILED], after: undefined },
 ]) {
   test(it, () => {
     deepEqual(replicaStatus(seen({ failure }), { replicas: 0, conditions: before }).conditions, after);
@@ -78,9 +78,9 @@ for (const { it, previous, same } of [
   { it: "zeros that are left out or written", previous: { replicas: 1, readyReplicas: 0, terminatingReplicas: 0 }, same: true },
   { it: "an empty list of conditions and none", previous: { replicas: 1, terminatingReplicas: 0, conditions: [] }, same: true },
   { it: "another count", previous: { replicas: 1, readyReplicas: 1, terminatingReplicas: 0 }, same: false },
-  { it: "none going and nothing said about that", previous: { replicas: 1 }, same: false },
-  { it: "another generation seen", previous: { replicas: 1, observedGeneration: 1, terminatingReplicas: 0 }, same: false },
-  { it: "a condition more", previous: { replicas: 1, terminatingReplicas: 0, conditions: [OTHER] }, same: false },
+  { it: "no terminating Pods and an absent count", previous: { replicas: 1 }, same: false },
+  { it: "another observed generation", previous: { replicas: 1, observedGeneration: 1, terminatingReplicas: 0 }, same: false },
+  { it: "an additional condition", previous: { replicas: 1, terminatingReplicas: 0, conditions: [OTHER] }, same: false },
 ]) {
   test(`${it}: ${same ? "the same status" : "another status"}`, () => {
     equal(isSameStatus({ replicas: 1, terminatingReplicas: 0 }, previous), same);
@@ -92,7 +92,7 @@ for (const { it, active, minReadySeconds, nextMs } of [
   { it: "none is ready", active: [aPod()], minReadySeconds: 10, nextMs: undefined },
   { it: "all are available", active: [aPod({ ready: EARLIER })], minReadySeconds: 10, nextMs: undefined },
   {
-    it: "two are to come, the earlier one",
+    it: "two become available, the earlier one counts",
     active: [aPod({ ready: NOON }), aPod({ ready: "2026-01-01T11:59:55Z" }), aPod({ ready: EARLIER })],
     minReadySeconds: 10,
     nextMs: 5000,
